@@ -20,7 +20,7 @@ void attend_tokens(benchmark::State& state, bool causal) {
   const Matrix32 query = drawn(length, heads * d_head, random).cast<float>();
   const Matrix32 key = drawn(length, heads * d_head, random).cast<float>();
   const Matrix32 value = drawn(length, heads * d_head, random).cast<float>();
-  const HeadInputs<float> inputs{query, key, value, heads, heads, 1 / std::sqrt(static_cast<double>(d_head)), nullptr};
+  const HeadInputs<float> inputs{query, key, value, heads, heads, 1 / std::sqrt(static_cast<double>(d_head))};
   Mask<float> mask;
   mask.causal = causal;
   for (auto _ : state) benchmark::DoNotOptimize(attend<float>(inputs, mask, {}, {}).data());

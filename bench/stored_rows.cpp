@@ -13,7 +13,7 @@
 
 #include "../data/files/file_bytes.h"
 #include "../data/hdf5/hdf5_file.h"
-#include "../data/sources/stored_arrays.h"
+#include "../data/sources/named_arrays.h"
 #include "drawn.h"
 
 using namespace headwave;
@@ -139,7 +139,7 @@ void stored_rows_npy_bytes(benchmark::State& state) {
 }
 
 void stored_rows_npy(benchmark::State& state) {
-  const auto arrays = open_stored_arrays(files().npy());
+  const auto arrays = open_arrays(files().npy());
   const std::string name = arrays->names().front();
   read_in_turn(state, [&](Index document, std::span<float> into) {
     arrays->read(name, {{document, 0, 0}, {1, length, width}}, [into](std::size_t) { return into.data(); });

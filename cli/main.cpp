@@ -14,9 +14,6 @@
 #include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
 #include "options/help.h"
-#include "options/usage_message.h"
-#include "terminal/error_message.h"
-#include "terminal/printing.h"
 #include "terminal/progress.h"
 #include "terminal/terminal.h"
 
@@ -32,8 +29,8 @@ void add_help(CLI::App& program, Command& chosen) {
   add_examples(*command, {{"help", "the commands there are"}, {"help run", "what one of them does, and how"}});
   command->final_callback([name, &program, &chosen] {
     const CLI::App& asked = name->empty() ? program : command_named(program, *name);
-    chosen = [&asked] {
-      std::fputs(help_text(&asked, "", CLI::AppFormatMode::Normal).c_str(), stdout);
+    chosen = [&asked, name] {
+      std::fputs(asked.help(name->empty() ? "" : "headwave").c_str(), stdout);
       return done;
     };
   });
@@ -61,8 +58,8 @@ int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
   }
 }
 
-/// Files that are opened must not get the numbers of standard streams that somebody closed: what is printed would go into
-/// them. A closed output still takes nothing.
+/// Files that are opened must not get the numbers of standard streams that somebody closed: what is printed
+/// would go into them. A closed output still takes nothing.
 void open_standard_streams() {
   for (int number = 0; number < 3; ++number)
     if (::fcntl(number, F_GETFD) == -1) (void)::open("/dev/null", number == 2 ? O_WRONLY : O_RDONLY);
@@ -94,7 +91,6 @@ int main(int argc, char** argv) {
       "Exit codes: 0 done, 1 input or run-time error, 2 wrong usage, 3 compared and found different.\n"
       "`headwave COMMAND --help` explains a command. Nothing is ever sent or fetched over a network.");
 
-  program.formatter_fn(help_text);
   remember_command_line(argc, argv);
   Command chosen;
   add_demo(program, chosen);
@@ -118,8 +114,8 @@ int main(int argc, char** argv) {
   add_validate(program, chosen);
   add_analyses(program, chosen);
   add_completion(program, chosen);
-  add_man(program, chosen);
   add_help(program, chosen);
+  lay_out_help(program);
 
   try {
     const int code = exit_code(program, chosen, argc, argv);

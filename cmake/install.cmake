@@ -9,12 +9,11 @@ include(GNUInstallDirs)
 set(HEADWAVE_DOORS_data
     arrays/safetensors_file.h arrays/stored_numbers.h files/file_bytes.h files/file_descriptor.h files/input_text.h files/mapped_file.h listing/listing.h
     models/model_directory.h models/model_map.h models/model_map_file.h models/planted_directory.h
-    results/library_versions.h results/result_file.h sources/stated_attention.h sources/states_at.h sources/stored_map.h sources/stored_states.h sources/stored_writer.h sources/text_documents.h
+    results/library_versions.h results/result_file.h sources/array_map.h sources/arrays_place.h sources/state_writer.h sources/stored_states.h sources/text_documents.h sources/token_ids.h
     tokens/tokenizer.h)
 set(HEADWAVE_DOORS_reports
     drawing/data_table.h drawing/figure_style.h drawing/gnuplot.h drawing/terminal_table.h figures/chosen_heads.h figures/figure_kind.h figures/figures.h
-    figures/spectrum_figure.h page/report.h tables/far_findings.h tables/field_tables.h tables/head_findings.h tables/head_table.h
-    tables/position_note.h)
+    figures/spectrum_figure.h page/report.h tables/field_tables.h tables/head_findings.h tables/head_table.h)
 
 set(HEADWAVE_ROOMS core analysis data reports job)
 foreach(room IN LISTS HEADWAVE_ROOMS)
@@ -32,10 +31,25 @@ foreach(room IN LISTS HEADWAVE_ROOMS)
 endforeach()
 install(TARGETS headwave RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(NOT CMAKE_CROSSCOMPILING)
-  # Man pages and completion are what the program says of itself.
+  # Completion is what the program says of itself; man pages are what help2man makes of --help, where it is installed.
   set(desk "${CMAKE_BINARY_DIR}/desk")
+  find_program(HEADWAVE_HELP2MAN help2man)
   install(CODE "file(REMOVE_RECURSE \"${desk}\")
-    execute_process(COMMAND \"$<TARGET_FILE:headwave>\" -q man --out \"${desk}/man1\" COMMAND_ERROR_IS_FATAL ANY)
+    file(MAKE_DIRECTORY \"${desk}/man1\")
+    if(NOT \"${HEADWAVE_HELP2MAN}\" MATCHES NOTFOUND)
+      execute_process(COMMAND \"$<TARGET_FILE:headwave>\" help OUTPUT_VARIABLE listed)
+      string(REGEX MATCHALL \"\n  [a-z][a-z-]+\" commands \"\${listed}\")
+      foreach(command headwave \${commands})
+        string(STRIP \"\${command}\" command)
+        set(page headwave-\${command})
+        set(line \"$<TARGET_FILE:headwave> \${command}\")
+        if(command STREQUAL headwave)
+          set(page headwave)
+          set(line \"$<TARGET_FILE:headwave>\")
+        endif()
+        execute_process(COMMAND \"${HEADWAVE_HELP2MAN}\" --no-info --version-string=${PROJECT_VERSION} --name \${page} --output \"${desk}/man1/\${page}.1\" \"\${line}\" COMMAND_ERROR_IS_FATAL ANY)
+      endforeach()
+    endif()
     foreach(completion bash/headwave zsh/_headwave fish/headwave.fish)
       cmake_path(GET completion PARENT_PATH shell)
       file(MAKE_DIRECTORY \"${desk}/\${shell}\")
@@ -47,6 +61,8 @@ if(NOT CMAKE_CROSSCOMPILING)
   install(FILES "${desk}/fish/headwave.fish" DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 install(FILES LICENSE README.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# To read, and to begin other maps with: the program has the same inside.
+install(DIRECTORY data/models/families DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(cmake/headwaveConfig.cmake.in ${CMAKE_BINARY_DIR}/headwaveConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headwave)

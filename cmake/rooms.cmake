@@ -125,3 +125,13 @@ function(headwave_page room parts)
   target_sources(headwave_${room} PRIVATE "${source}")
   set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
+
+# The families' map files, as a source of the room; see cmake/families.cmake.
+function(headwave_families room folder)
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/*.toml")
+  set(source "${CMAKE_BINARY_DIR}/family_files.cpp")
+  add_custom_command(OUTPUT "${source}" DEPENDS ${files} "${CMAKE_SOURCE_DIR}/cmake/families.cmake" COMMENT "" VERBATIM
+                     COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${folder}" -D "OUTPUT=${source}" -P "${CMAKE_SOURCE_DIR}/cmake/families.cmake")
+  target_sources(headwave_${room} PRIVATE "${source}")
+  set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

@@ -5,7 +5,7 @@
 #include "../core/errors/error.h"
 #include "../data/models/model_directory.h"
 #include "../data/models/model_map.h"
-#include "../data/sources/stored_writer.h"
+#include "../data/sources/state_writer.h"
 #include "memory.h"
 #include "waiting.h"
 
@@ -80,10 +80,10 @@ void add_capture(nb::module_& module) {
              nb::overload_cast<const std::string&, const std::string&, const std::vector<std::string>&>(&model_map),
              nb::arg("config"), nb::arg("called"), nb::arg("tensors"), "What a config and the names of tensors say.");
 
-  nb::class_<StoredWriter>(module, "StoredWriter", "A file of stored states, whole once it is finished.")
+  nb::class_<StateWriter>(module, "StateWriter", "A file of stored states, whole once it is finished.")
       .def(
           "__init__",
-          [](StoredWriter* self, const std::filesystem::path& path, Index heads, Index kv_heads, Index d_head,
+          [](StateWriter* self, const std::filesystem::path& path, Index heads, Index kv_heads, Index d_head,
              bool causal, double score_scale, Index window, const std::vector<Index>& layers, bool projections,
              bool half, unsigned packing) {
             BlockSpec block;
@@ -93,21 +93,21 @@ void add_capture(nb::module_& module) {
             block.causal = causal;
             block.score_scale = score_scale;
             block.window = window;
-            new (self) StoredWriter(path, block, {layers, !projections, projections, half, packing});
+            new (self) StateWriter(path, block, {layers, !projections, projections, half, packing});
           },
           nb::arg("path"), nb::arg("heads"), nb::arg("kv_heads"), nb::arg("d_head"), nb::arg("causal"),
           nb::arg("score_scale"), nb::arg("window"), nb::arg("layers"), nb::arg("projections"), nb::arg("half"),
           nb::arg("packing"))
       .def(
           "append",
-          [](StoredWriter& writer, const nb::dict& document) {
+          [](StateWriter& writer, const nb::dict& document) {
             const Document read = document_of(document);
             wait_for([&] { writer.append(read); });
           },
           nb::arg("document"), "Adds a document.")
       .def(
           "finish",
-          [](StoredWriter& writer, const nb::dict& provenance) {
+          [](StateWriter& writer, const nb::dict& provenance) {
             const Attributes said = attributes_of(provenance);
             wait_for([&] { writer.finish(said); });
           },

@@ -7,10 +7,10 @@
 #include "../core/errors/error.h"
 #include "../data/arrays/npy.h"
 #include "../data/arrays/safetensors.h"
-#include "../data/sources/placed_arrays.h"
+#include "../data/sources/distinct_documents.h"
+#include "../data/sources/named_arrays.h"
 #include "../job/inputs/intervention_text.h"
-#include "../job/inputs/place_text.h"
-#include "../job/inputs/run_input.h"
+#include "../job/inputs/job_input.h"
 #include "../job/run/provenance.h"
 #include "memory.h"
 #include "options.h"
@@ -36,17 +36,18 @@ Known known_of(const std::optional<Known>& said, const char* name, const std::st
   return *said;
 }
 
-/// Where states are: a path, or arrays.
-StatesAt states_at(const nb::object& given) {
+/// Where states or features are: a path, or arrays in memory.
+/// @param called  what messages call these
+ArraysPlace arrays_at(const nb::object& given, const std::string& called) {
   if (!nb::isinstance<nb::list>(given)) return nb::cast<fs::path>(given);
   std::vector<ArrayInMemory> arrays;
   for (const auto& [name, descr, shape, fortran, bytes] : nb::cast<std::vector<RawArray>>(given)) {
     const std::string header =
         fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}{}), }}", descr, fortran ? "True" : "False",
                     fmt::join(shape, ", "), shape.empty() ? "" : ",");
-    arrays.push_back({name, npy_info(header, bytes.size(), "states: '" + name + "'"), span_of(bytes)});
+    arrays.push_back({name, npy_info(header, bytes.size(), called + ": '" + name + "'"), span_of(bytes)});
   }
-  return {"states", arrays_in_memory("states", arrays, kept(given))};
+  return {called, arrays_in_memory(called, arrays, kept(given))};
 }
 
 PackingOptions packing_of(std::optional<Index> documents, std::optional<Index> length, bool special_tokens,
@@ -149,7 +150,10 @@ void add_inputs(nb::module_& module) {
             place.weights_in = known_of(weights_in(weights), "weights", weights, "auto, memory or layers");
             new (made) ModelPlace(place);
           },
-          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"));
+          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"))
+      .def_prop_ro(
+          "longest", [](const ModelPlace& place) { return model_map(place).longest; },
+          "The longest document that the model reads, in tokens; 0: any.");
   module.def(
       "text_input",
       [](const ModelPlace& model, const nb::object& text, std::optional<Index> documents, std::optional<Index> length,
@@ -194,17 +198,12 @@ void add_inputs(nb::module_& module) {
       nb::arg("model"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"), nb::arg("seed"),
       "Random tokens, twice.");
   module.def(
-      "images_input",
-      [](const ModelPlace& model, const fs::path& folder, std::optional<Index> documents) {
-        return opened(folder.string(), [&] { return images_input(model, folder, documents); });
+      "features_input",
+      [](const ModelPlace& model, const nb::object& features, std::optional<Index> documents) {
+        const ArraysPlace at = arrays_at(features, "features");
+        return opened(at.path.string(), [&] { return features_input(model, at, documents); });
       },
-      nb::arg("model"), nb::arg("folder"), nb::arg("documents").none(), "A folder of images.");
-  module.def(
-      "sound_input",
-      [](const ModelPlace& model, const fs::path& features, std::optional<Index> documents) {
-        return opened(features.string(), [&] { return sound_input(model, features, documents); });
-      },
-      nb::arg("model"), nb::arg("features"), nb::arg("documents").none(), "Spectra of sounds, and what is said.");
+      nb::arg("model"), nb::arg("features"), nb::arg("documents").none(), "Images or sounds that are prepared.");
   module.def(
       "states_input",
       [](const nb::object& states, const std::optional<ModelPlace>& model, Index heads, std::optional<Index> documents,
@@ -213,17 +212,32 @@ void add_inputs(nb::module_& module) {
         StoredStatesOptions options{heads,     documents.value_or(0), layer, dataset, {}, states_map, apply_norm,
                                     any_states};
         if (!axes.empty()) {
-          const auto read = stored_axes(axes);
+          const auto read = array_axes(axes);
           if (!read) throw FormatError(fmt::format("axes '{}': expected {}", axes, expected_axes));
           options.axes = *read;
         }
-        const StatesAt at = states_at(states);
+        const ArraysPlace at = arrays_at(states, "states");
         return opened(at.path.string(),
                       [&] { return model ? states_input(at, *model, options) : states_input(at, options); });
       },
       nb::arg("states"), nb::arg("model").none(), nb::arg("heads"), nb::arg("documents").none(),
       nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("states_map"), nb::arg("apply_norm"),
       nb::arg("any_states"), "Stored states, queries and keys, or finished attention.");
+  module.def(
+      "tokenized_input",
+      [](const ModelPlace& model, std::vector<Index> lengths, nb::object document, const nb::dict& provenance) {
+        auto source =
+            std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
+        return opened("text", [&] {
+          Model opened = open_model(model);
+          require_words(opened, "text");
+          if (opened.decoder)
+            throw ShapeError(fmt::format("text: a {} reads a text and its target", opened.family), omit("tokenizer"));
+          return JobInput{std::move(opened), distinct_documents(std::move(source)), model_provenance(model), -1};
+        });
+      },
+      nb::arg("model"), nb::arg("lengths"), nb::arg("document"), nb::arg("provenance"),
+      "Documents that a tokenizer of Python made.");
   module.def(
       "module_input",
       [](const std::string& config, const std::string& called, const nb::list& tensors, std::vector<Index> lengths,

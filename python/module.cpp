@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <exception>
-#include <regex>
 
 #include "../core/errors/error.h"
 #include "../job/run/provenance.h"
@@ -10,29 +8,19 @@ namespace headwave::python {
 
 namespace {
 
-/// What messages call an option of the command line by the name that it has in Python: "--head-count 4" is "heads=4".
-std::string in_python(const std::string& message) {
-  static const std::regex flag(
-      "(^|[ (])--(?:(intervene|words) "
-      "|(any-states|apply-norm|axes|dataset|documents|draws|encoding|head-count|ids|layer|layers|length|map|"
-      "model|passes|random-tokens|states-map|states|text|weights)(?: (?=[A-Z0-9]))?(?![a-z-]))");
-  std::string said;
-  auto from = message.cbegin();
-  for (std::sregex_iterator found(message.begin(), message.end(), flag), none; found != none; ++found) {
-    std::string name = (*found)[2].str() + (*found)[3].str();
-    if (name == "head-count") name = "heads";
-    if (name == "intervene") name = "interventions";
-    std::replace(name.begin(), name.end(), '-', '_');
-    said.append(from, (*found)[0].first).append((*found)[1]).append(name).append("=");
-    from = (*found)[0].second;
-  }
-  return said.append(from, message.cend());
+/// A remedy as an argument of Python: "heads=4", "any_states=True"; only the name of one to omit.
+std::string remedy_in_python(const Remedy& remedy) {
+  const std::string name = remedy.option == "head_count"  ? "heads"
+                           : remedy.option == "intervene" ? "interventions"
+                                                          : remedy.option;
+  if (remedy.kind == Remedy::Kind::omit) return name;
+  return name + "=" + (remedy.value.empty() ? "True" : remedy.value);
 }
 
-/// The exception of headwave.errors that has the name of ours.
+/// Raises the exception of headwave.errors with the name of the C++ class.
 void raise(const char* name, const Error& error) {
   const nb::object type = nb::module_::import_("headwave.errors").attr(name);
-  PyErr_SetObject(type.ptr(), text_of(in_python(error.what())).ptr());
+  PyErr_SetObject(type.ptr(), text_of(error.message(remedy_in_python)).ptr());
 }
 
 void translate(const std::exception_ptr& thrown, void* /*payload*/) {

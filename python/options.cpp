@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../analysis/attention/attention_map.h"
+#include "../analysis/registry/job_option_table.h"
 #include "../core/errors/error.h"
 #include "../core/errors/nearest_name.h"
 #include "../data/files/toml_text.h"
@@ -26,10 +28,12 @@ class OptionSetter {
  public:
   OptionSetter(JobOptions& options, std::string_view name, nb::handle value)
       : options_(options), name_(name), value_(value) {}
-  template <class Value>
-  void operator()(Value JobOptions::*member) const {
+  template <class Member>
+  void operator()(Member member) const {
+    auto& option = value_of(options_, member);
+    using Value = std::decay_t<decltype(option)>;
     const bool convert = std::is_same_v<Value, double>;  // whole numbers are numbers, "5" is no whole number
-    if (nb::isinstance<nb::bool_>(value_) || !nb::try_cast<Value>(value_, options_.*member, convert))
+    if (nb::isinstance<nb::bool_>(value_) || !nb::try_cast<Value>(value_, option, convert))
       refuse(name_, value_,
              std::is_same_v<Value, double>                     ? "a number"
              : std::is_same_v<Value, std::vector<std::string>> ? "a list of names"
@@ -57,8 +61,8 @@ void set_map_window(JobOptions& options, nb::handle value) {
   if (!parted || bad_end != std::errc() || behind != last || first < 0 || end <= first || end > 1'000'000'000 ||
       end - first > most_map_tokens)
     refuse("map_window", value, fmt::format("'{}', or 'FIRST:END', 1 to {} tokens", typical, most_map_tokens));
-  options.map_first = first;
-  options.map_tokens = end - first;
+  options[map_first_option] = first;
+  options[map_tokens_option] = end - first;
 }
 
 struct OptionSetting {
@@ -66,9 +70,9 @@ struct OptionSetting {
 
   Setting operator()(double JobOptions::*member) const { return options.*member; }
   Setting operator()(std::vector<std::string> JobOptions::*member) const { return options.*member; }
-  template <class Whole>
-  Setting operator()(Whole JobOptions::*member) const {
-    return static_cast<std::int64_t>(options.*member);
+  template <class Member>  // of whole numbers
+  Setting operator()(Member member) const {
+    return static_cast<std::int64_t>(value_of(options, member));
   }
 };
 
@@ -114,10 +118,12 @@ std::string job_text(const nb::dict& input, const JobOptions& options) {
   }
   for (const JobOption& option : job_option_table()) {
     if (option.set_by_others || (option.name == "only" && options.only.empty())) continue;
-    settings[option.flag().substr(2)] = std::visit(OptionSetting{options}, option.member);
+    settings[option.key()] = std::visit(OptionSetting{options}, option.member);
   }
   settings["map-window"] =
-      options.map_first < 0 ? typical : fmt::format("{}:{}", options.map_first, options.map_first + options.map_tokens);
+      options[map_first_option] < 0
+          ? typical
+          : fmt::format("{}:{}", options[map_first_option], options[map_first_option] + options[map_tokens_option]);
   return toml_text(settings);
 }
 

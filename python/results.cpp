@@ -1,6 +1,4 @@
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -12,7 +10,6 @@
 #include "../reports/figures/figures.h"
 #include "../reports/page/report.h"
 #include "../reports/tables/head_table.h"
-#include "../reports/tables/position_note.h"
 #include "waiting.h"
 
 namespace headwave::python {
@@ -84,33 +81,6 @@ void save(const Result& result, const fs::path& path, bool overwrite) {
   wait_for([&] { write_result(result, path); });
 }
 
-/// A folder that is gone again with what is in it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "headwave-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw IoError(fmt::format("{}: no folder can be made there; set TMPDIR to one that can be written to", name));
-    path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-std::string bytes_of_file(const fs::path& path) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return bytes.str();
-}
-
 nb::bytes figure(const Result& result, const std::string& name, const std::vector<std::string>& heads,
                  const std::string& format, double width, const std::string& palette) {
   const std::string drawn = waited_for([&] {
@@ -124,8 +94,7 @@ nb::bytes figure(const Result& result, const std::string& name, const std::vecto
     require_style(options.style);
     const FigureKind& kind = *kinds_of(result, {name}).front();
     require_heads(result, heads);
-    const ScratchFolder folder;
-    return bytes_of_file(kind.draw(result, options).write(folder.path(), name, {format}, false).front());
+    return kind.draw(result, options).drawn(name, {format}, false).front().content;
   });
   return nb::bytes(drawn.data(), drawn.size());
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../core/process/stopping.h"
-#include "../job/run/progress_text.h"
+#include "../job/run/progress.h"
 
 namespace headwave::python {
 
@@ -90,11 +90,11 @@ void wait_for(const std::function<void()>& work, const std::function<void()>& lo
 struct ToldProgress::Told {
   struct Step {
     JobProgress now;
-    Clock::time_point at;
+    Clock::time_point began, at;
   };
   std::mutex mutex;
   std::vector<Step> steps;  // the last of each stage that was not told yet, and of the stage that goes on
-  Clock::time_point begun = Clock::now();
+  Clock::time_point began = Clock::now();  // the stage that goes on
 };
 
 ToldProgress::ToldProgress(nb::object callable)
@@ -106,7 +106,8 @@ ProgressCallback ToldProgress::callback() {
     const std::lock_guard lock(told->mutex);
     std::vector<Told::Step>& steps = told->steps;
     if (!steps.empty() && steps.back().now.stage == now.stage) steps.pop_back();
-    steps.push_back({now, Clock::now()});
+    if (now.done == now.done_before) told->began = Clock::now();
+    steps.push_back({now, told->began, Clock::now()});
   };
 }
 
@@ -116,8 +117,8 @@ std::function<void()> ToldProgress::look() {
     std::vector<std::string> lines;
     {
       const std::lock_guard lock(told_->mutex);
-      for (const auto& [now, at] : told_->steps)
-        lines.push_back(progress_text(now, seconds_between(told_->begun, at), seconds_between(at, Clock::now())));
+      for (const auto& [now, began, at] : told_->steps)
+        lines.push_back(progress_text(now, seconds_between(began, at), seconds_between(at, Clock::now())));
       if (!told_->steps.empty()) told_->steps = {told_->steps.back()};
     }
     for (const std::string& line : lines) callable_(line);

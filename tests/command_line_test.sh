@@ -30,7 +30,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "headwave 0" --version
-for command in demo run merge sweep plant spectrum figures report export completion man inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge sweep plant spectrum figures report export completion inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -76,7 +76,6 @@ expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
 # Where an option would do nothing a command does not offer it, and says why.
 expect_line 2 "--states: stored states have no words" loss --states x
 expect_line 2 "--shuffles: a loss is compared document by document" loss --shuffles 2
-expect_line 2 "--images: a model of images names what it sees" loss --images x
 expect_line 2 "give one of --text, --ids, --features and --random-tokens" loss --model x
 expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
 expect_line 2 "--only: the list needs every analysis" reproduce --only head_types
@@ -87,7 +86,7 @@ expect_line 2 "no --map-tokens; it is an option of" atlas --map-tokens 5
 expect_line 2 "no --pairs; it is an option of" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
-for absent in 'loss --states' 'loss --images' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
+for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
   're-aim --states' 're-aim --intervene' 're-aim --pairs' 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
@@ -100,7 +99,7 @@ expect 0 "query-key pairs that offset profiles count (all, without_special or" r
 expect 0 "Follow every head of a model" help run
 expect 0 "Commands:"
 expect 0 "Commands:" help
-expect 2 "give one of --text, --ids, --images, --features, --random-tokens and --states" run --model "$golden" --out "$work/r"
+expect 2 "give one of --text, --ids, --features, --random-tokens and --states" run --model "$golden" --out "$work/r"
 expect 2 "" run --model "$golden" --text "$work/text.txt" --ids "$work/text.txt" --out "$work/r"
 expect 2 "need --model DIR" run --text "$work/text.txt" --out "$work/r"
 expect 1 "$work/missing.txt" run --model "$golden" --ids "$work/missing.txt" --out "$work/r"
@@ -115,7 +114,7 @@ stored=$2/tests/golden/stored/causal.h5
 expect 2 "--length: does not apply to --states" run --states "$stored" --length 5 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --no-special-tokens --out "$work/r"
 expect 2 "does not apply with --model" run --states "$stored" --model "$golden" --head-count 2 --out "$work/r"
-expect 1 "--layer applies where nothing says which layer" -q run --states "$stored" --layer 1 --out "$work/r"
+expect 1 "already say which layer states enter; omit --layer" -q run --states "$stored" --layer 1 --out "$work/r"
 expect 2 "--layer" run --states "$stored" --layer -1 --out "$work/r"
 expect 2 "at least 0" run --states "$stored" --seed -1 --out "$work/r"
 printf '[[7, 8, 9, 10], [11, 12]]\n' >"$work/ids.json"
@@ -132,7 +131,7 @@ others=$2/tests/golden/families/gpt2
 raw="--states $others/expected.safetensors --model $others --dataset {document}.hidden_states --axes layer,token,width"
 # shellcheck disable=SC2086
 expect 2 "- is standard input, which --text reads" run --model x --text - --target - --out "$work/r"
-expect 1 "say --apply-norm" -q run $raw --only measured_offset --no-figures --out "$work/raw"
+expect 1 "give --apply-norm if these are raw" -q run $raw --only measured_offset --no-figures --out "$work/raw"
 # shellcheck disable=SC2086
 expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "$work/raw"
 expect 1 "there are 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
@@ -151,9 +150,9 @@ expect 0 "needs queries and keys; the file holds finished attention" inspect -a 
 # shellcheck disable=SC2086
 expect 0 "--only head_account: nothing came of it: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
 # shellcheck disable=SC2086
-expect 1 "finished attention has no queries and keys to be changed" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
+expect 1 "finished attention has no queries and keys for an intervention to change; omit --intervene" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
 # shellcheck disable=SC2086
-expect 1 "of 4 heads; 3 were said" -q run $finished --head-count 3 --out "$work/r"
+expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$work/r"
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
 expect 2 "query and key in their place" run --states x --dataset y --axes head,query,token --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
@@ -162,7 +161,7 @@ printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
 expect 2 "expected layers such as 0,3 or 0-5" capture --model "$golden" --ids "$work/even.json" --layers 3:1 --out "$work/s.h5"
 expect 2 "these are stored states already" capture --model "$golden" --states "$stored" --out "$work/s.h5"
 expect 1 "there is no layer 99" -q capture --model "$golden" --ids "$work/even.json" --layers 0,99 --out "$work/s.h5"
-expect 1 "cut them with --length" -q capture --model "$golden" --ids "$work/ids.json" --out "$work/s.h5"
+expect 1 "give --length N to cut them" -q capture --model "$golden" --ids "$work/ids.json" --out "$work/s.h5"
 [ -e "$work/s.h5" ] && { echo "FAILED: an error left stored states behind"; failed=1; }
 expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$work/even.json" --dtype float16 --layers 0-1 --compress 4 --out "$work/s.h5"
 expect 1 "is already there" capture --model "$golden" --ids "$work/even.json" --out "$work/s.h5"
@@ -229,8 +228,8 @@ expect 1 "report.html: would be replaced, and is the input" atlas --model "$gold
 # States of a changed model are run with the model changed again, all of it and in that order.
 changes="words-only re-aim=L0H0:+2 without-heads=L0H1"
 expect 0 "--model $golden --intervene words-only --intervene re-aim=L0H0:+2 --intervene without-heads=L0H1 --out RESULT" capture --model "$golden" --ids "$work/even.json" --intervene $changes --out "$work/changed.h5"
-expect 1 "say --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
-expect 1 "say --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --intervene re-aim=L0H0:+2 words-only without-heads=L0H1 --no-figures --out "$work/changed-run"
+expect 1 "give --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
+expect 1 "give --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --intervene re-aim=L0H0:+2 words-only without-heads=L0H1 --no-figures --out "$work/changed-run"
 # Nobody knows what wrote captured states: all but score_sources.
 most=head_account,head_types,value_use,position_atlas,position_split,position_correlation,wave_spectra,delay_spectrum,offset_by_query,score_cluster
 expect 0 "" -q run --states "$work/changed.h5" --model "$golden" --intervene $changes --only $most --no-figures --out "$work/changed-run"
@@ -240,13 +239,13 @@ digests "$work/changed-direct" >"$work/a.csv"; digests "$work/changed-run" | cmp
 expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --layers 1 --intervene re-aim=L0H0:+2 --out "$work/behind.h5"
 expect 0 "" -q run --states "$work/behind.h5" --model "$golden" --intervene re-aim=L0H0:+2 --only measured_offset --no-figures --out "$work/behind"
 # Mean keys are of all documents and of the model before: queries and keys hold them, states do not.
-expect 1 "--intervene mean-keys=L0H0: states do not hold the mean keys" capture --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 --out "$work/mean.h5"
+expect 1 "intervention mean-keys=L0H0: states do not hold the mean keys" capture --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 --out "$work/mean.h5"
 expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --what projections --intervene mean-keys=L0H0,L1H0 --out "$work/mean.h5"
 expect 0 "" -q run --states "$work/mean.h5" --model "$golden" --only measured_offset,attention_map --no-figures --out "$work/mean-run"
 expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0,L1H0 --only measured_offset,attention_map --no-figures --out "$work/mean-direct"
 digests "$work/mean-direct" >"$work/a.csv"; digests "$work/mean-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured queries and keys of a changed model give other numbers than the model"; failed=1; }
-expect 1 "--intervene re-aim=L0H0:+2: has no effect on queries and keys that are stored as they are" -q run --states "$work/mean.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
-expect 1 "--intervene words-only: does not apply to stored states" -q run --states "$work/s.h5" --model "$golden" --intervene words-only --no-figures --out "$work/e"
+expect 1 "intervention re-aim=L0H0:+2: has no effect on queries and keys that are stored as they are" -q run --states "$work/mean.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
+expect 1 "intervention words-only: does not apply to stored states" -q run --states "$work/s.h5" --model "$golden" --intervene words-only --no-figures --out "$work/e"
 cp -r "$golden" "$work/other-model"
 printf '\001' | dd of="$work/other-model/model.safetensors" bs=1 seek=$(($(stat -c %s "$work/other-model/model.safetensors") - 4)) conv=notrunc 2>/dev/null
 expect 1 "s.h5: was captured of another model than $work/other-model" -q run --states "$work/s.h5" --model "$work/other-model" --no-figures --out "$work/e"
@@ -258,8 +257,8 @@ expect 0 "wrote" capture --model "$golden" --ids "$work/longer.json" --layers 1 
 expect 0 "L1H0" run --states "$work/second.h5" --model "$golden" --no-figures --out "$work/second"
 expect 0 "second.h5: 2 documents of up to 24 tokens, layer 1 of the model's 0-1; the others are not looked at" run --states "$work/second.h5" --model "$golden" --only measured_offset --no-figures --force --out "$work/second"
 expect 0 "@stored_layers" inspect "$work/second" --attributes
-expect 1 "there is no L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --heads L0H0 --out "$work/e"
-expect 1 "there is no L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
+expect 1 "there is no head L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --heads L0H0 --out "$work/e"
+expect 1 "there is no head L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
 # A finished run is what was asked for, and no other.
 read="run --states $work/second.h5 --model $golden --only measured_offset --no-figures --out $work/read"
 expect 0 "wrote" $read
@@ -285,7 +284,7 @@ quick="--only measured_offset --no-figures"
 printf 'a b\nc \351 a\n' >"$work/latin1.txt"
 printf 'a\000 \000b\000' >"$work/utf16.txt"
 expect 1 "latin1.txt: line 2, offset 6: byte 0xE9 is not UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --out "$work/e"
-expect 1 "utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; give --encoding UTF-16LE if that is its encoding, or give --encoding UTF-8" run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
+expect 1 "utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; give --encoding UTF-16LE, or give --encoding UTF-8 to replace" run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
 expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8" run --model "$work/bert" --text "$work/bert/model.safetensors" --out "$work/e"
 expect 2 "there is no encoding 'nonsense'" run --model "$work/bert" --text "$work/latin1.txt" --encoding nonsense --out "$work/e"
 expect 2 "applies to --text only" run --model "$work/bert" --ids "$work/ids.json" --encoding utf-8 --out "$work/e"
@@ -335,34 +334,22 @@ printf '[[5, 6, 7, 5, 6]]\n' >"$work/five.json"
 printf '[[5], [6]]\n' >"$work/single.json"
 printf '[{"source": [5, 6, 7], "target": [5, 6]}]\n' >"$work/pair.json"
 printf '[[5, 6], [7, 99]]\n' >"$work/beyond.json"
-# Images: a folder of them for a model that reads them, and one line for what does not go together.
-images=$2/tests/golden/images
-mkdir "$work/photos" "$work/bad"
-cp "$images/rgb.png" "$images/color.jpg" "$work/photos/"
-printf 'Dear reader' >"$work/bad/a.png"
-cp -r "$families/vit" "$work/unprepared"
-rm "$work/unprepared/preprocessor_config.json"
-expect 2 "--text excludes --images" run --model "$families/vit" --images "$work/photos" --text "$work/text.txt" --out "$work/v"
-expect 2 "does not apply to --images" run --model "$families/vit" --images "$work/photos" --length 4 --out "$work/v"
-expect 1 "a.png: expected a PNG or JPEG image, found 'Dear reader'" run --model "$families/vit" --images "$work/bad" --out "$work/v"
-expect 1 "cmyk.jpg: a JPEG of 4 channels (CMYK)" run --model "$families/vit" --images "$images" --out "$work/v"
-expect 1 "the model reads images (vit), no tokens; give --images DIR" run --model "$families/vit" --ids "$work/ids.json" --out "$work/v"
-expect 1 "the model reads images (vit), no tokens" predict --model "$families/vit" "a text"
-expect 1 "images were given, but a bert reads tokens" run --model "$golden" --images "$work/photos" --out "$work/v"
-expect 1 "preprocessor_config.json: not found" run --model "$work/unprepared" --images "$work/photos" --out "$work/v"
-expect 1 "--only grid_offset: it needs patches on a grid, and this bert reads no images" -q run --model "$golden" --ids "$work/even.json" --only grid_offset --out "$work/v"
-expect 0 "on the grid" run --model "$families/vit" --images "$work/photos" --only grid_offset --formats svg --out "$work/v"
-expect 0 "3 rows of 5, 4 x 4 pixels each, behind 1 opening token" inspect "$families/vit"
-expect 0 "no preprocessor_config.json" inspect "$work/unprepared"
-# Sounds: spectra that are ready, and what is said in them.
+# Images and sounds that are prepared, for models that read them, and one line for what does not go together.
+images=$2/tests/golden/images.safetensors
 sounds=$2/tests/golden/sounds.safetensors
-expect 2 "--images excludes --features" run --model "$families/whisper" --images "$work/photos" --features "$sounds" --out "$work/unheard"
-expect 2 "does not apply to --features: the model says how many frames" run --model "$families/whisper" --features "$sounds" --length 4 --out "$work/unheard"
+expect 1 "the model reads images (vit), no text; give --features" run --model "$families/vit" --ids "$work/ids.json" --out "$work/v"
+expect 1 "the model reads images (vit), no text" predict --model "$families/vit" "a text"
+expect 1 "features of images or sounds were given, but a bert reads tokens; give --text" run --model "$golden" --features "$images" --out "$work/v"
+expect 1 "there is no 'pixel_values'" run --model "$families/vit" --features "$sounds" --out "$work/v"
+expect 1 "the model reads 3 of 12 x 12" run --model "$families/vit-model" --features "$images" --out "$work/v"
+expect 1 "grid_offset: needs patches on a grid, and this bert reads no images" -q run --model "$golden" --ids "$work/even.json" --only grid_offset --out "$work/v"
+expect 0 "on the grid" run --model "$families/vit" --features "$images" --only grid_offset --formats svg --out "$work/v"
+expect 0 "3 rows of 5, 4 x 4 pixels each, behind 1 opening token" inspect "$families/vit"
+expect 2 "--text excludes --features" run --model "$families/whisper" --features "$sounds" --text "$work/text.txt" --out "$work/unheard"
+expect 2 "does not apply to --features: the model says how long" run --model "$families/whisper" --features "$sounds" --length 4 --out "$work/unheard"
 expect 2 "does not apply to --features: nothing is put around" run --model "$families/whisper" --features "$sounds" --no-special-tokens --out "$work/unheard"
-expect 1 "spectra of sounds were given, but a bert reads tokens; give a Whisper" run --model "$golden" --features "$sounds" --out "$work/unheard"
-expect 1 "spectra of sounds were given, but a vit reads images" run --model "$families/vit" --features "$sounds" --out "$work/unheard"
-expect 1 "the model reads sound (whisper), no text; give --features FILE" run --model "$families/whisper" --ids "$work/ids.json" --out "$work/unheard"
-expect 1 "holds 3 documents, 9 were asked for; say --documents 3 or fewer" run --model "$families/whisper" --features "$sounds" --documents 9 --out "$work/unheard"
+expect 1 "the model reads sound (whisper), no text; give --features" run --model "$families/whisper" --ids "$work/ids.json" --out "$work/unheard"
+expect 1 "holds 3 documents, 9 were asked for; give --documents 3 or fewer" run --model "$families/whisper" --features "$sounds" --documents 9 --out "$work/unheard"
 expect 1 "has 5 bins and 26 frames, the model reads 7 and 16" run --model "$families/whisper-model" --features "$sounds" --out "$work/unheard"
 expect 0 "cross attention" run --model "$families/whisper" --features "$sounds" --formats svg --out "$work/heard"
 expect 0 "features = " inspect "$work/heard/self" --job
@@ -374,10 +361,10 @@ expect 0 "tokens of the decoder are shown as their ids" inspect "$families/whisp
 expect 1 "beyond.json: document 1, token 1 is 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
 expect 1 "single.json: documents of a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
 expect 1 "five.json: the model is an encoder-decoder (bart)" run --model "$families/bart" --ids "$work/five.json" --out "$work/m"
-expect 1 "--random-tokens: the model is an encoder-decoder (bart)" run --model "$families/bart" --random-tokens 3 --out "$work/m"
+expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$families/bart" --random-tokens 3 --out "$work/m"
 expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
-expect 1 "--random-tokens 400: documents of 800 tokens, but the model has 24 positions; ask for 12 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
-expect 1 "--intervene without-heads=L9H9: there is no L9H9" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
+expect 1 "400 random tokens twice make documents of 800 tokens, the model has 24 positions; give --random-tokens 12 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
+expect 1 "intervention without-heads=L9H9: " run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
 expect 1 "--intervene re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
 expect 1 "a llama has no position table to change (its positions are rotary)" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-band=1:2
 expect 1 "a llama has no position table to change (its positions are rotary); turn=HEADS:TOKENS does" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+1
@@ -389,12 +376,12 @@ expect 1 "the mean over a single document is its own key" -q loss --model "$fami
 expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
 expect 0 "loss (nats/token)" loss --model "$families/bart" --ids "$work/pair.json"
 expect 0 "loss (nats/token)" loss --model "$families/whisper" --features "$sounds" --documents 2
-expect 1 "--heads: there is no L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
-expect 1 "--length 100000, but the model has 24 positions" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
-expect 1 "--rows 25, but the position table has 24" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
-expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
+expect 1 "there is no head L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
+expect 1 "100000 positions were asked for, the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
+expect 1 "25 rows of the position table were asked for, it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
+expect 1 "there is no head L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
-expect 1 "--layer applies where nothing says which layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
+expect 1 "already say which layer states enter; omit --layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
 printf 'PAR1PAR1' >"$work/states.parquet"
 expect 1 "states.parquet: this is a Parquet table" run --states "$work/states.parquet" --model "$families/gpt2" --out "$work/m"
 mkdir "$work/pickled" && cp "$families/gpt2/config.json" "$work/pickled/" && printf 'x' >"$work/pickled/pytorch_model.bin"
@@ -427,8 +414,8 @@ expect 0 "memory  about" run --model "$work/model" --ids "$work/model/ids.json" 
 for said in "computing on" "drawing; " "of processor time" "for results.h5, " "for figures and report.html; while it runs " "for results.unfinished"; do
   grep -qF -- "$said" "$work/out" || { echo "FAILED: a dry run does not say '$said'"; cat "$work/out"; failed=1; }
 done
-expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
-expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --no-figures --dry-run
+expect 1 "needs more than the 1MB of resident memory that it may take; give --max-memory SIZE to allow more" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
+expect 1 "needs more than the 1MB" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --no-figures --dry-run
 expect 0 "computing on 2 threads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --max-memory 4GB --threads 2 --no-figures --dry-run
 # Weights read layer by layer change no digit; the first layers of a model are what they are among all.
 expect_line 2 "--layers: '3-7': expected 0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed" run --layers 3-7
@@ -439,8 +426,8 @@ done
 digests "$work/layers" >"$work/a.csv"; digests "$work/memory" | cmp -s - "$work/a.csv" || { echo "FAILED: weights read layer by layer give other digits"; failed=1; }
 expect 0 "L0H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/first" --no-figures --layers 0-0
 grep -q L1H0 "$work/out" && { echo "FAILED: --layers 0-0 has a second layer"; failed=1; }
-expect 1 "layers 0 to 4 were asked for, the model has 4; ask for 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
-expect 1 "--weights memory, where they fit" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene re-aim=L0H2:+2
+expect 1 "layers 0 to 4 were asked for, the model has 4; give --layers 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
+expect 1 "--weights memory if they fit there" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene re-aim=L0H2:+2
 [ -e "$work/dry" ] && { echo "FAILED: a dry run wrote something"; failed=1; }
 expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9
 expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
@@ -526,14 +513,14 @@ expect 0 "its query scores highest" query --model "$work/model" --head L0H0 "w1 
 expect 1 "there is no L7H0" query --model "$work/model" --head L7H0 "w1 w2"
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
 expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
-expect 1 "--words nothing: there is no such file; give zipf, uniform" atlas --model "$work/model" --words nothing --out "$work/m"
+expect 1 "nothing: there is no such file; give --words zipf, uniform, or a text whose tokens are counted" atlas --model "$work/model" --words nothing --out "$work/m"
 expect 1 "no tokenizer beside it to count tokens with" atlas --model "$2/tests/golden/families/gpt2" --words "$work/model/vocab.txt" --out "$work/m"
 expect 0 "predicted" atlas --model "$work/model" --words "$work/model/vocab.txt" --passes 1 --length 64 --out "$work/counted" --no-figures
 expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
 [ -e "$work/only/results.h5" ] && { echo "FAILED: an unknown analysis left a result"; failed=1; }
-expect 1 "--heads: L0H1 is named twice" -q re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --heads L0H1,L0H1 --out "$work/twice" --no-figures
+expect 1 "the head L0H1 is named twice" -q re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --heads L0H1,L0H1 --out "$work/twice" --no-figures
 expect 0 "slope" re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --furthest 1 --heads L0H1 --out "$work/re-aim" --no-figures
 expect 1 "no position table" re-aim --model "$2/tests/golden/families/llama" --random-tokens 6 --documents 1 --out "$work/re-aim2"
 expect 2 "--states" reproduce --states "$stored" --out "$work/reproduce"
@@ -553,18 +540,15 @@ expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atl
 expect 0 "keeps maps of 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
 
 # Maps of another document and window, in the figure and the result.
-expect 1 "--map-document: there is no document 4; the job has 4, 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
-expect 1 "--map-window: begins at token 20; document 1 has 20, 0 to 19" run --model "$golden" --random-tokens 10 --documents 4 --map-document 1 --map-window 20:30 --out "$work/map"
+expect 1 "there is no document 4; the job has 4; give --map-document 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
+expect 1 "the window begins at token 20; document 1 has 20 tokens; give --map-window FIRST:END with FIRST 0 to 19" run --model "$golden" --random-tokens 10 --documents 4 --map-document 1 --map-window 20:30 --out "$work/map"
 expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-document 3 --map-window 5:11 --only attention_map --formats svg --out "$work/map"
 [ -s "$work/map/report.html" ] || { echo "FAILED: no page"; failed=1; }
 expect 0 "attention_map/largest" inspect "$work/map/results.h5"
 expect 0 "map-window = " inspect "$work/map/results.h5" --job
 grep -q "^0	0	5	5	" "$work/map/figures/attention_map.tsv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
-# Of folders of scratch files those go that were left behind, not those that are called alike.
-mkdir -p "$work/tmp/headwave-drawing-papers/draft" "$work/tmp/headwave-drawing-Ab3dE9/drawn/figures" "$work/tmp/headwave-drawing-Ab3dE9x"
-touch "$work/tmp/headwave-drawing-Ab3dE9/.headwave-scratch" "$work/tmp/headwave-drawing-Ab3dE9/data0.tsv" "$work/tmp/headwave-drawing-Ab3dE9x/.headwave-scratch"
-TMPDIR="$work/tmp" "$headwave" -q figures "$work/map" --formats svg --out "$work/drawn-again" || { echo "FAILED: figures in another TMPDIR"; failed=1; }
-[ "$(ls "$work/tmp" | tr '\n' ' ')" = "headwave-drawing-Ab3dE9x headwave-drawing-papers " ] || { echo "FAILED: scratch folders are $(ls "$work/tmp")"; failed=1; }
+# Figures are drawn without temporary files.
+TMPDIR="$work/no-such-folder" "$headwave" -q figures "$work/map" --formats svg --out "$work/drawn-again" || { echo "FAILED: figures without a TMPDIR"; failed=1; }
 expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg --force
 
 # The page again, from the result file alone.
@@ -782,7 +766,7 @@ expect 2 "below 2^63" run --job "$work/job.toml" --seed 9223372036854775808
 for result in r/results.h5 s/0-model.h5 atlas/results.h5; do
   "$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' >"$work/provenance"
   for what in '@started *20[0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z' '@version *[0-9]' '@command *headwave' '@compiler *[gc]' \
-    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, PCRE2 [0-9.]*, libpng [0-9.]*, libjpeg-turbo [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
+    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, Oniguruma [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
     '@instruction_set *[^ ]' '@wall_time_s *[0-9]'; do
     grep -q "$what" "$work/provenance" || { echo "FAILED: $result does not say $what"; failed=1; }
   done
@@ -979,7 +963,7 @@ divided="run --model $work/bert --ids $work/six.txt --documents 6 $quick"
 expect 0 "" -q $divided --out "$work/undivided"
 expect 0 "documents 4 to 5 of 6, part 2 of 2" $divided --shard 2/2 --out "$work/d2"
 mkdir "$work/films" && touch "$work/films/movie.mp4.part" "$work/films/block-1-of-2.part"
-expect 1 "has no part of a run in it" merge "$work/films" --out "$work/merged"
+expect 1 "holds no part of a run" merge "$work/films" --out "$work/merged"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films" --force
 [ "$(ls "$work/films" | tr '\n' ' ')" = "block-02-of-02.part block-1-of-2.part movie.mp4.part " ] || { echo "FAILED: beside a part of a run are $(ls "$work/films")"; failed=1; }
@@ -988,7 +972,7 @@ expect 1 "none has documents 0 to 3, block 1 of 2" merge "$work/d2" --out "$work
 expect 0 "documents 0 to 3 of 6, part 1 of 2" $divided --shard 1/2 --out "$work/d1"
 expect 0 "part 1 of 2" $divided --shard 1/2 --out "$work/d1" --resume
 for command in inspect figures; do expect 1 "d1: holds a part of a divided run, no result yet; put its parts together with \`headwave merge\`" $command "$work/d1"; done
-expect 1 "has a part of a run in it" $divided --shard 1/2 --out "$work/d1"
+expect 1 "holds a part of a run already; give --resume to continue it, or give --force to begin anew" $divided --shard 1/2 --out "$work/d1"
 expect 1 "is of another run (seed: 1 there, 2 here)" $divided --shard 1/2 --seed 2 --out "$work/d1" --resume
 expect 1 "give each part once" merge "$work/d1" "$work/d2" "$work/d1" --out "$work/merged"
 expect 1 "is of another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2" --seed 2 --out "$work/merged"

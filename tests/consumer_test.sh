@@ -10,7 +10,8 @@ cmake -S "$1/tests/consumer" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$wor
 cmake --build "$work/build" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
 "$work/build/mathematics"
 "$work/build/look_on"
-for file in man/man1/headwave.1 man/man1/headwave-run.1 bash-completion/completions/headwave zsh/site-functions/_headwave \
+command -v help2man >/dev/null && pages='man/man1/headwave.1 man/man1/headwave-run.1' || pages=
+for file in $pages bash-completion/completions/headwave zsh/site-functions/_headwave \
   fish/vendor_completions.d/headwave.fish; do
   [ -s "$work/prefix/share/$file" ] || { echo "share/$file is not installed"; exit 1; }
 done

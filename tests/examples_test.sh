@@ -10,10 +10,9 @@ failed=0
 cp -r "$2/tests/golden/families/bert-mlm" "$work/bert"
 printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/bert/vocab.txt"
 cp -r "$2/tests/golden/families/vit" "$work/vit"
-mkdir "$work/photos"
-cp "$2/tests/golden/images/rgb.png" "$2/tests/golden/images/color.jpg" "$work/photos/"
+cp "$2/tests/golden/images.safetensors" "$work/photos.npz"  # what a file is, is said by its content
 cp -r "$2/tests/golden/families/whisper" "$work/whisper"
-cp "$2/tests/golden/sounds.safetensors" "$work/sounds.npz"  # what a file is, is said by its content
+cp "$2/tests/golden/sounds.safetensors" "$work/sounds.npz"
 awk 'BEGIN { x = 1; for (i = 0; i < 2000; ++i) { x = x * 75 % 65537; printf "w%d %s ", 1 + x % 3, x % 2 ? "badi" : "dadi" }; print "" }' >"$work/text.txt"
 for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"

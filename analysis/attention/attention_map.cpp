@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
+
 namespace headwave {
 
 namespace {
@@ -37,8 +39,8 @@ Index shown_of(const MapOptions& options, Index length) {
   return std::min(options.tokens, length - std::max<Index>(options.first, 0));
 }
 
-/// Where a window may begin: one beside the other as far as they go, eight at most. Of queries and keys of different texts
-/// none is typical.
+/// Where a window may begin: one beside the other as far as they go, eight at most. Of queries and keys of
+/// different texts none is typical.
 std::vector<Index> begins_of(const MapOptions& options, AttentionKind kind, Index length) {
   constexpr Index most = 8;
   if (options.first != typical_window) return {options.first};
@@ -57,37 +59,21 @@ Vector diagonal_means(const Matrix32& weights) {
   return means;
 }
 
-class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps, AttentionMaps> {
+class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
  public:
-  using DocumentAnalysis::DocumentAnalysis;
-  /// A trial of a job may have fewer documents than the job: then it looks at its last.
+  using AnalysisOf::AnalysisOf;
+  /// A trial of a job may have fewer documents than the job: then its last one is mapped.
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
-    if (i != std::min(options().map_document, input().documents - 1)) return nullptr;
-    const MapOptions window{.first = options().map_first, .tokens = options().map_tokens};
-    return look_of(std::make_unique<AttentionMapProbe>(heads_of(site().grid), window, document, site().kind),
-                   &AttentionMapProbe::maps);
+    if (i != std::min(options()[map_document_option], input().documents - 1)) return nullptr;
+    const MapOptions window{.first = options()[map_first_option], .tokens = options()[map_tokens_option]};
+    return look_of<AttentionMapProbe>(heads_of(site().grid), window, document, site().kind);
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_); }
 
- private:
-  void add(AttentionMaps& sum, AttentionMaps&& found) const override { sum = std::move(found); }
-  void join(AttentionMaps& sum, AttentionMaps&& next) const override {
-    if (!next.heads.empty()) sum = std::move(next);
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(First<AttentionMaps>& sum, Finished& /*finished*/) override {
+    return describe(sum.value.value_or(AttentionMaps{}));
   }
 };
-
-AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  const double shown = std::min(static_cast<double>(options.map_tokens), sizes.longest);
-  const auto longest = static_cast<Index>(sizes.longest);
-  const auto tiles =
-      shown < sizes.longest ? static_cast<double>(whole_tiles(longest, whole_tiles(longest, MapOptions().tiles))) : 0;
-  cost.entries = sizes.rows * (shown * shown + 2 * tiles * tiles);
-  cost.kept = 8 * cost.entries;
-  const double windows = options.map_first == typical_window && shown < sizes.longest ? 8 : 1;
-  if (document.number == 0) cost.looking = 2 * cost.kept + 4 * sizes.rows * shown * shown * windows;
-  return cost;
-}
 
 }  // namespace
 
@@ -177,7 +163,7 @@ void AttentionMapProbe::pool(const Tile& tile, std::size_t map) {
   }
 }
 
-AttentionMaps AttentionMapProbe::maps() const {
+First<AttentionMaps> AttentionMapProbe::taken() const {
   AttentionMaps maps = maps_;
   std::size_t shown = 0;
   if (!profile_.empty()) {
@@ -196,7 +182,7 @@ AttentionMaps AttentionMapProbe::maps() const {
                             std::min(maps.key_tile, keys_ - j * maps.key_tile);
         mean(i, j) = static_cast<float>(mean(i, j) / static_cast<double>(pairs));  // as exact as a weight, and packs
       }
-  return maps;
+  return {std::move(maps)};
 }
 
 const AnalysisKind& attention_map_analysis() {
@@ -205,9 +191,88 @@ const AnalysisKind& attention_map_analysis() {
       .finds = "attention over a window of a document weight by weight, and in tiles of all of it",
       .step = Step::landing,
       .needs = {Need::attention},
-      .make = make_of<AttentionMapAnalysis>,
-      .cost = attention_map_cost};
+      .options = {&map_document_option, &map_first_option, &map_tokens_option},
+      .make = make_of<AttentionMapAnalysis>};
   return kind;
+}
+
+namespace {
+
+template <class Entry>
+std::vector<Entry> part_of(const std::vector<Entry>& all, Index first, Index count) {
+  if (all.empty()) return {};
+  return {all.begin() + first, all.begin() + first + count};
+}
+
+/// The tokens of one side: those of the window, and where there are tiles all of the document's.
+struct Side {
+  std::string prefix;  ///< of names: "", "key_"
+  std::string one;     ///< "query", "key"
+  Axis window, document;
+  const std::vector<std::string>& tokens;
+  const std::vector<std::uint8_t>& special;
+};
+
+void add_tokens(Fields& fields, const Side& side, Index first, bool all) {
+  const std::vector<std::string> meanings{"ordinary", "special"};
+  const Index shown = side.window.size();
+  fields.add(side.prefix + "token", {side.window}, "1", "text of the " + side.one, part_of(side.tokens, first, shown));
+  if (!side.special.empty())
+    fields.flags(side.prefix + "special", {side.window}, "whether the " + side.one + " is [CLS], </s> or the like",
+                 part_of(side.special, first, shown), meanings);
+  if (!all) return;
+  fields.add("document_" + side.prefix + "token", {side.document}, "1", "text of the " + side.one, side.tokens);
+  if (!side.special.empty())
+    fields.flags("document_" + side.prefix + "special", {side.document},
+                 "whether the " + side.one + " is [CLS], </s> or the like", side.special, meanings);
+}
+
+Axis position_axis(const std::string& name, const std::string& one, Index first, Index count) {
+  return counting_axis(name, "token", one + " position", first, first + count - 1);
+}
+
+/// Coordinates are positions of the tiles' first tokens.
+Axis tile_axis(const std::string& one, Index tiles, Index tile) {
+  std::vector<std::int64_t> first;
+  for (Index i = 0; i < tiles; ++i) first.push_back(i * tile);
+  return {one + "_tile", "token", one + " position where the tile begins", std::move(first)};
+}
+
+}  // namespace
+
+std::vector<Field> describe(const AttentionMaps& maps) {
+  Fields fields("attention_map");
+  const Index rows = maps.weights.empty() ? 0 : maps.weights.front().rows();
+  const Index columns = maps.weights.empty() ? 0 : maps.weights.front().cols();
+  const Axis head = head_name_axis("map_head", "head", maps.heads);
+  const Side queries{"",
+                     "query",
+                     position_axis("query", "query", maps.first, rows),
+                     position_axis("document_query", "query", 0, static_cast<Index>(maps.tokens.size())),
+                     maps.tokens,
+                     maps.special};
+  const Side keys{"key_",
+                  "key",
+                  position_axis("key", "key", maps.first, columns),
+                  position_axis("document_key", "key", 0, static_cast<Index>(maps.key_tokens.size())),
+                  maps.key_tokens,
+                  maps.key_special};
+  fields.add("weight", {head, queries.window, keys.window}, "1", "attention weight of a query token on a key token",
+             maps.weights);
+  add_tokens(fields, queries, maps.first, !maps.largest.empty());
+  add_tokens(fields, keys, maps.first, !maps.largest.empty());
+  if (!maps.largest.empty()) {
+    const Axis query_tile = tile_axis("query", maps.largest.front().rows(), maps.query_tile);
+    const Axis key_tile = tile_axis("key", maps.largest.front().cols(), maps.key_tile);
+    fields.add("largest", {head, query_tile, key_tile}, "1", "largest weight in a tile of the document", maps.largest)
+        .note("query_tile", maps.query_tile)
+        .note("key_tile", maps.key_tile);
+    fields.add("mean", {head, query_tile, key_tile}, "1", "mean weight in a tile of the document", maps.mean)
+        .note("query_tile", maps.query_tile)
+        .note("key_tile", maps.key_tile);
+  }
+  fields.note_all("document", maps.document);
+  return fields.taken();
 }
 
 }  // namespace headwave

@@ -13,8 +13,9 @@
 
 namespace headwave {
 
-/// Attention maps of one document: the weights of chosen heads over a window of it as they are, and over all of it in
-/// tiles, each with its largest and its mean weight. In the mean alone a diagonal one token wide would fade.
+/// Attention maps of one document: the weights of chosen heads over a window of it as they are, and over all
+/// of it in tiles, each with its largest and its mean weight. In the mean alone a diagonal one token wide
+/// would fade.
 struct AttentionMaps {
   std::vector<HeadName> heads;
   Index first = 0;              ///< position of the window's first token, among the queries and among the keys
@@ -36,27 +37,28 @@ struct AttentionMaps {
   }
 };
 
-/// As a window's first token: where heads attend as in the whole document.
+/// As the first token of a window: choose the window in which heads attend as in the whole document.
 constexpr Index typical_window = -1;
 
-/// What maps keep of a document.
+/// Which part of a document a map keeps.
 struct MapOptions {
   Index first = 0;    ///< position of the window's first token; typical_window: chosen, see typical_of()
-  Index tokens = 64;  ///< of the window; shorter documents give what they have
-  Index tiles = 64;   ///< along a side at most, each of as many tokens
+  Index tokens = 64;  ///< of the window; of a shorter document, all
+  Index tiles = 64;   ///< along a side, at most; all have equally many tokens
 };
 
-/// Which of some windows is like the document that they are of: that whose mean weights by offset differ least from the
-/// document's, in total over |t| <= n / 2, as a mean over heads; of equal ones the first.
+/// The window of a document that is most like the whole document: its mean weights by offset differ least
+/// from the document's, summed over |t| <= n / 2 and averaged over heads. Ties go to the first.
 /// @param windows  per window and head, (n, n): rows are queries, columns keys
 /// @param document  per head, (2 n - 1): mean weight over the document's pairs at t = 1 - n ... n - 1
 /// @returns its number
 std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const std::vector<Vector>& document);
 
-/// Keeps weights of chosen heads while they pass by. Rows of the window do not sum to 1 where attention goes beyond it.
+/// Keeps the weights of chosen heads. A row of the window sums to less than 1 if attention also goes outside
+/// the window.
 class AttentionMapProbe : public Probe {
  public:
-  /// @param kind  the attention that is looked at; others pass unseen
+  /// @param kind  the kind of attention to look at; other kinds are ignored
   /// @throws ShapeError if the document has no token in the window
   AttentionMapProbe(std::vector<HeadName> heads, const MapOptions& options, const Document& document,
                     AttentionKind kind = AttentionKind::self);
@@ -65,7 +67,7 @@ class AttentionMapProbe : public Probe {
   void see(const Tile& tile) override;
 
   /// Once all tiles have passed.
-  [[nodiscard]] AttentionMaps maps() const;
+  [[nodiscard]] First<AttentionMaps> taken() const;
 
  private:
   void pool(const Tile& tile, std::size_t map);
@@ -81,6 +83,19 @@ class AttentionMapProbe : public Probe {
 
 /// Fields attention_map/...
 std::vector<Field> describe(const AttentionMaps& maps);
+
+inline constexpr OwnOption map_document_option{"map_document", "document that attention maps show, counted from 0", 0,
+                                               0, 1'000'000'000};
+inline constexpr OwnOption map_first_option{
+    "map_first",
+    "its first token that attention maps keep weight by weight, counted from 0; -1: where heads attend as in all of it",
+    typical_window,
+    -1,
+    1'000'000'000,
+    false,
+    true};
+inline constexpr OwnOption map_tokens_option{
+    "map_tokens", "how many tokens from there they keep so", 64, 1, 4096, false, true};
 
 /// In a job: attention_map/..., of one of its documents.
 const AnalysisKind& attention_map_analysis();

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <span>
+#include <utility>
 
 #include "../../core/numbers/random.h"
 
@@ -24,13 +24,6 @@ Index part_of(Index group, Index length) {
 }
 
 }  // namespace
-
-Index PlacePairs::at_most(Index length) {
-  Index count = 0;
-  for (Index g = 0; g < most_groups && length >= shortest; ++g)
-    count += std::min(queries_of_group, part_of(g, length) - 2);
-  return count;
-}
 
 PlacePairs::PlacePairs(Index length, AttentionKind kind) : length_(length) {
   by_query_.resize(static_cast<std::size_t>(std::max<Index>(length, 0)));
@@ -101,14 +94,26 @@ Matrix32 PlacePairWeights::deviations() const {
   return found;
 }
 
-DocumentCorrelation::DocumentCorrelation(const HeadGrid& grid, Index pairs)
-    : heads_(grid.heads),
-      sum_(Matrix::Zero(grid.rows(), pairs)),
-      documents_(Matrix::Zero(static_cast<Index>(grid.layers.size()), pairs)),
-      squares_(Vector::Zero(grid.rows())) {}
+void DocumentCorrelation::add(DocumentCorrelation&& next) {
+  if (alone_.rows() > 0) add_document(std::exchange(alone_, {}));
+  if (next.alone_.rows() > 0) {
+    heads_ = next.heads_;
+    add_document(next.alone_);
+  } else if (sum_.rows() == 0) {
+    *this = std::move(next);
+  } else {
+    sum_ += next.sum_;
+    documents_ += next.documents_;
+    squares_ += next.squares_;
+  }
+}
 
-void DocumentCorrelation::add(const Matrix32& deviations) {
-  if (deviations.size() == 0) return;
+void DocumentCorrelation::add_document(const Matrix32& deviations) {
+  if (sum_.rows() == 0) {
+    sum_ = Matrix::Zero(deviations.rows(), deviations.cols());
+    documents_ = Matrix::Zero(deviations.rows() / heads_, deviations.cols());
+    squares_ = Vector::Zero(deviations.rows());
+  }
   for (Index row = 0; row < sum_.rows(); ++row)
     for (Index at = 0; at < sum_.cols(); ++at) {
       const double z = deviations(row, at);
@@ -119,14 +124,8 @@ void DocumentCorrelation::add(const Matrix32& deviations) {
     }
 }
 
-void DocumentCorrelation::join(const DocumentCorrelation& next) {
-  sum_ += next.sum_;
-  documents_ += next.documents_;
-  squares_ += next.squares_;
-}
-
 Vector DocumentCorrelation::correlation() const {
-  Vector correlation = Vector::Constant(sum_.rows(), not_defined);
+  Vector correlation = Vector::Constant(std::max(sum_.rows(), alone_.rows()), not_defined);
   for (Index row = 0; row < sum_.rows(); ++row) {
     const auto n = documents_.row(row / heads_).array();
     const double both = (n * (n - 1)).sum();
@@ -146,25 +145,11 @@ double correlated_third(double correlation, double thirds, double roots) {
   return (own * thirds + shared * roots * roots * roots) / (own + shared);
 }
 
-NullMoments::NullMoments(Index rows, Index columns) : variances_(Matrix::Zero(rows, columns)) {
-  deviations_ = thirds_ = roots_ = variances_;
-}
-
-void NullMoments::add(Index column, const Matrix& variances, const Matrix& thirds) {
-  const Index columns = variances.cols();
-  variances_.middleCols(column, columns) += variances;
-  deviations_.middleCols(column, columns) += variances.cwiseSqrt();
-  thirds_.middleCols(column, columns) += thirds;
-  roots_.middleCols(column, columns) += thirds.unaryExpr([](double w) { return std::cbrt(w); });
-}
-
-NullMoments& NullMoments::operator+=(const NullMoments& other) {
-  variances_ += other.variances_;
-  deviations_ += other.deviations_;
-  thirds_ += other.thirds_;
-  roots_ += other.roots_;
-  return *this;
-}
+NullMoments::NullMoments(const Matrix& variances, const Matrix& thirds)
+    : variances_(variances),
+      deviations_(variances.cwiseSqrt()),
+      thirds_(thirds),
+      roots_(thirds.unaryExpr([](double w) { return std::cbrt(w); })) {}
 
 NullMoments::Spread NullMoments::of_sum(const Vector& correlation) const {
   Matrix variance = variances_, third = thirds_;

@@ -11,9 +11,9 @@ namespace headwave {
 
 /// Pairs of places, the same in every document, at which attention weights are compared between documents.
 ///
-/// They come in groups: one key and up to 8 queries, all within a first part of the longest document. How
-/// long that part is runs evenly from 4 tokens to T, so that a document of any length holds its share of the
-/// groups. The first place is left out, where attention goes that has no better place. The sample depends on
+/// Pairs come in groups: one key and up to 8 queries, all within the first part of the longest document. The
+/// length of that part grows evenly from 4 tokens to T, so that a document of any length holds its share of
+/// the groups. The first place is omitted: it draws attention that has no better place. The sample depends on
 /// T and the mask alone.
 class PlacePairs {
  public:
@@ -22,8 +22,6 @@ class PlacePairs {
   };
 
   static constexpr Index most = 2048;
-  /// How many there are at most in documents of so many tokens.
-  static Index at_most(Index length);
 
   /// @param length  T, tokens of the longest document; of fewer than 4 there are no pairs
   PlacePairs(Index length, AttentionKind kind);
@@ -45,7 +43,7 @@ class PlacePairs {
   std::vector<std::vector<Index>> by_query_;  ///< [query]
 };
 
-/// The weights of one document at these pairs, gathered while they pass by.
+/// Gathers the weights of one document at these pairs.
 class PlacePairWeights {
  public:
   /// @param pairs  must outlive this object
@@ -69,16 +67,16 @@ class PlacePairWeights {
   Matrix32 weights_;  ///< (rows, pairs)  x; NaN: no such pair
 };
 
-/// How far documents agree about which pairs of places belong together, head by head.
+/// Correlation between documents of the weights that pairs of places get, for each head.
 ///
 ///     r = sum over pairs of sum_{d != d'} z_d z_d' / sum over pairs of n (n - 1)                     (2)
 ///
-/// the mean correlation between two documents, n of which hold a pair (an intraclass correlation). It costs
-/// one sum per pair: sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
+/// where n documents hold a pair: the mean correlation between two documents (an intraclass correlation). It
+/// takes one sum per pair: sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
 ///
-/// It gives the moments of a mean over documents whose own moments are known. Each document's deviation is
-/// taken as a part that all documents share and a part of its own, sqrt(r) F + sqrt(1 - r) E_d, of equal
-/// skewness:
+/// From r and the moments of each document follow the moments of their sum. Each document's deviation is
+/// taken as a part that all documents share and a part of its own, sqrt(r) F + sqrt(1 - r) E_d, both of the
+/// same skewness:
 ///
 ///     Var[sum_d X_d]          = (1 - r) sum v_d + r (sum sqrt v_d)^2                                  (3)
 ///     third moment of the sum = [(1 - r)^(3/2) sum w_d + r^(3/2) (sum cbrt w_d)^3] / [(1 - r)^(3/2) + r^(3/2)]   (4)
@@ -90,25 +88,28 @@ class PlacePairWeights {
 class DocumentCorrelation {
  public:
   DocumentCorrelation() = default;
-  explicit DocumentCorrelation(const HeadGrid& grid, Index pairs = 0);
+  /// Of one document.
+  /// @param deviations  (rows, pairs)  of (1); no columns: nothing is compared
+  DocumentCorrelation(Index heads, Matrix32 deviations) : heads_(heads), alone_(std::move(deviations)) {}
 
-  /// @param deviations  of (1); empty: nothing was compared
-  void add(const Matrix32& deviations);
-  void join(const DocumentCorrelation& next);
+  void add(DocumentCorrelation&& next);
 
   /// @returns (rows)  r of (2), between 0 and 1; NaN: no pair is held by two documents
   [[nodiscard]] Vector correlation() const;
 
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.sum_, self.documents_, self.squares_);
+    return std::tie(self.heads_, self.sum_, self.documents_, self.squares_, self.alone_);
   }
 
  private:
+  void add_document(const Matrix32& deviations);
+
   Index heads_ = 0;
   Matrix sum_;        ///< (rows, pairs)    sum_d z_d
   Matrix documents_;  ///< (layers, pairs)  n
   Vector squares_;    ///< (rows)           sum over documents and pairs of z^2
+  Matrix32 alone_;    ///< (rows, pairs)    z of a document that is not in the sums yet
 };
 
 /// (3) and (4) of sums over documents, element by element of a row. A correlation that is NaN counts as 1:
@@ -122,12 +123,12 @@ double correlated_third(double correlation, double thirds, double roots);
 class NullMoments {
  public:
   NullMoments() = default;
-  NullMoments(Index rows, Index columns);
+  /// Of one document.
+  /// @param variances, thirds  (rows, columns)  variances v and third central moments w
+  NullMoments(const Matrix& variances, const Matrix& thirds);
 
-  /// Adds a document's variances v and third central moments w, from a column on.
-  /// @param variances, thirds  (rows, some columns)
-  void add(Index column, const Matrix& variances, const Matrix& thirds);
-  NullMoments& operator+=(const NullMoments& other);
+  [[nodiscard]] const Matrix& variances() const { return variances_; }
+  [[nodiscard]] const Matrix& thirds() const { return thirds_; }
 
   /// Standard deviation and skewness of the sum over documents.
   struct Spread {

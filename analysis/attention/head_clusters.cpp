@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
+#include <ranges>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
@@ -54,7 +55,8 @@ KMeansOptions k_means_options(const HeadClusterOptions& options, Index clusters)
   return chosen;
 }
 
-// The numbers of clusters that are tried: k = 2 .. last while there are more different vectors, and the chosen one.
+// The numbers of clusters that are tried: k = 2 .. last while there are more different vectors, and the
+// chosen one.
 std::vector<Index> cluster_counts(Index chosen, Index last, Index distinct) {
   std::vector<Index> counts{chosen};
   for (Index k = 2; k <= std::min(last, distinct - 1); ++k)
@@ -63,7 +65,8 @@ std::vector<Index> cluster_counts(Index chosen, Index last, Index distinct) {
   return counts;
 }
 
-// As many documents as there are, drawn with replacement: the vectors of those that were drawn, and how often each was.
+// As many documents as there are, drawn with replacement: the vectors of those that were drawn, and how often
+// each was.
 struct Resample {
   Matrix values;
   std::vector<Index> times;
@@ -134,7 +137,8 @@ Vector mass_of(const std::vector<Index>& labels, Index clusters) {
   return mass / static_cast<double>(labels.size());
 }
 
-// Where each cluster comes in the canonical order: place[i] is the old number of the cluster that becomes number i.
+// Where each cluster comes in the canonical order: place[i] is the old number of the cluster that becomes
+// number i.
 std::vector<Index> canonical_order(const Matrix& centroids, const Vector& mass) {
   std::vector<Index> peak;
   for (Index k = 0; k < centroids.rows(); ++k)
@@ -185,16 +189,11 @@ class HeadClusterAnalysis : public Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     const auto& traces = finished.get<OffsetTraces>();
-    const ComparableTraces vectors = comparable_traces(traces, std::min(options().window, traces.reach));
+    const ComparableTraces vectors = comparable_traces(traces, std::min(options()[window_option], traces.reach));
     return describe(head_clusters({vectors.values, traces.grid.layers, traces.grid.heads, vectors.normalisation},
-                                  job_cluster_options(input(), options().clusters)));
+                                  job_cluster_options(input(), options()[clusters_option])));
   }
 };
-
-AnalysisCost head_cluster_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                               const JobOptions& options) {
-  return cluster_cost(sizes, sizes.documents, options.window, options.clusters, options);
-}
 
 }  // namespace
 
@@ -225,21 +224,10 @@ HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions&
 HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index clusters) {
   HeadClusterOptions options;
   options.clusters = clusters;
-  options.sweep_last = input.options.sweep;
+  options.sweep_last = input.options[sweep_option];
   options.seed = input.options.seed;
   options.threads = input.threads;
   return options;
-}
-
-AnalysisCost cluster_cost(const AnalysisSizes& sizes, double documents, Index window, Index clusters,
-                          const JobOptions& options) {
-  AnalysisCost cost;
-  const double vectors = sizes.rows * documents;
-  const auto last = static_cast<double>(std::max(options.sweep, options.clusters));
-  cost.after = 6e-8 * static_cast<double>(2 * window + 1) * 0.5 * last * last * std::pow(vectors, 1.15);
-  cost.finishing = 8 * 2 * vectors * static_cast<double>(2 * window + 1);
-  cost.entries = vectors + static_cast<double>(clusters) * (sizes.rows + static_cast<double>(2 * window + 1));
-  return cost;
 }
 
 const AnalysisKind& head_cluster_analysis() {
@@ -248,9 +236,85 @@ const AnalysisKind& head_cluster_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention},
                                  .reads = {measured_offset_analysis},
-                                 .make = make_of<HeadClusterAnalysis>,
-                                 .cost = head_cluster_cost};
+                                 .options = {&window_option, &clusters_option, &sweep_option},
+                                 .make = make_of<HeadClusterAnalysis>};
   return kind;
+}
+
+namespace {
+
+/// Of how many points a silhouette is, and why there may be none.
+void note_points(Fields& fields, const HeadClusterOptions& options) {
+  fields.undefined_if_any("fewer than two clusters among the vectors looked at")
+      .note("points", options.silhouette_points);
+}
+
+/// Of how many resamples a stability is, and why there may be none.
+void note_resamples(Fields& fields, const HeadClusters& clusters) {
+  fields.undefined_if_any(clusters.undefined_stability)
+      .note("bootstrap", clusters.options.bootstrap)
+      .note("bootstrap_restarts", clusters.options.bootstrap_restarts);
+}
+
+/// What every number rests on.
+void note_choices(Fields& fields, const HeadClusters& clusters) {
+  const HeadClusterOptions& options = clusters.options;
+  if (!clusters.normalisation.empty()) fields.note_all("normalisation", clusters.normalisation);
+  fields.note_all("seed", options.seed)
+      .note_all("restarts", options.restarts)
+      .note_all("cluster_order", "offset of the centroid's maximum ascending, then mass descending");
+  if (clusters.chosen.clusters < options.clusters)
+    fields.note_all("reduced", fmt::format("{} clusters were asked for, there are only {} different vectors",
+                                           options.clusters, clusters.chosen.clusters));
+}
+
+void add_chosen(Fields& fields, const HeadClusters& clusters) {
+  const ClusterCount& chosen = clusters.chosen;
+  fields.add("inertia", {}, "1", "sum of squared distances to the centroids", chosen.inertia)
+      .note("iterations", clusters.iterations)
+      .note("converged", clusters.converged ? "yes" : "no");
+  fields.add("silhouette", {}, "1", "mean silhouette", chosen.silhouette);
+  note_points(fields, clusters.options);
+  fields.add("stability", {}, "1", "mean adjusted Rand index over resampled documents", chosen.stability);
+  note_resamples(fields, clusters);
+  fields.add("stability_lower_quartile", {}, "1", "lower quartile of that index", chosen.stability_lower);
+  note_resamples(fields, clusters);
+  fields.add("stability_upper_quartile", {}, "1", "upper quartile of that index", chosen.stability_upper);
+  note_resamples(fields, clusters);
+}
+
+void add_sweep(Fields& fields, const HeadClusters& clusters) {
+  const auto& sweep = clusters.sweep;
+  std::vector<std::int64_t> counts;
+  for (const ClusterCount& one : sweep) counts.push_back(one.clusters);
+  const Axis tried{"clusters", "1", "number of clusters k", counts};
+  fields.add("sweep_inertia", {tried}, "1", "inertia with k clusters",
+             sweep | std::views::transform(&ClusterCount::inertia));
+  fields.add("sweep_silhouette", {tried}, "1", "mean silhouette with k clusters",
+             sweep | std::views::transform(&ClusterCount::silhouette));
+  note_points(fields, clusters.options);
+  fields.add("sweep_stability", {tried}, "1", "mean adjusted Rand index over resampled documents with k clusters",
+             sweep | std::views::transform(&ClusterCount::stability));
+  note_resamples(fields, clusters);
+}
+
+}  // namespace
+
+std::vector<Field> describe(const HeadClusters& clusters, const std::string& group) {
+  const Axis layer = layer_axis(clusters.layers), head = head_axis(clusters.heads);
+  const Index k = clusters.centroids.rows(), w = clusters.centroids.cols() / 2;
+  const Axis cluster = counting_axis("cluster", "1", "cluster, 0-based, in canonical order", 0, k - 1);
+  Fields fields(group);
+  fields.add("share", {layer, head, cluster}, "1", "share of a head's documents in a cluster", clusters.shares);
+  fields.add("label", {document_axis(clusters.documents), layer, head}, "1", "cluster of a head in a document",
+             clusters.labels);
+  fields.add("centroid", {cluster, offset_axis("window_offset", -w, w)}, "1", "mean vector of a cluster",
+             clusters.centroids);
+  fields.add("mass", {cluster}, "1", "share of all vectors in a cluster", clusters.mass);
+  add_chosen(fields, clusters);
+  add_sweep(fields, clusters);
+  note_choices(fields, clusters);
+  return fields.taken();
 }
 
 }  // namespace headwave

@@ -10,18 +10,18 @@
 
 namespace headwave {
 
-/// What is clustered: one vector for every document and head, rows document-major, then layer, then head.
+/// The vectors to cluster: one for every document and head. Rows are document-major, then layer, then head.
 struct HeadVectors {
   MatrixView values;          ///< (documents * layers * heads, 2 w + 1)  over offsets -w .. w: the near offset traces
   std::vector<Index> layers;  ///< layer numbers, in the order of the rows
   Index heads = 0;
-  std::string normalisation = {};  ///< how documents were made comparable; told on, not looked at
+  std::string normalisation = {};  ///< how documents were made comparable, for the result
 };
 
 struct HeadClusterOptions {
   Index clusters = 6;            ///< k; the published choice
   Index sweep_last = 12;         ///< inertia, silhouette and stability are given for k = 2 .. this, and for `clusters`
-  Index restarts = 50;           ///< starts of which the best is kept
+  Index restarts = 50;           ///< starts; the best is kept
   Index bootstrap = 20;          ///< resamples of the documents behind every stability
   Index bootstrap_restarts = 5;  ///< starts for a resample: fewer, as a miss only lowers the stability
   Index silhouette_points = 4000;  ///< random vectors that stand for all in a silhouette
@@ -29,7 +29,7 @@ struct HeadClusterOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// One number of clusters, tried.
+/// Quality of one number of clusters.
 struct ClusterCount {
   Index clusters = 0;
   double inertia = 0.0;
@@ -39,7 +39,7 @@ struct ClusterCount {
   double stability_upper = 0.0;  ///< upper quartile
 };
 
-/// Kinds of heads. k = clusters, which is fewer than asked for where there are too few different vectors.
+/// Clusters of heads. k = clusters, fewer than asked for if there are too few different vectors.
 struct HeadClusters {
   Index documents = 0;
   std::vector<Index> layers;
@@ -57,15 +57,15 @@ struct HeadClusters {
   HeadClusterOptions options;       ///< as asked for
 };
 
-/// Head clusters, kinds of heads: k-means over the offset traces of all documents and heads, and how much to believe
-/// it. Score clusters are the same over the traces of scores before mask and softmax.
+/// Head clusters: k-means over the offset traces of all documents and heads, and how stable the clusters are.
+/// Score clusters are the same over the traces of scores before mask and softmax.
 ///
-/// Each vector is one head in one document, so a head has a label per document and a share in each cluster. Clusters
-/// are put in a canonical order: by the offset at which the centroid is largest (offset_peak()), the left first; then
-/// by mass, the larger first. Stability resamples documents with replacement, clusters the resample anew, gives every
-/// vector of the original the nearest of the new centroids, and takes the adjusted Rand index against the labels; with
-/// one document it is not defined. Only kinds that differ within the window can be told apart: a sink and a noise head
-/// look alike within +-10 tokens.
+/// Each vector is one head in one document, so a head has a label per document and a share in each cluster.
+/// Clusters are put in a canonical order: by the offset at which the centroid is largest (offset_peak()), the
+/// left first; then by mass, the larger first. Stability resamples documents with replacement, clusters the
+/// resample anew, gives every vector of the original the nearest of the new centroids, and takes the adjusted
+/// Rand index against the labels; with one document it is not defined. Only kinds that differ within the
+/// window can be told apart: a sink and a noise head look alike within +-10 tokens.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.1; the stability after Hennig 2007, doi:10.1016/j.csda.2006.11.025.
 /// @throws ShapeError if rows do not make whole documents or the window has no middle; NumericError if an entry is not
@@ -76,13 +76,14 @@ HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions&
 /// @param group  head_cluster: clusters of attention weights; score_cluster: clusters of scores
 std::vector<Field> describe(const HeadClusters& clusters, const std::string& group = "head_cluster");
 
-/// As a job asks for them.
+/// The options of a job.
 HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index clusters);
 
-/// k-means for every number of clusters; of more vectors it takes more rounds to come to rest.
-/// @param documents  each of which gives a vector for every head
-AnalysisCost cluster_cost(const AnalysisSizes& sizes, double documents, Index window, Index clusters,
-                          const JobOptions& options);
+inline constexpr OwnOption window_option{
+    "window", "largest offset of the traces that heads are clustered by, in tokens; the published choice", 10, 1, 4096};
+inline constexpr OwnOption clusters_option{"clusters", "number of clusters, k of k-means", 6, 1, 100};
+inline constexpr OwnOption sweep_option{"sweep", "largest number of clusters for which quality is given, from 2", 12, 2,
+                                        100};
 
 /// In a job: head_cluster/..., of the offset traces.
 const AnalysisKind& head_cluster_analysis();

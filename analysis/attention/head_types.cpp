@@ -1,10 +1,14 @@
 #include "head_types.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/kernels.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 
@@ -12,8 +16,8 @@ namespace headwave {
 
 namespace {
 
-/// Equation (2) of every head. At the end of the search a share is no largest one, unless it is more than half: shares
-/// add up to 1 at most, so nothing beyond can then be larger.
+/// Equation (2) of every head. At the end of the search a share is no largest one, unless it is more than
+/// half: shares add up to 1 at most, so nothing beyond can then be larger.
 void set_one_offset(HeadTypes& types) {
   const Index reach = types.options.reach;
   types.positional_share = types.positional_offset = Vector::Constant(types.grid.rows(), not_defined);
@@ -43,50 +47,18 @@ HeadType type_of(const HeadTypes& types, Index row) {
 
 }  // namespace
 
-HeadTypeSum::HeadTypeSum(HeadGrid grid, AttentionKind kind, const HeadTypeOptions& options) {
-  if (options.reach < 0)
-    throw ShapeError(fmt::format("HeadTypeSum: expected a reach of at least 0, {} came", options.reach));
-  const Index rows = grid.rows();
-  scores_ = DefinedMean(static_cast<Index>(head_scores), rows);
-  argmax_share_ = DefinedMean(rows, 2 * options.reach + 1);
-  position_disagreement_ = DefinedMean(static_cast<Index>(grid.layers.size()), 1);
-  first_.sink_position.assign(static_cast<std::size_t>(rows), -1);
-  first_.grid = std::move(grid);
-  first_.kind = kind;
-  first_.options = options;
-}
-
-void HeadTypeSum::add(const DocumentHeadTypes& document) {
-  const Index rows = first_.grid.rows();
-  if (document.scores.rows() != static_cast<Index>(head_scores) || document.scores.cols() != rows ||
-      document.argmax_share.rows() != rows || document.argmax_share.cols() != argmax_share_.cols() ||
-      document.position_disagreement.size() != position_disagreement_.rows() ||
-      static_cast<Index>(document.sink_position.size()) != rows)
-    throw ShapeError(
-        fmt::format("HeadTypeSum: a document of {} heads, {} layers and {} offsets came, expected {}, {} and {}",
-                    document.scores.cols(), document.position_disagreement.size(), document.argmax_share.cols(), rows,
-                    position_disagreement_.rows(), argmax_share_.cols()));
-  scores_.add(document.scores);
-  argmax_share_.add(document.argmax_share);
-  position_disagreement_.add(document.position_disagreement);
-  if (first_.documents++ == 0) first_.sink_position = document.sink_position;
-}
-
-void HeadTypeSum::join(const HeadTypeSum& next) {
-  scores_.join(next.scores_);
-  argmax_share_.join(next.argmax_share_);
-  position_disagreement_.join(next.position_disagreement_);
-  if (first_.documents == 0) first_.sink_position = next.first_.sink_position;
-  first_.documents += next.first_.documents;
-}
-
-HeadTypes HeadTypeSum::types() const {
-  HeadTypes types = first_;
-  types.scores = scores_.value();
-  types.argmax_share = argmax_share_.value();
-  types.position_disagreement = position_disagreement_.value();
+HeadTypes head_types(const HeadTypeSum& sum, const HeadGrid& grid, AttentionKind kind, const HeadTypeOptions& options) {
+  HeadTypes types;
+  types.grid = grid;
+  types.kind = kind;
+  types.options = options;
+  types.documents = sum.documents;
+  types.scores = sum.scores.value();
+  types.argmax_share = sum.argmax_share.value();
+  types.position_disagreement = sum.position_disagreement.value();
+  types.sink_position = sum.sink_position.value.value();
   set_one_offset(types);
-  for (Index row = 0; row < types.grid.rows(); ++row) types.types.push_back(type_of(types, row));
+  for (Index row = 0; row < grid.rows(); ++row) types.types.push_back(type_of(types, row));
   return types;
 }
 
@@ -143,7 +115,7 @@ constexpr std::array<ScoreText, head_scores> score_texts{{
 void add_kind(Fields& fields, const std::vector<Axis>& axes, const HeadTypes& types) {
   const HeadTypeOptions& options = types.options;
   fields
-      .flags("kind", axes, "what a head is called", types.types,
+      .flags("kind", axes, "type of a head", types.types,
              {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"})
       .note(
           "rule",
@@ -193,9 +165,8 @@ std::vector<Field> describe(const HeadTypes& types) {
     if (text.threshold == &HeadTypeOptions::content) fields.note("baseline_ratio", types.options.content_ratio);
     if (text.source != nullptr) fields.note("source", text.source);
   }
-  fields
-      .add("sink_position", {layer, head}, "token", "the key of sink_weight in the first document", types.sink_position)
-      .undefined(std::string("-1: ") + no_attention);
+  fields.add("sink_position", {layer, head}, "token", "the key of sink_weight in the first document",
+             types.sink_position, std::string("-1: ") + no_attention);
   fields
       .add("position_disagreement", {layer}, "1",
            "disagreement of positions: minus the mean over pairs of heads of |A_a * A_b|", types.position_disagreement)
@@ -203,6 +174,217 @@ std::vector<Field> describe(const HeadTypes& types) {
       .note("source", "Li et al. 2018")
       .note("norm", "Frobenius, over all queries and keys of a document; * is the product entry by entry");
   return fields.taken();
+}
+
+namespace {
+
+/// Columns of squared weights that are multiplied at once, where queries have fewer keys.
+constexpr Index squares_at_once = 4096;
+
+/// The part of an ascending list that lies in first .. end - 1.
+std::span<const Index> part_of(const std::vector<Index>& list, Index first, Index end) {
+  const auto from = std::lower_bound(list.begin(), list.end(), first);
+  return {from, std::max(from, std::lower_bound(list.begin(), list.end(), end))};
+}
+
+class HeadTypeAnalysis : public AnalysisOf<HeadTypeSum> {
+ public:
+  using AnalysisOf::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
+    return look_of<HeadTypeProbe>(site().grid, document, site().kind);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(HeadTypeSum& sum, Finished& /*finished*/) override {
+    return describe(head_types(sum, site().grid, site().kind));
+  }
+};
+
+}  // namespace
+
+HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionKind kind,
+                             const HeadTypeOptions& options)
+    : grid_(std::move(grid)),
+      kind_(kind),
+      reach_(options.reach),
+      queries_(document.queries(kind)),
+      keys_(document.keys(kind)),
+      knows_special_(!document.key_tokens(kind).special.empty()) {
+  const TokenSequence& tokens = document.key_tokens(kind);
+  if (reach_ < 0) throw ShapeError(fmt::format("HeadTypeProbe: expected a reach of at least 0, {} came", reach_));
+  if (knows_special_ && static_cast<Index>(tokens.special.size()) != keys_)
+    throw ShapeError(fmt::format("HeadTypeProbe: document '{}' has {} tokens and marks {} as special or not",
+                                 document.name, keys_, tokens.special.size()));
+  for (Index j = 0; j < keys_; ++j)
+    if (tokens.is_special(j)) special_.push_back(j);
+  std::unordered_map<std::int32_t, std::size_t> lists;
+  for (std::size_t i = 0; kind_ != AttentionKind::cross && i < tokens.ids.size(); ++i) {
+    const std::size_t list = lists.try_emplace(tokens.ids[i], same_token_.size()).first->second;
+    if (list == same_token_.size()) same_token_.emplace_back();
+    same_token_[list].push_back(static_cast<Index>(i));
+    token_of_.push_back(list);
+  }
+  sum_ = count_ = Matrix::Zero(static_cast<Index>(head_scores), grid_.rows());
+  argmax_ = Matrix::Zero(grid_.rows(), 2 * reach_ + 1);
+  live_ = Vector::Zero(grid_.rows());
+  seen_ = Vector::Zero(static_cast<Index>(grid_.layers.size()));
+  columns_ = Matrix::Zero(grid_.rows(), keys_);
+  products_.assign(grid_.layers.size(), Matrix::Zero(grid_.heads, grid_.heads));
+  wide_.resize(keys_);
+  squares_.resize(grid_.heads, std::max(keys_, squares_at_once));
+}
+
+HeadTypeProbe::Query HeadTypeProbe::query_at(Index position, KeySpan open) const {
+  Query query{position, open, {}, {}, false, false};
+  if (token_of_.empty()) return query;
+  const std::vector<Index>& same = same_token_[token_of_[static_cast<std::size_t>(position)]];
+  query.duplicates = part_of(same, open.first, position);
+  query.before = part_of(same, open.first - 1, position - 1);
+  query.has_duplicate = same.front() < position;
+  query.has_induction = same.front() < position - 1;
+  return query;
+}
+
+void HeadTypeProbe::add(HeadScore score, Index row, double value) {
+  sum_(static_cast<Index>(score), row) += value;
+  count_(static_cast<Index>(score), row) += 1.0;
+}
+
+/// Equation (1). Not offset_peak(): the largest of all keys is known, and is looked for within reach, the
+/// smaller |t| first as there. Offsets beyond reach need not be looked at: within reach all are nearer and
+/// win every tie.
+void HeadTypeProbe::add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open,
+                               float largest) {
+  for (Index distance = 0; distance <= reach_; ++distance)
+    for (const Index t : {-distance, distance}) {
+      const Index key = query.position + t;
+      if (key < query.open.first || key >= query.open.end() || open[key - query.open.first] != largest) continue;
+      argmax_(row, reach_ + t) += 1.0;
+      return;
+    }
+}
+
+/// @param open  weights of the keys that the query may look at
+void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open) {
+  const Index allowed = open.size();
+  if (allowed == 0) return;
+  const double negative = kernels<float>().sum_x_log_x(open.data(), allowed);
+  if (!std::isfinite(negative))
+    throw NumericError(
+        fmt::format("head types: an attention weight of query {} is not finite; look for NaN or huge values in the "
+                    "model's weights",
+                    query.position));
+  const float largest = open.maxCoeff();
+  if (largest == 0.0F) return;
+  live_[row] += 1.0;
+  const double entropy = std::max(0.0, -negative);
+  add(HeadScore::entropy, row, entropy);
+  if (allowed > 1) add(HeadScore::entropy_share, row, entropy / std::log(static_cast<double>(allowed)));
+  if (kind_ == AttentionKind::cross) return;
+
+  add_argmax(query, row, open, largest);
+  const auto weight = [&](Index key) {
+    return key >= query.open.first && key < query.open.end() ? static_cast<double>(open[key - query.open.first]) : 0.0;
+  };
+  if (query.position > 0) add(HeadScore::previous, row, weight(query.position - 1));
+  if (kind_ != AttentionKind::causal && query.position + 1 < keys_)
+    add(HeadScore::next, row, weight(query.position + 1));
+  const auto uniform = [&](std::span<const Index> keys) {
+    return static_cast<double>(keys.size()) / static_cast<double>(allowed);
+  };
+  if (query.has_duplicate) {
+    double sum = 0;
+    for (const Index key : query.duplicates) sum += static_cast<double>(open[key - query.open.first]);
+    add(HeadScore::duplicate, row, sum);
+    add(HeadScore::duplicate_baseline, row, uniform(query.duplicates));
+  }
+  if (query.has_induction) {
+    double sum = 0;
+    for (const Index key : query.before) sum += static_cast<double>(open[key + 1 - query.open.first]);
+    add(HeadScore::induction, row, sum);
+    add(HeadScore::induction_baseline, row, uniform(query.before));
+  }
+}
+
+/// Equation (5) of the queries whose squares are there.
+void HeadTypeProbe::add_products(Index layer) {
+  if (squared_ == 0) return;
+  kernels<double>().add_row_products({squares_.data(), grid_.heads, squared_, squares_.outerStride(), true},
+                                     products_[static_cast<std::size_t>(layer)].data());
+  squared_ = 0;
+}
+
+void HeadTypeProbe::see(const Tile& tile) {
+  if (tile.kind != kind_) return;
+  if (tile.heads() != grid_.heads || tile.queries != queries_ || tile.keys != keys_)
+    throw ShapeError(fmt::format("head types: a tile of {} heads over {} x {} positions came, expected {} over {} x {}",
+                                 tile.heads(), tile.queries, tile.keys, grid_.heads, queries_, keys_));
+  const Index first_row = grid_.first_row(tile.layer);
+  if (tile.rows() == 0) return;
+  const Index layer = first_row / grid_.heads;
+  seen_[layer] += static_cast<double>(tile.rows());
+  for (Index r = 0; r < tile.rows(); ++r) {
+    const Query query = query_at(tile.first_row + r, tile.allowed_keys(tile.first_row + r));
+    const Index allowed = query.open.count;
+    if (squared_ + allowed > squares_.cols()) add_products(layer);
+    for (Index head = 0; head < tile.heads(); ++head) {
+      const auto open = tile.weights[static_cast<std::size_t>(head)].row(r).segment(query.open.first, allowed);
+      add_scores(query, first_row + head, open);
+      wide_.head(allowed) = open.transpose().array().cast<double>();
+      columns_.row(first_row + head).segment(query.open.first, allowed) += wide_.head(allowed).matrix().transpose();
+      squares_.row(head).segment(squared_, allowed) = wide_.head(allowed).square().matrix().transpose();
+    }
+    squared_ += allowed;
+  }
+  add_products(layer);
+}
+
+/// Equation (3).
+void HeadTypeProbe::set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const {
+  double top = not_defined;
+  for (Index k = 0; k < keys_; ++k) {
+    const Index queries = kind_ == AttentionKind::causal ? queries_ - k : queries_;
+    if (queries < 1 || 4 * queries < queries_) break;
+    const double alpha = columns_(row, k) / static_cast<double>(queries);
+    if (k == 0) scores(static_cast<Index>(HeadScore::sink_first), row) = alpha;
+    if (k > 0 && !(alpha > top)) continue;
+    top = alpha;
+    sink_position[static_cast<std::size_t>(row)] = k;
+  }
+  scores(static_cast<Index>(HeadScore::sink_weight), row) = top;
+}
+
+HeadTypeSum HeadTypeProbe::taken() const {
+  const Index rows = grid_.rows();
+  Matrix scores = sum_.cwiseQuotient(count_);  // 0 / 0 is NaN: undefined
+  Matrix argmax_share = Matrix::Constant(rows, 2 * reach_ + 1, not_defined);
+  Matrix disagreement = Matrix::Constant(seen_.size(), 1, not_defined);
+  std::vector<Index> sink_position(static_cast<std::size_t>(rows), -1);
+  for (Index row = 0; row < rows; ++row) {
+    if (live_[row] == 0.0) continue;
+    if (kind_ != AttentionKind::cross) argmax_share.row(row) = argmax_.row(row) / live_[row];
+    set_sink(row, scores, sink_position);
+    if (!knows_special_) continue;
+    double special = 0;
+    for (const Index key : special_) special += columns_(row, key);
+    scores(static_cast<Index>(HeadScore::special_weight), row) = special / live_[row];
+  }
+  for (Index layer = 0; layer < seen_.size(); ++layer) {
+    if (seen_[layer] == 0.0) continue;
+    const Matrix norms = products_[static_cast<std::size_t>(layer)].cwiseSqrt();
+    const double below = norms.triangularView<Eigen::StrictlyLower>().toDenseMatrix().sum();
+    disagreement(layer, 0) = -(2 * below + norms.trace()) / static_cast<double>(grid_.heads * grid_.heads);
+  }
+  return {1, DefinedMean(scores), DefinedMean(argmax_share), DefinedMean(disagreement), {std::move(sink_position)}};
+}
+
+const AnalysisKind& head_types_analysis() {
+  static const AnalysisKind kind{.name = "head_types",
+                                 .finds = "what heads do: previous, duplicate, induction, sink, entropy",
+                                 .step = Step::landing,
+                                 .needs = {Need::attention},
+                                 .make = make_of<HeadTypeAnalysis>};
+  return kind;
 }
 
 }  // namespace headwave

@@ -1,20 +1,21 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <span>
 #include <tuple>
 #include <vector>
 
 #include "../../core/attention/document.h"
+#include "../../core/attention/probe.h"
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_grid.h"
 #include "../../core/numbers/matrix.h"
-#include "../statistics/defined_mean.h"
+#include "../pass/analysis_kind.h"
 
 namespace headwave {
 
 struct HeadTypeOptions {
-  Index reach = 8;           ///< largest |t| at which a row's largest weight is told apart, in tokens
+  Index reach = 8;           ///< largest |t| at which a row's largest weight is recorded, in tokens
   double one_offset = 0.9;   ///< least share of queries whose largest weight lies at one offset (Voita et al. 2019)
   double neighbour = 0.5;    ///< mean weight on the token before, or after, must exceed this (Clark et al. 2019)
   double sink = 0.3;         ///< mean weight that one key gets must exceed this (Gu et al. 2025)
@@ -22,7 +23,8 @@ struct HeadTypeOptions {
   double content_ratio = 3;  ///< ... and this many times their baseline: ours as well
 };
 
-/// What is measured of every head: means over the query rows of a document, then over documents. A is its attention.
+/// Scores of every head: means over the query rows of a document, then over documents. A is the head's
+/// attention.
 enum class HeadScore : std::uint8_t {
   previous,            ///< mean of A[i, i-1] over i >= 1: the score of a previous-token head
   next,                ///< mean of A[i, i+1] over i < T-1; undefined under a causal mask
@@ -38,35 +40,29 @@ enum class HeadScore : std::uint8_t {
 };
 constexpr std::size_t head_scores = 11;
 
-/// What a head is called: the first of these that holds, in this order, else `other`. Names are of their authors and say
-/// where weights lie; why a head looks there, head_account() says. Voita's "positional" is `one_offset` here.
+/// The type of a head: the first that holds in the order of type_of(), else `other`. Names are their authors'
+/// and describe where weights lie, not why: see head_account(). Voita's "positional" is `one_offset` here.
 enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicate, induction, sink };
 
-/// What one document says of the heads. NaN: undefined.
-struct DocumentHeadTypes {
-  Matrix scores;                     ///< (head_scores, rows)
-  Matrix argmax_share;               ///< (rows, 2 reach + 1)  share of queries whose largest weight is at t
-  Vector position_disagreement;      ///< (layers)
-  std::vector<Index> sink_position;  ///< (rows)  the key of sink_weight; -1: undefined
-};
-
-/// Head types of a job: means over the documents where a quantity is defined. NaN: in none.
+/// Head types of a job: means over the documents in which a quantity is defined. NaN: defined in no document.
 ///
 ///     argmax_share[t] = share of queries i whose largest weight A[i, j] is at j - i = t            (1)
 ///     positional_share = max_t argmax_share[t],  |t| <= reach                                       (2)
 ///     alpha_k = 1/(T-k) sum_{i>=k} A[i, k] under a causal mask, 1/T sum_i A[i, k] without            (3)
 ///     D_pos = -1/H^2 sum_{a,b} |A_a * A_b|                                                          (4)
 ///
-/// In (1) the lesser |t| wins a tie, then the left. In (3) the largest alpha is sought among keys that at least a
-/// quarter of the queries are averaged over. In (4), one number per layer, * is the product entry by entry and |.| the
-/// Frobenius norm over the document's whole (queries, keys) matrix, without normalisation: it grows with the document,
-/// as sqrt(T) where every query looks at one key, and compares between equal lengths only.
+/// In (1) the lesser |t| wins a tie, then the left. In (3) the largest alpha is sought among keys that at
+/// least a quarter of the queries are averaged over. In (4), one number per layer, * is the product entry by
+/// entry and |.| the Frobenius norm over the document's whole (queries, keys) matrix, without normalisation:
+/// it grows with the document, as sqrt(T) where every query looks at one key, and compares between equal
+/// lengths only.
 ///
-/// Duplicate and induction scores count what precedes the query alone, wherever a window ends; the baseline knows the
-/// mask and the window. On a text of random tokens, repeated, the induction score is the mean weight on the token that
-/// followed the current one in the copy before. Thresholds do not see how a head does what it does: on ordinary text an
-/// induction head may be called a sink, since most queries give it nothing to copy; on short documents every head has
-/// one. In cross-attention queries and keys are different sequences: what compares positions or tokens is undefined.
+/// Duplicate and induction scores count what precedes the query alone, wherever a window ends; the baseline
+/// knows the mask and the window. On a text of random tokens, repeated, the induction score is the mean
+/// weight on the token that followed the current one in the copy before. Thresholds do not see how a head
+/// does what it does: on ordinary text an induction head may be called a sink, since most queries give it
+/// nothing to copy; on short documents every head has one. In cross-attention queries and keys are different
+/// sequences: what compares positions or tokens is undefined.
 ///
 /// Source: Voita et al. 2019 (1, 2); Clark et al. 2019 (previous, next); Olsson et al. 2022
 /// (induction); Gu et al. 2025 (3), there 1-based; Li et al. 2018 (4), where the norm is not named.
@@ -87,28 +83,89 @@ struct HeadTypes {
   [[nodiscard]] Vector of(HeadScore score) const { return scores.row(static_cast<Index>(score)).transpose(); }
 };
 
-/// Adds documents up in the order in which they are given.
-class HeadTypeSum {
- public:
-  /// @throws ShapeError if the reach is negative
-  explicit HeadTypeSum(HeadGrid grid, AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {});
-  /// @throws ShapeError if the document was looked at with another grid or reach
-  void add(const DocumentHeadTypes& document);
-  /// Adds what the next documents came to.
-  void join(const HeadTypeSum& next);
-  [[nodiscard]] HeadTypes types() const;
+/// Head scores summed over documents.
+struct HeadTypeSum {
+  Index documents = 0;
+  DefinedMean scores;                       ///< (head_scores, rows)
+  DefinedMean argmax_share;                 ///< (rows, 2 reach + 1)
+  DefinedMean position_disagreement;        ///< (layers, 1)
+  First<std::vector<Index>> sink_position;  ///< (rows)
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.first_.documents, self.first_.sink_position, self.scores_, self.argmax_share_,
-                    self.position_disagreement_);
+    return std::tie(self.documents, self.scores, self.argmax_share, self.position_disagreement, self.sink_position);
   }
-
- private:
-  HeadTypes first_;  ///< what does not change, and the first document's sinks
-  DefinedMean scores_, argmax_share_, position_disagreement_;
 };
+
+/// Means over documents, and what every head is called.
+/// @param sum  of at least one document
+HeadTypes head_types(const HeadTypeSum& sum, const HeadGrid& grid, AttentionKind kind = AttentionKind::self,
+                     const HeadTypeOptions& options = {});
 
 /// Fields head_types/..., the name a head is given first.
 std::vector<Field> describe(const HeadTypes& types);
+
+/// Measures the scores of HeadTypes over one document.
+///
+/// A row of zeros, where the mask forbids every key, is omitted, except from the mean of a sink. Keys that
+/// hold the query's own token are looked up once per document. A head then costs one pass over its weights
+/// and one step per pair of equal tokens; a layer costs heads^2 / 2 products per query-key pair for equation
+/// (4), the square root of
+///
+///     |A_a * A_b|^2 = sum_ij A_a[i, j]^2 A_b[i, j]^2                                                (5)
+///
+/// Logarithms are in float, as the weights are; all else is in double.
+class HeadTypeProbe : public Probe {
+ public:
+  /// @param document  the document that will be seen
+  /// @param kind      the kind of attention to look at; other kinds are ignored
+  /// @throws ShapeError if the reach is negative, or ids and marks of special tokens differ in number
+  HeadTypeProbe(HeadGrid grid, const Document& document, AttentionKind kind = AttentionKind::self,
+                const HeadTypeOptions& options = {});
+
+  using Probe::see;
+  /// @throws ShapeError if a tile of that kind has other heads, layers or sequences than were announced; NumericError
+  ///         if a weight is not finite: the model computed NaN or infinity
+  void see(const Tile& tile) override;
+
+  [[nodiscard]] HeadTypeSum taken() const;
+
+ private:
+  /// The keys that a query may look at, and where among them its own token id stands.
+  struct Query {
+    Index position;
+    KeySpan open;
+    std::span<const Index> duplicates;  ///< earlier keys with the query's id
+    std::span<const Index> before;      ///< keys with the query's id whose next key is earlier than the query
+    bool has_duplicate, has_induction;  ///< whether there are any, window or not
+  };
+
+  [[nodiscard]] Query query_at(Index position, KeySpan open) const;
+  void add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open);
+  void add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, float largest);
+  void add(HeadScore score, Index row, double value);
+  void add_products(Index layer);
+  void set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const;
+
+  HeadGrid grid_;
+  AttentionKind kind_;
+  Index reach_;
+  Index queries_, keys_;
+  bool knows_special_;
+  std::vector<Index> special_;                  ///< positions of special keys
+  std::vector<std::vector<Index>> same_token_;  ///< positions of one token id, ascending; one list per id
+  std::vector<std::size_t> token_of_;           ///< which of these lists a query is in; empty: no ids
+  Matrix sum_, count_;                          ///< (head_scores, rows)
+  Matrix argmax_;                               ///< (rows, 2 reach + 1)  number of queries
+  Vector live_;                                 ///< (rows)  rows that are not zero
+  Vector seen_;                                 ///< (layers)  query rows that came
+  Matrix columns_;                              ///< (rows, keys)  weight that each key gets
+  std::vector<Matrix> products_;                ///< (heads, heads) each: equation (5), lower triangle
+  Eigen::ArrayXd wide_;                         ///< (keys)  work space
+  Matrix squares_;                              ///< (heads, keys or more)  of some queries' weights, side by side
+  Index squared_ = 0;                           ///< columns of it
+};
+
+/// In a job: head_types/...
+const AnalysisKind& head_types_analysis();
 
 }  // namespace headwave

@@ -6,25 +6,25 @@
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
-#include "../statistics/tails.h"
-#include "offset_trace_probe.h"
+#include "../statistics/quantile.h"
+#include "offset_trace.h"
 
 namespace headwave {
 
 namespace {
 
-class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTraceSum> {
+class MeasuredOffsetAnalysis : public AnalysisOf<OffsetTraceSum> {
  public:
   explicit MeasuredOffsetAnalysis(const AnalysisInput& input)
-      : MeasuredOffsetAnalysis(input, std::make_shared<const PlacePairs>(input.longest, input.site.kind)) {}
+      : AnalysisOf(input), pairs_(input.longest, input.site.kind) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
-    return look_of(
-        std::make_unique<OffsetTraceProbe>(site().grid, document, options().reach, site().kind, pairs_.get()),
-        &OffsetTraceProbe::taken);
+    return look_of<OffsetTraceProbe>(site().grid, document, options().reach, site().kind, input().longest, &pairs_);
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    const OffsetTraces& traces = finished.keep(sum_.traces());
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(OffsetTraceSum& sum, Finished& finished) override {
+    const OffsetTraces& traces = finished.keep(offset_traces(std::move(sum), site().grid));
     std::vector<Field> fields = describe(traces);
     append(fields,
            describe(finished.keep(measured_offsets(traces, {options().level, site().kind == AttentionKind::cross}))));
@@ -32,27 +32,8 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTra
   }
 
  private:
-  MeasuredOffsetAnalysis(const AnalysisInput& input, std::shared_ptr<const PlacePairs> pairs)
-      : DocumentAnalysis(input, [&site = input.site, longest = input.longest, reach = input.options.reach,
-                                 count = pairs->count()] { return OffsetTraceSum(site.grid, longest, reach, count); }),
-        pairs_(std::move(pairs)) {}
-  void add(OffsetTraceSum& sum, DocumentTraces&& found) const override { sum.add(found); }
-  void join(OffsetTraceSum& sum, OffsetTraceSum&& next) const override { sum.join(std::move(next)); }
-
-  std::shared_ptr<const PlacePairs> pairs_;
+  PlacePairs pairs_;
 };
-
-AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                  const JobOptions& options) {
-  AnalysisCost cost;
-  const double near = 2 * static_cast<double>(options.reach) + 1;
-  cost.entries = 6 * sizes.rows * (2 * sizes.longest - 1) + (9 + sizes.documents) * sizes.rows * near +
-                 8 * sizes.longest + 8 * near;
-  const double compared = sizes.rows * static_cast<double>(PlacePairs::at_most(static_cast<Index>(sizes.longest)));
-  cost.kept = 8 * (cost.entries + 6 * sizes.rows * near + compared);
-  cost.looking = 8 * sizes.rows * (15 * document.tokens + 9 * near) + 8 * compared;
-  return cost;
-}
 
 }  // namespace
 
@@ -75,7 +56,8 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
       measured.chance[kind][row] = mean;
       const double skewness = std::max(0.0, traces.null_skewness[kind](row, t + traces.reach));
       measured.threshold[kind][row] = mean + deviation * (z + skewness * (z * z - 1) / 6);
-      // A head whose null has no spread gives every key the same weight from everywhere: nothing rises but rounding.
+      // A head whose null has no spread gives every key the same weight from everywhere: nothing rises but
+      // rounding.
       const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
       OffsetStatus& status = measured.status[kind][static_cast<std::size_t>(row)];
       if (weight[column] > measured.threshold[kind][row] + rounding)
@@ -91,18 +73,18 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
 std::vector<Field> describe(const MeasuredOffsets& measured) {
   const std::vector<Axis> axes{pairs_axis(), layer_axis(measured.grid.layers), head_axis(measured.grid.heads)};
   Fields fields("measured_offset");
-  fields.add("offset", axes, "token", "offset at which the mean attention weight is largest", measured.offset)
-      .undefined(
-          "status is self or flat: the maximum cannot be told from shuffled positions; or edge: it lies at "
-          "the end of the search, |t| = reach")
+  fields
+      .add("offset", axes, "token", "offset at which the mean attention weight is largest", measured.offset,
+           "status is self or flat: the maximum cannot be told from shuffled positions; or edge: it lies at "
+           "the end of the search, |t| = reach")
       .note("reach", measured.reach)
       .note("level", measured.level);
   fields.flags("status", axes, "whether the head singles out an offset", measured.status,
                {"offset", "self", "flat", "edge"});
   fields.add("weight", axes, "1", "largest mean attention weight within reach", measured.weight);
   fields.add("threshold", axes, "1", "weight that a head without a preference stays below", measured.threshold);
-  fields.add("chance", axes, "1", "weight expected at that offset if the queries are shuffled", measured.chance)
-      .undefined("the documents have too few pairs at that offset for a null");
+  fields.add("chance", axes, "1", "weight expected at that offset if the queries are shuffled", measured.chance,
+             "the documents have too few pairs at that offset for a null");
   return fields.taken();
 }
 
@@ -112,8 +94,7 @@ const AnalysisKind& measured_offset_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention},
                                  .always = true,
-                                 .make = make_of<MeasuredOffsetAnalysis>,
-                                 .cost = measured_offset_cost};
+                                 .make = make_of<MeasuredOffsetAnalysis>};
   return kind;
 }
 

@@ -7,7 +7,7 @@
 
 namespace headwave {
 
-/// Whether a head's attention singles out an offset.
+/// Whether a head attends to one offset more than chance would explain.
 enum class OffsetStatus : std::uint8_t {
   offset,  ///< yes
   self,  ///< its maximum is at t = 0, which shuffled positions leave in place: it may look at itself or at equal words
@@ -17,10 +17,10 @@ enum class OffsetStatus : std::uint8_t {
 
 struct MeasuredOffsetOptions {
   double level = 0.01;  ///< about the chance that a head without a preference is given an offset
-  bool cross = false;   ///< of cross-attention: nobody is oneself, and t = 0 is an offset like any other
+  bool cross = false;   ///< cross-attention: no token meets itself, and t = 0 is an offset like any other
 };
 
-/// Where attention lands, per head, and whether that can be told from chance. One matrix for each kind of
+/// Where the attention of each head lands, and whether that differs from chance. One vector for each kind of
 /// Pairs.
 struct MeasuredOffsets {
   HeadGrid grid;
@@ -28,7 +28,7 @@ struct MeasuredOffsets {
   double level = 0.0;
   std::array<Vector, pairs_kinds> offset;     ///< (rows) tokens; NaN where the status is not `offset`
   std::array<Vector, pairs_kinds> weight;     ///< (rows) largest mean attention weight over |t| <= reach
-  std::array<Vector, pairs_kinds> threshold;  ///< (rows) what it had to exceed, at its own offset
+  std::array<Vector, pairs_kinds> threshold;  ///< (rows) threshold at that offset
   std::array<Vector, pairs_kinds> chance;     ///< (rows) weight expected there if queries are shuffled; NaN: no null
   std::array<std::vector<OffsetStatus>, pairs_kinds> status;  ///< (rows)
 };
@@ -88,8 +88,8 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
 /// Fields measured_offset/...
 std::vector<Field> describe(const MeasuredOffsets& measured);
 
-/// In a job: offset_trace/... and measured_offset/..., OffsetTraces and MeasuredOffsets for those who read
-/// them.
+/// In a job: offset_trace/... and measured_offset/... Keeps OffsetTraces and MeasuredOffsets for analyses
+/// that read them.
 const AnalysisKind& measured_offset_analysis();
 
 }  // namespace headwave

@@ -1,23 +1,27 @@
 #pragma once
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
+#include "../../core/attention/probe.h"
+#include "../../core/fields/head_grid.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
 
-/// Neighbouring query positions taken together, and the offsets that their keys can have.
+/// Bands of neighbouring query positions, and the offsets that their keys can have.
 ///
-/// Every band is as wide as the smallest power of two with which no more than so many bands cover T queries; the last one
-/// ends with T. So the bands of most jobs have the same edges, whatever their longest document. Sums over the diagonals
-/// of all bands stand one behind the other, offsets ascending within a band: fewer than (bands + 1) T numbers.
+/// The width of a band is the smallest power of two with which at most `most` bands cover T queries; the last
+/// band ends at T. So the bands of most jobs have the same edges, whatever the longest document. Sums over
+/// the diagonals of all bands follow one another, band by band with ascending offsets: fewer than (bands + 1)
+/// T numbers.
 class QueryBands {
  public:
   QueryBands() = default;
   /// @param length  T of the longest document, in tokens
   /// @param most    bands at most, >= 1
-  /// @param causal  keys do not stand behind their query
+  /// @param causal  no key comes after its query
   QueryBands(Index length, Index most, bool causal);
 
   [[nodiscard]] Index count() const { return static_cast<Index>(starts_.size()) - 1; }
@@ -33,14 +37,14 @@ class QueryBands {
   [[nodiscard]] Index lowest(Index band) const { return 1 - end(band); }
   [[nodiscard]] Index highest(Index band) const { return causal_ ? 0 : length_ - 1 - first(band); }
 
-  /// Sums over all diagonals of all bands.
+  /// Number of diagonals of all bands.
   [[nodiscard]] Index columns() const { return starts_.back(); }
-  /// Where the diagonal t of a band stands among them.
+  /// Column of diagonal t of a band.
   [[nodiscard]] Index column(Index band, Index t) const {
     return starts_[static_cast<std::size_t>(band)] + t - lowest(band);
   }
 
-  /// How many pairs (i, i+t) of a band there are in a document.
+  /// Number of pairs (i, i+t) of a band in a document.
   /// @param tokens  of the document, at most T
   /// @param window  keys this far away are masked, |i - j| < window; 0: no limit
   [[nodiscard]] Index pairs(Index band, Index t, Index tokens, Index window) const;
@@ -51,11 +55,11 @@ class QueryBands {
   std::vector<Index> starts_{0};  ///< (count + 1)
 };
 
-/// Neighbouring offsets taken together: first <= t <= last.
+/// Neighbouring offsets: first <= t <= last.
 struct OffsetBin {
   Index first = 0, last = 0;
 
-  /// Where it stands on an axis: the offset itself, or the middle of several.
+  /// Its coordinate on an axis: the offset itself, or the middle of several.
   [[nodiscard]] double middle() const { return 0.5 * static_cast<double>(first + last); }
 };
 
@@ -64,5 +68,110 @@ constexpr Index bins_per_doubling = 4;
 /// Offsets -(T-1) .. T-1, ascending: each by itself up to the reach, then in bins whose edges lie at
 /// (reach + 1) 2^(k/4), the last cut off where T ends; under a causal mask t <= 0 alone.
 std::vector<OffsetBin> offset_bins(Index length, Index reach, bool causal);
+
+/// Attention weights summed along the diagonals of every band b of queries, and their expectation if it did
+/// not matter which query of the band gives a key its weight. Columns as in QueryBands.
+///
+///     D_b(t) = sum over i in b of A[i, i+t]                                                    (1)
+///     E_b(t) = sum over i in b of m_(i+t),   V_b(t) = sum over i in b of v_(i+t)               (2)
+///
+/// m_j and v_j are mean and variance of the weights that key j gets from the queries of b that may look at
+/// it. A key that draws every query (the first token, [SEP]) counts alike in (1) and (2), so their difference
+/// belongs to the offset. (2) takes keys as independent of one another. The weight of a key that a single
+/// query sees stays as it is.
+///
+/// One document or a sum of documents: fewer than 3 (bands + 1) T numbers for each head.
+///
+/// Source: this project; shuffling as a null after Hoeffding 1951.
+struct BandTraces {
+  Matrix weight;              ///< (rows, columns)  D
+  Matrix expected, variance;  ///< (rows, columns)  E, V
+  Matrix largest;             ///< (rows, bands)    largest single weight beyond the reach
+  Matrix beyond;              ///< (rows, bands)    sum of the weights beyond the reach
+  Matrix special;             ///< (rows, bands)    ... of those on special tokens and the document's first
+  Vector pairs;               ///< (columns)        query-key pairs
+  Vector queries;             ///< (bands)
+  Vector uniform;  ///< (bands)          sum over queries of the share of their keys that lies beyond the reach
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.weight, self.expected, self.variance, self.largest, self.beyond, self.special, self.pairs,
+                    self.queries, self.uniform);
+  }
+  BandTraces() = default;
+  BandTraces(Index rows, const QueryBands& bands);
+  void add(BandTraces&& next);
+};
+
+/// Sums the traces of one document.
+class BandTraceProbe : public Probe {
+ public:
+  /// @param bands   of the longest document of the job
+  /// @param reach   |t| up to which a key counts as near, in tokens
+  /// @param apart   positions of special tokens and of the first, ascending
+  BandTraceProbe(HeadGrid grid, QueryBands bands, Index reach, AttentionKind kind, std::vector<Index> apart = {});
+
+  using Probe::see;
+  /// @throws ShapeError if a tile has other heads than announced, queries that are not its keys, or more than T
+  void see(const Tile& tile) override;
+
+  /// What was gathered.
+  [[nodiscard]] BandTraces taken() { return std::move(traces_); }
+
+ private:
+  void begin_band(Index heads);
+  void add_row(const Tile& tile, Index head, Index r, Index query);
+  void end_band(const Tile& tile, Index band);
+  void count(const Tile& tile, Index band);
+  void add_expected(const Tile& tile, Index band, Index row, Index head);
+
+  HeadGrid grid_;
+  QueryBands bands_;
+  Index reach_;
+  AttentionKind kind_;
+  std::vector<Index> apart_;
+  Matrix sums_, squares_;  ///< (heads, T)  by key, of the band that passes by
+  Index counted_ = -1;     ///< the layer whose tiles count pairs and queries: the first of those that look furthest
+  Index window_ = 0;       ///< its window
+  BandTraces traces_;
+};
+
+/// Positions of special tokens and of the first token.
+std::vector<Index> special_positions(const Document& document, AttentionKind kind);
+
+/// A single offset beyond the reach at which a head's attention piles up.
+struct BandPeak {
+  Index offset = 0;   ///< t, tokens
+  double weight = 0;  ///< mean attention weight of the queries that have a key there
+  double chance = 0;  ///< ... if it did not matter which of the band's queries gives a key its weight
+  double excess = 0;  ///< share of the band's attention that lands there, less what chance puts there
+};
+
+struct BandPeakOptions {
+  Index reach = 64;            ///< |t| from which on peaks are looked for, in tokens
+  double level = 0.01;         ///< chance that a head which prefers no offset there shows one, in any of its bands
+  double least_excess = 0.01;  ///< share of the band's attention below which an offset is no peak
+  Index apart = 8;             ///< a peak is the largest excess within this many tokens on either side
+  Index most = 3;              ///< peaks of one band, the largest first
+};
+
+/// Peaks beyond the reach of one head, band by band.
+///
+///     excess_b(t) = (D_b(t) - E_b(t)) / queries of b                                           (3)
+///
+/// D, E, V as in BandTraces. t is a peak where (3) is at least least_excess; above what an independent sum of
+/// that variance, and of weights no larger than the largest one there, exceeds with probability level /
+/// (number of offsets, all bands together) (largest_excess()); larger than at all other offsets within
+/// `apart`; and not at either end of what the band's queries reach. What changes slowly over offsets, as
+/// weights under a causal mask do, has no peak. Equal phrases far apart do, if many queries lie in them: a
+/// peak need not come from positions.
+///
+/// @param row  of the head
+/// @returns one list for each band; empty: no peak
+/// @throws NumericError if the level is not in (0, 1)
+std::vector<std::vector<BandPeak>> band_peaks(const BandTraces& traces, const QueryBands& bands, Index row,
+                                              const BandPeakOptions& options = {});
+
+/// (3) of one offset; 0 where the band has no pair there.
+double band_excess(const BandTraces& traces, const QueryBands& bands, Index row, Index band, Index offset);
 
 }  // namespace headwave

@@ -6,7 +6,6 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/model/head_weights.h"
-#include "../../core/model/key_free.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/largest_entries.h"
@@ -36,7 +35,7 @@ void require_key_free(const Model& model, const HeadName& head) {
   if (head.layer < 0 || head.layer >= stack.layers() || head.head < 0 || head.head >= stack.block.heads)
     throw ShapeError(fmt::format("there is no {}; the model has {} layers of {} heads",
                                  head_name(head.layer, head.head), stack.layers(), stack.block.heads));
-  if (stack.position_term != nullptr && stack.position_term->use() == PositionUse::turned)
+  if (stack.position_term.turned)
     throw ShapeError(
         fmt::format("a {} turns queries and keys by their positions: its queries cannot be carried back "
                     "to hidden states",

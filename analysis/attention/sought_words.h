@@ -8,20 +8,21 @@
 
 namespace headwave {
 
-/// A word, and how a query scores its key.
+/// A word, and the score that a query gives its key.
 struct SoughtWord {
   Index id = 0;
   double score = 0;  ///< as before the softmax, less the query's mean score over all words
 };
 
-/// What a head looks for: the words whose keys each token's query would score highest, wherever they stood.
+/// What a head looks for: the words with the highest scores for each token's query, at any position.
 ///
 ///     score[i, w] = scale q~_i . (k_w - mean_v k_v),   q~_i = (x_i W_Q + b_Q) W_K^T           (1)
 ///
-/// x_i is the state of token i that enters the layer, q~_i its query in the key-free form (key_free_queries()), k_w word
-/// w as the layer sees words at a position like all others (layer_words()): for layer 0 that is what a key would be
-/// there, above it a proxy, since the blocks between are left out. What all words share moves every score of a query
-/// alike; the softmax does not see it, and it is taken away. Float32, as the model computes.
+/// x_i is the state of token i that enters the layer, q~_i its query in the key-free form
+/// (key_free_queries()), k_w word w as the layer sees words at a position like all others (layer_words()):
+/// for layer 0 that is what a key would be there, above it a proxy, since the blocks between are left out.
+/// What all words share moves every score of a query alike; the softmax does not see it, and it is taken
+/// away. Float32, as the model computes.
 ///
 /// Source: Elhage et al. 2021 (the QK circuit).
 /// @param document  T tokens

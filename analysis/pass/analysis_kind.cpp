@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "../../core/attention/rotary_term.h"
-
 namespace headwave {
 
 std::string_view text_of(Step step) {
@@ -40,22 +38,6 @@ std::string_view text_of(Need need) {
     default:
       return "documents of one length";
   }
-}
-
-AnalysisSizes analysis_sizes(const Stack& stack, const HeadGrid& grid, const std::vector<Index>& lengths) {
-  AnalysisSizes sizes;
-  sizes.layers = static_cast<double>(grid.layers.size());
-  sizes.rows = static_cast<double>(grid.rows());
-  sizes.key_rows = sizes.layers * static_cast<double>(stack.block.kv_heads);
-  sizes.d_model = static_cast<double>(stack.d_model());
-  sizes.d_head = static_cast<double>(stack.block.d_head);
-  sizes.documents = sizes.alike = static_cast<double>(lengths.size());
-  for (const Index length : lengths) sizes.longest = std::max(sizes.longest, static_cast<double>(length));
-  sizes.length = sizes.longest;
-  sizes.table = static_cast<double>(stack.embedding.positions.rows());
-  if (const RotaryTerm* rotary = stack.rotary())
-    sizes.rotary_pairs = 0.5 * static_cast<double>(rotary->options().channels);
-  return sizes;
 }
 
 bool applies(const AnalysisKind& kind, const Site& site) {

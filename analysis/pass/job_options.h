@@ -1,67 +1,51 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "../../core/fields/field.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
 
-/// What a job computes, and how. What each member means and may be stands once, in job_option_table().
+/// A whole number that one analysis alone reads. It is declared beside the analysis and listed in its
+/// AnalysisKind: the command line, job files, the provenance of results and the documentation follow from
+/// that.
+struct OwnOption {
+  std::string_view name;  ///< "score_window": in results; with a hyphen on the command line and in job files
+  std::string_view help;  ///< with the unit
+  Index usual = 0;        ///< the default
+  Index least = 0, most = 0;
+  bool or_zero = false;        ///< 0 is allowed below the range: without
+  bool set_by_others = false;  ///< has no option of its own on the command line
+};
+
+/// Options of a job. What those that several analyses read mean, and their ranges, stands in
+/// job_option_table().
 struct JobOptions {
   std::vector<std::string> only;
   std::vector<std::string> heads = {};
-  Index window = 10;
   Index reach = 64;
   double level = 0.01;
   Index draws = 20;
-  Index dealt_tokens =
-      4096;  ///< of documents that head_account deals; 0: none, where its measured profile is all that is read
+  Index dealt_tokens = 4096;  ///< tokens of documents that head_account deals; 0: only its measured profile is read
   Index resamples = 200;
   double false_share = 0.05;
   Index evidence = 5;
-  Index clusters = 6;
-  Index sweep = 12;
-  Index score_window = 30;
-  Index score_clusters = 2;
-  Index atlas_draws = 40;
-  Index rows = 0;
-  Index map_document = 0;
-  Index map_first = -1;
-  Index map_tokens = 64;
   std::uint64_t seed = 1;
   int threads = 0;
   Index together = 0;
+  std::int64_t max_memory = 0;   ///< bytes of resident memory, which limit the documents side by side; 0: no limit
+  bool may_keep_layers = false;  ///< a model opened layer by layer may be kept in memory if its job can hold it
+  std::map<std::string_view, Index> own = {};  ///< options of single analyses, where they are not the usual ones
+
+  [[nodiscard]] Index operator[](const OwnOption& option) const {
+    const auto given = own.find(option.name);
+    return given == own.end() ? option.usual : given->second;
+  }
+  Index& operator[](const OwnOption& option) { return own.try_emplace(option.name, option.usual).first->second; }
 };
-
-/// One option: its name, type, range, and what it does. Its default is that of the member.
-struct JobOption {
-  std::string_view name;  ///< "score_window": in results; --score-window on the command line and in job files
-  std::string_view help;  ///< with the unit
-  std::variant<Index JobOptions::*, double JobOptions::*, std::uint64_t JobOptions::*, int JobOptions::*,
-               std::vector<std::string> JobOptions::*>
-      member;
-  double least = 0, most = 0;  ///< the range of a number; both 0: any number that is not negative
-  bool or_none = false;        ///< 0 is allowed as well, below the range: without
-  bool set_by_others = false;  ///< no option of its own on the command line
-
-  /// "--score-window"
-  [[nodiscard]] std::string flag() const;
-};
-
-/// Every option of a job, in the order in which people read of them. The command line, job files, the provenance of
-/// results and the documentation all come from this table.
-const std::vector<JobOption>& job_option_table();
-
-/// The options as they were given, for the provenance.
-/// @param threads  as many as were used
-void add_options(Attributes& provenance, const JobOptions& options, int threads);
-
-/// @throws ShapeError naming the option that is out of its range, and the range
-void require_in_range(const JobOptions& options);
 
 }  // namespace headwave

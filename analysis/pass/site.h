@@ -9,11 +9,11 @@
 
 namespace headwave {
 
-/// One kind of attention of a job, and the heads that do it.
+/// One kind of attention of a job, and its heads.
 struct Site {
   AttentionKind kind = AttentionKind::self;
   HeadGrid grid;
-  Index length = 0;            ///< T that the wave chain is about: the most common length, of two the longer
+  Index length = 0;            ///< T of the wave chain: the most common length; of two sequences the query length
   std::vector<Index> numbers;  ///< (documents) which of those documents each one is, from 0; -1: of another length
   Index documents = 0;         ///< how many there are
   std::string no_chain;        ///< why the wave chain cannot be followed here; empty where it can

@@ -12,6 +12,7 @@
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/trained_rows.h"
 #include "../../core/numbers/scale.h"
+#include "position_spectrum.h"
 
 namespace headwave {
 
@@ -32,8 +33,8 @@ class PositionComponentsAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    return describe(
-        position_components(position_rows(stack(), std::min(input().longest, rows_to_read(stack(), options().rows)))));
+    return describe(position_components(
+        position_rows(stack(), std::min(input().longest, rows_to_read(stack(), options()[rows_option])))));
   }
 };
 
@@ -41,20 +42,10 @@ std::unique_ptr<Analysis> make_position_components(const AnalysisInput& input) {
   return input.knows_positions() ? std::make_unique<PositionComponentsAnalysis>(input) : nullptr;
 }
 
-AnalysisCost position_components_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                      const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.after = 6.5e-10 * sizes.longest * sizes.d_model * sizes.d_model;
-  cost.parallel = false;
-  cost.finishing = 8 * 5 * sizes.longest * sizes.d_model;
-  return cost;
-}
-
 }  // namespace
 
-PositionComponents position_components(MatrixView positions, const PositionComponentsOptions& options) {
+PositionComponents position_components(MatrixView positions) {
   PositionComponents result;
-  result.options = options;
   result.length = positions.rows();
   if (positions.empty()) {
     result.undefined = "no position table";
@@ -62,19 +53,21 @@ PositionComponents position_components(MatrixView positions, const PositionCompo
   }
   if (!are_finite(positions)) throw NumericError("position_components: an entry of the position table is not finite");
 
-  // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the range.
+  // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the
+  // range.
   const double scale = scale_of(positions.cwiseAbs().maxCoeff());
   Matrix table = positions / scale;
   const double row = table.norm() / std::sqrt(static_cast<double>(table.rows()));
-  // Twice: the first mean is rounded by up to T eps, and a table of equal rows would be left with that as a component.
-  for (int pass = 0; pass < 2 && options.centre; ++pass) table.rowwise() -= table.colwise().mean().eval();
+  // Twice: the first mean is rounded by up to T eps, and a table of equal rows would be left with that as a
+  // component.
+  for (int pass = 0; pass < 2; ++pass) table.rowwise() -= table.colwise().mean().eval();
   const ThinSvd svd = thin_svd(table);
   const Vector& singular = svd.s;
   const double rounding = static_cast<double>(std::max(table.rows(), table.cols())) *
                           std::numeric_limits<double>::epsilon() * std::max(singular(0), row);
   result.rank = (singular.array() > rounding).count();
   if (result.rank == 0) {
-    result.undefined = options.centre ? "the positions are all equal" : "the positions are all zero";
+    result.undefined = "the positions are all equal";
     return result;
   }
 
@@ -110,7 +103,7 @@ std::vector<Field> describe(const PositionComponents& components) {
     fields.absent("cumulative_share", "1", cumulative, components.undefined);
   }
   fields.note_all("T", components.length).note_all("rank", components.rank);
-  fields.note_all("centred", components.options.centre ? "column means taken away" : "no");
+  fields.note_all("centred", "column means taken away");
   return fields.taken();
 }
 
@@ -120,8 +113,7 @@ const AnalysisKind& position_components_analysis() {
                                  .step = Step::positions,
                                  .needs = {Need::positions},
                                  .one_sequence = true,
-                                 .make = make_position_components,
-                                 .cost = position_components_cost};
+                                 .make = make_position_components};
   return kind;
 }
 

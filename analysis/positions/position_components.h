@@ -9,10 +9,6 @@
 
 namespace headwave {
 
-struct PositionComponentsOptions {
-  bool centre = true;  ///< take column means away first, as a PCA does; false: the table as it is, its mean a component
-};
-
 /// Principal components of the positions. T = positions, components = min(T, d_model).
 struct PositionComponents {
   Index length = 0;         ///< T
@@ -22,28 +18,29 @@ struct PositionComponents {
   Matrix directions;        ///< (d_model, components)  orthonormal columns; the largest entry of each is positive
   Matrix coordinates;       ///< (T, components)        of the positions along the directions
   std::string undefined;    ///< why there are no components; empty where there are
-  PositionComponentsOptions options;
 
   /// Coordinates of the positions along the first r directions, (T, r): their columns are orthogonal.
   /// @throws ShapeError if there are fewer than r components, or r < 1
   [[nodiscard]] Matrix scores(Index r) const;
 };
 
-/// How many directions the position embedding spreads over: its principal components (PCA of positions).
+/// Principal components of the position embedding (PCA of positions).
 ///
 ///     P - 1 mean(P) = U S V^T,   share_k = s_k^2 / sum_j s_j^2,   scores = U S                  (1)
 ///
-/// By a singular value decomposition and not by the eigenvalues of a Gram matrix, which would lose the shares below
-/// eps of the largest. Beyond the rank, s_k <= max(T, d) eps max(s_1, |P| / sqrt(T)): what is left is the rounding of
-/// the table and of its mean, and its share is 0. Directions of equal shares are arbitrary inside the space they span.
-/// A share says how much of the table lies along a direction, not whether any head reads it.
+/// By a singular value decomposition and not by the eigenvalues of a Gram matrix, which would lose the shares
+/// below eps of the largest. Beyond the rank, s_k <= max(T, d) eps max(s_1, |P| / sqrt(T)): what is left is
+/// the rounding of the table and of its mean, and its share is 0. Directions of equal shares are arbitrary
+/// inside the space they span. A share says how much of the table lies along a direction, not whether any
+/// head reads it.
 ///
 /// Source: Yamamoto and Matsuzaki 2023 (Japanese version), appendix B.
 /// @param positions  (T, d_model)  the rows that tokens 0 .. T-1 read; no rows: the model has no position table
 /// @throws NumericError if an entry is not finite
-PositionComponents position_components(MatrixView positions, const PositionComponentsOptions& options = {});
+PositionComponents position_components(MatrixView positions);
 
-/// Fields position_components/share and cumulative_share; single NaNs with the reason where there are no components.
+/// Fields position_components/share and cumulative_share; single NaNs with the reason where there are no
+/// components.
 std::vector<Field> describe(const PositionComponents& components);
 
 /// In a job: position_components/...

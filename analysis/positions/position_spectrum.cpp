@@ -17,8 +17,8 @@ namespace headwave {
 
 namespace {
 
-SpectrumBand band_of(const Matrix& amplitude) {
-  SpectrumBand band{amplitude.rowwise().mean(), Vector(amplitude.rows()), Vector(amplitude.rows())};
+SpectrumQuartiles quartiles_of(const Matrix& amplitude) {
+  SpectrumQuartiles band{amplitude.rowwise().mean(), Vector(amplitude.rows()), Vector(amplitude.rows())};
   for (Index f = 0; f < amplitude.rows(); ++f) {
     const std::vector<double> columns(amplitude.row(f).begin(), amplitude.row(f).end());
     band.lower(f) = quantile(columns, 0.25);
@@ -27,7 +27,8 @@ SpectrumBand band_of(const Matrix& amplitude) {
   return band;
 }
 
-// Equation (2); `square` = |pe|^2. What a transform leaves of constant columns, rounding of that size, is no energy.
+// Equation (2); `square` = |pe|^2. What a transform leaves of constant columns, rounding of that size, is no
+// energy.
 Vector cumulative_energy_of(const Matrix& amplitude, Index length, double square) {
   Vector energy = 2.0 * amplitude.rowwise().squaredNorm();
   energy(0) = 0.0;
@@ -42,8 +43,8 @@ Vector cumulative_energy_of(const Matrix& amplitude, Index length, double square
   return energy / energy(energy.size() - 1);
 }
 
-// How far one must descend from f in steps of `step` before ground higher than f is reached; infinity where it never
-// is.
+// How far one must descend from f in steps of `step` before ground higher than f is reached; infinity where
+// it never is.
 double descent(const Vector& mean, Index f, Index step) {
   double lowest = mean(f);
   for (Index g = f + step; g >= 1 && g < mean.size(); g += step) {
@@ -106,29 +107,19 @@ void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
       .note("minimum_prominence", spectrum.options.minimum_prominence);
 }
 
-/// Of the rows that the first document's tokens read, beside its words; where there are none, of all. Rows that were never
-/// trained are left out of both.
+/// Of the rows that the first document's tokens read, beside its words; where there are none, of all. Rows
+/// that were never trained are left out of both.
 class PositionSpectrumAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    const Matrix positions = position_rows(stack(), rows_to_read(stack(), options().rows));
+    const Matrix positions = position_rows(stack(), rows_to_read(stack(), options()[rows_option]));
     if (input().first.ids.empty() || positions.size() == 0) return describe(position_spectrum(positions));
     const Matrix words = word_sequence(input().model, input().first, site().kind).cast<double>();
     const Index length = std::min(words.rows(), positions.rows());
     return describe(position_spectrum(positions.topRows(length), words.topRows(length)));
   }
 };
-
-AnalysisCost position_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                    const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.after = 5e-8 * sizes.longest * sizes.d_model;
-  cost.parallel = false;
-  cost.finishing = 8 * 4 * std::max(sizes.table, sizes.longest) * sizes.d_model;
-  cost.entries = (0.5 * std::max(sizes.table, sizes.longest) + 1) * (sizes.d_model + 8) + 2 * sizes.d_model;
-  return cost;
-}
 
 }  // namespace
 
@@ -148,8 +139,8 @@ PositionSpectrum position_spectrum(MatrixView positions, MatrixView words, const
                     positions.rows(), words.rows()));
 
   result.amplitude = amplitude_spectrum(positions, options.spectrum);
-  result.positions = band_of(result.amplitude);
-  if (!words.empty()) result.words = band_of(amplitude_spectrum(words, options.spectrum));
+  result.positions = quartiles_of(result.amplitude);
+  if (!words.empty()) result.words = quartiles_of(amplitude_spectrum(words, options.spectrum));
   result.cumulative_energy = cumulative_energy_of(result.amplitude, result.length, positions.squaredNorm());
   if (!result.cumulative_energy.hasNaN()) result.peaks = peaks_of(result.positions.mean, options);
   return result;
@@ -199,9 +190,9 @@ const AnalysisKind& position_spectrum_analysis() {
                                  .finds = "frequencies of the position table",
                                  .step = Step::positions,
                                  .needs = {Need::positions},
+                                 .options = {&rows_option},
                                  .one_sequence = true,
-                                 .make = make_of<PositionSpectrumAnalysis>,
-                                 .cost = position_spectrum_cost};
+                                 .make = make_of<PositionSpectrumAnalysis>};
   return kind;
 }
 

@@ -18,7 +18,7 @@ struct PositionSpectrumOptions {
 };
 
 /// Mean and quartiles over columns of the amplitude spectrum.
-struct SpectrumBand {
+struct SpectrumQuartiles {
   Vector mean;   ///< (floor(T/2) + 1)  in the unit of the embedding
   Vector lower;  ///< (floor(T/2) + 1)  lower quartile
   Vector upper;  ///< (floor(T/2) + 1)  upper quartile
@@ -30,27 +30,28 @@ struct SpectrumPeak {
   double prominence = 0.0;  ///< height above the higher of the two lowest points on the way to higher ground
 };
 
-/// What frequencies the position embedding is made of. T = positions.
+/// The frequencies of the position embedding. T = positions.
 struct PositionSpectrum {
   Index length = 0;  ///< T
   Matrix amplitude;  ///< (floor(T/2) + 1, d_model)  |DFT| of each column, not normalised
-  SpectrumBand positions;
-  SpectrumBand words;        ///< the same of a sequence of word embeddings; empty where none was given
+  SpectrumQuartiles positions;
+  SpectrumQuartiles words;   ///< the same of a sequence of word embeddings; empty where none was given
   Vector cumulative_energy;  ///< (floor(T/2) + 1)  share of the non-constant energy at frequencies up to f; NaN: none
   std::vector<SpectrumPeak> peaks;  ///< the most prominent first
   std::string undefined;            ///< why there is no spectrum; empty where there is
   PositionSpectrumOptions options;
 };
 
-/// The spectrum of positions: the absolute DFT of each column of the position embedding, its mean and quartiles over
-/// columns, peaks and energy.
+/// The spectrum of positions: the absolute DFT of each column of the position embedding, its mean and
+/// quartiles over columns, peaks and energy.
 ///
 ///     P[f, c] = |sum_n w[n] pe[n, c] e^{-2 pi i f n / T}|,   f = 0 .. floor(T/2) cycles per T         (1)
 ///     E(f) = sum_{0 < g <= f} m_g sum_c P[g, c]^2 / sum_{0 < g} m_g sum_c P[g, c]^2                   (2)
 ///
-/// m_g = 2, but 1 at g = T/2: negative frequencies count too. A peak is a local maximum of the mean over columns at f
-/// >= 1, the ends of the range allowed, that stands out by the prominence asked for: from it one must descend that far
-/// before higher ground is reached. The mean hides columns that disagree; the quartiles show them.
+/// m_g = 2, but 1 at g = T/2: negative frequencies count too. A peak is a local maximum of the mean over
+/// columns at f >= 1, the ends of the range allowed, that stands out by the prominence asked for: from it one
+/// must descend that far before higher ground is reached. The mean hides columns that disagree; the quartiles
+/// show them.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.2.
 /// @param positions  (T, d_model)  the rows that tokens 0 .. T-1 read; no rows: the model has no position table
@@ -59,8 +60,14 @@ struct PositionSpectrum {
 PositionSpectrum position_spectrum(MatrixView positions, MatrixView words = {},
                                    const PositionSpectrumOptions& options = {});
 
-/// Fields position_spectrum/..., the mean first; only that, as NaN with the reason, where there is no spectrum.
+/// Fields position_spectrum/..., the mean first; only that, as NaN with the reason, where there is no
+/// spectrum.
 std::vector<Field> describe(const PositionSpectrum& spectrum);
+
+/// Read by every analysis of the position table.
+inline constexpr OwnOption rows_option{
+    "rows", "rows of the position table to analyse, from the first; 0: the rows that look trained", 0, 2, 1'000'000'000,
+    true};
 
 /// In a job: position_spectrum/...: rows of the table that the documents read, beside the first one's words.
 const AnalysisKind& position_spectrum_analysis();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 #include "../../core/numbers/fft.h"
 #include "../../core/process/threads.h"
 #include "position_components.h"
-#include "state_parts.h"
+#include "state_moments.h"
 
 namespace headwave {
 
@@ -113,18 +112,9 @@ class PositionSplitAnalysis : public Analysis {
     };
     PositionSplitOptions split;
     split.threads = input().threads;
-    return describe(position_split(finished.get<JobMoments>().layers, site().grid.layers, heads, split));
+    return describe(position_split(finished.get<LayerMoments>().layers, site().grid.layers, heads, split));
   }
 };
-
-AnalysisCost position_split_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                 const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.after = 8.4e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
-  cost.entries = sizes.layers * sizes.frequencies();
-  cost.finishing = 8 * sizes.d_model * (4 * sizes.longest + 4 * sizes.d_model);
-  return cost;
-}
 
 /// (5) and (6), where heads came.
 void add_scores(Fields& fields, const PositionSplit& split) {
@@ -150,7 +140,7 @@ PositionSplit position_split(const std::vector<StateMoments>& layers, const std:
   PositionSplit split;
   split.options = options;
   split.grid = {layer_numbers, std::max<Index>(heads.heads, 0)};
-  split.documents = layers.front().documents();
+  split.documents = layers.front().documents;
   split.length = layers.front().length();
   split.d_model = layers.front().d_model();
   if (split.documents < 2) {
@@ -243,8 +233,7 @@ const AnalysisKind& position_split_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {state_moments_analysis},
                                  .chain = true,
-                                 .make = make_of<PositionSplitAnalysis>,
-                                 .cost = position_split_cost};
+                                 .make = make_of<PositionSplitAnalysis>};
   return kind;
 }
 

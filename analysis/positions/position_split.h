@@ -23,7 +23,8 @@ struct PositionSplitOptions {
 struct SplitHeads {
   Index heads = 0;         ///< 0: no scores
   double score_scale = 1;  ///< of the model, 1/sqrt(d_head) say
-  /// Weights by layer number and head, asked for from several threads; an empty query where a layer has no such head.
+  /// Weights by layer number and head, asked for from several threads; an empty query where a layer has no
+  /// such head.
   std::function<HeadWeights(Index layer, Index head)> weights;
 };
 
@@ -59,29 +60,31 @@ struct PositionSplit {
 ///
 /// The traces of the last three terms over their sum are the shares of variance about the grand mean m.
 ///
-/// Noise. Let documents be independent and e[c, t] a document's deviation from the expected state at t, less its mean
-/// over t. Its mean over c goes into pos_t with E |mean_c e|^2 = E |e|^2 / D, the rest into res with E |e|^2 (1 - 1/D),
-/// whatever e's correlations along t. So of the share of pos
+/// Noise. Let documents be independent and e[c, t] a document's deviation from the expected state at t, less
+/// its mean over t. Its mean over c goes into pos_t with E |mean_c e|^2 = E |e|^2 / D, the rest into res with
+/// E |e|^2 (1 - 1/D), whatever e's correlations along t. So of the share of pos
 ///
 ///     (share of res) / (D - 1)                                                                   (4)
 ///
-/// is expected to be noise: all of it, where no state depends on its position. It is not taken away from anything here.
-/// Read the spectrum of pos by layer against it: a wave whose share has sunk that far has died.
+/// is expected to be noise: all of it, where no state depends on its position. It is not taken away from
+/// anything here. Read the spectrum of pos by layer against it: a wave whose share has sunk that far has
+/// died.
 ///
-/// Geometry. The effective rank is the participation ratio (sum s^2)^2 / sum s^4 of pos' singular values; the share at
-/// low frequencies counts energy at 0 < f <= low_frequency among all f > 0, both signs. Incoherence: how much of the
-/// variance of ctx and of res lies inside pos' first k principal components, beside k / d, which isotropic parts would
-/// have there. Noise (4) pulls pos towards the main directions of res and raises it.
+/// Geometry. The effective rank is the participation ratio (sum s^2)^2 / sum s^4 of pos' singular values; the
+/// share at low frequencies counts energy at 0 < f <= low_frequency among all f > 0, both signs. Incoherence:
+/// how much of the variance of ctx and of res lies inside pos' first k principal components, beside k / d,
+/// which isotropic parts would have there. Noise (4) pulls pos towards the main directions of res and raises
+/// it.
 ///
 /// Scores. For a query part a of one token and a key part b of another, drawn independently from all tokens,
 ///
 ///     E score_ab^2 = scale^2 tr(W_Q^T C_a W_Q W_K^T C_b W_K),   C_a = E a^T a per token          (5)
 ///     score_share_ab = E score_ab^2 / sum_ab E score_ab^2                                        (6)
 ///
-/// By (3) the sum is the mean squared score of independent tokens, without biases and before any rotation. Tokens that
-/// meet in attention are not independent: they share their document, hence ctx, and their distance matters to pos, so
-/// (6) says what a head's weights give room to, not what one row of scores is made of. A key part that does not change
-/// along a row, mean or context, is invisible to the softmax.
+/// By (3) the sum is the mean squared score of independent tokens, without biases and before any rotation.
+/// Tokens that meet in attention are not independent: they share their document, hence ctx, and their
+/// distance matters to pos, so (6) says what a head's weights give room to, not what one row of scores is
+/// made of. A key part that does not change along a row, mean or context, is invisible to the softmax.
 ///
 /// Source: Song and Zhong 2023, arXiv:2310.04861, for (1) and the questions; (4) to (6) are worked out here.
 /// @param layers         at least one, all of one length, width and number of documents
@@ -90,7 +93,8 @@ struct PositionSplit {
 PositionSplit position_split(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
                              const SplitHeads& heads = {}, const PositionSplitOptions& options = {});
 
-/// Fields position_split/..., variance_share first; only that, as NaN with the reason, where there is no split.
+/// Fields position_split/..., variance_share first; only that, as NaN with the reason, where there is no
+/// split.
 std::vector<Field> describe(const PositionSplit& split);
 
 /// In a job: position_split/...

@@ -3,50 +3,17 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "../../core/attention/attend.h"
-#include "../../core/bytes/append.h"
+#include "../pass/even_spread.h"
 
 namespace headwave {
 
 namespace {
 
 constexpr Index account_groups = 8;  ///< of each half: parts that the intervals leave out one at a time
-
-/// Whether a document is among `dealt` of `documents`: neighbours of even and odd number together, evenly spread.
-bool is_dealt(Index number, Index documents, Index dealt) {
-  if (dealt >= documents || dealt == 0) return dealt > 0;
-  const Index pairs = documents / 2, wanted = dealt / 2, pair = number / 2;
-  return pair < pairs && (pair + 1) * wanted / pairs > pair * wanted / pairs;
-}
-
-void add(Matrix32& sum, const Matrix32& more) {
-  if (sum.size() == 0)
-    sum = more;
-  else
-    sum += more;
-}
-
-void add(AccountHalf& half, std::vector<LayerQueriesKeys>&& layers) {
-  if (half.layers.empty()) {
-    half.layers = std::move(layers);
-    return;
-  }
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    add(half.layers[l].query, layers[l].query);
-    add(half.layers[l].key, layers[l].key);
-  }
-}
-
-void add(AccountHalf& half, std::size_t group, Index documents, Matrix&& weights) {
-  Matrix& sum = half.group_weights[group];
-  half.group_documents[group] += documents;
-  if (sum.size() == 0)
-    sum = std::move(weights);
-  else
-    sum += weights;
-}
 
 std::vector<std::uint8_t> places_that_stay(const TokenSequence& tokens, Index length) {
   std::vector<std::uint8_t> stays;
@@ -61,6 +28,12 @@ Index dealt_documents(Index documents, Index length, Index tokens) {
   if (tokens == 0) return 0;
   const Index pairs = (tokens + 2 * length - 1) / (2 * length);
   return std::min(documents, std::max(least, 2 * pairs));
+}
+
+bool is_dealt(Index number, Index documents, Index dealt) {
+  if (dealt >= documents || dealt == 0) return dealt > 0;
+  const Index pairs = documents / 2, pair = number / 2;
+  return pair < pairs && is_spread(pair, dealt / 2, pairs);
 }
 
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays) {
@@ -79,43 +52,13 @@ std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& 
   return from;
 }
 
-AccountSums::AccountSums(Index documents, Index dealt) : expected_(documents), dealt_(dealt) {
-  for (AccountHalf& half : halves) {
-    half.group_documents.assign(account_groups, 0);
-    half.group_weights.assign(account_groups, Matrix());
-  }
-}
-
-void AccountSums::add(AccountDocument&& document) {
-  AccountHalf& half = halves[static_cast<std::size_t>(document.number % 2)];
-  const auto group = static_cast<std::size_t>(document.number / 2 % account_groups);
-  ++half.documents;
-  headwave::add(half, group, 1, std::move(document.weights));
-  document.weights.resize(0, 0);
-  if (!is_dealt(document.number, expected_, dealt_)) return headwave::add(half, std::move(document.layers));
-  headwave::add(half, std::vector<LayerQueriesKeys>(document.layers));
-  half.to_deal.push_back(std::move(document));
-}
-
-void AccountSums::join(AccountSums&& next) {
-  for (std::size_t h = 0; h < halves.size(); ++h) {
-    AccountHalf &half = halves[h], &more = next.halves[h];
-    if (more.documents == 0) continue;
-    half.documents += more.documents;
-    headwave::add(half, std::move(more.layers));
-    for (std::size_t g = 0; g < more.group_weights.size(); ++g)
-      if (more.group_documents[g] > 0)
-        headwave::add(half, g, more.group_documents[g], std::move(more.group_weights[g]));
-    append(half.to_deal, std::move(more.to_deal));
-  }
-}
-
-AccountProbe::AccountProbe(const AccountSite& site, Index number, const Document& document) : site_(site) {
+AccountProbe::AccountProbe(const AccountSite& site, Index number, const Document& document, bool dealt)
+    : site_(site), dealt_(dealt) {
   document_.number = number;
   document_.query_stays = places_that_stay(document.query_tokens(site.kind), site.length);
   document_.key_stays = places_that_stay(document.key_tokens(site.kind), site.keys());
   document_.layers.resize(site.grid.layers.size());
-  document_.weights = Matrix::Zero(site.grid.rows(), 2 * site.reach + 1);
+  weights_ = Matrix::Zero(site.grid.rows(), 2 * site.reach + 1);
 }
 
 void AccountProbe::see(const LayerProjections& projections) {
@@ -127,7 +70,21 @@ void AccountProbe::see(const LayerProjections& projections) {
 void AccountProbe::see(const Tile& tile) {
   const Index place = site_.grid.place_of(tile.layer);
   if (tile.kind != site_.kind || place < 0) return;
-  add_near_weights(tile, site_.reach, document_.weights.middleRows(place * site_.grid.heads, site_.grid.heads));
+  add_near_weights(tile, site_.reach, weights_.middleRows(place * site_.grid.heads, site_.grid.heads));
+}
+
+AccountSums AccountProbe::taken() {
+  AccountSums sums;
+  AccountHalf& half = sums.halves[static_cast<std::size_t>(document_.number % 2)];
+  const auto group = static_cast<std::size_t>(document_.number / 2 % account_groups);
+  half.documents = 1;
+  half.group_documents.assign(account_groups, 0);
+  half.group_documents[group] = 1;
+  half.group_weights.resize(account_groups);
+  half.group_weights[group] = std::move(weights_);
+  if (dealt_) half.to_deal.push_back(document_);
+  half.layers = std::move(document_.layers);
+  return sums;
 }
 
 void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums) {
@@ -146,17 +103,83 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums) {
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes) {
   const BlockSpec& spec = site.stack->block;
-  const PositionTerm* term = site.term(place);
-  HeadInputs<float> inputs{query, key, {}, spec.heads, spec.kv_heads, spec.score_scale, term, spec.soft_cap};
+  HeadInputs<float> inputs{query,        key, {}, spec.heads, spec.kv_heads, spec.score_scale, site.term(place),
+                           spec.soft_cap};
   inputs.added = added;
   std::shared_ptr<const Block> weights;  // owns what position_key and position_query look at
-  if (term != nullptr && term->use() == PositionUse::compared) {
+  if (inputs.position_term.compared) {
     weights = site.stack->layer(site.grid.layers[place]);
     inputs.position_key = weights->self.position_key;
     inputs.position_query = weights->self.position_query;
   }
   const Mask<float> mask{site.kind == AttentionKind::causal, -1, -1, {}, site.window(place)};
   attend<float>(inputs, mask, {0, site.kind, nullptr}, probes);
+}
+
+ShuffledPlaces::Draw& ShuffledPlaces::Draw::operator+=(const Draw& other) {
+  weights += other.weights;
+  uniform += other.uniform;
+  pairs += other.pairs;
+  return *this;
+}
+
+namespace {
+
+std::vector<Index> inverse_of(const std::vector<Index>& place) {
+  std::vector<Index> position(place.size());
+  for (std::size_t i = 0; i < place.size(); ++i) position[static_cast<std::size_t>(place[i])] = static_cast<Index>(i);
+  return position;
+}
+
+}  // namespace
+
+ShuffledPlaces::ShuffledPlaces(Index heads, Index reach, AttentionKind kind,
+                               const std::vector<std::uint8_t>& query_stays, const std::vector<std::uint8_t>& key_stays,
+                               Index draws, const Random& random)
+    : reach_(reach), causal_(kind == AttentionKind::causal) {
+  const Vector none = Vector::Zero(2 * reach + 1);
+  for (Index draw = 0; draw < draws; ++draw) {
+    Random own = random.stream(static_cast<std::uint64_t>(draw));
+    place_.push_back(dealt_places(query_stays, own));
+    position_.push_back(inverse_of(kind == AttentionKind::cross ? dealt_places(key_stays, own) : place_.back()));
+    draws_.push_back({Matrix::Zero(heads, 2 * reach + 1), none, none});
+  }
+}
+
+void ShuffledPlaces::find_reads(std::size_t draw, Index query, KeySpan open, Reads& reads) const {
+  reads.key.clear();
+  reads.column.clear();
+  const std::vector<Index>& position = position_[draw];
+  const Index place = place_[draw][static_cast<std::size_t>(query)];
+  for (Index t = std::max(-reach_, 1 - place); t <= std::min(reach_, std::ssize(position) - 1 - place); ++t) {
+    const Index key = position[static_cast<std::size_t>(place + t)];
+    if (key < std::max<Index>(1, open.first) || key >= open.end()) continue;
+    reads.key.push_back(key);
+    reads.column.push_back(reach_ + (causal_ ? -std::abs(t) : t));
+  }
+}
+
+void ShuffledPlaces::see(const Tile& tile) {
+  Reads reads;
+  for (Index r = 0; r < tile.rows(); ++r) {
+    const Index i = tile.first_row + r;
+    if (i == 0) continue;
+    const KeySpan open = tile.allowed_keys(i);
+    for (std::size_t draw = 0; draw < draws_.size(); ++draw) {
+      Draw& sums = draws_[draw];
+      find_reads(draw, i, open, reads);
+      for (const Index column : reads.column) {
+        sums.pairs[column] += 1;
+        sums.uniform[column] += 1 / static_cast<double>(open.count);
+      }
+      for (Index head = 0; head < tile.heads(); ++head) {
+        const float* weights = tile.weights[static_cast<std::size_t>(head)].row(r).data();
+        double* sum = sums.weights.row(head).data();
+        for (std::size_t k = 0; k < reads.key.size(); ++k)
+          sum[reads.column[k]] += static_cast<double>(weights[reads.key[k]]);
+      }
+    }
+  }
 }
 
 }  // namespace headwave

@@ -12,6 +12,7 @@
 #include "../../core/model/model.h"
 #include "../../core/numbers/matrix.h"
 #include "../../core/numbers/random.h"
+#include "../pass/document_sum.h"
 
 namespace headwave {
 
@@ -28,9 +29,9 @@ struct AccountSite {
   [[nodiscard]] bool crosses() const { return kind == AttentionKind::cross; }
   [[nodiscard]] Index keys() const { return crosses() ? key_length : length; }
   [[nodiscard]] Index longer() const { return std::max(length, keys()); }
-  /// Position term of a layer of the grid; null: none, as in all cross-attention.
-  [[nodiscard]] const PositionTerm* term(std::size_t place) const {
-    return crosses() ? nullptr : stack->term(grid.layers[place]);
+  /// Position term of a layer of the grid; none in cross-attention.
+  [[nodiscard]] PositionTerm term(std::size_t place) const {
+    return crosses() ? PositionTerm{} : stack->term(grid.layers[place]);
   }
   /// Window of the mask of a layer of the grid; 0: no limit.
   [[nodiscard]] Index window(std::size_t place) const { return crosses() ? 0 : stack->window(grid.layers[place]); }
@@ -51,26 +52,25 @@ struct LayerQueriesKeys {
   }
 };
 
-/// One document, or the part of it that is kept.
+/// One document that is kept whole, since its contents are dealt.
 struct AccountDocument {
   Index number = 0;                       ///< among the documents of this length, from 0
   std::vector<std::uint8_t> query_stays;  ///< (T)  1: a special token, or the first: never dealt
   std::vector<std::uint8_t> key_stays;    ///< the same of keys; other tokens in cross-attention
   std::vector<LayerQueriesKeys> layers;   ///< one for each layer of the grid
-  Matrix weights;                         ///< (rows, 2 reach + 1)  sum over i of A[i, i+t]; empty: dealt only
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.number, self.query_stays, self.key_stays, self.layers, self.weights);
+    return std::tie(self.number, self.query_stays, self.key_stays, self.layers);
   }
 };
 
-/// Sums over one half of the documents: those of even number, or those of odd number.
+/// Sums over one half of the documents: the documents of even number, or of odd number.
 struct AccountHalf {
   Index documents = 0;
   std::vector<LayerQueriesKeys> layers;  ///< sums of queries and keys at every place
   std::vector<Index> group_documents;    ///< (groups)
-  std::vector<Matrix> group_weights;     ///< [group] (rows, 2 reach + 1)  sums of AccountDocument::weights
-  std::vector<AccountDocument> to_deal;  ///< documents whose contents are dealt, whole
+  std::vector<Matrix> group_weights;     ///< [group] (rows, 2 reach + 1)  sums over i of A[i, i+t]
+  ByDocument<AccountDocument> to_deal;   ///< documents whose contents are dealt
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.documents, self.layers, self.group_documents, self.group_weights, self.to_deal);
@@ -78,56 +78,50 @@ struct AccountHalf {
 };
 
 /// What documents add up to.
-class AccountSums {
- public:
-  AccountSums() = default;
-  /// @param documents  how many will come, of every number from 0
-  /// @param dealt      how many of them are dealt, see dealt_documents()
-  AccountSums(Index documents, Index dealt);
-
-  void add(AccountDocument&& document);
-  /// Adds the sums of the documents after those that are in.
-  void join(AccountSums&& next);
-
-  [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
-
+struct AccountSums {
   std::array<AccountHalf, 2> halves;
-
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.halves, self.expected_, self.dealt_);
+    return std::tie(self.halves);
   }
-
- private:
-  Index expected_ = 0, dealt_ = 0;
+  [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
 };
 
-/// How many documents are dealt: enough for so many tokens, at least 8, spread evenly over all documents; 0
-/// tokens: none. Each is kept whole, so this bounds the memory of an account.
+/// Number of documents that are dealt, evenly spread over all: enough for `tokens` tokens, at least 8; for 0
+/// tokens none. Each is kept whole, so this bounds the memory of an account.
 /// @param length  T of each
 Index dealt_documents(Index documents, Index length, Index tokens = 4096);
 
-/// Places whose content may be dealt: those that do not stay, ascending.
+/// Whether a document is among `dealt` of `documents`: in pairs of neighbours of even and odd number, evenly
+/// spread.
+bool is_dealt(Index number, Index documents, Index dealt);
+
+/// Places that do not stay, ascending: their content may be dealt.
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
 
-/// Where each place's content comes from: the free places in random order, those that stay from themselves.
+/// For each place, the place that its content comes from: free places in random order, places that stay from
+/// themselves.
 std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random);
 
 /// Watches one document: sums attention weights along diagonals, keeps queries and keys.
 class AccountProbe : public Probe {
  public:
-  AccountProbe(const AccountSite& site, Index number, const Document& document);
+  /// @param number  of the document among those of this length, from 0
+  /// @param dealt   keep the document whole
+  AccountProbe(const AccountSite& site, Index number, const Document& document, bool dealt);
 
   [[nodiscard]] bool wants_projections() const override { return true; }
   using Probe::see;
   void see(const LayerProjections& projections) override;
   void see(const Tile& tile) override;
 
-  [[nodiscard]] AccountDocument taken() { return std::move(document_); }
+  [[nodiscard]] AccountSums taken();
 
  private:
   AccountSite site_;
+  bool dealt_;
   AccountDocument document_;
+  Matrix weights_;  ///< (rows, 2 reach + 1)
 };
 
 /// Adds a tile's weights along diagonals |t| <= reach, the first token of a sequence neither query nor key.
@@ -140,5 +134,49 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 /// @param added  (heads, 2 L - 1), L = longer()  added to the scores at t = -(L-1) .. L-1; or empty
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes);
+
+/// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes
+/// from how far apart query and key are.
+///
+/// A draw puts all places but those that stay in a random order p, one order for every document that is
+/// shown. The weight of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the
+/// distance no longer does; one that depends on the two places otherwise (a position table without order)
+/// stays as it is. Under a causal mask, which is about the true places, the distance alone is drawn: t =
+/// -|p(j) - p(i)|. In cross-attention places of queries and of keys are in two orders: nothing is at a
+/// distance of zero from itself.
+class ShuffledPlaces : public Probe {
+ public:
+  /// Sums over the pairs that a draw puts at an offset t = -reach .. reach. The first token is neither query
+  /// nor key.
+  struct Draw {
+    Matrix weights;  ///< (heads, 2 reach + 1)
+    Vector uniform;  ///< (2 reach + 1)  what uniform attention would give
+    Vector pairs;    ///< (2 reach + 1)
+    Draw& operator+=(const Draw& other);
+  };
+
+  /// @param query_stays  (places of queries)  1: this place stays where it is in every draw
+  /// @param key_stays    (places of keys)  the same; but in cross-attention the same places
+  ShuffledPlaces(Index heads, Index reach, AttentionKind kind, const std::vector<std::uint8_t>& query_stays,
+                 const std::vector<std::uint8_t>& key_stays, Index draws, const Random& random);
+
+  using Probe::see;
+  void see(const Tile& tile) override;
+
+  [[nodiscard]] const std::vector<Draw>& draws() const { return draws_; }
+
+ private:
+  /// The keys of one query that a draw puts within reach, and the columns at which they count.
+  struct Reads {
+    std::vector<Index> key, column;
+  };
+  void find_reads(std::size_t draw, Index query, KeySpan open, Reads& reads) const;
+
+  Index reach_;
+  bool causal_;
+  std::vector<std::vector<Index>> place_;     ///< [draw] (places of queries)  p
+  std::vector<std::vector<Index>> position_;  ///< [draw] (places of keys)  inverse of p of the keys
+  std::vector<Draw> draws_;
+};
 
 }  // namespace headwave

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "../../core/attention/rotary_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/offset_peak.h"
@@ -15,11 +17,54 @@
 #include "../attention/offset_trace.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
-#include "../statistics/tails.h"
-#include "profile_measures.h"
-#include "shuffled_places.h"
+#include "account_documents.h"
 
 namespace headwave {
+
+double profile_strength(Eigen::Ref<const Vector> profile, Eigen::Ref<const Vector> uniform) {
+  double mass = 0, even = 0, strength = 0;
+  for (Index t = 0; t < profile.size(); ++t) {
+    if (std::isnan(profile[t] - uniform[t])) continue;
+    mass += profile[t];
+    even += uniform[t];
+  }
+  const double level = std::min(1.0, mass / even);
+  for (Index t = 0; t < profile.size(); ++t)
+    if (const double more = profile[t] - level * uniform[t]; more > 0) strength += more;
+  return strength;
+}
+
+double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted,
+                       Eigen::Ref<const Vector> uniform) {
+  double missed = 0, mass = 0;
+  for (Index t = 0; t < measured.size(); ++t) {
+    const double miss = std::abs(measured[t] - predicted[t]);
+    if (std::isnan(miss)) continue;
+    missed += miss;
+    mass += std::abs(measured[t] - uniform[t]);
+  }
+  // Weights are float32: a profile that differs from uniform attention by no more than rounding is uniform.
+  return mass > 1e-6 ? 1 - missed / mass : not_defined;
+}
+
+double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted, bool centred) {
+  std::vector<double> p, q;
+  for (Index t = 0; t < measured.size(); ++t)
+    if (measured[t] > 0 && predicted[t] > 0) {
+      p.push_back(std::log(measured[t]));
+      q.push_back(std::log(predicted[t]));
+    }
+  if (p.size() < 3) return not_defined;
+  // Copied, so that the order of the sums does not depend on where the numbers lie in memory.
+  const Vector log_measured = Eigen::Map<const Vector>(p.data(), static_cast<Index>(p.size()));
+  const Vector log_predicted = Eigen::Map<const Vector>(q.data(), static_cast<Index>(q.size()));
+  const double total = (log_measured.array() - log_measured.mean()).square().sum();
+  // Weights are float32: what varies by no more than rounding is the same everywhere.
+  if (total <= static_cast<double>(p.size()) * 1e-12) return not_defined;
+  Vector difference = log_predicted - log_measured;
+  if (centred) difference.array() -= difference.mean();
+  return 1 - difference.squaredNorm() / total;
+}
 
 namespace {
 
@@ -100,15 +145,15 @@ Matrix padded(const Matrix32& content, Index rows) {
 Matrix content_kernel(const AccountSite& site, std::size_t place, const AccountHalf& half, const Matrix32& mean_query,
                       const Matrix32& mean_key) {
   const BlockSpec& spec = site.stack->block;
-  const PositionTerm* term = site.term(place);
+  const RotaryTerm* rotary = site.term(place).turned.get();
   const Index length = site.longer(), zero = length - 1;
   Matrix sums = Matrix::Zero(spec.heads, diagonals(length));
   for (const AccountDocument& document : half.to_deal) {
     Matrix query = padded(document.layers[place].query - mean_query, length);
     Matrix key = padded(document.layers[place].key - mean_key, length);
-    if (term != nullptr && term->use() == PositionUse::turned) {
-      term->turn(query, spec.d_head);
-      term->turn(key, spec.d_head);
+    if (rotary != nullptr) {
+      rotary->turn(query, spec.d_head);
+      rotary->turn(key, spec.d_head);
     }
     for (Index shared = 0; shared < spec.kv_heads; ++shared) {
       const Matrix own = key.middleCols(shared * spec.d_head, spec.d_head);
@@ -189,13 +234,15 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
   return profiles;
 }
 
-/// Measured and dealt profiles of the heads of one layer, from one half, perhaps with a part of the documents left out.
+/// Measured and dealt profiles of the heads of one layer, from one half, perhaps with a part of the documents
+/// left out.
 struct Profiles {
   Matrix measured;                          ///< (heads, 2 reach + 1)
   std::array<Matrix, account_terms> dealt;  ///< [term]
 };
 
-/// [term, then replicated]  how well profiles of one half give the other half's measured profile; without intervals.
+/// [term, then replicated]  how well profiles of one half give the other half's measured profile; without
+/// intervals.
 using Matches = std::array<ProfileMatch, account_terms + 1>;
 constexpr std::array measures{&ProfileMatch::overlap, &ProfileMatch::share, &ProfileMatch::shape};
 
@@ -463,16 +510,14 @@ bool has_no_positions(const Stack& stack) {
   const MatrixView32& table = stack.embedding.positions;
   for (Index row = 1; row < table.rows(); ++row)
     if (table.row(row) != table.row(0)) return false;
-  return stack.position_term == nullptr && stack.others.position_term == nullptr;
+  return !stack.position_term && !stack.others.position_term;
 }
 
-class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums> {
+class HeadAccountAnalysis : public AnalysisOf<AccountSums> {
  public:
   explicit HeadAccountAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [documents = input.site.documents, length = input.site.longer(),
-                                 tokens = input.options.dealt_tokens] {
-          return AccountSums(documents, dealt_documents(documents, length, tokens));
-        }) {
+      : AnalysisOf(input),
+        dealt_(dealt_documents(input.site.documents, input.site.longer(), input.options.dealt_tokens)) {
     const Site& site = input.site;
     const Stack& keys = site.kind == AttentionKind::cross ? input.model.stack : input.stack();
     site_ = {site.grid,      site.kind,
@@ -484,49 +529,30 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of(std::make_unique<AccountProbe>(site_, number, document), &AccountProbe::taken);
+    return look_of<AccountProbe>(site_, number, document, is_dealt(number, site().documents, dealt_));
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(AccountSums& sum, Finished& finished) override {
     HeadAccountOptions how;
     how.false_share = options().false_share;
     how.draws = options().draws;
     how.seed = options().seed;
     how.threads = input().threads;
-    std::vector<Field> fields = describe(finished.keep(head_account(sum_, site_, how)));
-    for (AccountHalf& half : sum_.halves) half.to_deal.clear();
-    finished.keep(AccountHalves{site_, std::move(sum_.halves)});
+    std::vector<Field> fields = describe(finished.keep(head_account(sum, site_, how)));
+    for (AccountHalf& half : sum.halves) half.to_deal.clear();
+    finished.keep(AccountHalves{site_, std::move(sum.halves)});
     return fields;
   }
 
  private:
-  void add(AccountSums& sum, AccountDocument&& document) const override { sum.add(std::move(document)); }
-  void join(AccountSums& sum, AccountSums&& next) const override { sum.join(std::move(next)); }
-
+  Index dealt_;  ///< documents that are kept whole
   AccountSite site_;
 };
 
 std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
   const bool enough = std::min(input.site.length, input.site.key_length) >= 3;
   return enough ? std::make_unique<HeadAccountAnalysis>(input) : nullptr;
-}
-
-AnalysisCost head_account_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  const double pairs = sizes.rows * sizes.length * sizes.length;
-  const double near = 2 * std::min(static_cast<double>(options.reach), std::floor((sizes.length - 1) / 2)) + 1;
-  const auto dealt = static_cast<double>(dealt_documents(
-      static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length)), options.dealt_tokens));
-  const double whole = 4 * (sizes.rows + sizes.key_rows) * sizes.d_head * sizes.length, profile = 8 * sizes.rows * near;
-  if (document.number >= 0) {
-    cost.document = 2e-10 * sizes.rows * sizes.length * (near + 4 * sizes.d_head);
-    cost.looking = 2 * whole + 3 * profile;  // a document that is dealt is kept beside the sums
-  }
-  cost.kept = (2 + dealt) * whole + std::min(16.0, sizes.alike) * profile;
-  cost.finishing = 8 * sizes.rows / std::max(1.0, sizes.layers) * sizes.length * (3 * sizes.d_head + 4);
-  cost.after = dealt * (3 * pairs * (0.9e-9 + 1.8e-11 * sizes.d_head) +
-                        static_cast<double>(options.draws) * sizes.rows * sizes.length * near * 1.5e-9);
-  cost.entries = 5 * sizes.rows * near + 40 * sizes.rows;
-  return cost;
 }
 
 }  // namespace
@@ -543,11 +569,12 @@ HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const
 std::vector<Field> describe(const HeadAccount& account) {
   const Axis layer = layer_axis(account.site.grid.layers), head = head_axis(account.site.grid.heads);
   const Axis offset = offset_axis("account_offset", -account.site.reach, account.site.reach);
-  const Axis term{"term", "1", "what is kept of a head's attention: each term with those before it",
+  const Axis term{"term", "1",
+                  "what a dealt profile keeps of a head's attention: each term includes the terms before it",
                   std::vector<std::string>{"position", "self", "order"}};
   const Axis match{"match", "1", "the profile that is held against the measured profile of other documents",
                    std::vector<std::string>{"position", "self", "order", "replicated"}};
-  const Axis cause{"cause", "1", "what a profile comes from", std::vector<std::string>{"position", "self", "order"}};
+  const Axis cause{"cause", "1", "cause of a profile", std::vector<std::string>{"position", "self", "order"}};
   const std::vector<Axis> heads{layer, head}, terms{term, layer, head}, matches{match, layer, head},
       parts{cause, layer, head};
   const char* const no_pair = "no pair at that offset, or the mask forbids it";
@@ -577,58 +604,45 @@ std::vector<Field> describe(const HeadAccount& account) {
       .note("least_documents", account.options.least_documents);
   fields.add("strength", heads, "1", "attention that a head draws to offsets |t| <= reach beyond uniform attention",
              account.strength);
-  fields
-      .add("part", parts, "1",
-           "part of what can be explained of the profile: by position, by tokens meeting themselves, by the order of "
-           "the text",
-           account.part)
-      .undefined(
-          or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"));
+  fields.add("part", parts, "1",
+             "part of what can be explained of the profile: by position, by tokens meeting themselves, by the order of "
+             "the text",
+             account.part,
+             or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"));
   fields.interval("part", parts, account.part_lower, account.part_upper, or_self(few));
-  fields
-      .add("overlap", matches, "1",
-           "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
-           "this "
-           "profile of the other half gives",
-           of_all(&ProfileMatch::overlap))
-      .undefined(or_self(no_profile));
+  fields.add(
+      "overlap", matches, "1",
+      "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
+      "this "
+      "profile of the other half gives",
+      of_all(&ProfileMatch::overlap), or_self(no_profile));
   fields.interval("overlap", matches, of_all(&ProfileMatch::overlap_lower), of_all(&ProfileMatch::overlap_upper),
                   or_self(few));
-  fields
-      .add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
-           of_all(&ProfileMatch::share))
-      .undefined(or_self(no_profile));
-  fields
-      .add("explained_shape", matches, "1", "share of the logarithmic profile's shape that is explained",
-           of_all(&ProfileMatch::shape))
-      .undefined(or_self(no_profile));
-  fields
-      .add("measured_profile", {layer, head, offset}, "1",
-           "mean attention weight at an offset, the first token neither query nor key", account.measured)
-      .undefined(no_pair);
-  fields
-      .add("dealt_profile", {term, layer, head, offset}, "1", "the same with contents dealt to other places",
-           account.profile)
-      .undefined(or_self(no_pair));
-  fields.add("uniform_profile", {layer, head, offset}, "1", "the same of uniform attention", account.uniform)
-      .undefined(no_pair);
-  fields
-      .add("measured_offset", heads, "token", "offset at which the measured profile is largest",
-           account.measured_offset)
-      .undefined("it is largest at the end of the search");
-  fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight).undefined(no_pair);
-  fields.add("dealt_offset", terms, "token", "offset at which the dealt profile is largest", account.offset)
-      .undefined(or_self("it is largest at the end of the search"));
-  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight).undefined(or_self(no_pair));
+  fields.add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
+             of_all(&ProfileMatch::share), or_self(no_profile));
+  fields.add("explained_shape", matches, "1", "share of the logarithmic profile's shape that is explained",
+             of_all(&ProfileMatch::shape), or_self(no_profile));
+  fields.add("measured_profile", {layer, head, offset}, "1",
+             "mean attention weight at an offset, the first token neither query nor key", account.measured, no_pair);
+  fields.add("dealt_profile", {term, layer, head, offset}, "1",
+             "mean attention weight at an offset with contents dealt to other places", account.profile,
+             or_self(no_pair));
+  fields.add("uniform_profile", {layer, head, offset}, "1", "mean attention weight at an offset of uniform attention",
+             account.uniform, no_pair);
+  fields.add("measured_offset", heads, "token", "offset at which the measured profile is largest",
+             account.measured_offset, "it is largest at the end of the search");
+  fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight, no_pair);
+  fields.add("dealt_offset", terms, "token", "offset at which the dealt profile is largest", account.offset,
+             or_self("it is largest at the end of the search"));
+  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight, or_self(no_pair));
   fields.add("position_strength", heads, "1", "strength of the profile that positions give", account.position_strength);
-  fields
-      .add("null_strength", heads, "1", "the same with places in random order: median of the draws",
-           account.null_strength)
-      .undefined(no_null);
-  fields.add("null_high", heads, "1", "... the largest of the draws", account.null_high).undefined(no_null);
-  fields.add("p_value", heads, "1", "chance of such a strength with places in random order", account.p_value)
-      .undefined(no_null);
-  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", account.q_value).undefined(no_null);
+  fields.add("null_strength", heads, "1", "strength of that profile with places in random order: median of the draws",
+             account.null_strength, no_null);
+  fields.add("null_high", heads, "1", "strength of that profile with places in random order: largest of the draws",
+             account.null_high, no_null);
+  describe_p_values(fields, heads,
+                    {"strength", "with places in random order", no_null, account.null_strength, account.null_high,
+                     account.p_value, account.q_value});
   fields.note_all("documents", account.documents)
       .note_all("dealt_documents", account.dealt)
       .note_all("length", account.site.length)
@@ -645,8 +659,7 @@ const AnalysisKind& head_account_analysis() {
       .finds = "why a head looks where it looks: positions, itself, or the order of the text",
       .step = Step::prediction,
       .needs = {Need::attention, Need::projections, Need::equal_length},
-      .make = make_head_account,
-      .cost = head_account_cost};
+      .make = make_head_account};
   return kind;
 }
 

@@ -5,12 +5,45 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
+#include "../../core/numbers/matrix.h"
 #include "../pass/analysis_kind.h"
 #include "account_documents.h"
 
 namespace headwave {
 
-/// What a dealt profile keeps of a head's attention, each with those before it.
+// How strong an offset profile is, and how well another profile gives it. A profile is a mean attention
+// weight p(t) for every offset t = -reach .. reach. An offset at which one of the profiles is NaN (no pair,
+// or masked) is skipped.
+
+/// Mass that a head draws to some offsets beyond what uniform attention u gives them:
+///
+///     strength = sum_t max(p(t) - a u(t), 0),  a = min(1, sum_t p(t) / sum_t u(t))             (1)
+///
+/// a lowers u where a sink, or what lies beyond the reach, takes mass away from all offsets alike. 0: nothing
+/// stands out; near 1: one offset gets all attention.
+double profile_strength(Eigen::Ref<const Vector> profile, Eigen::Ref<const Vector> uniform);
+
+/// Share of the mass that makes p differ from uniform attention u which a predicted profile p^ gives:
+///
+///     overlap = 1 - sum_t |p - p^| / sum_t |p - u|                                             (2)
+///
+/// 1: every weight is right. 0: no better than uniform attention. Below 0: worse. Tails of 1e-5 hardly count.
+/// @returns NaN where p is uniform
+double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted,
+                       Eigen::Ref<const Vector> uniform);
+
+/// Share of the logarithms' variation over offsets that a predicted profile p^ gives:
+///
+///     1 - sum_t (log p^ - log p)^2 / sum_t (log p - mean log p)^2                              (3)
+///
+/// over the offsets at which both are positive. Nothing is fitted. 1: every weight is right. 0: no better
+/// than one weight for all offsets. Below 0: worse.
+/// @param centred  subtract the mean of log p^ - log p first: compares the shapes of the profiles, not their
+///         levels
+/// @returns NaN where fewer than three offsets are left, or p is the same everywhere
+double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted, bool centred);
+
+/// What a dealt profile keeps of a head's attention. Each term includes the terms before it.
 enum class AccountTerm : std::uint8_t {
   position,  ///< positions: every token's content is dealt to another place, queries and keys apart
   self,      ///< ... and every token meeting itself: queries and keys are dealt together
@@ -40,7 +73,7 @@ struct HeadAccountOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// How well one profile gives another, heads in rows.
+/// How well one profile predicts another, for each head.
 struct ProfileMatch {
   Vector overlap;                       ///< profile_overlap()
   Vector share;                         ///< explained_share()
@@ -95,12 +128,12 @@ struct HeadAccount {
 /// for position. (What is left of it: the mean of n queries holds a share 1 / n of each, so tokens that meet
 /// themselves do so too weakly by 1 / n.) Its profiles are held against the *other* half's measured profile:
 /// so is its own measured profile (`replicated`), which is the ceiling. Measures are means over both ways.
-/// With o_x the overlap (profile_measures.h) of a term, a = o_position / o_replicated and b = o_self /
+/// With o_x the overlap of a term, a = o_position / o_replicated and b = o_self /
 /// o_replicated, each within 0 .. 1,
 ///
 ///     part by position = a,  by self = max(a, b) - a,  by order = 1 - max(a, b)                (6)
 ///
-/// A head has a preference if its strength (profile_measures.h) is at least `strength` and o_replicated at
+/// A head has a preference if its strength is at least `strength` and o_replicated at
 /// least `replicated`. It is positional, self or order if that part is at least `nearly_all`, else mixed. A
 /// head of which position is the largest part is called positional or mixed only if the strength of its
 /// position profile is above what the same weights give with places in random order (ShuffledPlaces), false
@@ -132,7 +165,7 @@ struct AccountHalves {
 /// Fields head_account/...
 std::vector<Field> describe(const HeadAccount& account);
 
-/// In a job: head_account/..., HeadAccount and AccountHalves for those who read them.
+/// In a job: head_account/... Keeps HeadAccount and AccountHalves for analyses that read them.
 const AnalysisKind& head_account_analysis();
 
 }  // namespace headwave

@@ -4,105 +4,91 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
+#include "../waves/delay_spectrum.h"
 #include "../waves/phase_delay.h"
-#include "../waves/score_delay.h"
 
 namespace headwave {
 
 namespace {
 
-/// A prediction, the interval around it, and the weight predicted there.
-struct Prediction {
-  double offset, lower, upper, weight;
+/// Predictions of one route for the heads that are measured. NaN: no offset is predicted, or a delay, which
+/// has no weight.
+struct RoutePredictions {
+  bool computed = false;                ///< whether the route was computed
+  bool tested = false;                  ///< whether it was also told from chance: otherwise it meets nothing by rule
+  Vector offset, lower, upper, weight;  ///< (rows)
 };
 
-bool is_there(const OffsetPredictions& predictions, OffsetSource source) {
-  switch (source) {
-    case OffsetSource::position:
-      return predictions.account != nullptr;
-    case OffsetSource::weights:
-      return predictions.weights != nullptr && predictions.weights->undefined.empty();
-    case OffsetSource::phases:
-      return predictions.phases != nullptr || predictions.wave != nullptr;
-    default:
-      return predictions.scores != nullptr;
-  }
-}
-
-/// Within its interval, where it has one.
-Prediction prediction_within(double offset, double lower, double upper, double weight) {
-  const bool interval = !std::isnan(lower);
-  return {offset, interval ? lower : offset, interval ? upper : offset, weight};
-}
-
-Prediction prediction_of(const DelaySpectrum& spectrum, Index row) {
-  return prediction_within(spectrum.offset[row], spectrum.lower[row], spectrum.upper[row], not_defined);
-}
-
-Prediction prediction_of(const RotaryWave& wave, Index row) {
-  return prediction_within(wave.offset[row], wave.lower[row], wave.upper[row], wave.weight[row]);
-}
-
-constexpr Prediction no_prediction{not_defined, not_defined, not_defined, not_defined};
-
-/// The same head's row among those of a prediction; -1: it has none.
+/// The row of a measured head among the rows of a prediction; -1: it is not among them.
 Index row_among(const HeadGrid& grid, const HeadGrid& measured, Index row) {
   const Index place = grid.place_of(measured.layers[static_cast<std::size_t>(row / measured.heads)]);
   return place < 0 ? place : place * grid.heads + row % measured.heads;
 }
 
-Prediction prediction_of(const PositionAtlas& atlas, const HeadGrid& measured, Index measured_row) {
-  const Index row = row_among(atlas.grid, measured, measured_row);
-  return row < 0 ? no_prediction
-                 : Prediction{atlas.offset[row], atlas.offset[row], atlas.offset[row], atlas.weight[row]};
+/// Of delays and waves, which have an interval, an end of which may be NaN: then it is the prediction itself.
+template <class Predicted>
+RoutePredictions with_interval(const Predicted& predicted, const Vector& weight) {
+  const auto end_or_offset = [&](const Vector& end) -> Vector {
+    return predicted.lower.array().isNaN().select(predicted.offset, end);
+  };
+  return {true,
+          !predicted.q_value.array().isNaN().all(),
+          predicted.offset,
+          end_or_offset(predicted.lower),
+          end_or_offset(predicted.upper),
+          weight};
 }
 
-Prediction prediction_of(const HeadAccount& account, const HeadGrid& measured, Index measured_row) {
-  constexpr auto position = static_cast<std::size_t>(AccountTerm::position);
-  const Index row = row_among(account.site.grid, measured, measured_row);
-  if (row < 0) return no_prediction;
-  const AccountVerdict verdict = account.verdict[static_cast<std::size_t>(row)];
-  if (verdict == AccountVerdict::no_preference || account.documents < 2) return no_prediction;
-  const double offset = account.offset[position][row];
-  return {offset, offset, offset, account.weight[position][row]};
-}
-
-/// Of a source that is there.
-Prediction prediction_of(const OffsetPredictions& predictions, OffsetSource source, const HeadGrid& measured,
-                         Index row) {
-  switch (source) {
-    case OffsetSource::position:
-      return prediction_of(*predictions.account, measured, row);
-    case OffsetSource::weights:
-      return prediction_of(*predictions.weights, measured, row);
-    case OffsetSource::phases:
-      return predictions.wave != nullptr ? prediction_of(*predictions.wave, row)
-                                         : prediction_of(*predictions.phases, row);
-    default:
-      return prediction_of(*predictions.scores, row);
+/// Of heads of another grid, without intervals.
+/// @param counts  whether a row's prediction counts
+template <class Counts>
+RoutePredictions of_grid(const HeadGrid& grid, const Vector& offset, const Vector& weight, const HeadGrid& measured,
+                         const Counts& counts) {
+  RoutePredictions found{true, true, Vector::Constant(measured.rows(), not_defined), {}, {}, {}};
+  found.weight = found.offset;
+  for (Index row = 0; row < measured.rows(); ++row) {
+    const Index at = row_among(grid, measured, row);
+    if (at < 0 || !counts(at)) continue;
+    found.offset[row] = offset[at];
+    found.weight[row] = weight[at];
   }
+  found.lower = found.upper = found.offset;
+  return found;
+}
+
+RoutePredictions predictions_of(const OffsetPredictions& from, PredictionRoute route, const HeadGrid& measured) {
+  const Vector no_weight = Vector::Constant(measured.rows(), not_defined);
+  if (route == PredictionRoute::position && from.account != nullptr) {
+    constexpr auto position = static_cast<std::size_t>(AccountTerm::position);
+    const HeadAccount& account = *from.account;
+    return of_grid(account.site.grid, account.offset[position], account.weight[position], measured, [&](Index row) {
+      return account.verdict[static_cast<std::size_t>(row)] != AccountVerdict::no_preference && account.documents >= 2;
+    });
+  }
+  if (route == PredictionRoute::weights && from.weights != nullptr && from.weights->undefined.empty())
+    return of_grid(from.weights->grid, from.weights->offset, from.weights->weight, measured,
+                   [](Index /*row*/) { return true; });
+  if (route == PredictionRoute::phases && from.wave != nullptr) return with_interval(*from.wave, from.wave->weight);
+  if (route == PredictionRoute::phases && from.phases != nullptr) return with_interval(*from.phases, no_weight);
+  if (route == PredictionRoute::scores && from.scores != nullptr) return with_interval(*from.scores, no_weight);
+  return {};
 }
 
 /// @param cut_off  attention is largest at the end of the search: it looks somewhere, nobody knows where
-OffsetVerdict verdict_of(const Prediction& prediction, double measured, double tolerance, bool cut_off) {
+OffsetVerdict verdict_of(const RoutePredictions& predicted, Index row, double measured, double tolerance,
+                         bool cut_off) {
   if (cut_off) return OffsetVerdict::undefined;
-  if (std::isnan(prediction.offset))
+  if (std::isnan(predicted.offset[row]))
     return std::isnan(measured) ? OffsetVerdict::undefined : OffsetVerdict::unpredicted;
   if (std::isnan(measured)) return OffsetVerdict::unrealised;
-  const bool meets = measured >= prediction.lower - tolerance && measured <= prediction.upper + tolerance;
+  const bool meets = measured >= predicted.lower[row] - tolerance && measured <= predicted.upper[row] + tolerance;
   return meets ? OffsetVerdict::agrees : OffsetVerdict::differs;
 }
 
-/// Without a null no delay can be told from chance, and none is called.
-template <class Prediction>
-bool was_tested(const Prediction* prediction) {
-  return prediction != nullptr && !prediction->q_value.array().isNaN().all();
-}
-
-/// @param there  which of the sources came
-void count_met(OffsetAgreement& result, const Vector& weight, const std::array<bool, offset_sources>& there) {
-  for (std::size_t route = 0; route < offset_routes; ++route)
-    for (auto& met : result.met) met[route] = route < offset_sources && !there[route] ? not_defined : 0.0;
+/// @param there  which routes were computed and told from chance
+void count_met(OffsetAgreement& result, const Vector& weight, const std::array<bool, prediction_routes>& there) {
+  for (std::size_t route = 0; route < compared_routes; ++route)
+    for (auto& met : result.met) met[route] = route < prediction_routes && !there[route] ? not_defined : 0.0;
   for (Index row = 0; row < result.grid.rows(); ++row) {
     const double measured = result.measured[row];
     if (std::isnan(measured)) continue;
@@ -110,10 +96,10 @@ void count_met(OffsetAgreement& result, const Vector& weight, const std::array<b
       if (counted == 1 && !(weight[row] > result.options.strong)) continue;
       ++result.heads[counted];
       auto& met = result.met[counted];
-      for (std::size_t source = 0; source < offset_sources; ++source)
+      for (std::size_t source = 0; source < prediction_routes; ++source)
         met[source] += result.verdict[source][static_cast<std::size_t>(row)] == OffsetVerdict::agrees ? 1 : 0;
       for (std::size_t b = 0; b < offset_baselines.size(); ++b)
-        met[offset_sources + b] += measured == offset_baselines[b] ? 1 : 0;
+        met[prediction_routes + b] += measured == offset_baselines[b] ? 1 : 0;
     }
   }
 }
@@ -146,24 +132,21 @@ OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPr
   const std::vector<OffsetStatus>& statuses = measured.status[all_pairs];
   for (Index row = 0; row < rows; ++row)
     if (statuses[static_cast<std::size_t>(row)] == OffsetStatus::self) result.measured[row] = 0;
-  std::array<bool, offset_sources> there{};
-  for (std::size_t source = 0; source < offset_sources; ++source) {
-    result.predicted[source] = result.weight[source] = Vector::Constant(rows, not_defined);
-    result.verdict[source].assign(static_cast<std::size_t>(rows), OffsetVerdict::undefined);
-    there[source] = is_there(predictions, static_cast<OffsetSource>(source));
-    for (Index row = 0; there[source] && row < rows; ++row) {
-      const Prediction prediction = prediction_of(predictions, static_cast<OffsetSource>(source), result.grid, row);
-      result.predicted[source][row] = prediction.offset;
-      result.weight[source][row] = prediction.weight;
-      result.verdict[source][static_cast<std::size_t>(row)] =
-          verdict_of(prediction, result.measured[row], options.tolerance,
+  std::array<bool, prediction_routes> tested{};
+  for (std::size_t route = 0; route < prediction_routes; ++route) {
+    const RoutePredictions predicted = predictions_of(predictions, static_cast<PredictionRoute>(route), result.grid);
+    result.predicted[route] = result.weight[route] = Vector::Constant(rows, not_defined);
+    result.verdict[route].assign(static_cast<std::size_t>(rows), OffsetVerdict::undefined);
+    tested[route] = predicted.tested;
+    if (!predicted.computed) continue;
+    result.predicted[route] = predicted.offset;
+    result.weight[route] = predicted.weight;
+    for (Index row = 0; row < rows; ++row)
+      result.verdict[route][static_cast<std::size_t>(row)] =
+          verdict_of(predicted, row, result.measured[row], options.tolerance,
                      statuses[static_cast<std::size_t>(row)] == OffsetStatus::edge);
-    }
   }
-  there[static_cast<std::size_t>(OffsetSource::phases)] =
-      predictions.wave != nullptr ? was_tested(predictions.wave) : was_tested(predictions.phases);
-  there[static_cast<std::size_t>(OffsetSource::scores)] = was_tested(predictions.scores);
-  count_met(result, measured.weight[all_pairs], there);
+  count_met(result, measured.weight[all_pairs], tested);
   return result;
 }
 
@@ -173,26 +156,25 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
                     std::vector<std::string>{"position", "weights", "phases", "scores"}};
   const Axis counted{"counted", "1", "which heads are counted", std::vector<std::string>{"measured", "strong"}};
   const Axis route{
-      "route", "1", "what says where a head looks: predictions, and constants beside them",
+      "route", "1", "predictions of where a head looks, and constants for comparison",
       std::vector<std::string>{"position", "weights", "phases", "scores", "always 0", "always -1", "always +1"}};
   // The sources are the last axis: head by head.
   std::vector<double> predicted, weight;
   std::vector<OffsetVerdict> verdict;
   for (Index row = 0; row < agreement.grid.rows(); ++row)
-    for (std::size_t from = 0; from < offset_sources; ++from) {
+    for (std::size_t from = 0; from < prediction_routes; ++from) {
       predicted.push_back(agreement.predicted[from][row]);
       weight.push_back(agreement.weight[from][row]);
       verdict.push_back(agreement.verdict[from][static_cast<std::size_t>(row)]);
     }
   Fields fields("offset_agreement");
-  fields.add("measured", {layer, head}, "token", "offset where attention is largest; 0: at itself", agreement.measured)
-      .undefined("the maximum does not rise above its null, or lies at the end of the search");
-  fields
-      .add("predicted", {layer, head, source}, "token",
-           "offset predicted by dealt positions, from weights alone, from phases, from scores", std::move(predicted))
-      .undefined("no offset is predicted (the prediction's own status says why), or none computed");
-  fields.add("weight", {layer, head, source}, "1", "mean attention weight predicted there", std::move(weight))
-      .undefined("no offset is predicted, or the prediction is a delay, which says nothing of weights");
+  fields.add("measured", {layer, head}, "token", "offset where attention is largest; 0: at itself", agreement.measured,
+             "the maximum does not rise above its null, or lies at the end of the search");
+  fields.add("predicted", {layer, head, source}, "token",
+             "offset predicted by dealt positions, from weights alone, from phases, from scores", std::move(predicted),
+             "no offset is predicted (the prediction's own status says why), or none computed");
+  fields.add("weight", {layer, head, source}, "1", "mean attention weight predicted there", std::move(weight),
+             "no offset is predicted, or the prediction is a delay, which says nothing of weights");
   fields
       .flags("verdict", {layer, head, source}, "whether prediction and measurement meet", verdict,
              {"undefined", "agrees", "differs", "unpredicted", "unrealised"})
@@ -201,14 +183,14 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
       .add("heads", {counted}, "1", "heads whose maximum stands out from chance, at themselves or at another offset",
            agreement.heads)
       .note("strong", agreement.options.strong);
-  fields.add("met", {counted, route}, "1", "how many of them it meets", agreement.met).undefined("not computed");
+  fields.add("met", {counted, route}, "1", "heads whose measured offset a route meets", agreement.met, "not computed");
   return fields.taken();
 }
 
 const AnalysisKind& offset_agreement_analysis() {
   static const AnalysisKind kind{
       .name = "offset_agreement",
-      .finds = "predicted beside measured offsets",
+      .finds = "predicted and measured offsets compared",
       .step = Step::prediction,
       .needs = {Need::attention},
       .reads = {measured_offset_analysis},

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
@@ -15,16 +14,16 @@
 
 namespace headwave {
 
-/// From what an offset is predicted.
-enum class OffsetSource : std::uint8_t {
+/// Ways to predict an offset.
+enum class PredictionRoute : std::uint8_t {
   position,  ///< head_account: the profile that positions give, contents dealt; also at the token itself
   weights,   ///< position_atlas: positions through the head's weights, no text
   phases,    ///< phase_delay: the phases of the rotation on the queries of the text; of rotary positions rotary_wave
   scores,    ///< delay_spectrum: queries and keys of the text, before mask and softmax
 };
-constexpr std::size_t offset_sources = 4;
+constexpr std::size_t prediction_routes = 4;
 
-/// How a prediction and the measured offset go together.
+/// Whether a prediction and the measured offset agree.
 enum class OffsetVerdict : std::uint8_t {
   undefined,  ///< neither can be told from chance, one of the two is not there, or attention is largest where the search
               ///< ends
@@ -39,11 +38,11 @@ struct OffsetAgreementOptions {
   double strong = 0.05;    ///< mean weight at the measured offset from which a head counts as strong
 };
 
-/// Predictions that know nothing: what agreement by itself would be.
+/// Constant predictions, as baselines of the counts.
 constexpr std::array<int, 3> offset_baselines{0, -1, 1};
-constexpr std::size_t offset_routes = offset_sources + offset_baselines.size();
+constexpr std::size_t compared_routes = prediction_routes + offset_baselines.size();
 
-/// What is compared; null: not there.
+/// The predictions to compare; null: not computed.
 struct OffsetPredictions {
   const HeadAccount* account = nullptr;
   const PositionAtlas* weights = nullptr;
@@ -52,36 +51,37 @@ struct OffsetPredictions {
   const RotaryWave* wave = nullptr;  ///< takes the place of phases
 };
 
-/// Why every head looks where it looks: predictions beside where attention goes.
+/// Predicted offsets beside measured offsets, for every head.
 struct OffsetAgreement {
   HeadGrid grid;
   OffsetAgreementOptions options;
-  Vector measured;                               ///< (rows)  tokens; 0 for a head whose maximum is at itself
-  std::array<Vector, offset_sources> predicted;  ///< (rows)  tokens; NaN: not told from chance
-  std::array<Vector, offset_sources> weight;     ///< (rows)  of attention predicted there; NaN: a delay predicts none
-  std::array<std::vector<OffsetVerdict>, offset_sources> verdict;  ///< (rows)
-  std::array<Index, 2> heads{};                                    ///< with a measured offset: all, and the strong ones
+  Vector measured;                                  ///< (rows)  tokens; 0 for a head whose maximum is at itself
+  std::array<Vector, prediction_routes> predicted;  ///< (rows)  tokens; NaN: not told from chance
+  std::array<Vector, prediction_routes> weight;  ///< (rows)  of attention predicted there; NaN: a delay predicts none
+  std::array<std::vector<OffsetVerdict>, prediction_routes> verdict;  ///< (rows)
+  std::array<Index, 2> heads{};  ///< with a measured offset: all, and the strong ones
   /// How many of these each source meets, then each baseline; NaN: the source was not there.
-  std::array<std::array<double, offset_routes>, 2> met{};
+  std::array<std::array<double, compared_routes>, 2> met{};
 };
 
-/// A prediction meets the measured offset m if lower - tolerance <= m <= upper + tolerance, its interval where it has
-/// one, else the prediction itself. A head that is measured as `self` counts as m = 0.
+/// A prediction meets the measured offset m if lower - tolerance <= m <= upper + tolerance, its interval
+/// where it has one, else the prediction itself. A head that is measured as `self` counts as m = 0.
 ///
-/// Attention may differ from what is predicted for good reasons: content, a sink or a mask draw it elsewhere, or the
-/// predicted offset is one that the causal mask forbids. Agreement of routes that share only the weights is the answer to
-/// why a head looks there.
+/// Attention may differ from what is predicted for good reasons: content, a sink or a mask draw it elsewhere,
+/// or the predicted offset is one that the causal mask forbids. Agreement of routes that share only the
+/// weights is the answer to why a head looks there.
 ///
-/// The account predicts where its position profile is largest, for heads that have a preference at all: also where positions
-/// give only a part of the profile, which its verdict says.
+/// The account predicts where its position profile is largest, for heads that have a preference at all: also
+/// where positions give only a part of the profile, which its verdict says.
 ///
-/// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever always says
-/// so is often right. Beside every count stands what three such constants would reach, and both over the strong heads.
+/// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever
+/// always says so is often right. Beside every count stands what three such constants would reach, and both
+/// over the strong heads.
 OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPredictions& predictions,
                                  const OffsetAgreementOptions& options = {});
 
-/// Fields offset_agreement/measured, /predicted (layer, head, source), /weight, /verdict (layer, head, source), /heads (counted)
-/// and /met (counted, route).
+/// Fields offset_agreement/measured, /predicted (layer, head, source), /weight, /verdict (layer, head,
+/// source), /heads (counted) and /met (counted, route).
 std::vector<Field> describe(const OffsetAgreement& agreement);
 
 /// In a job: offset_agreement/...

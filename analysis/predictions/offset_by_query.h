@@ -1,29 +1,29 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <tuple>
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../attention/band_peaks.h"
+#include "../attention/query_bands.h"
 #include "../pass/analysis_kind.h"
 #include "head_account.h"
 
 namespace headwave {
 
-/// What documents gave: sums over all, and what each sends beyond the reach.
+/// Attention by query band, summed over documents, and what each document sends beyond the reach.
 struct OffsetByQuerySums {
   BandTraces total;
-  std::vector<Matrix> beyond;   ///< [document] (rows, bands)
-  std::vector<Vector> queries;  ///< [document] (bands)
+  ByDocument<Matrix> beyond;   ///< (rows, bands)
+  ByDocument<Vector> queries;  ///< (bands)
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.total, self.beyond, self.queries);
   }
-  void add(const BandTraces& document);
-  /// Adds what the next documents came to.
-  void join(OffsetByQuerySums&& next);
+  OffsetByQuerySums() = default;
+  /// Of one document.
+  explicit OffsetByQuerySums(BandTraces document)
+      : total(std::move(document)), beyond{total.beyond}, queries{total.queries} {}
 };
 
 struct OffsetByQueryOptions {
@@ -35,11 +35,11 @@ struct OffsetByQueryOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// What a peak comes from.
+/// The cause of a peak.
 enum class PeakSource : std::uint8_t {
-  none,      ///< there is no such peak
-  position,  ///< mean queries and keys of their places alone bring it about: an alias of the wave, say
-  other,     ///< they do not
+  none,      ///< no peak
+  position,  ///< the mean queries and keys of places alone produce it, such as an alias of the wave
+  other,     ///< the mean queries and keys of places alone do not produce it
   unknown,   ///< the position term was not measured there
 };
 
@@ -48,7 +48,7 @@ struct ShareInterval {
   Vector share, lower, upper;  ///< (rows)  NaN: undefined
 };
 
-/// Where attention goes, by where its query stands.
+/// Where attention goes, by the position of the query.
 struct OffsetByQuery {
   HeadGrid grid;
   QueryBands bands;
@@ -67,19 +67,20 @@ struct OffsetByQuery {
   std::vector<std::vector<std::vector<PeakSource>>> source;  ///< [row][band]  of each
 };
 
-/// Where attention goes in bands of query positions: the profile over all offsets, how much of it lies beyond the reach,
-/// and the single offsets there at which it piles up (band_peaks.h).
+/// Where attention goes in bands of query positions: the profile over all offsets, how much of it lies beyond
+/// the reach, and the single offsets there at which it piles up (band_peaks.h).
 ///
 ///     profile_b(B) = sum over t in B of D_b(t) / queries of b                                  (4)
 ///
-/// D as in BandTraces. A row of (4) sums to 1. Documents count from their first token: one that ends within a band has
-/// fewer queries there, one that ends before has none, and each query counts alike.
+/// D as in BandTraces. A row of (4) sums to 1. Documents count from their first token: one that ends within a
+/// band has fewer queries there, one that ends before has none, and each query counts alike.
 ///
-/// Whether positions bring a peak about: with mu^Q of one half of the documents and mu^K of the other, and the other way
-/// round, the position term scale mu^Q_i . mu^K_j + term is attended by itself, and gives D, E, V of its own. The two
-/// halves have nothing but places in common, so what is read at an offset in every document, as after a repeated passage,
-/// is not in it. A peak at t comes from positions where at t - 1, t or t + 1 the excess of the position term is at least
-/// half the measured one, and above the normal quantile of its own V at 1 - level / 3.
+/// Whether positions bring a peak about: with mu^Q of one half of the documents and mu^K of the other, and
+/// the other way round, the position term scale mu^Q_i . mu^K_j + term is attended by itself, and gives D, E,
+/// V of its own. The two halves have nothing but places in common, so what is read at an offset in every
+/// document, as after a repeated passage, is not in it. A peak at t comes from positions where at t - 1, t or
+/// t + 1 the excess of the position term is at least half the measured one, and above the normal quantile of
+/// its own V at 1 - level / 3.
 ///
 /// Source: this project; Student's percentile intervals as in bootstrap.h.
 /// @param halves  the documents of one length by turns; null, or of one document: sources are unknown. Where they end

@@ -8,8 +8,8 @@
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/trained_rows.h"
 #include "../../core/process/threads.h"
+#include "../waves/phase_delay.h"
 #include "../waves/phase_rotation.h"
-#include "../waves/phase_spectrum.h"
 
 namespace headwave {
 
@@ -73,10 +73,8 @@ std::vector<Field> describe(const PaperPhases& phases) {
   const Axis heads = head_name_axis("paper_head", "head whose whole rotation is drawn", phases.heads);
   Fields fields("paper_phases");
   if (!phases.undefined.empty()) {
-    fields
-        .add("spread", {heads}, "1", "share of g that two completions do not share",
-             Vector(Vector::Constant(heads.size(), not_defined)))
-        .undefined(phases.undefined);
+    fields.add("spread", {heads}, "1", "share of g that two completions do not share",
+               Vector(Vector::Constant(heads.size(), not_defined)), phases.undefined);
     return fields.taken();
   }
   const Axis completion =

@@ -18,8 +18,8 @@ struct PaperPhasesOptions {
   int threads = 1;  ///< over completions; changes no digit
 };
 
-/// Paper mode: g(f, theta) as published, from the whole R = U_Q^T U_K (d_model x d_model), under several completions of
-/// its bases.
+/// Paper mode: g(f, theta) as published, from the whole R = U_Q^T U_K (d_model x d_model), under several
+/// completions of its bases.
 struct PaperPhases {
   std::vector<HeadName> heads;
   Index length = 0;
@@ -29,20 +29,22 @@ struct PaperPhases {
   PaperPhasesOptions options;
 };
 
-/// The published g(f, theta) of some heads, on the positions as their layer sees them (core/model/layer_positions.h).
+/// The published g(f, theta) of some heads, on the positions as their layer sees them
+/// (core/model/layer_positions.h).
 ///
 ///     spread = mean over pairs a, b of completions of 1/2 sum |g_a / sum g_a - g_b / sum g_b|  (1)
 ///
-/// W_Q W_K^T has rank d_head or less; the other columns of U_Q and U_K are arbitrary, and R's eigenvalues with them.
-/// A spread of 0 would say that the picture is the head's alone, 1 that it is the completion's alone. O(d_model^3) a
-/// head and completion: some seconds at d_model = 768.
+/// W_Q W_K^T has rank d_head or less; the other columns of U_Q and U_K are arbitrary, and R's eigenvalues
+/// with them. A spread of 0 would say that the picture is the head's alone, 1 that it is the completion's
+/// alone. O(d_model^3) a head and completion: some seconds at d_model = 768.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.4, for g and R; (1) is this project's.
 /// @throws ShapeError if a head is not there, the table is shorter than asked, or completions < 2
 PaperPhases paper_phases(const Stack& stack, const std::vector<HeadName>& heads,
                          const PaperPhasesOptions& options = {});
 
-/// Fields paper_phases/spectrum (paper_head, completion, frequency, phase) and paper_phases/spread (paper_head).
+/// Fields paper_phases/spectrum (paper_head, completion, frequency, phase) and paper_phases/spread
+/// (paper_head).
 std::vector<Field> describe(const PaperPhases& phases);
 
 }  // namespace headwave

@@ -2,20 +2,133 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
+#include "../../core/algebra/random_frame.h"
+#include "../../core/algebra/thin_qr.h"
+#include "../../core/attention/rotary_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/embedding_means.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/trained_rows.h"
+#include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/process/threads.h"
+#include "../positions/position_spectrum.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
+
+namespace {
+
+/// Equations (3) and (4).
+struct ToeplitzShares {
+  double all = not_defined, others = not_defined;
+};
+
+/// @param rounding  energies up to here are none
+ToeplitzShares toeplitz_shares(const Vector& sums, double energy, double rounding) {
+  const Index length = (sums.size() + 1) / 2;
+  const auto explained = [&](Index t) {
+    return sums[t + length - 1] * sums[t + length - 1] / static_cast<double>(length - std::abs(t));
+  };
+  double others = 0;
+  for (Index t = 1; t < length; ++t) others += explained(t) + explained(-t);
+  const double rest = energy - explained(0);
+  ToeplitzShares shares;
+  if (energy > rounding) shares.all = (others + explained(0)) / energy;
+  if (rest > rounding) shares.others = others / rest;
+  return shares;
+}
+
+/// Means along diagonals of what is the same in every row.
+/// @param row  (T)
+Vector means_along(const Vector& row) {
+  const Index length = row.size();
+  Vector sums = Vector::Zero(length + 1), means(2 * length - 1);
+  for (Index j = 0; j < length; ++j) sums[j + 1] = sums[j] + row[j];
+  for (Index t = 1 - length; t < length; ++t)
+    means[t + length - 1] =
+        (sums[std::min(length, length + t)] - sums[std::max<Index>(0, t)]) / static_cast<double>(length - std::abs(t));
+  return means;
+}
+
+}  // namespace
+
+PositionNull::PositionNull(MatrixView positions, Index d_head, const PositionNullOptions& options) : options_(options) {
+  if (d_head > positions.cols())
+    throw ShapeError(fmt::format("PositionNull: heads of width {} in states of width {}", d_head, positions.cols()));
+  spectra_.resize(static_cast<std::size_t>(std::max<Index>(0, options.draws)));
+  grams_.resize(spectra_.size());
+  parallel_for(draws(), options.threads, [&](Index draw) {
+    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
+    Matrix seen = product(positions, random_frame(positions.cols(), d_head, random));
+    seen.rowwise() -= seen.colwise().mean().eval();
+    spectra_[static_cast<std::size_t>(draw)] = padded_spectrum(seen);
+    grams_[static_cast<std::size_t>(draw)] = gram_of(seen);
+  });
+}
+
+PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, const PositionNull& null) {
+  const Index length = positions.rows();
+  if (length < 1 || positions.cols() != head.query.rows() || head.key.rows() != head.query.rows() ||
+      head.key.cols() != head.query.cols())
+    throw ShapeError(
+        fmt::format("position_kernel: positions ({}, {}), W_Q ({}, {}), W_K ({}, {}); expected rows, and "
+                    "weights of their width",
+                    length, positions.cols(), head.query.rows(), head.query.cols(), head.key.rows(), head.key.cols()));
+  const Matrix a = product(positions, head.query);
+  Matrix b = product(positions, head.key);
+  const double rounding =
+      std::numeric_limits<double>::epsilon() * static_cast<double>(length) * a.squaredNorm() * b.squaredNorm();
+  b.rowwise() -= b.colwise().mean().eval();  // takes the row means of A B^T away
+  const MatrixC spectrum_a = padded_spectrum(a), spectrum_b = padded_spectrum(b);
+  if (null.draws() > 0 &&
+      (null.spectrum(0).rows() != spectrum_a.rows() || null.spectrum(0).cols() != spectrum_a.cols()))
+    throw ShapeError(
+        fmt::format("position_kernel: a null of spectra ({}, {}) for spectra ({}, {}); expected one of the "
+                    "same positions and head width",
+                    null.spectrum(0).rows(), null.spectrum(0).cols(), spectrum_a.rows(), spectrum_a.cols()));
+  const Vector sums = lagged_sums(spectrum_a, spectrum_b);
+  const Matrix gram_a = gram_of(a);
+  const double energy = gram_a.cwiseProduct(gram_of(b)).sum();
+  const ToeplitzShares shares = toeplitz_shares(sums, energy, rounding);
+
+  PositionKernel result;
+  result.kernel.resize(2 * length - 1);
+  for (Index t = 1 - length; t < length; ++t)
+    result.kernel[t + length - 1] = sums[t + length - 1] / static_cast<double>(length - std::abs(t));
+  result.toeplitz_r2 = shares.all;
+  result.other_r2 = shares.others;
+
+  const bool drawn = null.draws() > 0 && !std::isnan(shares.all);
+  const Matrix factor = drawn ? thin_qr(head.key).r : Matrix();
+  std::vector<double> null_shares;
+  result.null_other_r2.resize(drawn ? null.draws() : 0);
+  for (Index draw = 0; draw < result.null_other_r2.size(); ++draw) {
+    const MatrixC turned = product_with_real(null.spectrum(draw), factor);
+    const Matrix turned_gram = product(factor.transpose(), product(null.gram(draw), factor));
+    const double turned_energy = gram_a.cwiseProduct(turned_gram).sum();
+    const ToeplitzShares random = toeplitz_shares(lagged_sums(spectrum_a, turned), turned_energy, rounding);
+    null_shares.push_back(random.all);
+    result.null_other_r2[draw] = random.others;
+  }
+  result.null_median = drawn ? quantile(null_shares, 0.5) : not_defined;
+  result.null_quantile = drawn ? quantile(null_shares, 1 - null.options().level) : not_defined;
+
+  // With the bias every row gains b_Q . k_j; the rows' own part adds up over rows as energy and a cross term.
+  const Vector key_only = product(b, head.query_bias);
+  result.with_bias = result.kernel + means_along(key_only);
+  const double alone = static_cast<double>(length) * key_only.squaredNorm();
+  const double whole = energy + alone + 2 * a.colwise().sum().dot(product(b.transpose(), key_only));
+  result.key_only_share = whole > 0 ? alone / whole : 0.0;
+  return result;
+}
 
 namespace {
 
@@ -31,7 +144,8 @@ HeadGrid known_grid(const Stack& stack, const std::vector<Index>& asked) {
   return grid;
 }
 
-/// What one head's kernel predicts, told from chance or not: its maximum, and the softmax there of what was searched.
+/// What one head's kernel predicts, told from chance or not: its maximum, and the softmax there of what was
+/// searched.
 void set_estimate(PositionAtlas& atlas, Index row, bool causal) {
   const Vector kernel = atlas.kernel.row(row).head(causal ? atlas.reach + 1 : 2 * atlas.reach + 1).transpose();
   const auto peak = offset_peak(atlas.kernel.row(row).transpose(), causal);
@@ -61,16 +175,17 @@ double self_term(const Matrix& covariance, const HeadWeights& head, double scale
   return covariance.size() == 0 ? 0.0 : scale * product(covariance, head.key).cwiseProduct(head.query).sum();
 }
 
-/// What positions alone predict of the heads that are measured, over as many tokens as the longest document has.
+/// What positions alone predict of the heads that are measured, over as many tokens as the longest document
+/// has.
 class PositionAtlasAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     PositionAtlasOptions atlas;
     atlas.layers = site().grid.layers;
-    atlas.length = std::min(input().longest, rows_to_read(stack(), options().rows));
+    atlas.length = std::min(input().longest, rows_to_read(stack(), options()[rows_option]));
     atlas.reach = options().reach;
-    atlas.null.draws = options().atlas_draws;
+    atlas.null.draws = options()[atlas_draws_option];
     atlas.null.level = options().false_share;
     atlas.null.seed = options().seed;
     atlas.threads = input().threads;
@@ -82,18 +197,6 @@ class PositionAtlasAnalysis : public Analysis {
 
 std::unique_ptr<Analysis> make_position_atlas(const AnalysisInput& input) {
   return input.knows_positions() ? std::make_unique<PositionAtlasAnalysis>(input) : nullptr;
-}
-
-AnalysisCost position_atlas_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                 const JobOptions& options) {
-  AnalysisCost cost;
-  cost.after = sizes.rows * sizes.d_head * static_cast<double>(options.atlas_draws) *
-               (1.4e-8 * sizes.longest + 3.2e-9 * sizes.d_head * sizes.d_head);
-  // Positions averaged over words, and the words' covariance, by vocabulary: about that of a BERT.
-  cost.after += 3e4 * sizes.d_model * (1.6e-10 * sizes.longest + 1e-10 * sizes.d_model);
-  cost.finishing = 8 * sizes.d_model * (3 * sizes.longest + 3 * sizes.d_model);
-  cost.entries = 3 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
-  return cost;
 }
 
 }  // namespace
@@ -164,13 +267,13 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
   const std::string no_null = reason + ", or no null was drawn";
   const char* const proxy = "proxy: positions and words as the embedding gives them";
   Fields fields("position_atlas");
-  fields.add("offset", heads, "token", "offset that the weights alone predict", atlas.offset)
-      .undefined(atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined)
+  fields
+      .add("offset", heads, "token", "offset that the weights alone predict", atlas.offset,
+           atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined)
       .note("layers_above_0", proxy);
   fields
       .add("toeplitz_r2", heads, "1", "share of the scores between positions that depends on their offset alone",
-           atlas.toeplitz_r2)
-      .undefined(reason)
+           atlas.toeplitz_r2, reason)
       .note("layers_above_0", proxy);
   if (!atlas.undefined.empty()) return fields.taken();
 
@@ -178,41 +281,31 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
       .note("level", null.level)
       .note("least_times", atlas.options.least_times)
       .note("reach", atlas.reach);
+  fields.add("weight", heads, "1",
+             "softmax of the kernel at its maximum: the share of attention over the offsets searched", atlas.weight,
+             reason);
+  fields.add("chance", heads, "1", "weight there if the kernel were flat: one part for each offset searched",
+             atlas.chance, reason);
+  fields.add("estimate", heads, "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate,
+             reason + ", or the maximum lies at the end of the search, |t| = reach");
+  fields.add("other_r2", heads, "1",
+             "the Toeplitz share without what each position shares with itself: what is held against chance",
+             atlas.other_r2, reason);
+  fields.add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
+             atlas.other_null_quantile, no_null);
+  describe_p_values(fields, heads,
+                    {"other_r2", "under random rotations of the keys, heads pooled", no_null, atlas.null_median,
+                     atlas.null_quantile, atlas.p_value, atlas.q_value});
+  fields.add("null_median", heads, "1", "median of toeplitz_r2 under random rotations of the keys", atlas.null_median,
+             no_null);
   fields
-      .add("weight", heads, "1",
-           "softmax of the kernel at its maximum: the share of attention over the offsets searched", atlas.weight)
-      .undefined(reason);
-  fields.add("chance", heads, "1", "the same if the kernel were flat: one part for each offset searched", atlas.chance)
-      .undefined(reason);
-  fields.add("estimate", heads, "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate)
-      .undefined(reason + ", or the maximum lies at the end of the search, |t| = reach");
-  fields
-      .add("other_r2", heads, "1",
-           "the Toeplitz share without what each position shares with itself: what is held against chance",
-           atlas.other_r2)
-      .undefined(reason);
-  fields
-      .add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
-           atlas.other_null_quantile)
-      .undefined(no_null);
-  fields.add("p_value", heads, "1", "chance of such an other_r2 under random rotations, heads pooled", atlas.p_value)
-      .undefined(no_null);
-  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", atlas.q_value).undefined(no_null);
-  fields
-      .add("null_median", heads, "1", "median of the Toeplitz share under random rotations of the keys",
-           atlas.null_median)
-      .undefined(no_null);
-  fields
-      .add("null_quantile", heads, "1", "quantile 1 - level of the Toeplitz share under random rotations",
-           atlas.null_quantile)
-      .undefined(no_null)
+      .add("null_quantile", heads, "1", "quantile 1 - level of toeplitz_r2 under random rotations of the keys",
+           atlas.null_quantile, no_null)
       .note("level", null.level)
       .note("draws", null.draws)
       .note("seed", null.seed);
-  fields
-      .add("key_only_share", heads, "1", "share of the key-only term b_Q.k in the row-centred score variance",
-           atlas.key_only_share)
-      .undefined(reason);
+  fields.add("key_only_share", heads, "1", "share of the key-only term b_Q.k in the row-centred score variance",
+             atlas.key_only_share, reason);
   fields
       .add("kernel", {layer, head, offset_axis("kernel_offset", -atlas.reach, atlas.reach)}, "1",
            "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and self_term",
@@ -227,17 +320,18 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
 }
 
 std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
-  if (stack.position_term == nullptr || stack.position_term->use() == PositionUse::compared) return {};
+  const PositionTerm& term = stack.position_term;
+  if (!term.added && !term.turned) return {};
   std::vector<Vector> kernels;
-  for (Index head = 0; head < stack.block.heads; ++head) kernels.push_back(stack.position_term->kernel(head, reach));
+  for (Index head = 0; head < stack.block.heads; ++head)
+    kernels.push_back(term.added ? term.added->kernel(head, reach) : term.turned->kernel(reach));
   Fields fields("position_term");
   fields
       .add("kernel", {head_axis(stack.block.heads), offset_axis("kernel_offset", -reach, reach)}, "1",
-           stack.position_term->use() == PositionUse::added
-               ? "what the position term adds to a scaled score at an offset"
-               : "factor by which the position term changes q.k of equal vectors at an offset",
+           term.added ? "what the position term adds to a scaled score at an offset"
+                      : "factor by which the position term changes q.k of equal vectors at an offset",
            kernels)
-      .note("term", std::string(stack.position_term->name()));
+      .note("term", std::string(term.name()));
   return fields.taken();
 }
 
@@ -246,9 +340,9 @@ const AnalysisKind& position_atlas_analysis() {
                                  .finds = "what positions alone predict, from the weights",
                                  .step = Step::prediction,
                                  .needs = {Need::positions, Need::weights},
+                                 .options = {&atlas_draws_option},
                                  .one_sequence = true,
-                                 .make = make_position_atlas,
-                                 .cost = position_atlas_cost};
+                                 .make = make_position_atlas};
   return kind;
 }
 

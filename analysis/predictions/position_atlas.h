@@ -1,17 +1,84 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_grid.h"
+#include "../../core/model/head_weights.h"
 #include "../../core/model/model.h"
-#include "../../core/model/random_words.h"
+#include "../../core/model/random_documents.h"
+#include "../../core/numbers/fft.h"
+#include "../../core/numbers/matrix.h"
 #include "../pass/analysis_kind.h"
-#include "../statistics/predicted_status.h"
-#include "position_kernel.h"
+#include "../statistics/false_discovery.h"
 
 namespace headwave {
+
+struct PositionNullOptions {
+  Index draws = 40;        ///< random rotations; 0: no null
+  double level = 0.05;     ///< share of the heads given an offset that may be false
+  std::uint64_t seed = 1;  ///< of the rotations
+  int threads = 1;         ///< over draws; change no digit
+};
+
+/// The null of the heads of one layer: positions projected on random frames, one for each draw.
+class PositionNull {
+ public:
+  /// @param positions  (T, d_model)
+  /// @param d_head     width of the heads to come, at most d_model
+  /// @throws ShapeError if it is more
+  PositionNull(MatrixView positions, Index d_head, const PositionNullOptions& options = {});
+
+  [[nodiscard]] const PositionNullOptions& options() const { return options_; }
+  [[nodiscard]] Index draws() const { return static_cast<Index>(spectra_.size()); }
+  [[nodiscard]] const MatrixC& spectrum(Index draw) const { return spectra_[static_cast<std::size_t>(draw)]; }
+  [[nodiscard]] const Matrix& gram(Index draw) const { return grams_[static_cast<std::size_t>(draw)]; }
+
+ private:
+  PositionNullOptions options_;
+  std::vector<MatrixC> spectra_;  ///< (T + 1, d_head) of the centred columns of P Q_draw, padded to 2 T
+  std::vector<Matrix> grams_;     ///< (d_head, d_head) of the same columns
+};
+
+/// Scores of a head between positions alone. T = positions.
+struct PositionKernel {
+  Vector kernel;              ///< (2 T - 1)  mean score at t = -(T-1) .. T-1, row means removed; without 1/sqrt(d_head)
+  Vector with_bias;           ///< (2 T - 1)  the same with b_Q . k_j, which scores of a model have and (1) leaves out
+  double toeplitz_r2 = 0;     ///< share of the scores that depends on the offset alone; NaN: all scores are equal
+  double null_median = 0;     ///< median of the same under random rotations
+  double null_quantile = 0;   ///< and its quantile 1 - level; NaN: no draws
+  double other_r2 = 0;        ///< equation (4); NaN: nothing but what a position shares with itself
+  Vector null_other_r2;       ///< (draws)  the same under random rotations; empty where toeplitz_r2 is NaN
+  double key_only_share = 0;  ///< share of b_Q . k_j in the row-centred score variance; 0 where there is no bias
+};
+
+/// Scores between positions, from the weights alone: no text, no forward pass.
+///
+///     F = P W_Q (P W_K)^T, its row means removed, since the softmax does not see them          (1)
+///     kernel[t] = mean of F's diagonal t                                                        (2)
+///     R^2 = 1 - |F - Toep F|^2 / |F|^2 = sum_t n_t kernel[t]^2 / |F|^2,  n_t = T - |t|          (3)
+///
+///     other R^2 = sum_{t != 0} n_t kernel[t]^2 / (|F|^2 - T kernel[0]^2)                        (4)
+///
+/// with Toep F the matrix of diagonal means. A high R^2 says that position enters as offset. It is read
+/// against its null: the same with W_K turned by random rotations of the residual stream, so that the key
+/// side reads other directions with the same gains; not against 0, since slow waves alone score high. With
+/// W_K = Q R such a rotation is a random orthonormal frame in the place of Q. (4) leaves out what every
+/// position shares with itself: a head that reads the same on both sides has that even where positions are in
+/// no order at all. F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A, B (T x d_head),
+/// its diagonals are cross-correlations, by FFT.
+///
+/// (1) is without biases, as published; b_Q adds the same b_Q . k_j to every row, which `key_only_share`
+/// tells and `with_bias` has, its mean over the keys taken away like everything else's.
+///
+/// Source: Yamamoto and Matsuzaki 2023; Toeplitz share and null are this project's.
+/// @param positions  (T, d_model)  what the layer would see of positions, see core/model/layer_positions.h
+/// @param null       of the same positions and head width
+/// @throws ShapeError if widths differ, the null is of others, or there are no rows; NumericError if an entry is not
+///         finite
+PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, const PositionNull& null);
 
 struct PositionAtlasOptions {
   std::vector<Index> layers;  ///< that are looked at, ascending; empty: all
@@ -24,7 +91,8 @@ struct PositionAtlasOptions {
   int threads = 0;         ///< 0: one per core; changes no digit
 };
 
-/// The weights-only atlas: what every head of a stack would do if nothing but weights were known. No text, no pass.
+/// The weights-only atlas: the offset of every head of a stack, predicted from its weights. No text, no
+/// forward pass.
 struct PositionAtlas {
   HeadGrid grid;
   Index length = 0;            ///< T
@@ -54,15 +122,16 @@ struct PositionAtlas {
 ///                 + [t = 0] scale tr(W_Q^T C W_K)                                              (1)
 ///
 /// P the positions averaged over words through the layer's norms, C the covariance of words there
-/// (core/model/embedding_means.h): a token shares its word with itself alone, the self term. In layer 0 that is what
-/// scores are on average; above it a proxy, since the blocks between have changed positions and words. Without word
-/// embeddings P is position_kernel()'s and there is no self term. Under a causal mask only offsets t <= 0 are predicted.
+/// (core/model/embedding_means.h): a token shares its word with itself alone, the self term. In layer 0 that
+/// is what scores are on average; above it a proxy, since the blocks between have changed positions and
+/// words. Without word embeddings P is position_kernel()'s and there is no self term. Under a causal mask
+/// only offsets t <= 0 are predicted.
 ///
-/// An offset is predicted where the maximum does not lie at the end of the search and the weight there is at least
-/// `least_times` chance. One other than 0 comes from the order of positions alone: there other_r2, of P without biases,
-/// must leave its null behind as well (q_value at most the level). At 0 words may be what matches, which no order of
-/// positions can tell from chance. How much a prediction says is its weight, not its Toeplitz share: slow kernels are
-/// Toeplitz too, and draw attention nowhere.
+/// An offset is predicted where the maximum does not lie at the end of the search and the weight there is at
+/// least `least_times` chance. One other than 0 comes from the order of positions alone: there other_r2, of P
+/// without biases, must leave its null behind as well (q_value at most the level). At 0 words may be what
+/// matches, which no order of positions can tell from chance. How much a prediction says is its weight, not
+/// its Toeplitz share: slow kernels are Toeplitz too, and draw attention nowhere.
 ///
 /// Layers whose projections a partial checkpoint lacks are left out, and those that were not asked for.
 /// @returns an atlas whose `undefined` says why, where the model has no position table
@@ -72,11 +141,14 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
 /// Fields position_atlas/...; only the first two, undefined with the reason, where there is no atlas.
 std::vector<Field> describe(const PositionAtlas& atlas);
 
-/// The kernel of a position term by itself, position_term/kernel (head, kernel_offset); none where there is no
-/// term.
+/// The kernel of a position term by itself, position_term/kernel (head, kernel_offset); none where there is
+/// no term.
 std::vector<Field> position_term_fields(const Stack& stack, Index reach);
 
-/// In a job: position_atlas/..., position_term/..., a PositionAtlas for those who compare.
+inline constexpr OwnOption atlas_draws_option{
+    "atlas_draws", "random rotations for the null of what positions predict; 0: no null", 40, 3, 100000, true};
+
+/// In a job: position_atlas/... and position_term/... Keeps a PositionAtlas for comparison.
 const AnalysisKind& position_atlas_analysis();
 
 }  // namespace headwave

@@ -1,27 +1,163 @@
 #include "rotary_wave.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <complex>
+#include <map>
+#include <memory>
 #include <numbers>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
+#include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
-#include "../statistics/bootstrap.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
-#include "rotary_search.h"
 
 namespace headwave {
 
 namespace {
 
 using Complex = std::complex<double>;
+
+/// What pairs of one rotation make of the offsets that are searched.
+class TurnSearch {
+ public:
+  TurnSearch(const RotaryTerm& term, const RotaryWaveOptions& options)
+      : term_(term.options()), options_(options), frequency_(term.frequency(options.length)) {
+    const Index searched = options.causal ? options.reach + 1 : 2 * options.reach + 1;
+    const Index pairs = frequency_.size();
+    wave_.resize(2 * pairs, searched);
+    for (Index m = 0; m < pairs; ++m)
+      for (Index t = 0; t < searched; ++t) {
+        const double turn = frequency_[m] * static_cast<double>(t - options.reach);
+        wave_(m, t) = std::cos(turn);
+        wave_(pairs + m, t) = -std::sin(turn);
+      }
+    turns_ = (frequency_.array() * static_cast<double>(searched - 1) >= std::numbers::pi).cast<double>();
+  }
+
+  [[nodiscard]] const Vector& frequency() const { return frequency_; }
+
+  /// Equation (1), without the constant.
+  [[nodiscard]] MatrixC coefficients(const Matrix& query, const Matrix& key) const {
+    MatrixC c(query.rows(), frequency_.size());
+    const double scale = options_.score_scale * term_.attention_factor * term_.attention_factor;
+    for (Index row = 0; row < c.rows(); ++row)
+      for (Index m = 0; m < c.cols(); ++m) {
+        const auto [re, im] = channels_of(term_, m);
+        c(row, m) = scale * std::complex<double>(query(row, re), -query(row, im)) *
+                    std::complex<double>(key(row, re), key(row, im));
+      }
+    return c;
+  }
+
+  /// Of channels that do not turn.
+  [[nodiscard]] Vector constant(const Matrix& query, const Matrix& key) const {
+    const Index still = query.cols() - term_.channels;
+    return options_.score_scale * query.rightCols(still).cwiseProduct(key.rightCols(still)).rowwise().sum();
+  }
+
+  /// (rows, 2 reach + 1); NaN where a causal mask forbids the offset.
+  [[nodiscard]] Matrix kernel(const MatrixC& c) const {
+    Matrix kernel = Matrix::Constant(c.rows(), 2 * options_.reach + 1, not_defined);
+    kernel.leftCols(wave_.cols()) = turned(c);
+    return kernel;
+  }
+
+  /// Equation (3), the constant left out.
+  [[nodiscard]] Vector coherence(const MatrixC& c) const {
+    return turned(c).rowwise().maxCoeff().cwiseQuotient(c.cwiseAbs().rowwise().sum());
+  }
+
+  /// The same of the pairs that turn; 0 / 0 is NaN.
+  [[nodiscard]] Vector agreement(const MatrixC& c) const {
+    return coherence(c * turns_.cast<std::complex<double>>().asDiagonal());
+  }
+
+ private:
+  /// Re sum_m c_m e^{i theta_m t}: (rows, offsets searched)
+  [[nodiscard]] Matrix turned(const MatrixC& c) const {
+    Matrix parts(c.rows(), 2 * c.cols());
+    parts << c.real(), c.imag();
+    return product(parts, wave_);
+  }
+
+  RotaryOptions term_;
+  RotaryWaveOptions options_;
+  Vector frequency_;
+  Matrix wave_;   ///< (2 pairs, offsets searched)  cosines, and below them sines with their sign turned
+  Vector turns_;  ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
+};
+
+/// The same of every layer by its own rotation. Of layers that turn nothing all is zero, or NaN.
+class RotarySearch {
+ public:
+  RotarySearch(const std::vector<const RotaryTerm*>& terms, Index heads, const RotaryWaveOptions& options)
+      : terms_(terms), heads_(heads), columns_(2 * options.reach + 1) {
+    for (const RotaryTerm* term : terms)
+      if (term != nullptr) searches_.try_emplace(term, *term, options);
+  }
+
+  /// Of the first layer that turns.
+  [[nodiscard]] Vector frequency() const { return first().frequency(); }
+  /// (layers, pairs); 0 where nothing turns.
+  [[nodiscard]] Matrix layer_frequency() const {
+    Matrix all = Matrix::Zero(std::ssize(terms_), frequency().size());
+    for (Index l = 0; l < all.rows(); ++l)
+      if (const TurnSearch* search = of(l)) all.row(l) = search->frequency().transpose();
+    return all;
+  }
+  [[nodiscard]] MatrixC coefficients(const DocumentRotary& mean) const {
+    MatrixC all = MatrixC::Zero(mean.query.rows(), frequency().size());
+    put(all, [&](const TurnSearch& search, Index at) {
+      return search.coefficients(mean.query.middleRows(at, heads_), mean.key.middleRows(at, heads_));
+    });
+    return all;
+  }
+  [[nodiscard]] Vector constant(const DocumentRotary& mean) const {
+    Matrix all = Matrix::Constant(mean.query.rows(), 1, not_defined);
+    put(all, [&](const TurnSearch& search, Index at) {
+      return Matrix(search.constant(mean.query.middleRows(at, heads_), mean.key.middleRows(at, heads_)));
+    });
+    return all.col(0);
+  }
+  [[nodiscard]] Matrix kernel(const MatrixC& c) const {
+    Matrix all = Matrix::Constant(c.rows(), columns_, not_defined);
+    put(all, [&](const TurnSearch& search, Index at) { return search.kernel(c.middleRows(at, heads_)); });
+    return all;
+  }
+  [[nodiscard]] Vector coherence(const MatrixC& c) const { return of_rows(c, &TurnSearch::coherence); }
+  [[nodiscard]] Vector agreement(const MatrixC& c) const { return of_rows(c, &TurnSearch::agreement); }
+
+ private:
+  [[nodiscard]] const TurnSearch* of(Index layer) const {
+    const auto found = searches_.find(terms_[static_cast<std::size_t>(layer)]);
+    return found == searches_.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] const TurnSearch& first() const {
+    return searches_.at(*std::ranges::find_if(terms_, [](const RotaryTerm* term) { return term != nullptr; }));
+  }
+  template <class Rows, class Part>
+  void put(Rows& all, const Part& part) const {
+    for (Index l = 0; l < std::ssize(terms_); ++l)
+      if (const TurnSearch* search = of(l)) all.middleRows(l * heads_, heads_) = part(*search, l * heads_);
+  }
+  [[nodiscard]] Vector of_rows(const MatrixC& c, Vector (TurnSearch::*what)(const MatrixC&) const) const {
+    Matrix all = Matrix::Constant(c.rows(), 1, not_defined);
+    put(all, [&](const TurnSearch& search, Index at) { return Matrix((search.*what)(c.middleRows(at, heads_))); });
+    return all.col(0);
+  }
+
+  std::vector<const RotaryTerm*> terms_;
+  Index heads_, columns_;
+  std::map<const RotaryTerm*, TurnSearch> searches_;
+};
 
 /// Means over documents with which they are counted `times`.
 DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::vector<double>& times) {
@@ -179,6 +315,129 @@ RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadG
   set_offsets(result);
   set_intervals(result, documents, search);
   return result;
+}
+
+namespace {
+
+class RotaryWaveAnalysis : public AnalysisOf<RotaryDocuments> {
+ public:
+  using AnalysisOf::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().number_of(i) < 0 || !turns()) return nullptr;
+    return look_of<RotaryProbe>(site().grid, site().length, stack().block.d_head, *stack().rotary(), site().kind);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(RotaryDocuments& sum, Finished& finished) override {
+    if (!turns()) {
+      Fields fields("rotary_wave");
+      fields.absent("predicted_offset", "token", "offset at which the position kernel is largest",
+                    "no rotary positions");
+      return fields.taken();
+    }
+    RotaryWaveOptions how;
+    how.reach = std::min(options().reach, (site().length - 1) / 2);  // as measured_offset() searches
+    how.causal = site().kind == AttentionKind::causal;
+    how.length = site().length;
+    how.score_scale = stack().block.score_scale;
+    how.draws = 50 * options().draws;  // each costs next to nothing
+    how.level = options().false_share;
+    how.resamples = options().resamples;
+    how.seed = options().seed;
+    how.threads = input().threads;
+    std::vector<const RotaryTerm*> terms;
+    for (const Index layer : site().grid.layers) terms.push_back(stack().rotary(layer));
+    return describe(finished.keep(rotary_wave(sum.documents, site().grid, terms, how)));
+  }
+
+ private:
+  /// Whether one of the layers does.
+  [[nodiscard]] bool turns() const {
+    return std::ranges::any_of(site().grid.layers, [&](Index layer) { return stack().rotary(layer) != nullptr; });
+  }
+};
+
+std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {
+  return input.site.length < 3 ? nullptr : std::make_unique<RotaryWaveAnalysis>(input);
+}
+
+}  // namespace
+
+std::vector<Field> describe(const RotaryWave& wave) {
+  const RotaryWaveOptions& options = wave.options;
+  const Axis layer = layer_axis(wave.grid.layers), head = head_axis(wave.grid.heads);
+  const Axis pair =
+      counting_axis("pair", "1", "pair of channels that turn together, fastest first", 0, wave.frequency.size() - 1);
+  const std::vector<Axis> heads{layer, head}, pairs{layer, head, pair};
+  const std::string at_end = "the position kernel is largest at the end of the search, |t| = reach";
+  const std::string no_interval = "fewer than 5 documents, or no estimate";
+  const std::string no_null = "no null was drawn", silent = "the mean query or the mean key is zero, or nothing turns";
+  Fields fields("rotary_wave");
+  fields
+      .add("predicted_offset", heads, "token",
+           "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset,
+           "pairs agree no more than with random phases (q_value above level); or " + at_end)
+      .note("level", options.level);
+  fields.add("estimate", heads, "token", "offset at which the position kernel is largest", wave.estimate,
+             silent + "; or " + at_end);
+  fields.add("lower", heads, "token", "lower end of the interval of estimate", wave.lower, no_interval);
+  fields.add("upper", heads, "token", "upper end of the interval of estimate", wave.upper, no_interval);
+  fields.add("predicted_weight", heads, "1", "softmax of the position kernel there, over the offsets searched",
+             wave.weight, silent);
+  fields.add("kernel", {layer, head, offset_axis("rotary_offset", -options.reach, options.reach)}, "1",
+             "position kernel kappa(t): scaled score of the mean query and the mean key at an offset, the first token "
+             "left out",
+             wave.kernel, "the causal mask forbids the offset, or nothing turns");
+  fields
+      .add("constant", heads, "1", "the part of it that channels which do not turn give to every offset", wave.constant)
+      .undefined_if_any("the layer turns nothing");
+  fields.add(
+      "agreement", heads, "1",
+      "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
+      wave.agreement, silent + "; or no pair turns as far");
+  fields.interval("agreement", heads, wave.agreement_lower, wave.agreement_upper, no_interval);
+  describe_null(
+      fields, heads,
+      {"agreement", "with random phases", no_null, wave.null_median, wave.null_quantile, wave.p_value, wave.q_value});
+  fields.add("coherence", heads, "1",
+             "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted",
+             wave.coherence, silent);
+  fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", wave.frequency);
+  if (wave.layer_frequency.size() > 0)
+    fields.add("layer_frequency", {layer, pair}, "radian/token",
+               "frequency of a pair in each layer, where layers differ; 0: the layer does not turn",
+               wave.layer_frequency);
+  fields.add("cycles", {pair}, "cycles/T", "turns of a pair over a document of T tokens", wave.cycles);
+  fields.add("coefficient_real", pairs, "1", "scale conj(mean query) mean key of a pair, real part",
+             wave.coefficient.real());
+  fields.add("coefficient_imaginary", pairs, "1", "scale conj(mean query) mean key of a pair, imaginary part",
+             wave.coefficient.imag());
+  fields
+      .add("pair_offset", pairs, "token", "offset that a pair asks for, nearest to 0 of those a period apart",
+           wave.pair_offset)
+      .undefined_if_any("the layer turns nothing");
+  fields.add("use", pairs, "1", "mean modulus of a pair's queries times that of its keys, scaled", wave.use);
+  fields.add("layer_use", {layer, pair}, "1", "use of a pair summed over the heads of a layer, as a share of all pairs",
+             wave.layer_use, "queries or keys are zero");
+  add_status(fields, heads, wave.status);
+  fields.note_all("documents", wave.documents)
+      .note_all("length", options.length)
+      .note_all("reach", options.reach)
+      .note_all("draws", options.draws)
+      .note_all("resamples", options.resamples)
+      .note_all("coverage", options.coverage)
+      .note_all("seed", static_cast<std::int64_t>(options.seed));
+  return fields.taken();
+}
+
+const AnalysisKind& rotary_wave_analysis() {
+  static const AnalysisKind kind{.name = "rotary_wave",
+                                 .finds = "the wave built into rotary positions, and where it points",
+                                 .step = Step::prediction,
+                                 .needs = {Need::attention, Need::projections, Need::rotary, Need::equal_length},
+                                 .one_sequence = true,
+                                 .make = make_rotary_wave};
+  return kind;
 }
 
 }  // namespace headwave

@@ -10,19 +10,27 @@
 #include "../../core/fields/head_grid.h"
 #include "../../core/numbers/fft.h"
 #include "../pass/analysis_kind.h"
-#include "../statistics/predicted_status.h"
+#include "../statistics/false_discovery.h"
 
 namespace headwave {
 
-/// Queries and keys of one document before they are turned, averaged over its tokens but the first, which is where
-/// attention goes that has no better place. Rows are heads of the grid; a key head stands in the row of every query
-/// head that reads it.
+/// Queries and keys of one document before they are turned, averaged over its tokens but the first, which is
+/// where attention goes that has no better place. Rows are heads of the grid; a key head stands in the row of
+/// every query head that reads it.
 struct DocumentRotary {
   Matrix query, key;                  ///< (rows, d_head)  mean over tokens, with bias
   Matrix query_modulus, key_modulus;  ///< (rows, pairs)   mean modulus of a pair of channels
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.query, self.key, self.query_modulus, self.key_modulus);
+  }
+};
+
+struct RotaryDocuments {
+  ByDocument<DocumentRotary> documents;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents);
   }
 };
 
@@ -36,7 +44,7 @@ class RotaryProbe : public Probe {
   void see(const LayerProjections& projections) override;
   void see(const Tile& /*tile*/) override {}
 
-  [[nodiscard]] DocumentRotary taken() { return std::move(found_); }
+  [[nodiscard]] RotaryDocuments taken() { return {{std::move(found_)}}; }
 
  private:
   HeadGrid grid_;
@@ -75,7 +83,7 @@ struct RotaryWave {
   Vector constant;         ///< (rows)         what channels that do not turn add at every offset
   Matrix kernel;           ///< (rows, 2 reach + 1)  kappa(t); NaN at t > 0 under a causal mask
   Vector estimate;         ///< (rows)  where kappa is largest, tokens; NaN: at the end of the search
-  Vector offset;           ///< (rows)  the same where the agreement leaves its null behind
+  Vector offset;           ///< (rows)  the estimate if the agreement exceeds its null; NaN otherwise
   Vector weight;           ///< (rows)  softmax of kappa there, over the offsets searched
   Vector lower, upper;     ///< (rows)  ends of the interval of the estimate; NaN: too few documents
   Vector coherence;        ///< (rows)  equation (3)
@@ -86,28 +94,32 @@ struct RotaryWave {
   std::vector<PredictedStatus> status;      ///< (rows)
 };
 
-/// The rotary wave: what the mean query and the mean key of a head, turned by their distance, make of every offset.
+/// The rotary wave: what the mean query and the mean key of a head, turned by their distance, make of every
+/// offset.
 ///
-/// Before rotation, as complex numbers, pair m of a head's channels gives Re conj(q_m) k_m e^{i theta_m (j - i)} to the
-/// score. With means over tokens q^, k^:
+/// Before rotation, as complex numbers, pair m of a head's channels gives Re conj(q_m) k_m e^{i theta_m (j -
+/// i)} to the score. With means over tokens q^, k^:
 ///
 ///     C_m = scale conj(q^_m) k^_m,   kappa(t) = Re sum_m C_m e^{i theta_m t} + constant          (1)
 ///     t_m = -arg C_m / theta_m                                                                 (2)
 ///
-/// so pair m asks for the offset t_m, modulo its period 2 pi / theta_m, with weight |C_m|: phase over frequency is the
-/// offset, as in phase_delay(), with frequencies that are known. This is the position term of head_account() that a
-/// rotation can have; what mean queries and keys hold of positions by themselves is left out.
+/// so pair m asks for the offset t_m, modulo its period 2 pi / theta_m, with weight |C_m|: phase over
+/// frequency is the offset, as in phase_delay(), with frequencies that are known. This is the position term
+/// of head_account() that a rotation can have; what mean queries and keys hold of positions by themselves is
+/// left out.
 ///
 ///     coherence = max_t kappa(t) / sum |C_m|                                                   (3)
 ///
-/// A pair that turns by less than half a turn within the search can hardly tell offsets apart there: it gives nearly the
-/// same to all, which the softmax does not see, or leans to one side. The agreement is (3) of the other pairs alone,
-/// the maximum over t and the sum both: 1 where they all ask for one offset, whatever the slow ones say. Its null: phases
-/// of C_m drawn at random, which keeps how much every pair has to say; p = (1 + draws that agree as much) / (1 + draws).
-/// A few pairs agree easily by chance: where d_head is small, little can be told.
+/// A pair that turns by less than half a turn within the search can hardly tell offsets apart there: it gives
+/// nearly the same to all, which the softmax does not see, or leans to one side. The agreement is (3) of the
+/// other pairs alone, the maximum over t and the sum both: 1 where they all ask for one offset, whatever the
+/// slow ones say. Its null: phases of C_m drawn at random, which keeps how much every pair has to say; p = (1
+/// + draws that agree as much) / (1 + draws). A few pairs agree easily by chance: where d_head is small,
+/// little can be told.
 ///
-/// Beside it stands how much a head uses a pair at all: the mean moduli of its queries and keys, whichever way they
-/// point. Its share by layer is the spectrum of the position term: what the spectrum of a position table is elsewhere.
+/// Beside it stands how much a head uses a pair at all: the mean moduli of its queries and keys, whichever
+/// way they point. Its share by layer is the spectrum of the position term: what the spectrum of a position
+/// table is elsewhere.
 ///
 /// Source: this project; rotation after Su et al. 2021, use of frequencies after Barbero et al. 2025.
 /// @param documents  at least one

@@ -4,401 +4,22 @@
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "../../core/algebra/product.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/largest_entries.h"
 #include "../../core/process/threads.h"
+#include "../pass/even_spread.h"
+#include "source_sums.h"
 
 namespace headwave {
 
 namespace {
-
-/// The places of a document that are followed, and the pairs of them that count.
-struct Stretch {
-  Index first = 0, count = 0, reach = 0;
-  Eigen::RowVectorXf ordinary;  // (count)  1: neither special nor the first, in none of the documents
-  bool causal = false;
-
-  /// Keys of the stretch that query i of it may look at.
-  [[nodiscard]] KeySpan open(Index i, Index window) const { return allowed_keys(i, count, causal, window); }
-  /// Those among them that are within reach.
-  [[nodiscard]] KeySpan near(Index i, Index window) const {
-    const KeySpan open = this->open(i, window);
-    const Index from = std::max(open.first, i - reach), end = std::min(open.end(), i + reach + 1);
-    return {from, std::max<Index>(0, end - from)};
-  }
-};
-
-/// Queries and keys of a layer at the stretch's places, after a rotary term has turned them.
-struct StretchLayer {
-  Matrix32 query, key;  // (count, width)
-};
-
-/// Sums over documents of one layer, for the position kernel.
-struct KernelSums {
-  Matrix query, key;                               // (heads * sources, 2 reach + 1)
-  std::vector<Matrix> earlier_query, earlier_key;  // [chosen head] (sources by head, 2 reach + 1)
-  double closure = 0;                              // largest of the documents
-};
-
-/// Sums over pairs of documents of one layer, for what tokens add to the mean of their place.
-struct ContentSums {
-  Matrix query, key;                               // (heads * sources, content_offsets)
-  Matrix sum, squares;                             // (heads, content_offsets)  of one pair's c(t)
-  std::vector<Matrix> position_table, self_table;  // [chosen head] (sources^2, 2 reach + 1), (sources, sources)
-};
-
-struct LayerSums {
-  KernelSums kernel;
-  ContentSums content;
-};
-
-template <class Sum>
-void add(Sum& sum, const Sum& more) {
-  if (sum.size() == 0)
-    sum = more;
-  else
-    sum += more;
-}
-
-void add(std::vector<Matrix>& sums, const std::vector<Matrix>& more) {
-  sums.resize(more.size());
-  for (std::size_t m = 0; m < more.size(); ++m) add(sums[m], more[m]);
-}
-
-void add(KernelSums& sum, const KernelSums& more) {
-  add(sum.query, more.query);
-  add(sum.key, more.key);
-  add(sum.earlier_query, more.earlier_query);
-  add(sum.earlier_key, more.earlier_key);
-  sum.closure = std::max(sum.closure, more.closure);
-}
-
-void add(ContentSums& sum, const ContentSums& more) {
-  add(sum.query, more.query);
-  add(sum.key, more.key);
-  add(sum.sum, more.sum);
-  add(sum.squares, more.squares);
-  add(sum.position_table, more.position_table);
-  add(sum.self_table, more.self_table);
-}
-
-/// Adds scores along diagonals |t| <= reach, every row centred over the keys that it may look at.
-/// @param scores  (count, count)  overwritten
-void add_centred(const Stretch& stretch, Index window, Eigen::Ref<Matrix32> scores,
-                 Eigen::Ref<Eigen::RowVectorXd> sums) {
-  for (Index i = 0; i < stretch.count; ++i) {
-    const KeySpan open = stretch.open(i, window), near = stretch.near(i, window);
-    if (stretch.ordinary[i] == 0 || near.count == 0) continue;
-    auto row = scores.row(i);
-    const float mean = row.segment(open.first, open.count).mean();
-    sums.segment(near.first - i + stretch.reach, near.count) +=
-        ((row.segment(near.first, near.count).array() - mean) *
-         stretch.ordinary.segment(near.first, near.count).array())
-            .matrix()
-            .cast<double>();
-  }
-}
-
-/// How many pairs lie on each diagonal.
-Vector pairs_of(const Stretch& stretch, Index window) {
-  Vector pairs = Vector::Zero(2 * stretch.reach + 1);
-  for (Index i = 0; i < stretch.count; ++i) {
-    const KeySpan near = stretch.near(i, window);
-    if (stretch.ordinary[i] == 0) continue;
-    pairs.segment(near.first - i + stretch.reach, near.count) +=
-        stretch.ordinary.segment(near.first, near.count).transpose().cast<double>();
-  }
-  return pairs;
-}
-
-/// Queries or keys of the stretch as a rotary term turns those of a whole sequence.
-void turn(const RotaryTerm* term, const Stretch& stretch, Index length, Index d_head, Eigen::Ref<Matrix32> rows) {
-  if (term == nullptr) return;
-  Matrix32 whole = Matrix32::Zero(length, rows.cols());
-  whole.middleRows(stretch.first, stretch.count) = rows;
-  term->turn(whole, d_head);
-  rows = whole.middleRows(stretch.first, stretch.count);
-}
-
-/// Attention told apart by head, put together again.
-Matrix32 together(const Matrix32& parts, const std::vector<StreamSource>& fine,
-                  const std::vector<StreamSource>& sources, Index count) {
-  Matrix32 sum = Matrix32::Zero(static_cast<Index>(sources.size()) * count, parts.cols());
-  for (std::size_t f = 0; f < fine.size(); ++f) {
-    StreamSource of = fine[f];
-    of.head = -1;
-    const Index at = std::find(sources.begin(), sources.end(), of) - sources.begin();
-    sum.middleRows(at * count, count) += parts.middleRows(static_cast<Index>(f) * count, count);
-  }
-  return sum;
-}
-
-std::vector<StreamSource> without_heads(const std::vector<StreamSource>& fine) {
-  std::vector<StreamSource> sources;
-  for (StreamSource source : fine) {
-    source.head = -1;
-    if (sources.empty() || !(sources.back() == source)) sources.push_back(source);
-  }
-  return sources;
-}
-
-/// What every document is taken apart with.
-struct SourceWork {
-  const AccountSite* site = nullptr;
-  const ScoreSourcesOptions* options = nullptr;
-  Stretch stretch;
-  std::vector<StretchLayer> sums;          // of the grid's layers, over all documents of the site's length
-  Index all = 0;                           // how many those are
-  std::vector<std::vector<Index>> chosen;  // heads of each layer of the grid
-
-  [[nodiscard]] bool by_head() const {
-    return options->earlier &&
-           std::any_of(chosen.begin(), chosen.end(), [](const auto& heads) { return !heads.empty(); });
-  }
-  [[nodiscard]] const Stack& stack() const { return *site->stack; }
-};
-
-/// Watches one document on its way.
-class SourceProbe : public Probe {
- public:
-  /// @param when_read  called with the place of a layer in the grid, once its queries and keys are taken apart
-  SourceProbe(const SourceWork& work, const TokenSequence& tokens, std::function<void(std::size_t)> when_read)
-      : work_(work),
-        spec_(work.stack().block),
-        stream_(work.stack(), tokens, work.stretch.first, work.stretch.count, work.by_head()),
-        when_read_(std::move(when_read)),
-        layers_(work.site->grid.layers.size()) {}
-
-  [[nodiscard]] bool wants_projections() const override { return true; }
-  [[nodiscard]] bool wants_values() const override { return work_.by_head(); }
-  using Probe::see;
-  void see(const Tile& /*tile*/) override {}
-
-  void see(const LayerInput& input) override {
-    if (input.kind != work_.site->kind) return;
-    fine_ = stream_.entering(input.layer);
-    fine_sources_ = stream_.sources();
-    sources_ = without_heads(fine_sources_);
-    const bool split = fine_sources_.size() > sources_.size();
-    const Matrix32 parts = split ? together(fine_, fine_sources_, sources_, count()) : Matrix32();
-    weights_ = input.weights;
-    made_.query = project_parts(split ? parts : fine_, weights_->query, weights_->query_norm, count());
-    made_.key = project_parts(split ? parts : fine_, weights_->key, weights_->key_norm, count());
-  }
-
-  void see(const LayerProjections& projections) override {
-    if (projections.kind != work_.site->kind) return;
-    const auto place = static_cast<std::size_t>(work_.site->grid.place_of(projections.layer));
-    KernelSums& sums = layers_[place];
-    const Stretch& stretch = work_.stretch;
-    sums.closure = std::max(miss(made_.query, projections.query), miss(made_.key, projections.key));
-    term_ = work_.stack().rotary(projections.layer);
-    for (Index s = 0; s < number(); ++s) {
-      turned(made_.query.middleRows(s * count(), count()));
-      turned(made_.key.middleRows(s * count(), count()));
-    }
-    const StretchLayer& all = work_.sums[place];
-    const auto others = static_cast<float>(work_.all - 1);
-    others_ = {(all.query - projections.turned_query.middleRows(stretch.first, stretch.count)) / others,
-               (all.key - projections.turned_key.middleRows(stretch.first, stretch.count)) / others};
-    const Index window = work_.stack().window(projections.layer), diagonals = 2 * stretch.reach + 1;
-    sums.query = sums.key = Matrix::Zero(spec_.heads * number(), diagonals);
-    for (Index head = 0; head < spec_.heads; ++head)
-      add_kernels(head, window, made_.query.middleCols(head * spec_.d_head, spec_.d_head),
-                  made_.key.middleCols(spec_.key_head(head) * spec_.d_head, spec_.d_head),
-                  sums.query.middleRows(head * number(), number()), sums.key.middleRows(head * number(), number()));
-    if (work_.by_head())
-      for (const Index head : work_.chosen[place]) add_earlier(head, window, sums);
-    when_read_(place);
-  }
-
-  void see(const LayerValues& values) override {
-    if (values.kind == work_.site->kind) output_ = values.output;
-  }
-  void see(const LayerHeads& heads) override {
-    if (heads.kind == work_.site->kind && output_ != nullptr) stream_.add_heads(heads, *output_);
-  }
-  void see(const StreamAddition& addition) override {
-    if (addition.kind == work_.site->kind) stream_.add(addition);
-  }
-
-  [[nodiscard]] const std::vector<KernelSums>& found() const { return layers_; }
-  [[nodiscard]] const std::vector<StreamSource>& sources() const { return sources_; }
-  [[nodiscard]] const std::vector<StreamSource>& fine_sources() const { return fine_sources_; }
-  /// Queries and keys of the layer that is under way, (sources * count, width), turned.
-  [[nodiscard]] const StretchLayer& made() const { return made_; }
-
- private:
-  [[nodiscard]] Index count() const { return work_.stretch.count; }
-  [[nodiscard]] Index number() const { return static_cast<Index>(sources_.size()); }
-
-  void turned(Eigen::Ref<Matrix32> rows) const { turn(term_, work_.stretch, work_.site->length, spec_.d_head, rows); }
-
-  /// Largest difference of the sum over parts, of the root mean square of what it should be.
-  [[nodiscard]] double miss(const Matrix32& parts, const MatrixView32& real) const {
-    const auto rows = real.middleRows(work_.stretch.first, count());
-    Matrix32 rest = rows;
-    for (Index s = 0; s < number(); ++s) rest -= parts.middleRows(s * count(), count());
-    const double scale = std::sqrt(rows.cast<double>().squaredNorm() / static_cast<double>(rows.size()));
-    const double largest = rest.cwiseAbs().maxCoeff();
-    return largest == 0 ? 0 : largest / scale;
-  }
-
-  /// Equation (2) and its other side, of every part of one head's queries and keys.
-  /// @param query, key  (parts * count, d_head)
-  void add_kernels(Index head, Index window, const Eigen::Ref<const Matrix32>& query,
-                   const Eigen::Ref<const Matrix32>& key, Eigen::Ref<Matrix> query_sums,
-                   Eigen::Ref<Matrix> key_sums) const {
-    const Index d = spec_.d_head;
-    const auto scale = static_cast<float>(spec_.score_scale);
-    const Matrix32 others_query = others_.query.middleCols(head * d, d) * scale;
-    const Matrix32 others_key = others_.key.middleCols(spec_.key_head(head) * d, d) * scale;
-    Matrix32 scores(count(), count());
-    for (Index s = 0; s < query_sums.rows(); ++s) {
-      multiply(scores, query.middleRows(s * count(), count()), others_key.transpose());
-      add_centred(work_.stretch, window, scores, query_sums.row(s));
-      multiply(scores, others_query, key.middleRows(s * count(), count()).transpose());
-      add_centred(work_.stretch, window, scores, key_sums.row(s));
-    }
-  }
-
-  /// The same with attention told apart by head.
-  void add_earlier(Index head, Index window, KernelSums& sums) const {
-    const Index d = spec_.d_head, fine = static_cast<Index>(fine_sources_.size());
-    Matrix32 query = project_head(fine_, weights_->query, weights_->query_norm, count(), head, d);
-    Matrix32 key = project_head(fine_, weights_->key, weights_->key_norm, count(), spec_.key_head(head), d);
-    for (Index s = 0; s < fine; ++s) {
-      turned(query.middleRows(s * count(), count()));
-      turned(key.middleRows(s * count(), count()));
-    }
-    Matrix of_query = Matrix::Zero(fine, sums.query.cols()), of_key = of_query;
-    add_kernels(head, window, query, key, of_query, of_key);
-    sums.earlier_query.push_back(std::move(of_query));
-    sums.earlier_key.push_back(std::move(of_key));
-  }
-
-  const SourceWork& work_;
-  const BlockSpec& spec_;
-  StreamParts stream_;
-  std::function<void(std::size_t)> when_read_;
-  std::vector<StreamSource> fine_sources_, sources_;
-  Matrix32 fine_;
-  const AttentionWeights* weights_ = nullptr;
-  const Linear* output_ = nullptr;
-  const RotaryTerm* term_ = nullptr;
-  StretchLayer made_, others_;
-  std::vector<KernelSums> layers_;
-};
-
-/// Two documents on their way, in the same layer at a time.
-class SourcePair {
- public:
-  SourcePair(const SourceWork& work, const Document& a, const Document& b)
-      : work_(work), spec_(work.stack().block), layers_(work.site->grid.layers.size()) {
-    for (const Document* document : {&a, &b})
-      probes_.push_back(std::make_unique<SourceProbe>(work, document->query_tokens(work.site->kind),
-                                                      [this](std::size_t place) { read(place); }));
-  }
-
-  [[nodiscard]] Probe* probe(std::size_t i) const { return probes_[i].get(); }
-  [[nodiscard]] const std::vector<StreamSource>& sources() const { return probes_.front()->sources(); }
-  [[nodiscard]] const std::vector<StreamSource>& fine_sources() const { return probes_.front()->fine_sources(); }
-  /// Adds what both documents gave.
-  void add_to(std::vector<LayerSums>& sums) const {
-    for (std::size_t l = 0; l < sums.size(); ++l) {
-      for (const auto& probe : probes_) add(sums[l].kernel, probe->found()[l]);
-      add(sums[l].content, layers_[l]);
-    }
-  }
-
- private:
-  /// A document's layer is taken apart, on any thread; the second of the two goes on.
-  void read(std::size_t place) {
-    const std::lock_guard lock(mutex_);
-    one_is_there_ = !one_is_there_;
-    if (one_is_there_) return;
-    const StretchLayer &a = probes_[0]->made(), &b = probes_[1]->made();
-    const StretchLayer difference{a.query - b.query, a.key - b.key};
-    const auto number = static_cast<Index>(sources().size());
-    const auto offsets = static_cast<Index>(content_offsets.size());
-    const Index window = work_.stack().window(work_.site->grid.layers[place]);
-    ContentSums& sums = layers_[place];
-    sums.query = sums.key = Matrix::Zero(spec_.heads * number, offsets);
-    sums.sum = Matrix::Zero(spec_.heads, offsets);
-    for (Index head = 0; head < spec_.heads; ++head) add_head(head, window, number, difference, sums);
-    sums.squares = sums.sum.cwiseAbs2();
-    for (const Index head : work_.chosen[place]) add_tables(head, window, number, difference, sums);
-  }
-
-  /// Equation (4): half the products of what two documents differ by.
-  void add_head(Index head, Index window, Index number, const StretchLayer& difference, ContentSums& sums) const {
-    const Index d = spec_.d_head, count = work_.stretch.count, shared = spec_.key_head(head) * d;
-    Matrix32 all_query = Matrix32::Zero(count, d), all_key = Matrix32::Zero(count, d);
-    for (Index s = 0; s < number; ++s) {
-      all_query += difference.query.block(s * count, head * d, count, d);
-      all_key += difference.key.block(s * count, shared, count, d);
-    }
-    for (Index s = 0; s < number; ++s)
-      for (std::size_t o = 0; o < content_offsets.size(); ++o) {
-        const Index row = head * number + s, at = static_cast<Index>(o), t = content_offsets[o];
-        sums.query(row, at) = content(difference.query.block(s * count, head * d, count, d), all_key, t, window);
-        sums.key(row, at) = content(all_query, difference.key.block(s * count, shared, count, d), t, window);
-        sums.sum(head, at) += sums.query(row, at);
-      }
-  }
-
-  /// Half the mean over ordinary pairs of scale q_i . k_(i+t); 0 where there is none.
-  template <class Queries, class Keys>
-  [[nodiscard]] double content(const Queries& query, const Keys& key, Index t, Index window) const {
-    const Stretch& stretch = work_.stretch;
-    double sum = 0, pairs = 0;
-    for (Index i = std::max<Index>(0, -t); i < stretch.count - std::max<Index>(0, t); ++i) {
-      const KeySpan near = stretch.near(i, window);
-      if (i + t < near.first || i + t >= near.end()) continue;
-      if (stretch.ordinary[i] * stretch.ordinary[i + t] == 0) continue;
-      sum += static_cast<double>(query.row(i).dot(key.row(i + t)));
-      ++pairs;
-    }
-    return pairs == 0 ? 0 : 0.5 * sum * spec_.score_scale / pairs;
-  }
-
-  /// Every source with every other: the position kernel from queries of one document and keys of the other, the
-  /// content from what they differ by.
-  void add_tables(Index head, Index window, Index number, const StretchLayer& difference, ContentSums& sums) const {
-    const Index d = spec_.d_head, count = work_.stretch.count, shared = spec_.key_head(head) * d;
-    const auto scale = static_cast<float>(spec_.score_scale);
-    Matrix kernels = Matrix::Zero(number * number, 2 * work_.stretch.reach + 1), self(number, number);
-    Matrix32 scores(count, count);
-    for (Index a = 0; a < number; ++a)
-      for (Index b = 0; b < number; ++b) {
-        for (std::size_t of = 0; of < 2; ++of) {
-          const Matrix32 query = probes_[of]->made().query.block(a * count, head * d, count, d) * scale;
-          multiply(scores, query, probes_[1 - of]->made().key.block(b * count, shared, count, d).transpose());
-          add_centred(work_.stretch, window, scores, kernels.row(a * number + b));
-        }
-        self(a, b) = content(difference.query.block(a * count, head * d, count, d),
-                             difference.key.block(b * count, shared, count, d), 0, window);
-      }
-    sums.position_table.push_back(std::move(kernels));
-    sums.self_table.push_back(std::move(self));
-  }
-
-  const SourceWork& work_;
-  const BlockSpec& spec_;
-  std::vector<std::unique_ptr<SourceProbe>> probes_;
-  std::mutex mutex_;
-  bool one_is_there_ = false;
-  std::vector<ContentSums> layers_;
-};
 
 /// cov_t(F_s, K) / var_t(K) over the offsets that have pairs.
 /// @param parts  (parts, 2 reach + 1)  means
@@ -419,7 +40,7 @@ std::vector<Index> spread(const std::vector<Index>& numbers, Index all, Index wa
   wanted = std::min(wanted, all) / 2 * 2;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const Index n = numbers[i];
-    if (n >= 0 && (n + 1) * wanted / all > n * wanted / all) chosen.push_back(static_cast<Index>(i));
+    if (n >= 0 && is_spread(n, wanted, all)) chosen.push_back(static_cast<Index>(i));
   }
   return chosen;
 }
@@ -449,8 +70,8 @@ std::vector<StretchLayer> sums_of(const AccountHalves& halves, const Stretch& st
     StretchLayer sum;
     for (const AccountHalf& half : halves.halves) {
       if (half.documents == 0) continue;
-      add(sum.query, Matrix32(half.layers[place].query.middleRows(stretch.first, stretch.count)));
-      add(sum.key, Matrix32(half.layers[place].key.middleRows(stretch.first, stretch.count)));
+      add_to(sum.query, Matrix32(half.layers[place].query.middleRows(stretch.first, stretch.count)));
+      add_to(sum.key, Matrix32(half.layers[place].key.middleRows(stretch.first, stretch.count)));
     }
     const RotaryTerm* term = stack.rotary(halves.site.grid.layers[place]);
     turn(term, stretch, halves.site.length, stack.block.d_head, sum.query);
@@ -463,10 +84,11 @@ std::vector<StretchLayer> sums_of(const AccountHalves& halves, const Stretch& st
 /// Sums become shares.
 class SourceBuilder {
  public:
-  SourceBuilder(const SourceWork& work, std::vector<LayerSums> sums, std::vector<StreamSource> fine, Index documents)
+  SourceBuilder(const SourceWork& work, const ScoreSourcesOptions& options, std::vector<LayerSums> sums,
+                std::vector<StreamSource> fine, Index documents)
       : work_(work), sums_(std::move(sums)), fine_(std::move(fine)) {
     found_.site = *work.site;
-    found_.options = *work.options;
+    found_.options = options;
     found_.documents = documents;
     found_.first = work.stretch.first;
     found_.places = work.stretch.count;
@@ -511,7 +133,7 @@ class SourceBuilder {
     const Index number = sums.kernel.query.rows() / heads;
     const auto documents = static_cast<double>(found_.documents);
     const Vector pairs = pairs_of(work_.stretch, work_.stack().window(layer));
-    found_.closure[static_cast<Index>(place)] = sums.kernel.closure;
+    found_.closure[static_cast<Index>(place)] = sums.kernel.closure.value;
     for (Index head = 0; head < heads; ++head) {
       const Index row = static_cast<Index>(place) * heads + head;
       const Matrix query = mean(sums.kernel.query.middleRows(head * number, number), documents, pairs);
@@ -611,7 +233,7 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
   const AccountSite& site = halves.site;
   SourceWork work;
   work.site = &site;
-  work.options = &options;
+  work.earlier = options.earlier;
   work.all = halves.halves[0].documents + halves.halves[1].documents;
   if (work.all < 2)
     throw ShapeError("score_sources: one document; the mean query of a place needs another one at least");
@@ -641,12 +263,12 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
       passing.push_back({&documents[static_cast<std::size_t>(2 * first) + d], {&seen[d], 1}});
     (void)model_passes(model, passing, together > 1 ? options.threads : 1);
     return std::function<void()>([&, done] {
-      for (const auto& pair : *done) pair->add_to(sums);
+      for (const auto& pair : *done) pair->add_sums_to(sums);
       fine = done->front()->fine_sources();
     });
   };
   parallel_in_order(pairs / together, options.threads, [&](Index i) { return pass(i * together); });
-  ScoreSources found = SourceBuilder(work, std::move(sums), std::move(fine), 2 * pairs).build();
+  ScoreSources found = SourceBuilder(work, options, std::move(sums), std::move(fine), 2 * pairs).build();
   require_closed(found);
   return found;
 }
@@ -665,27 +287,23 @@ Axis source_axis(const std::string& name, const std::string& long_name, const st
 void describe_chosen(const ScoreSources& found, Fields& fields) {
   if (found.options.heads.empty()) return;
   const Axis chosen = head_name_axis("source_head", "head whose sources are given in pairs", found.options.heads);
-  const Axis query = source_axis("query_source", "what wrote what the queries read", found.sources);
-  const Axis key = source_axis("key_source", "what wrote what the keys read", found.sources);
-  fields
-      .add("position_table", {chosen, query, key}, "1",
-           "share of the position kernel that a query source and a key source give together", found.position_table)
-      .undefined(flat_kernel);
-  fields
-      .add("self_table", {chosen, query, key}, "1",
-           "share of a token's content with itself that a query source and a key source give together",
-           found.self_table)
-      .undefined(fmt::format("the content is smaller than {:g} of its standard errors", found.options.least_errors));
+  const Axis query = source_axis("query_source", "source of what the queries read", found.sources);
+  const Axis key = source_axis("key_source", "source of what the keys read", found.sources);
+  fields.add("position_table", {chosen, query, key}, "1",
+             "share of the position kernel that a query source and a key source give together", found.position_table,
+             flat_kernel);
+  fields.add("self_table", {chosen, query, key}, "1",
+             "share of a token's content with itself that a query source and a key source give together",
+             found.self_table,
+             fmt::format("the content is smaller than {:g} of its standard errors", found.options.least_errors));
   if (found.earlier.empty()) return;
   const Axis earlier = source_axis("earlier_head", "head of a layer before", found.earlier);
-  fields
-      .add("earlier_query", {chosen, earlier}, "1",
-           "share of the position kernel that an earlier head gives through the queries", found.earlier_query)
-      .undefined(flat_kernel);
-  fields
-      .add("earlier_key", {chosen, earlier}, "1",
-           "share of the position kernel that an earlier head gives through the keys", found.earlier_key)
-      .undefined(flat_kernel);
+  fields.add("earlier_query", {chosen, earlier}, "1",
+             "share of the position kernel that an earlier head gives through the queries", found.earlier_query,
+             flat_kernel);
+  fields.add("earlier_key", {chosen, earlier}, "1",
+             "share of the position kernel that an earlier head gives through the keys", found.earlier_key,
+             flat_kernel);
 }
 
 class ScoreSourcesAnalysis : public Analysis {
@@ -715,8 +333,8 @@ class ScoreSourcesAnalysis : public Analysis {
   }
 };
 
-/// Null where states were stored, since nobody knows what wrote them; where an intervention put keys in the place of
-/// those that states give; and where there is no second document.
+/// Null where states were stored, since nobody knows what wrote them; where an intervention put keys in the
+/// place of those that states give; and where there is no second document.
 std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   if (input.source == nullptr || !input.first.stored.empty()) return nullptr;
   if (input.site.length < 3 || input.site.documents < 2) return nullptr;
@@ -725,29 +343,12 @@ std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   return std::make_unique<ScoreSourcesAnalysis>(input);
 }
 
-AnalysisCost score_sources_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                const JobOptions& /*options*/) {
-  const ScoreSourcesOptions usual;
-  AnalysisCost cost;
-  const double documents = std::min<double>(static_cast<double>(usual.documents), sizes.alike);
-  const double places = std::min<double>(static_cast<double>(usual.places), sizes.length);
-  const double sources = 2 * sizes.layers + 3,
-               width = (sizes.rows + sizes.key_rows) / std::max(1.0, sizes.layers) * sizes.d_head;
-  const double pass =
-      sizes.layers * sizes.length * (24 * sizes.d_model * sizes.d_model + 4 * sizes.length * sizes.d_model);
-  const double read = sizes.layers * 0.5 * sources * places * (2 * sizes.d_model * width + 4 * places * width);
-  cost.after = documents * 2e-11 * (pass + read);
-  cost.entries = sizes.rows * (8 * sources + 140);
-  cost.finishing = 4 * places * sources * (2 * sizes.d_model + width) + 16 * sizes.rows * 0.5 * sources * 140;
-  return cost;
-}
-
 }  // namespace
 
 std::vector<Field> describe(const ScoreSources& found) {
   const Axis layer = layer_axis(found.site.grid.layers), head = head_axis(found.site.grid.heads);
   const Axis source =
-      source_axis("source", "what wrote what the layer reads; later layers write nothing of it", found.sources);
+      source_axis("source", "source of what a layer reads; later layers are no source of it", found.sources);
   const Axis offset = offset_axis("kernel_offset", -found.reach, found.reach);
   const Axis near{"content_offset", "token", "key position minus query position",
                   std::vector<std::int64_t>(content_offsets.begin(), content_offsets.end())};
@@ -761,36 +362,22 @@ std::vector<Field> describe(const ScoreSources& found) {
       "the offset",
       found.options.least_errors);
   Fields fields("score_sources");
-  fields
-      .add("position_query", shares, "1", "share of a head's position kernel that a source gives through the queries",
-           found.query.position)
-      .undefined(flat_kernel);
-  fields
-      .add("position_key", shares, "1", "share of a head's position kernel that a source gives through the keys",
-           found.key.position)
-      .undefined(flat_kernel);
-  fields
-      .add("position_kernel", {layer, head, offset}, "1",
-           "mean score at an offset of one document's queries and the mean keys of others, and the other way round",
-           found.kernel)
-      .undefined("the mask forbids the offset");
+  fields.add("position_query", shares, "1", "share of a head's position kernel that a source gives through the queries",
+             found.query.position, flat_kernel);
+  fields.add("position_key", shares, "1", "share of a head's position kernel that a source gives through the keys",
+             found.key.position, flat_kernel);
+  fields.add("position_kernel", {layer, head, offset}, "1",
+             "mean score at an offset of one document's queries and the mean keys of others, and the other way round",
+             found.kernel, "the mask forbids the offset");
   fields.add("kernel_sd", heads, "1", "standard deviation of the position kernel over offsets", found.kernel_sd);
-  fields
-      .add("content_query", content_shares, "1",
-           "share of the content at an offset that a source gives through the queries", all(found.query))
-      .undefined(small);
-  fields
-      .add("content_key", content_shares, "1", "share of the content at an offset that a source gives through the keys",
-           all(found.key))
-      .undefined(small);
-  fields
-      .add("content", contents, "1", "mean score at an offset of what tokens add to the mean of their place",
-           Matrix(found.content.transpose()))
-      .undefined("the mask forbids the offset");
-  fields
-      .add("content_error", contents, "1", "standard error of the content over pairs of documents",
-           Matrix(found.content_error.transpose()))
-      .undefined("the mask forbids the offset, or there are two documents");
+  fields.add("content_query", content_shares, "1",
+             "share of the content at an offset that a source gives through the queries", all(found.query), small);
+  fields.add("content_key", content_shares, "1",
+             "share of the content at an offset that a source gives through the keys", all(found.key), small);
+  fields.add("content", contents, "1", "mean score at an offset of what tokens add to the mean of their place",
+             Matrix(found.content.transpose()), "the mask forbids the offset");
+  fields.add("content_error", contents, "1", "standard error of the content over pairs of documents",
+             Matrix(found.content_error.transpose()), "the mask forbids the offset, or there are two documents");
   fields
       .add("closure", {layer}, "1", "largest error of the sum over sources, of the root mean square of queries or keys",
            found.closure)
@@ -807,8 +394,7 @@ const AnalysisKind& score_sources_analysis() {
                                  .needs = {Need::weights, Need::projections, Need::equal_length},
                                  .reads = {head_account_analysis},
                                  .one_sequence = true,
-                                 .make = make_score_sources,
-                                 .cost = score_sources_cost};
+                                 .make = make_score_sources};
   return kind;
 }
 

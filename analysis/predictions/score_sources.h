@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
@@ -13,8 +12,8 @@
 namespace headwave {
 
 struct ScoreSourcesOptions {
-  Index documents = 8;          ///< so many of one length pass through the model once more, two by two, evenly spread
-  Index places = 128;           ///< tokens of each that are followed, in its middle
+  Index documents = 8;  ///< documents of one length that pass through the model once more in pairs, evenly spread
+  Index places = 128;   ///< tokens of each that are followed, in its middle
   std::vector<HeadName> heads;  ///< heads that get the whole table of sources
   bool earlier = false;         ///< whether they get earlier attention head by head, too: that takes memory
   double closure = 1e-4;        ///< largest error of the sum over sources, of the root mean square of what it should be
@@ -22,16 +21,16 @@ struct ScoreSourcesOptions {
   int threads = 1;              ///< changes no digit
 };
 
-/// The offsets whose content is taken apart: a token and itself, and its neighbours.
+/// The offsets whose content is decomposed: a token with itself and with its neighbours.
 constexpr std::array<Index, 3> content_offsets{-1, 0, 1};
 
-/// What one side of the scores comes from, sources in columns.
+/// Shares of the sources in one side of the scores, the query side or the key side.
 struct SourceShares {
   Matrix position;                                     ///< (rows, sources)  of the position kernel; rows add up to 1
   std::array<Matrix, content_offsets.size()> content;  ///< (rows, sources)  of c(t); NaN: c(t) is too small for shares
 };
 
-/// Which part of the network wrote what every head reads.
+/// The sources of what every head reads: the parts of the network that wrote it.
 struct ScoreSources {
   AccountSite site;
   ScoreSourcesOptions options;
@@ -48,32 +47,34 @@ struct ScoreSources {
   Matrix earlier_query, earlier_key;   ///< (chosen heads, earlier)  shares of the position kernel
 };
 
-/// Takes the scores of every head apart by what wrote the states that its queries and keys are made of.
+/// Decomposes the scores of every head by the sources of its queries and keys.
 ///
-/// The state that enters a layer is a sum x = sum_s c_s over sources s (stream_parts.h), and queries and keys are
-/// linear in it once norms are held, rotations too, so that
+/// The state that enters a layer is a sum x = sum_s c_s over sources s (stream_parts.h), and queries and keys
+/// are linear in it once norms are held, rotations too, so that
 ///
 ///     s_ij = scale sum_ss' (c_s,i W_Q) . (c_s',j W_K)                                          (1)
 ///
-/// exactly. With m^Q and m^K the mean queries and keys of a place over the other documents, the query side of the
-/// position kernel is
+/// exactly. With m^Q and m^K the mean queries and keys of a place over the other documents, the query side of
+/// the position kernel is
 ///
 ///     F_s(t) = mean over documents and i of scale (c_s,i W_Q) . m^K_(i+t), rows centred        (2)
 ///     K(t) = sum_s F_s(t),   share of s = cov_t(F_s, K) / var_t(K),   |t| <= reach             (3)
 ///
 /// and its key side the mean of scale m^Q_i . (c_s,i+t W_K). Rows are centred over those of the followed keys
-/// that the mask allows, special ones too, since softmax does not see what all keys of a query have in common. The content is
+/// that the mask allows, special ones too, since softmax does not see what all keys of a query have in
+/// common. The content is
 ///
 ///     C_s(t) = 1/2 mean over pairs of documents and i of scale (c_s,i - c'_s,i) W_Q . (k_(i+t) - k'_(i+t))   (4)
 ///     c(t) = sum_s C_s(t),   share of s = C_s(t) / c(t)                                        (5)
 ///
-/// with c' and k' those of the other document, so that what a place has in all documents falls out: how queries and
-/// keys vary together. The key side likewise; t = 0 is a token and itself, -1 and +1 its neighbours. Pairs
-/// with a special token or the first are left out. For chosen heads (3) and (5) are given for every query source with every key source,
-/// the position kernel then from queries of one document and keys of the other.
+/// with c' and k' those of the other document, so that what a place has in all documents falls out: how
+/// queries and keys vary together. The key side likewise; t = 0 is a token and itself, -1 and +1 its
+/// neighbours. Pairs with a special token or the first are left out. For chosen heads (3) and (5) are given
+/// for every query source with every key source, the position kernel then from queries of one document and
+/// keys of the other.
 ///
-/// Scores are those before a cap and without what a position term adds (T5, ALiBi) or compares (DeBERTa); what a
-/// rotary term turns is turned.
+/// Scores are those before a cap and without what a position term adds (T5, ALiBi) or compares (DeBERTa);
+/// what a rotary term turns is turned.
 ///
 /// Source: this project, after Franco and Crovella 2025, NeurIPS, who take single scores of one prompt apart.
 /// @param numbers  (documents of the source) number among the documents of the site's length, or -1: Site::numbers

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
-#include "../../core/model/embedded_tokens.h"
+#include "../../core/model/embedding.h"
 #include "../../core/model/layer.h"
 
 namespace headwave {
@@ -70,10 +69,7 @@ Matrix32 project_head(const Matrix32& parts, const Linear& weights, const Norm& 
   if (!norm.empty() && norm.scale.size() != d_head)
     return project_parts(parts, weights, norm, count).middleCols(head * d_head, d_head);
   Linear part = weights;
-  if (weights.in_out)
-    part.weight = MatrixView32(weights.weight.middleCols(head * d_head, d_head));
-  else
-    part.weight = MatrixView32(weights.weight.middleRows(head * d_head, d_head));
+  part.weight = MatrixView32(weights.weight.middleRows(head * d_head, d_head));
   if (!weights.bias.empty()) part.bias = VectorView32(weights.bias.data() + head * d_head, d_head);
   return project_parts(parts, part, norm, count);
 }
@@ -126,10 +122,7 @@ void StreamParts::add_heads(const LayerHeads& heads, const Linear& output) {
   for (Index head = 0; head < heads.heads; ++head) {
     const auto made = heads.outputs.block(first_, head * width, count_, width);
     auto rows = heads_.middleRows(head * count_, count_);
-    if (output.in_out)
-      multiply(rows, made, output.weight.middleRows(head * width, width));
-    else
-      multiply(rows, made, output.weight.middleCols(head * width, width).transpose());
+    multiply(rows, made, output.weight.middleCols(head * width, width).transpose());
   }
 }
 

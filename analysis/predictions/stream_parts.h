@@ -11,12 +11,12 @@
 
 namespace headwave {
 
-/// Something that writes to the residual stream.
+/// A part of the network that writes to the residual stream.
 struct StreamSource {
   enum class Kind { words, positions, constants, attention, cross_attention, feed_forward, others };
   Kind kind = Kind::words;
   Index layer = -1;  ///< of what a block writes
-  Index head = -1;   ///< of attention that is told apart by head; -1: all heads together
+  Index head = -1;   ///< head whose attention is a source of its own; -1: all heads together
 
   /// "words", "positions", "constants", "attention 0", "cross-attention 0", "feed-forward 0", "L0H3"
   [[nodiscard]] std::string name() const;
@@ -25,15 +25,15 @@ struct StreamSource {
 
 constexpr Index constants_source = 2;  ///< which source takes biases, token types and the shifts of norms
 
-/// Normalises a sum as a norm does, part by part: every part is centred (not by RMS norms), divided by the standard
-/// deviation that the sum has in that row, and scaled; the shift goes to one part. The parts then add up to
-/// norm(sum).
+/// Normalises a sum as a norm does, part by part: every part is centred (not by RMS norms), divided by the
+/// standard deviation that the sum has in that row, and scaled; the shift goes to one part. The parts then
+/// add up to norm(sum).
 /// @param parts     (parts * count, d)  row r of part s is row s * count + r
 /// @param constant  the part that the shift is added to
 void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts);
 
-/// Queries or keys of parts of states, which add up to those of the sum: the bias goes to the constants, and a norm of
-/// what is projected is held.
+/// Queries or keys of parts of states, which add up to those of the sum: the bias goes to the constants, and
+/// a norm of what is projected is held.
 /// @param parts  (parts * count, d_model), of which part `constants_source` is there
 /// @returns (parts * count, width)
 Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count);
@@ -41,9 +41,9 @@ Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm&
 Matrix32 project_head(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count, Index head,
                       Index d_head);
 
-/// The residual stream at some places of one document as the sum of what wrote it: words, positions, constants
-/// (biases, token types), attention and feed-forward of each block. Norms on the way are held at the values they
-/// really had, so the parts always add up to the stream.
+/// The residual stream at some places of one document as the sum of what wrote it: words, positions,
+/// constants (biases, token types), attention and feed-forward of each block. Norms on the way are held at
+/// the values they really had, so the parts always add up to the stream.
 ///
 /// Source: norms held as by Elhage et al. 2021 ("A mathematical framework for transformer circuits") and Kobayashi
 /// et al. 2021, arXiv:2109.07152.
@@ -55,7 +55,8 @@ class StreamParts {
   ///                      attention
   /// @throws ShapeError as word_rows()
   StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head = false);
-  /// The same of some sources alone, beside words, positions and constants: all others are one source, "others".
+  /// The same of some sources alone, beside words, positions and constants: all others are one source,
+  /// "others".
   StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart);
 
   /// What a sublayer writes, in the order of the model.
@@ -84,13 +85,13 @@ class StreamParts {
   Matrix32 heads_;  // (heads * count, d_model)  of the attention that is added next
 };
 
-/// One head's keys, and a source of which they hold a part.
+/// The keys of a head, and a source whose part in them is wanted.
 struct SourceOfKeys {
   HeadName head;
   StreamSource source;
 };
 
-/// Watches one document, and keeps what some sources give to the keys of heads, before a rotary term turns them.
+/// Keeps, for one document, what some sources give to the keys of heads, before a rotary term turns them.
 class SourceKeysProbe : public Probe {
  public:
   /// @param kind    of the attention whose keys are looked at, within one sequence

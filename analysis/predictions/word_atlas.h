@@ -1,10 +1,9 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../statistics/predicted_status.h"
+#include "../statistics/false_discovery.h"
 #include "head_account.h"
 
 namespace headwave {
@@ -14,7 +13,7 @@ struct WordAtlasOptions {
                            ///< the same everywhere, need not land there
 };
 
-/// Where every head would look, from a few documents of random words.
+/// Predicted offsets of every head from a few documents of random words.
 struct WordAtlas {
   AccountSite site;
   WordAtlasOptions options;
@@ -35,7 +34,7 @@ struct WordAtlas {
 /// Heads are to be ranked by that weight.
 ///
 /// Source: this project.
-/// @param account  of documents of random words (core/model/random_words.h)
+/// @param account  of documents of random words (core/model/random_documents.h)
 WordAtlas word_atlas(const HeadAccount& account, const WordAtlasOptions& options = {});
 
 /// Fields word_atlas/...

@@ -8,15 +8,36 @@
 
 #include "../../core/errors/nearest_name.h"
 
-// One line an analysis. NAME_analysis() stands in the analysis' own header.
-#define HEADWAVE_ANALYSES(analysis)                                                                                   \
-  analysis(measured_offset) analysis(head_cluster) analysis(attention_map) analysis(grid_offset) analysis(head_types) \
-      analysis(value_use) analysis(position_spectrum) analysis(position_components) analysis(position_atlas)          \
-          analysis(state_moments) analysis(position_correlation) analysis(position_split) analysis(qk_svd)            \
-              analysis(cross_covariance) analysis(score_cluster) analysis(wave_spectra) analysis(periodic_columns)    \
-                  analysis(redefined) analysis(phase_rotation) analysis(delay_spectrum) analysis(head_account)        \
-                      analysis(score_sources) analysis(offset_by_query) analysis(rotary_wave)                         \
-                          analysis(published_scores) analysis(offset_agreement)
+// Every analysis, in the order of the argument: one line each.
+// clang-format off
+#define HEADWAVE_ANALYSES(analysis) \
+  analysis(measured_offset) \
+  analysis(head_cluster) \
+  analysis(attention_map) \
+  analysis(grid_offset) \
+  analysis(head_types) \
+  analysis(value_use) \
+  analysis(position_spectrum) \
+  analysis(position_components) \
+  analysis(position_atlas) \
+  analysis(state_moments) \
+  analysis(position_correlation) \
+  analysis(position_split) \
+  analysis(qk_svd) \
+  analysis(cross_covariance) \
+  analysis(score_cluster) \
+  analysis(wave_spectra) \
+  analysis(periodic_columns) \
+  analysis(redefined) \
+  analysis(phase_rotation) \
+  analysis(delay_spectrum) \
+  analysis(head_account) \
+  analysis(score_sources) \
+  analysis(offset_by_query) \
+  analysis(rotary_wave) \
+  analysis(published_scores) \
+  analysis(offset_agreement)
+// clang-format on
 
 namespace headwave {
 
@@ -52,14 +73,15 @@ void add_with_what_it_reads(const AnalysisKind& kind, std::set<const AnalysisKin
   for (const AnalysisKind::Of read : kind.reads) add_with_what_it_reads(read(), chosen);
 }
 
-/// What compares others' results alone would compare nothing, and say nothing.
+/// An analysis that compares the results of others needs one of them.
 void require_one_to_read(const std::set<const AnalysisKind*>& chosen) {
   for (const AnalysisKind* kind : chosen) {
     const auto& reads = kind->reads_one_of;
     const auto there = [&](AnalysisKind::Of read) { return chosen.contains(&read()); };
     if (reads.empty() || std::any_of(reads.begin(), reads.end(), there)) continue;
-    throw ShapeError(fmt::format("{} reads what others find ({}); ask for {} as well (--only {},{},...)", kind->name,
-                                 kind->finds, one_of(reads), kind->name, reads.front()().name));
+    throw ShapeError(fmt::format("{} ({}) reads the results of {}; expected one of these as well", kind->name,
+                                 kind->finds, one_of(reads)),
+                     give("only", fmt::format("{},{}", kind->name, reads.front()().name)));
   }
 }
 

@@ -90,7 +90,8 @@ std::vector<Labeling> labelings_of(std::span<const std::vector<Index>> all, cons
   return labelings;
 }
 
-// (points, groups of all labelings): 1 where the point is in the group. Distances times this are the summed distances.
+// (points, groups of all labelings): 1 where the point is in the group. Distances times this are the summed
+// distances.
 Matrix membership(std::span<const Labeling> labelings, Index count) {
   const Index first = labelings.front().first_column;
   Matrix members = Matrix::Zero(count, labelings.back().first_column + labelings.back().groups() - first);
@@ -100,8 +101,8 @@ Matrix membership(std::span<const Labeling> labelings, Index count) {
   return members;
 }
 
-// (rows, groups of all labelings): distances of some points, summed over each group. By differences, so that equal
-// points are at distance zero; piece by piece, so that distances never leave the cache.
+// (rows, groups of all labelings): distances of some points, summed over each group. By differences, so that
+// equal points are at distance zero; piece by piece, so that distances never leave the cache.
 Matrix summed_distances(const Matrix& columns, const Matrix& members, Index first, Index rows) {
   Matrix summed = Matrix::Zero(rows, members.cols());
   Matrix distances(rows, piece);

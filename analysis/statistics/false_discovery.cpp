@@ -3,11 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 namespace headwave {
+
+Fields& add_status(Fields& fields, std::vector<Axis> axes, const std::vector<PredictedStatus>& statuses) {
+  return fields.flags("status", std::move(axes), "whether an offset is predicted, and why not", statuses,
+                      {"offset", "edge", "chance", "weak", "nothing"});
+}
 
 namespace {
 
@@ -18,7 +24,8 @@ double scaled(double number, NullScale scale) {
   return std::asin(std::sqrt(std::clamp(number, 0.0, 1.0)));
 }
 
-/// A draw standardised by the mean and deviation of the others, as the observed value is by draws it is not among.
+/// A draw standardised by the mean and deviation of the others, as the observed value is by draws it is not
+/// among.
 /// @param away  from the mean of all n draws
 double left_out(double away, double deviation, Index draws) {
   const auto n = static_cast<double>(draws);
@@ -69,6 +76,20 @@ Vector q_values(const Vector& p_values) {
     q[order[i]] = smallest;
   }
   return q;
+}
+
+Fields& describe_null(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null) {
+  describe_p_values(fields, axes, null);
+  fields.add("null_median", axes, "1", "median of the " + null.quantity + " " + null.under, null.median,
+             null.undefined);
+  return fields.add("null_quantile", axes, "1", "quantile 1 - level of the " + null.quantity + " " + null.under,
+                    null.quantile, null.undefined);
+}
+
+void describe_p_values(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null) {
+  fields.add("p_value", axes, "1", "chance of so large a " + null.quantity + " " + null.under, null.p_value,
+             null.undefined);
+  fields.add("q_value", axes, "1", "p_value adjusted for the number of heads", null.q_value, null.undefined);
 }
 
 }  // namespace headwave

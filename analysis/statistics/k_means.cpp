@@ -1,19 +1,199 @@
 #include "k_means.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
-#include "k_means_start.h"
-#include "nearest_centroids.h"
 
 namespace headwave {
+
+namespace {
+
+constexpr Index points_in_cache = 512;  // so many points' distances are worked on together
+constexpr double none = -std::numeric_limits<double>::infinity();
+
+/// Of some points the largest bracket, the first of equals, and the second largest.
+struct LargestBrackets {
+  std::array<double, points_in_cache> best, second;
+  std::array<Index, points_in_cache> nearest;
+
+  /// @param scores  (k, points_in_cache at least `width`)
+  void find(const Matrix& scores, std::size_t width) {
+    nearest.fill(0);
+    second.fill(none);
+    std::copy_n(scores.data(), width, best.begin());
+    for (Index k = 1; k < scores.rows(); ++k) {
+      const double* const score = scores.data() + k * scores.cols();
+      for (std::size_t i = 0; i < width; ++i) {
+        const double less = std::min(score[i], best[i]);
+        second[i] = std::max(second[i], less);
+        nearest[i] = score[i] > best[i] ? k : nearest[i];
+        best[i] = std::max(score[i], best[i]);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+NearestCentroids::NearestCentroids(const Matrix& points)
+    : points_(points),
+      squares_(points.rowwise().squaredNorm()),
+      slack_(64 * std::numeric_limits<double>::epsilon() * static_cast<double>(points.cols() + 4) *
+             (points.rows() > 0 ? squares_.maxCoeff() : 0.0)),
+      labels_(static_cast<std::size_t>(points.rows()), 0),
+      upper_(Vector::Constant(points.rows(), std::numeric_limits<double>::infinity())),
+      lower_(Vector::Zero(points.rows())) {}
+
+void NearestCentroids::find(const Matrix& centroids) {
+  unsure_.resize(labels_.size());
+  std::iota(unsure_.begin(), unsure_.end(), Index{0});
+  look(centroids);
+}
+
+const std::vector<NearestCentroids::Move>& NearestCentroids::follow(const Matrix& before, const Matrix& centroids) {
+  const Vector moved = (1 + 1e-12) * (centroids - before).rowwise().norm();
+  Index farthest = 0;
+  Vector others = Vector::Constant(moved.size(), moved.maxCoeff(&farthest));  // the most that any but that one moved
+  others[farthest] = 0;
+  for (Index k = 0; k < moved.size(); ++k)
+    if (k != farthest) others[farthest] = std::max(others[farthest], moved[k]);
+  const Index* const label = labels_.data();
+  for (Index i = 0; i < upper_.size(); ++i) {
+    upper_[i] += moved[label[i]];
+    lower_[i] -= others[label[i]];
+  }
+  unsure_.clear();
+  for (Index i = 0; i < upper_.size(); ++i)
+    if (!(upper_[i] < lower_[i])) unsure_.push_back(i);
+  look(centroids);
+  return moves_;
+}
+
+void NearestCentroids::give(Index point, Index centroid) {
+  labels_[static_cast<std::size_t>(point)] = centroid;
+  upper_[point] = std::numeric_limits<double>::infinity();
+}
+
+/// At the points that are unsure.
+void NearestCentroids::look(const Matrix& centroids) {
+  const Vector half_norms = 0.5 * centroids.rowwise().squaredNorm();
+  Matrix near(points_in_cache, points_.cols()), scores(centroids.rows(), points_in_cache);
+  LargestBrackets largest;
+  moves_.clear();
+  const auto count = static_cast<Index>(unsure_.size());
+  for (Index first = 0; first < count; first += points_in_cache) {
+    const Index width = std::min(points_in_cache, count - first);
+    const Index* const point = unsure_.data() + first;
+    if (point[width - 1] - point[0] == width - 1) {
+      multiply(scores.leftCols(width), centroids, points_.middleRows(point[0], width).transpose());
+    } else {
+      for (Index i = 0; i < width; ++i) near.row(i) = points_.row(point[i]);
+      multiply(scores.leftCols(width), centroids, near.topRows(width).transpose());
+    }
+    scores.leftCols(width).colwise() -= half_norms;
+    largest.find(scores, static_cast<std::size_t>(width));
+    for (Index i = 0; i < width; ++i) {
+      const auto in_block = static_cast<std::size_t>(i);
+      Index& label = labels_[static_cast<std::size_t>(point[i])];
+      if (label != largest.nearest[in_block]) moves_.push_back({point[i], label});
+      label = largest.nearest[in_block];
+      upper_[point[i]] = std::sqrt(std::max(0.0, squares_[point[i]] - 2 * largest.best[in_block]) + slack_);
+      lower_[point[i]] = std::sqrt(std::max(0.0, squares_[point[i]] - 2 * largest.second[in_block] - slack_));
+    }
+  }
+}
+
+namespace {
+
+// Squared distances of points to the nearest of some centres, and which that is.
+struct Nearest {
+  Vector distance;            // (n)
+  std::vector<Index> centre;  // (n)
+};
+
+double squared_distance(const MatrixView& points, Index i, Index j) {
+  return (points.row(i) - points.row(j)).squaredNorm();  // by differences: equal points are at distance zero
+}
+
+// What the distances would be if one point became a centre too.
+Vector lowered(const MatrixView& points, const Nearest& nearest, const std::vector<Index>& centres, Index candidate) {
+  std::vector<double> near;  // by centre: points no farther from it than this cannot be nearer to the candidate
+  for (const Index centre : centres) near.push_back(0.25 * squared_distance(points, candidate, centre));
+  Vector distance = nearest.distance;
+  for (Index i = 0; i < distance.size(); ++i)
+    if (distance[i] > near[static_cast<std::size_t>(nearest.centre[static_cast<std::size_t>(i)])])
+      distance[i] = std::min(distance[i], squared_distance(points, i, candidate));
+  return distance;
+}
+
+// Any point, each as likely as it is often there.
+Index any_point(Index count, std::span<const Index> times, Random& random) {
+  if (times.empty()) return random.below(count);
+  Index left = random.below(std::accumulate(times.begin(), times.end(), Index{0}));
+  Index point = 0;
+  while (left >= times[static_cast<std::size_t>(point)]) left -= times[static_cast<std::size_t>(point++)];
+  return point;
+}
+
+// A point drawn with probability proportional to its share of the cumulative weight; any point where all
+// weights are zero.
+Index drawn(const std::vector<double>& cumulative, Random& random) {
+  const auto count = static_cast<Index>(cumulative.size());
+  if (!(cumulative.back() > 0.0)) return random.below(count);
+  const auto place = std::upper_bound(cumulative.begin(), cumulative.end(), random.uniform() * cumulative.back());
+  return std::min<Index>(place - cumulative.begin(), count - 1);
+}
+
+}  // namespace
+
+Matrix k_means_start(MatrixView points, Index clusters, Random& random, std::span<const Index> times) {
+  if (clusters < 1 || points.empty() || (!times.empty() && std::ssize(times) != points.rows()))
+    throw ShapeError(
+        fmt::format("k_means_start: expected points and clusters, got {} x {} and {}, and how often each of "
+                    "{} is there",
+                    points.rows(), points.cols(), clusters, times.size()));
+  const auto count = static_cast<std::size_t>(points.rows());
+  const auto candidates = 2 + static_cast<std::size_t>(std::log(static_cast<double>(clusters)));
+  Vector often = Vector::Ones(points.rows());
+  for (std::size_t i = 0; i < times.size(); ++i) often[static_cast<Index>(i)] = static_cast<double>(times[i]);
+  std::vector<Index> centres{any_point(points.rows(), times, random)};
+  Nearest nearest{(points.rowwise() - points.row(centres.front())).rowwise().squaredNorm(),
+                  std::vector<Index>(count, 0)};
+  std::vector<double> cumulative(count);
+  while (static_cast<Index>(centres.size()) < clusters) {
+    const Vector weight = nearest.distance.cwiseProduct(often);
+    std::partial_sum(weight.begin(), weight.end(), cumulative.begin());
+    std::vector<Index> drawn_points(candidates);
+    for (Index& point : drawn_points) point = drawn(cumulative, random);
+    Index chosen = 0;
+    Vector best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const Index point : drawn_points) {
+      Vector distance = lowered(points, nearest, centres, point);
+      const double sum = distance.dot(often);
+      if (best.size() > 0 && !(sum < least)) continue;
+      least = sum;
+      chosen = point;
+      best.swap(distance);
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      if (best[static_cast<Index>(i)] < nearest.distance[static_cast<Index>(i)])
+        nearest.centre[i] = static_cast<Index>(centres.size());
+    nearest.distance.swap(best);
+    centres.push_back(chosen);
+  }
+  return points(centres, Eigen::all);
+}
 
 namespace {
 
@@ -60,7 +240,8 @@ struct Groups {
     for (Index i = 0; i < points.count(); ++i) add(points, i, labels[static_cast<std::size_t>(i)]);
   }
 
-  // Points that have other labels now leave their groups for those; where half of all do, it is less to add up anew.
+  // Points that have other labels now leave their groups for those; where half of all do, it is less to add
+  // up anew.
   void follow(const Points& points, const std::vector<NearestCentroids::Move>& moves,
               const std::vector<Index>& labels) {
     if (2 * static_cast<Index>(moves.size()) >= points.count()) {
@@ -130,7 +311,8 @@ double inertia_of(const Points& points, const Matrix& centroids, const std::vect
   return sum;
 }
 
-// Lloyd's algorithm from given centroids, until they move by no more than `tolerance` (squared) or no label changes.
+// Lloyd's algorithm from given centroids, until they move by no more than `tolerance` (squared) or no label
+// changes.
 Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_iterations) {
   Run run;
   NearestCentroids nearest(points.rows);

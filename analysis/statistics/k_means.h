@@ -5,8 +5,76 @@
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
+#include "../../core/numbers/random.h"
 
 namespace headwave {
+
+/// Which of some centroids each point is nearest to, the first of equals, kept up while centroids move.
+///
+/// As |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), the nearest has the largest bracket: one product for all. A
+/// point is looked at again only where it may have another centroid nearest: the distance to its own is at
+/// most
+///
+///     u + sum of what that centroid moved,   and to any other at least   l - sum of the largest moves of the others   (1)
+///
+/// with u and l what the two distances were when it was last looked at, both made wider by what rounding may
+/// have done to them.
+///
+/// Source: Hamerly 2010, doi:10.1137/1.9781611972801.12.
+class NearestCentroids {
+ public:
+  /// A point that has another centroid now.
+  struct Move {
+    Index point, from;
+  };
+
+  /// @param points  (n, d)  one point per row; outlives this
+  explicit NearestCentroids(const Matrix& points);
+
+  /// Looks at every point.
+  /// @param centroids  (k, d)  k >= 1
+  void find(const Matrix& centroids);
+  /// Looks at the points of which (1) does not say that they stay.
+  /// @param before     (k, d)  where the centroids were when this, or find(), was last called
+  /// @param centroids  (k, d)  where they are
+  /// @returns the points whose labels changed, in order; valid until the next call
+  const std::vector<Move>& follow(const Matrix& before, const Matrix& centroids);
+  /// Says that a point is another centroid's, whichever is nearest.
+  void give(Index point, Index centroid);
+
+  [[nodiscard]] const std::vector<Index>& labels() const { return labels_; }
+  [[nodiscard]] std::vector<Index> taken() { return std::move(labels_); }
+
+ private:
+  void look(const Matrix& centroids);
+
+  const Matrix& points_;
+  Vector squares_;  ///< (n)  |x|^2
+  double slack_;    ///< what rounding may have done to the square of a distance
+  std::vector<Index> labels_;
+  Vector upper_, lower_;  ///< (n)  (1)
+  std::vector<Index> unsure_;
+  std::vector<Move> moves_;
+};
+
+/// Centroids from which k-means may start: points far from one another, drawn by greedy k-means++.
+///
+/// The first is any point. Each further one is drawn with probability proportional to its squared distance to
+/// the nearest so far, 2 + floor(log k) times, and the draw that lowers the sum of these distances most is
+/// kept. Equal points are drawn twice only where fewer than k differ.
+///
+/// A draw c cannot be nearer to a point x than x's nearest centroid m where |x - m| <= |c - m| / 2: distances
+/// of such points to c are not computed. (Elkan 2003, "Using the triangle inequality to accelerate k-means",
+/// ICML.)
+///
+/// Source: Arthur and Vassilvitskii 2007, "k-means++: the advantages of careful seeding", SODA.
+/// @param points    (n, d)  one per row
+/// @param clusters  k >= 1
+/// @param random    drawn from, and thereby moved on
+/// @param times     (n)     how often each point is there; empty: once
+/// @returns (k, d)  one centroid per row
+/// @throws ShapeError if there are no points or no clusters, or `times` has another number
+Matrix k_means_start(MatrixView points, Index clusters, Random& random, std::span<const Index> times = {});
 
 struct KMeansOptions {
   Index clusters = 6;          ///< k
@@ -30,9 +98,10 @@ struct KMeans {
 ///
 ///     inertia = sum_i |x_i - c_{l(i)}|^2,   l(i) = argmin_k |x_i - c_k|,   c_k = mean of {x_i: l(i) = k}     (1)
 ///
-/// Starts are drawn by greedy k-means++ (of 2 + floor(log k) candidates the one that lowers the inertia most). The best
-/// start, the first of equals, is then iterated until no label changes, whatever the tolerance. A group that runs empty
-/// gets the point farthest from its own centroid. (1) is a local minimum; that no better one exists is not shown.
+/// Starts are drawn by greedy k-means++ (of 2 + floor(log k) candidates the one that lowers the inertia
+/// most). The best start, the first of equals, is then iterated until no label changes, whatever the
+/// tolerance. A group that runs empty gets the point farthest from its own centroid. (1) is a local minimum;
+/// that no better one exists is not shown.
 ///
 /// Source: Lloyd 1982, doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii 2007 (k-means++).
 /// @param points  (n, d)  one point per row
@@ -43,7 +112,8 @@ struct KMeans {
 ///         points than clusters
 KMeans k_means(MatrixView points, const KMeansOptions& options = {}, std::span<const Index> times = {});
 
-/// The local minimum of (1) that Lloyd's algorithm reaches from given centroids: it runs until no label changes.
+/// The local minimum of (1) that Lloyd's algorithm reaches from given centroids: it runs until no label
+/// changes.
 /// @param points     (n, d)
 /// @param centroids  (k, d)  k >= 1; where the groups start
 /// @param options    of which only max_iterations counts

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../core/model/prediction.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
@@ -15,7 +16,7 @@ struct MeanChangeOptions {
   int threads = 1;  ///< over rows; changes no digit
 };
 
-/// How means over documents differ between two sets of documents, with bands that hold for all entries together.
+/// Differences of means between two sets of documents, with simultaneous bands for all entries.
 struct MeanChange {
   Matrix first, second;  ///< (rows, columns)  means over blocks; NaN: undefined in a document of that set
   Matrix error;          ///< (rows, columns)  standard error of second - first; NaN where it is not tested
@@ -31,7 +32,7 @@ struct MeanChange {
     return factor * error(row, column) + rounding(row, column);
   }
   [[nodiscard]] double difference(Index row, Index column) const { return second(row, column) - first(row, column); }
-  /// Whether the band leaves 0 out.
+  /// Whether the band excludes 0.
   [[nodiscard]] bool beyond(Index row, Index column) const;
 };
 
@@ -41,22 +42,24 @@ struct MeanChange {
 ///     t_e = mean d_e / s_e,   s_e^2 = v_e / n,   d = second - first, document by document        (2)
 ///     band_e = (mean second_e - mean first_e) +- (c s_e + r_e),   t_e = max(0, |difference_e| - r_e) / s_e  (3)
 ///
-/// n counts blocks of documents in a row, d, v and the means are of blocks. (1) of different documents, whose blocks are
-/// dealt out again; (2) of the same documents twice, whose blocks of differences change their signs. c is the
-/// (floor(level (draws + 1)))-th largest of max_e |t_e|, the observed one and every draw's: where blocks of both sets are
-/// alike, the chance that any band of any row leaves 0 out is at most `level`, whatever the distribution and however
-/// entries go together. With (1) the blocks must be exchangeable, with (2) a block's difference as likely as its opposite.
+/// n counts blocks of documents in a row, d, v and the means are of blocks. (1) of different documents, whose
+/// blocks are dealt out again; (2) of the same documents twice, whose blocks of differences change their
+/// signs. c is the (floor(level (draws + 1)))-th largest of max_e |t_e|, the observed one and every draw's:
+/// where blocks of both sets are alike, the chance that any band of any row leaves 0 out is at most `level`,
+/// whatever the distribution and however entries go together. With (1) the blocks must be exchangeable, with
+/// (2) a block's difference as likely as its opposite.
 ///
-/// Documents that follow one another, of one article say, are more alike than those of two places: of single ones s_e would
-/// be too small. Both sets have blocks of `block` documents, one more in some where they do not come out even, and every
-/// block counts alike. How far likeness reaches few documents do not tell, so blocks are as long as the level lets them:
-/// for 0.05 4 in each set or 6 of pairs, for half of it 5 or 7. That costs power, which more documents give back. What is
-/// alike over more than a block still shows as a change, and so does a set that is of one article as a whole.
+/// Documents that follow one another, of one article say, are more alike than those of two places: of single
+/// ones s_e would be too small. Both sets have blocks of `block` documents, one more in some where they do
+/// not come out even, and every block counts alike. How far likeness reaches few documents do not tell, so
+/// blocks are as long as the level lets them: for 0.05 4 in each set or 6 of pairs, for half of it 5 or 7.
+/// That costs power, which more documents give back. What is alike over more than a block still shows as a
+/// change, and so does a set that is of one article as a whole.
 ///
-/// Of few blocks no assignment is rare enough: the observed one is 1 of (n1 + n2 over n1), of pairs 1 of 2^n, and its mirror
-/// image as extreme. Nothing is called where `level` is below that, `least_level`. r is the rounding of float32 attention,
-/// 8 eps of the mean size, below which s is never taken: numbers that differ by what another processor rounds are the same.
-/// Entries that a document does not define are left out.
+/// Of few blocks no assignment is rare enough: the observed one is 1 of (n1 + n2 over n1), of pairs 1 of 2^n,
+/// and its mirror image as extreme. Nothing is called where `level` is below that, `least_level`. r is the
+/// rounding of float32 attention, 8 eps of the mean size, below which s is never taken: numbers that differ
+/// by what another processor rounds are the same. Entries that a document does not define are left out.
 ///
 /// Source: Westfall and Young 1993, single-step maxT; (1) Welch 1947, doi:10.1093/biomet/34.1-2.28; blocks: Künsch
 /// 1989, doi:10.1214/aos/1176347265, for the bootstrap; how long is this project's.
@@ -68,7 +71,31 @@ struct MeanChange {
 MeanChange mean_change(const std::vector<Matrix>& first, const std::vector<Matrix>& second, bool paired,
                        const MeanChangeOptions& options = {});
 
-/// The fewest blocks in each of two sets as large, or of pairs, with which mean_change() can call anything at a level.
+/// The fewest blocks in each of two sets as large, or of pairs, with which mean_change() can call anything at
+/// a level.
 Index blocks_for(double level, bool paired);
+
+/// Loss of all documents together.
+PredictionLoss total(const std::vector<PredictionLoss>& losses);
+
+/// Difference of two mean losses in nats per token, and its standard error over documents.
+struct LossDifference {
+  double mean = 0;
+  double standard_error = 0;  ///< of the mean over documents, each weighted by its tokens; NaN of fewer than two
+};
+
+/// The difference of two mean losses of the same n documents, with w_i tokens each.
+///
+///     mean = sum_i d_i / W,   d_i = after_i - before_i summed over tokens,   W = sum_i w_i    (1)
+///     standard_error = sqrt(n / (n - 1) sum_i (d_i - mean w_i)^2) / W                         (2)
+///
+/// Documents are what is drawn, not tokens: (2) is the delta method for a ratio of two sums over them. It is
+/// of the difference document by document, so what makes a document hard under both models is not in it.
+///
+/// Source: this project's; (2) is the textbook error of a ratio estimate.
+/// @param before  (n)
+/// @param after   (n)
+/// @throws ShapeError if the two are not of the same documents
+LossDifference loss_difference(const std::vector<PredictionLoss>& before, const std::vector<PredictionLoss>& after);
 
 }  // namespace headwave

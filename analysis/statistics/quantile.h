@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
+#include "../../core/numbers/random.h"
 
 namespace headwave {
 
@@ -18,12 +19,74 @@ namespace headwave {
 /// @throws ShapeError if there are no values; NumericError if q is outside [0, 1] or a value is NaN
 double quantile(std::vector<double> values, double q);
 
-/// Equation (1) of every row: what a head's resamples or draws under a null come to.
+/// Equation (1) of every row, such as a head's resamples or draws under a null.
 ///
 /// @param draws  (rows, draws)
 /// @param q      in [0, 1]
 /// @returns (rows)  NaN where a draw is not finite, or there is none
 /// @throws NumericError if q is outside [0, 1]
 Vector row_quantiles(const Matrix& draws, double q);
+
+/// The z that a standard normal variable exceeds with this probability.
+///
+/// @param tail  in (0, 1)
+/// @throws NumericError if it is outside
+double normal_quantile(double tail);
+
+/// The same quantile of Student's t.
+///
+/// @param degrees  of freedom, > 0
+/// @throws NumericError if tail or degrees is outside
+double student_quantile(double tail, double degrees);
+
+/// The tail of a bootstrap distribution that corresponds to a tail of the truth if documents are few.
+///
+///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)
+///
+/// Percentile intervals of a mean over n are too narrow by sqrt((n - 1) / n), since the resampled variance
+/// divides by n, and by the normal for Student's quantile: 90 % intervals of 20 documents cover 87 %, of 5
+/// documents 78 %. The percentiles tail' and 1 - tail' make up for both; as n grows tail' becomes tail.
+///
+/// Source: Hesterberg 2015, doi:10.1080/00031305.2015.1089789, expanded percentile intervals.
+/// @param tail  in (0, 1/2)
+/// @param n     documents, 2 or more
+/// @throws NumericError if tail or n is outside
+double bootstrap_tail(double tail, Index n);
+
+/// The excess over its mean that a sum of independent numbers reaches with at most this probability, however
+/// skew they are.
+///
+///     x = L m / 3 + sqrt((L m / 3)^2 + 2 L v),   L = -log tail                                (2)
+///
+/// Larger than the normal quantile, the more so the fewer numbers make up the sum: a few large weights prove
+/// little.
+///
+/// Source: Bernstein's inequality, as in Boucheron, Lugosi and Massart 2013, doi:10.1093/acprof:oso/9780199535255.001.0001,
+/// corollary 2.11.
+/// @param tail      in (0, 1)
+/// @param variance  v of the sum, >= 0
+/// @param largest   m, by which no number exceeds its mean, >= 0
+/// @throws NumericError if one of them is outside
+double largest_excess(double tail, double variance, double largest);
+
+/// The number of times that each of n documents is drawn in a sample of n with replacement.
+///
+/// @param documents  n >= 1
+/// @returns (n)  whole numbers that sum to n
+std::vector<double> drawn_times(Index documents, Random& random);
+
+/// Ends of an interval of every head.
+struct BootstrapInterval {
+  Vector lower, upper;  ///< (rows)  NaN: undefined
+};
+
+/// Expanded percentile intervals of what resampled documents gave, see bootstrap_tail().
+///
+/// @param drawn      (rows, resamples)
+/// @param estimate   (rows)  of all documents; where it is NaN, or a resample's is, the interval is undefined
+/// @param documents  n >= 2
+/// @param coverage   in (0, 1)
+/// @throws NumericError if documents or coverage is outside
+BootstrapInterval bootstrap_interval(const Matrix& drawn, const Vector& estimate, Index documents, double coverage);
 
 }  // namespace headwave

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "../../core/algebra/product.h"
-#include "../../core/bytes/append.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/pair_sums.h"
@@ -41,43 +40,20 @@ double key_only_share(const HeadWaves& waves, const Matrix& centred_keys) {
   return whole > 0 ? own / whole : 0.0;
 }
 
-class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances, CrossCovarianceSum> {
+class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
  public:
-  explicit CrossCovarianceAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [&site = input.site, &block = input.stack().block, reach = input.options.reach] {
-          return CrossCovarianceSum(site.grid, block.d_head, reach, site.length, block.score_scale);
-        }) {}
-
+  using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of(
-        std::make_unique<CovarianceListener>(site().grid, stack().block.d_head, options().reach, number == 0),
-        &CovarianceListener::taken);
-  }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    return before_position_term(describe(finished.keep(sum_.covariances())), stack());
+    return look_of<CovarianceListener>(site().grid, stack().block.d_head, options().reach, number == 0);
   }
 
- private:
-  void add(CrossCovarianceSum& sum, DocumentCovariances&& found) const override { sum.add(std::move(found)); }
-  void join(CrossCovarianceSum& sum, CrossCovarianceSum&& next) const override { sum.join(std::move(next)); }
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(CrossCovariances& sum, Finished& finished) override {
+    return before_position_term(describe(finished.keep(std::move(sum)), site().grid, site().length), stack());
+  }
 };
-
-AnalysisCost cross_covariance_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                   const JobOptions& options) {
-  AnalysisCost cost;
-  const double columns = sizes.length * sizes.rows * sizes.d_head, near = 2 * static_cast<double>(options.reach) + 1;
-  if (document.number >= 0) {
-    cost.document = 4.2e-8 * columns;
-    cost.looking = 8 * (3 * sizes.d_head + 2) * sizes.rows * near + 8 * 12 * sizes.length * sizes.d_head;
-  }
-  cost.after = 1e-9 * columns;
-  cost.parallel = false;
-  cost.entries = (3 * sizes.d_head + 2 + sizes.documents) * sizes.rows * near;
-  cost.kept = 8 * cost.entries;
-  return cost;
-}
 
 }  // namespace
 
@@ -99,7 +75,8 @@ CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
     result.unbiased.row(j) = centred_and_unbiased(waves, j, row.segment(from, width).transpose()).transpose();
   }
   result.weighted = product(result.covariance.transpose(), gain);
-  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is centred.
+  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is
+  // centred.
   const Vector mean_key = waves.key.colwise().mean().transpose();
   const Vector along = product(waves.query, gain.cwiseProduct(mean_key));
   const Vector before = prefix_sums(along);
@@ -126,112 +103,64 @@ double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& cova
   return largest > 0 ? (traces - covariance.weighted).cwiseAbs().maxCoeff() / largest : 0.0;
 }
 
-DocumentCovariances::DocumentCovariances(Index rows, Index components, Index reach_asked) : reach(reach_asked) {
-  for (Matrix* matrix : {&covariance, &correlation, &unbiased})
-    *matrix = Matrix::Constant(rows * components, 2 * reach + 1, not_defined);
-  for (Matrix* matrix : {&weighted, &weighted_centred}) *matrix = Matrix::Constant(rows, 2 * reach + 1, not_defined);
-  key_only_share = residual = Vector::Constant(rows, not_defined);
+CovarianceListener::CovarianceListener(const HeadGrid& grid, Index components, Index reach, bool check)
+    : components_(components), check_(check) {
+  const Index rows = grid.rows(), lags = 2 * reach + 1;
+  found_.documents = 1;
+  found_.covariance = found_.correlation = found_.unbiased = Matrix::Constant(rows * components, lags, not_defined);
+  found_.weighted = found_.weighted_centred = Matrix::Constant(rows, lags, not_defined);
+  found_.key_only_share = Vector::Constant(rows, not_defined);
+  if (check) found_.residual.value = found_.key_only_share;
 }
 
-void DocumentCovariances::add(const HeadWaves& waves, Index components, bool check) {
-  const CrossCovariance found = cross_covariance(waves, reach);
-  const Index near = std::min(reach, waves.length() - 1);
+void CovarianceListener::see(const HeadWaves& waves) {
+  const Index reach = found_.reach(), near = std::min(reach, waves.length() - 1);
+  const CrossCovariance one = cross_covariance(waves, reach);
   const Index from = waves.length() - 1 - near, to = reach - near, width = 2 * near + 1;
-  const Index first = component_row(waves.row, 0, components);
-  covariance.block(first, to, waves.rank(), width) = found.covariance.middleCols(from, width);
-  correlation.block(first, to, waves.rank(), width) = found.correlation;
-  unbiased.block(first, to, waves.rank(), width) = found.unbiased;
-  weighted.row(waves.row).segment(to, width) = found.weighted.segment(from, width).transpose();
-  weighted_centred.row(waves.row).segment(to, width) = found.weighted_centred.segment(from, width).transpose();
-  key_only_share[waves.row] = found.key_only_share;
-  if (check) residual[waves.row] = weighted_sum_residual(waves, found);
+  const Index first = component_row(waves.row, 0, components_);
+  found_.covariance.block(first, to, waves.rank(), width) = one.covariance.middleCols(from, width);
+  found_.correlation.block(first, to, waves.rank(), width) = one.correlation;
+  found_.unbiased.block(first, to, waves.rank(), width) = one.unbiased;
+  found_.weighted.row(waves.row).segment(to, width) = one.weighted.segment(from, width).transpose();
+  found_.weighted_centred.row(waves.row).segment(to, width) = one.weighted_centred.segment(from, width).transpose();
+  found_.key_only_share[waves.row] = one.key_only_share;
+  if (check_) (*found_.residual.value)[waves.row] = weighted_sum_residual(waves, one);
 }
 
-CrossCovarianceSum::CrossCovarianceSum(HeadGrid grid, Index components, Index reach, Index length, double score_scale) {
-  const Index rows = grid.rows();
-  sum_.grid = std::move(grid);
-  sum_.components = components;
-  sum_.reach = reach;
-  sum_.length = length;
-  sum_.score_scale = score_scale;
-  for (Matrix* matrix : {&sum_.covariance, &sum_.correlation, &sum_.unbiased})
-    *matrix = Matrix::Zero(rows * components, 2 * reach + 1);
-  sum_.weighted = sum_.weighted_centred = Matrix::Zero(rows, 2 * reach + 1);
-  sum_.key_only_share = sum_.residual = Vector::Zero(rows);
+CrossCovariances CovarianceListener::taken() {
+  found_.weighted_by_document.push_back(found_.weighted_centred);
+  return std::move(found_);
 }
 
-void CrossCovarianceSum::add(DocumentCovariances&& document) {
-  sum_.covariance += document.covariance;
-  sum_.correlation += document.correlation;
-  sum_.unbiased += document.unbiased;
-  sum_.weighted += document.weighted;
-  sum_.weighted_centred += document.weighted_centred;
-  sum_.key_only_share += document.key_only_share;
-  if (sum_.documents == 0) sum_.residual = document.residual;
-  sum_.weighted_by_document.push_back(std::move(document.weighted_centred));
-  ++sum_.documents;
-}
-
-void CrossCovarianceSum::join(CrossCovarianceSum&& next) {
-  sum_.covariance += next.sum_.covariance;
-  sum_.correlation += next.sum_.correlation;
-  sum_.unbiased += next.sum_.unbiased;
-  sum_.weighted += next.sum_.weighted;
-  sum_.weighted_centred += next.sum_.weighted_centred;
-  sum_.key_only_share += next.sum_.key_only_share;
-  if (sum_.documents == 0) sum_.residual = next.sum_.residual;
-  append(sum_.weighted_by_document, std::move(next.sum_.weighted_by_document));
-  sum_.documents += next.sum_.documents;
-}
-
-CrossCovariances CrossCovarianceSum::covariances() const {
-  CrossCovariances means = sum_;
-  const auto documents = static_cast<double>(std::max<Index>(1, means.documents));
-  for (Matrix* matrix :
-       {&means.covariance, &means.correlation, &means.unbiased, &means.weighted, &means.weighted_centred})
-    *matrix /= documents;
-  means.key_only_share /= documents;
-  return means;
-}
-
-std::vector<Field> describe(const CrossCovariances& covariances) {
-  const Axis layer = layer_axis(covariances.grid.layers), head = head_axis(covariances.grid.heads);
-  const Axis lag = offset_axis("lag", -covariances.reach, covariances.reach);
-  const std::vector<Axis> columns{layer, head, component_axis(covariances.components), lag};
+std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid& grid, Index length) {
+  const auto documents = static_cast<double>(covariances.documents);
+  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
+  const Axis lag = offset_axis("lag", -covariances.reach(), covariances.reach());
+  const std::vector<Axis> columns{layer, head, component_axis(covariances.covariance.rows() / grid.rows()), lag};
   const char* const no_pair = "no pair at that lag";
   const char* const no_column = "beyond the head's rank, or no pair at that lag";
   Fields fields("cross_covariance");
-  fields
-      .add("weighted", {layer, head, lag}, "1",
-           "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
-           covariances.weighted)
-      .undefined(no_pair);
-  fields
-      .add("weighted_centred", {layer, head, lag}, "1",
-           "the same of scores without their row means, which the softmax cannot see", covariances.weighted_centred)
-      .undefined(no_pair);
-  fields
-      .add("weighted_by_document", {document_axis(covariances.documents), layer, head, lag}, "1",
-           "weighted_centred of one document", covariances.weighted_by_document)
-      .undefined(no_pair);
+  fields.add("weighted", {layer, head, lag}, "1",
+             "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
+             covariances.weighted / documents, no_pair);
+  fields.add("weighted_centred", {layer, head, lag}, "1",
+             "weighted sum of scores without their row means, which the softmax cannot see",
+             covariances.weighted_centred / documents, no_pair);
+  fields.add("weighted_by_document", {document_axis(covariances.documents), layer, head, lag}, "1",
+             "weighted_centred of one document", covariances.weighted_by_document, no_pair);
   fields.add("identity_residual", {layer, head}, "1",
              "largest relative difference between the weighted sum and the traces of the scores, first document",
-             covariances.residual);
+             *covariances.residual.value);
   fields.add("key_only_share", {layer, head}, "1", "share of the key-only term b_Q.k in the row-centred score variance",
-             covariances.key_only_share);
-  fields
-      .add("covariance", columns, "1", "biased cross-covariance of redefined query and key columns",
-           covariances.covariance)
-      .undefined(no_column);
-  fields
-      .add("correlation", columns, "1",
-           "cross-correlation of redefined query and key columns, less its mean over all lags", covariances.correlation)
-      .undefined(no_column);
-  fields
-      .add("unbiased", columns, "1", "cross-covariance of centred columns divided by the number of pairs",
-           covariances.unbiased)
-      .undefined(no_column);
-  fields.note_all("length", covariances.length).note_all("documents", covariances.documents);
+             covariances.key_only_share / documents);
+  fields.add("covariance", columns, "1", "biased cross-covariance of redefined query and key columns",
+             covariances.covariance / documents, no_column);
+  fields.add("correlation", columns, "1",
+             "cross-correlation of redefined query and key columns, less its mean over all lags",
+             covariances.correlation / documents, no_column);
+  fields.add("unbiased", columns, "1", "cross-covariance of centred columns divided by the number of pairs",
+             covariances.unbiased / documents, no_column);
+  fields.note_all("length", length).note_all("documents", covariances.documents);
   return fields.taken();
 }
 
@@ -242,8 +171,7 @@ const AnalysisKind& cross_covariance_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<CrossCovarianceAnalysis>,
-                                 .cost = cross_covariance_cost};
+                                 .make = make_of<CrossCovarianceAnalysis>};
   return kind;
 }
 

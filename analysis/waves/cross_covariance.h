@@ -2,16 +2,15 @@
 
 #include <limits>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "wave_probe.h"
+#include "wave_chain.h"
 
 namespace headwave {
 
-/// Cross-covariances of one head over one document of T tokens, lags t = -(T-1) .. T-1 in columns, or those near zero,
-/// t = -n .. n. k = rank.
+/// Cross-covariances of one head over one document of T tokens, lags t = -(T-1) .. T-1 in columns, or those
+/// near zero, t = -n .. n. k = rank.
 struct CrossCovariance {
   Matrix covariance;   ///< (k, 2 T - 1)  biased: sums over the pairs there are, nothing taken away
   Matrix correlation;  ///< (k, 2 n + 1)  biased, without its mean over all lags, over the columns' norms; NaN: no norm
@@ -21,16 +20,17 @@ struct CrossCovariance {
   double key_only_share = 0;  ///< of the key-only term b_Q . k_j in the row-centred score variance; 0: no bias
 };
 
-/// How each redefined query column goes with its key column, lag by lag.
+/// Cross-covariance of each redefined query column with its key column, lag by lag.
 ///
 ///     xcov_j[t] = sum_i q[i, j] k[i+t, j]                                                     (1)
 ///     xcorr_j[t] = (xcov_j[t] - mean over all t of xcov_j) / (|q_j| |k_j|)                    (2)
 ///     unbiased_j[t] = (1) of columns less their means, / (T - |t|)                            (3)
 ///     sum_j gain[j] xcov_j[t] = tr_t(Q diag(gain) K^T)                                        (4)
 ///
-/// (1) and (2) are the published ones. (1) carries the taper T - |t|: a slow wave that is truly 20 tokens away seems
-/// nearer; (3) does not. (4) is an identity: the weighted sum is what the scores add up to along their diagonals, so a
-/// peak of it is where a head's scores point before mask and softmax. Through FFT, O(k T log T).
+/// (1) and (2) are the published ones. (1) carries the taper T - |t|: a slow wave that is truly 20 tokens
+/// away seems nearer; (3) does not. (4) is an identity: the weighted sum is what the scores add up to along
+/// their diagonals, so a peak of it is where a head's scores point before mask and softmax. Through FFT, O(k
+/// T log T).
 ///
 /// Source: Yamamoto and Matsuzaki 2023, sections 3.3 and 3.4; (3) is this project's.
 /// @param reach  largest |t| of (2) and (3), n, where T has as many lags
@@ -40,67 +40,42 @@ CrossCovariance cross_covariance(const HeadWaves& waves, Index reach = std::nume
 /// themselves, over the largest modulus of a side: rounding, or something is wrong.
 double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& covariance);
 
-/// What one document gives: rows (head), or (head, component), lags |t| <= reach.
-struct DocumentCovariances {
-  Index reach = 0;
+/// Cross-covariances summed over documents. Rows are (head), or (head, component); lags |t| <= reach.
+struct CrossCovariances {
+  Index documents = 0;
   Matrix covariance, correlation, unbiased;  ///< (rows * d_head, 2 reach + 1)
   Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
   Vector key_only_share;                     ///< (rows)
-  Vector residual;                           ///< (rows); NaN where it was not asked for
-
-  explicit DocumentCovariances(Index rows = 0, Index components = 0, Index reach = 0);
-  void add(const HeadWaves& waves, Index components, bool check);
+  First<Vector> residual;                    ///< (rows)  of the identity (4), in the first document
+  ByDocument<Matrix> weighted_by_document;   ///< (rows, 2 reach + 1)  row-centred
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents, self.covariance, self.correlation, self.unbiased, self.weighted,
+                    self.weighted_centred, self.key_only_share, self.residual, self.weighted_by_document);
+  }
+  [[nodiscard]] Index reach() const { return weighted.cols() / 2; }
 };
 
 /// Gathers the covariances of every head over one document.
 class CovarianceListener : public WaveListener {
  public:
-  /// @param check  look at the identity (4) too: it costs the scores
-  CovarianceListener(const HeadGrid& grid, Index components, Index reach, bool check)
-      : components_(components), check_(check), found_(grid.rows(), components, reach) {}
-  void see(const HeadWaves& waves) override { found_.add(waves, components_, check_); }
-  [[nodiscard]] DocumentCovariances taken() { return std::move(found_); }
+  /// @param components  d_head
+  /// @param check       look at the identity (4) too: it costs the scores
+  CovarianceListener(const HeadGrid& grid, Index components, Index reach, bool check);
+  void see(const HeadWaves& waves) override;
+  [[nodiscard]] CrossCovariances taken();
 
  private:
   Index components_;
   bool check_;
-  DocumentCovariances found_;
+  CrossCovariances found_;
 };
 
-/// Means over documents; weighted sums also document by document.
-struct CrossCovariances {
-  HeadGrid grid;
-  Index components = 0, reach = 0, length = 0, documents = 0;
-  double score_scale = 1;
-  Matrix covariance, correlation, unbiased;  ///< (rows * components, 2 reach + 1)
-  Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
-  Vector key_only_share;                     ///< (rows)
-  Vector residual;                           ///< (rows) of the identity (4), in the first document
-  std::vector<Matrix> weighted_by_document;  ///< (rows, 2 reach + 1) row-centred
-};
+/// Fields cross_covariance/...: means over documents; weighted sums also document by document.
+/// @param length  T of the documents
+std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid& grid, Index length);
 
-class CrossCovarianceSum {
- public:
-  CrossCovarianceSum(HeadGrid grid, Index components, Index reach, Index length, double score_scale);
-  void add(DocumentCovariances&& document);
-  /// Adds what the next documents came to.
-  void join(CrossCovarianceSum&& next);
-  [[nodiscard]] CrossCovariances covariances() const;
-  template <class Self>
-  static auto members(Self& self) {
-    auto& sum = self.sum_;
-    return std::tie(sum.documents, sum.covariance, sum.correlation, sum.unbiased, sum.weighted, sum.weighted_centred,
-                    sum.key_only_share, sum.residual, sum.weighted_by_document);
-  }
-
- private:
-  CrossCovariances sum_;
-};
-
-/// Fields cross_covariance/...
-std::vector<Field> describe(const CrossCovariances& covariances);
-
-/// In a job: cross_covariance/..., CrossCovariances for those who read scores.
+/// In a job: cross_covariance/... Keeps CrossCovariances for analyses that read scores.
 const AnalysisKind& cross_covariance_analysis();
 
 }  // namespace headwave

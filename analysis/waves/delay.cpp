@@ -94,9 +94,9 @@ struct Peak {
   bool at_edge = false;
 };
 
-/// Higher first; of equal heights the one nearer to 0, then the left one: offset_peak()'s rule. Not offset_peak()
-/// itself: these peaks lie between whole offsets, their heights are refined and equal only up to rounding, and a second
-/// one is asked for.
+/// Higher first; of equal heights the one nearer to 0, then the left one: offset_peak()'s rule. Not
+/// offset_peak() itself: these peaks lie between whole offsets, their heights are refined and equal only up
+/// to rounding, and a second one is asked for.
 bool before(const Peak& a, const Peak& b) {
   const double equal = 1e-12 * std::max(std::abs(a.height), std::abs(b.height));
   if (std::abs(a.height - b.height) > equal) return a.height > b.height;
@@ -221,7 +221,8 @@ Matrix delay_by_frequency(const MatrixC& cross, Index length) {
   for (Index f = 1; f < cross.rows(); ++f)
     for (Index column = 0; column < cross.cols(); ++column) {
       const Complex c = cross(f, column);
-      // At half the length C is real: the sign of its imaginary part is rounding, and half a turn the same both ways.
+      // At half the length C is real: the sign of its imaginary part is rounding, and half a turn the same
+      // both ways.
       const double phase = 2 * f == length ? (c.real() < 0 ? std::numbers::pi : 0) : std::arg(c);
       if (c != Complex(0)) result(f, column) = -phase / (turn * static_cast<double>(f));
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <complex>
 #include <vector>
 
 #include "../../core/numbers/fft.h"
@@ -13,7 +12,7 @@ struct DelayOptions {
   Index oversample = 8;  ///< grid points per token before the maximum is refined
 };
 
-/// Where the cross-spectrum of queries and keys points, and how much of it agrees.
+/// The delay between queries and keys of one head, and how much of the cross-spectrum agrees with it.
 struct Delay {
   double offset = 0;           ///< t^ in tokens, key minus query; NaN: nothing but rounding in the cross-spectrum
   double coherence = 0;        ///< share of the modulus that adds up at t^; 1: one delay at every frequency
@@ -27,12 +26,12 @@ struct Delay {
 ///     t^ = argmax_{|t| <= reach} D(t),  D(t) = Re sum_{f > 0} m_f C(f) e^{2 pi i f t / T}      (1)
 ///     coherence = D(t^) / sum_{f > 0} m_f |C(f)|                                              (2)
 ///
-/// C(f) = sum_c conj(F[q_c](f)) F[k_c](f) over a head's columns, or those weighted by gain; m_f = 2, but 1 at f = T/2.
-/// f = 0 is left out: a constant agrees with every delay. One frequency alone fixes a delay only up to T / f
-/// (aliasing); many together do not leave that choice, and the runner-up tells how close another came. The maximum is
-/// found on a grid and refined by Newton's method on D'(t) = 0: no whole tokens. A maximum at |t| = reach is marked:
-/// there D(t) was cut off and need not turn. Where reach is T / 2 or more that end is T / 2, where left and right are
-/// one.
+/// C(f) = sum_c conj(F[q_c](f)) F[k_c](f) over a head's columns, or those weighted by gain; m_f = 2, but 1 at
+/// f = T/2. f = 0 is left out: a constant agrees with every delay. One frequency alone fixes a delay only up
+/// to T / f (aliasing); many together do not leave that choice, and the runner-up tells how close another
+/// came. The maximum is found on a grid and refined by Newton's method on D'(t) = 0: no whole tokens. A
+/// maximum at |t| = reach is marked: there D(t) was cut off and need not turn. Where reach is T / 2 or more
+/// that end is T / 2, where left and right are one.
 ///
 /// Source: this project's; the phases it combines are those of Yamamoto and Matsuzaki 2023, section 3.5.
 /// @param cross   (floor(T/2) + 1, heads)  one C(f) per column
@@ -53,15 +52,17 @@ struct EnvelopeDelay {
 ///
 ///     t_e = argmax_{|t| <= reach} |E(t)|,  E(t) = sum_{f > 0} m_f C(f) e^{2 pi i f t / T},  phase = arg E(t_e)   (3)
 ///
-/// D(t) of (1) is the real part of E(t), a wave under the envelope |E|. Where keys are queries delayed, both have their
-/// maximum at t^ and the phase is 0. Where keys are queries turned by one phase, the envelope stays at 0, the phase is
-/// that phase, and t^ only the nearest crest: (2) is then less than the coherence here. A narrow band knows its phase
-/// well but its envelope badly: of few frequencies side by side neither says much.
+/// D(t) of (1) is the real part of E(t), a wave under the envelope |E|. Where keys are queries delayed, both
+/// have their maximum at t^ and the phase is 0. Where keys are queries turned by one phase, the envelope
+/// stays at 0, the phase is that phase, and t^ only the nearest crest: (2) is then less than the coherence
+/// here. A narrow band knows its phase well but its envelope badly: of few frequencies side by side neither
+/// says much.
 ///
 /// @throws ShapeError as delays()
 std::vector<EnvelopeDelay> envelope_delays(const MatrixC& cross, Index length, const DelayOptions& options = {});
 
-/// The delay of every frequency by itself, t^(f) = -T arg C(f) / (2 pi f), f = 1 .. floor(T/2): known up to T / f.
+/// The delay of every frequency by itself, t^(f) = -T arg C(f) / (2 pi f), f = 1 .. floor(T/2): known up to T
+/// / f.
 /// @returns (floor(T/2) + 1, heads)  in tokens; NaN at f = 0 and where C(f) is zero; at f = T/2, where C is real, -1 or 0
 Matrix delay_by_frequency(const MatrixC& cross, Index length);
 

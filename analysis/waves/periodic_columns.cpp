@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/fft.h"
@@ -14,36 +13,25 @@ namespace headwave {
 
 namespace {
 
-class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns, PeriodicColumns> {
+class PeriodicColumnsAnalysis : public AnalysisOf<PeriodicColumns> {
  public:
   explicit PeriodicColumnsAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [&site = input.site, d_head = input.stack().block.d_head,
-                                 threshold = periodic_threshold(input.site.length)] {
-          return periodic_columns(site.grid, d_head, threshold);
-        }) {}
+      : AnalysisOf(input), threshold_(periodic_threshold(input.site.length)) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) < 0) return nullptr;
-    return look_of(std::make_unique<PeriodicColumnsListener>(sum_.grid, sum_.components, sum_.threshold, sum_.options),
-                   &PeriodicColumnsListener::taken);
+    return observe_waves(PeriodicColumns(site().grid.rows(), stack().block.d_head),
+                         [this](PeriodicColumns& found, const HeadWaves& waves) { observe(found, waves, threshold_); });
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    return before_position_term(describe(mean_of(std::move(sum_))), stack());
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(PeriodicColumns& sum, Finished& /*finished*/) override {
+    return before_position_term(describe(sum, site().grid, threshold_), stack());
   }
 
  private:
-  void add(PeriodicColumns& sum, DocumentPeriodicColumns&& found) const override { add_document(sum, found); }
-  void join(PeriodicColumns& sum, PeriodicColumns&& next) const override { join_documents(sum, next); }
+  double threshold_;
 };
-
-AnalysisCost periodic_columns_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                   const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  if (document.number >= 0) cost.document = 2e-8 * sizes.length * sizes.rows * sizes.d_head;
-  cost.entries = 4 * sizes.rows * sizes.d_head;
-  cost.kept = cost.looking = 8 * cost.entries;
-  return cost;
-}
 
 }  // namespace
 
@@ -80,74 +68,46 @@ bool is_periodic(const PeakShare& peak, Index length, double threshold, const Pe
          static_cast<double>(peak.frequency) * options.shortest <= static_cast<double>(length);
 }
 
-DocumentPeriodicColumns::DocumentPeriodicColumns(Index rows, Index components) {
+PeriodicColumns::PeriodicColumns(Index rows, Index components) : documents(1) {
   query = key = Vector::Zero(rows);
-  share = frequency = Matrix::Constant(rows * components, 2, not_defined);
+  share = Matrix::Constant(rows * components, 2, not_defined);
+  frequency.value = share;
 }
 
-void PeriodicColumnsListener::see(const HeadWaves& waves) {
-  const Index length = waves.length();
+void observe(PeriodicColumns& document, const HeadWaves& waves, double threshold, const PeriodicOptions& options) {
+  const Index length = waves.length(), components = document.share.rows() / document.query.size();
   for (Index j = 0; j < waves.rank(); ++j) {
     const PeakShare query = peak_share(waves.query_spectrum.col(j), length);
     const PeakShare key = peak_share(waves.key_spectrum.col(j), length);
-    found_.query[waves.row] += is_periodic(query, length, threshold_, options_) ? 1 : 0;
-    found_.key[waves.row] += is_periodic(key, length, threshold_, options_) ? 1 : 0;
-    const Index at = component_row(waves.row, j, components_);
-    found_.share.row(at) << query.share, key.share;
-    found_.frequency.row(at) << static_cast<double>(query.frequency), static_cast<double>(key.frequency);
+    document.query[waves.row] += is_periodic(query, length, threshold, options) ? 1 : 0;
+    document.key[waves.row] += is_periodic(key, length, threshold, options) ? 1 : 0;
+    const Index at = component_row(waves.row, j, components);
+    document.share.row(at) << query.share, key.share;
+    document.frequency.value->row(at) << static_cast<double>(query.frequency), static_cast<double>(key.frequency);
   }
 }
 
-PeriodicColumns periodic_columns(const HeadGrid& grid, Index components, double threshold,
-                                 const PeriodicOptions& options) {
-  PeriodicColumns sum{grid, components, 0, threshold, options, DocumentPeriodicColumns(grid.rows(), components)};
-  sum.mean.share.setZero();
-  return sum;
-}
-
-void add_document(PeriodicColumns& sum, const DocumentPeriodicColumns& document) {
-  sum.mean.query += document.query;
-  sum.mean.key += document.key;
-  sum.mean.share += document.share;
-  if (sum.documents == 0) sum.mean.frequency = document.frequency;
-  ++sum.documents;
-}
-
-void join_documents(PeriodicColumns& sum, const PeriodicColumns& next) {
-  sum.mean.query += next.mean.query;
-  sum.mean.key += next.mean.key;
-  sum.mean.share += next.mean.share;
-  if (sum.documents == 0) sum.mean.frequency = next.mean.frequency;
-  sum.documents += next.documents;
-}
-
-PeriodicColumns mean_of(PeriodicColumns sum) {
-  const auto documents = static_cast<double>(std::max<Index>(1, sum.documents));
-  sum.mean.query /= documents;
-  sum.mean.key /= documents;
-  sum.mean.share /= documents;
-  return sum;
-}
-
-std::vector<Field> describe(const PeriodicColumns& columns) {
-  const Axis layer = layer_axis(columns.grid.layers), head = head_axis(columns.grid.heads);
+std::vector<Field> describe(const PeriodicColumns& columns, const HeadGrid& grid, double threshold,
+                            const PeriodicOptions& options) {
+  const auto documents = static_cast<double>(columns.documents);
+  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
+  const Axis component = component_axis(columns.share.rows() / grid.rows());
   const Axis side{"side", "1", "whose columns", std::vector<std::string>{"query", "key"}};
-  const std::vector<Axis> by_column{layer, head, component_axis(columns.components), side};
-  const DocumentPeriodicColumns& mean = columns.mean;
+  const std::vector<Axis> by_column{layer, head, component, side};
   const char* const beyond = "beyond the head's numerical rank";
   Fields fields("periodic_columns");
-  fields.add("query", {layer, head}, "1", "periodic columns of redefined queries, mean over documents", mean.query);
-  fields.add("key", {layer, head}, "1", "periodic columns of redefined keys, mean over documents", mean.key);
-  fields
-      .add("peak_share", by_column, "1", "share of a column's power within a bin of its peak, mean over documents",
-           mean.share)
-      .undefined(beyond);
-  fields.add("peak_frequency", by_column, "cycles/T", "where that peak is in the first document", mean.frequency)
-      .undefined(beyond);
-  fields.note_all("threshold", columns.threshold)
-      .note_all("lowest_frequency", columns.options.lowest)
-      .note_all("shortest_period", columns.options.shortest)
-      .note_all("quantile", columns.options.quantile);
+  fields.add("query", {layer, head}, "1", "periodic columns of redefined queries, mean over documents",
+             columns.query / documents);
+  fields.add("key", {layer, head}, "1", "periodic columns of redefined keys, mean over documents",
+             columns.key / documents);
+  fields.add("peak_share", by_column, "1", "share of a column's power within a bin of its peak, mean over documents",
+             columns.share / documents, beyond);
+  fields.add("peak_frequency", by_column, "cycles/T", "frequency of that peak in the first document",
+             *columns.frequency.value, beyond);
+  fields.note_all("threshold", threshold)
+      .note_all("lowest_frequency", options.lowest)
+      .note_all("shortest_period", options.shortest)
+      .note_all("quantile", options.quantile);
   return fields.taken();
 }
 
@@ -158,8 +118,7 @@ const AnalysisKind& periodic_columns_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<PeriodicColumnsAnalysis>,
-                                 .cost = periodic_columns_cost};
+                                 .make = make_of<PeriodicColumnsAnalysis>};
   return kind;
 }
 

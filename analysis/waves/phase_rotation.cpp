@@ -18,8 +18,8 @@ namespace headwave {
 
 namespace {
 
-/// Descending modulus, conjugate pairs together with the positive phase first. Moduli that differ by rounding alone are
-/// equal: the order must not depend on the last digit.
+/// Descending modulus, conjugate pairs together with the positive phase first. Moduli that differ by rounding
+/// alone are equal: the order must not depend on the last digit.
 std::vector<Index> order_of(const Eigen::VectorXcd& values) {
   std::vector<Index> order(static_cast<std::size_t>(values.size()));
   std::iota(order.begin(), order.end(), Index{0});
@@ -38,8 +38,8 @@ std::vector<Index> order_of(const Eigen::VectorXcd& values) {
   return order;
 }
 
-/// A real matrix with the singular values of the eigenvectors of a real one: p and its conjugate, side by side, are
-/// sqrt(2) (Re p, Im p) times a unitary matrix.
+/// A real matrix with the singular values of the eigenvectors of a real one: p and its conjugate, side by
+/// side, are sqrt(2) (Re p, Im p) times a unitary matrix.
 Eigen::MatrixXd real_form(const Eigen::MatrixXcd& vectors) {
   Eigen::MatrixXd real = vectors.real();
   for (Index c = 0; c + 1 < vectors.cols(); ++c) {

@@ -30,7 +30,7 @@ Vector signs_of(const Matrix& columns) {
 
 }  // namespace
 
-QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options) {
+QkSvd qk_svd(MatrixView w_query, MatrixView w_key) {
   if (w_query.rows() != w_key.rows() || w_query.cols() != w_key.cols() || w_query.empty())
     throw ShapeError(fmt::format("qk_svd: W_Q is ({}, {}) and W_K ({}, {}); expected (d_model, d_head) of both",
                                  w_query.rows(), w_query.cols(), w_key.rows(), w_key.cols()));
@@ -41,11 +41,7 @@ QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options) 
 
   QkSvd result;
   result.gain = svd.s;
-  Index rank = numerical_rank(result.gain, std::max(w_query.rows(), w_query.cols()));
-  if (options.components > 0 && options.components < rank) {
-    rank = options.components;
-    result.tied = result.gain[rank - 1] - result.gain[rank] < options.tied_within * result.gain[rank - 1];
-  }
+  const Index rank = numerical_rank(result.gain, std::max(w_query.rows(), w_query.cols()));
   result.query = product(query.q, svd.u.leftCols(rank));
   const Vector signs = signs_of(result.query);
   const Vector share = signs.cwiseQuotient(result.gain.head(rank));

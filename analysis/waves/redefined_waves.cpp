@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "../../core/fields/fields.h"
 
@@ -12,32 +11,19 @@ namespace {
 
 constexpr Index shown_waves = 4;  // of each head
 
-class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves, RedefinedWaves> {
+class RedefinedAnalysis : public AnalysisOf<RedefinedWaves> {
  public:
-  using DocumentAnalysis::DocumentAnalysis;
+  using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) != 0) return nullptr;
-    return look_of(std::make_unique<RedefinedWavesListener>(site().grid, site().length, shown_waves),
-                   &RedefinedWavesListener::taken);
-  }
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    return before_position_term(describe(sum_, site().grid), stack());
+    return look_of<RedefinedWavesListener>(site().grid, site().length, shown_waves);
   }
 
- private:
-  void add(RedefinedWaves& sum, RedefinedWaves&& found) const override { sum = std::move(found); }
-  void join(RedefinedWaves& sum, RedefinedWaves&& next) const override {
-    if (next.query.size() > 0) sum = std::move(next);
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(RedefinedWaves& sum, Finished& /*finished*/) override {
+    return before_position_term(describe(sum, site().grid), stack());
   }
 };
-
-AnalysisCost redefined_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.entries = 2 * static_cast<double>(shown_waves) * sizes.rows * sizes.longest;
-  cost.kept = 8 * cost.entries;
-  if (document.number == 0) cost.looking = cost.kept;
-  return cost;
-}
 
 }  // namespace
 
@@ -77,7 +63,7 @@ std::vector<Field> describe(const RedefinedWaves& shown, const HeadGrid& grid) {
   fields.add("query", {layer, head, wave, position}, "1", "a redefined query column over the first document",
              shown.query);
   fields.add("key", {layer, head, wave, position}, "1", "the redefined key column that goes with it", shown.key);
-  fields.add("component", {layer, head, wave}, "1", "which column that is, by descending gain", shown.component);
+  fields.add("component", {layer, head, wave}, "1", "number of that column, by descending gain", shown.component);
   fields.note_all("undefined", "the head has fewer columns");
   return fields.taken();
 }
@@ -89,8 +75,7 @@ const AnalysisKind& redefined_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<RedefinedAnalysis>,
-                                 .cost = redefined_cost};
+                                 .make = make_of<RedefinedAnalysis>};
   return kind;
 }
 

@@ -9,8 +9,7 @@
 
 namespace headwave {
 
-/// Courses of the most periodic columns of redefined queries and keys over the tokens of one document: the waves
-/// themselves, to be looked at.
+/// The most periodic columns of redefined queries and keys over the tokens of one document, to be drawn.
 struct RedefinedWaves {
   Matrix query, key;  ///< (rows * waves, T)  NaN: fewer columns
   Matrix component;   ///< (rows, waves)  which they are, from 1
@@ -20,8 +19,8 @@ struct RedefinedWaves {
   }
 };
 
-/// Keeps those of every head over one document: columns whose peak lies inside the periodic band first, the largest
-/// peak share of the query column first among them.
+/// Keeps the most periodic columns of every head over one document: first the columns with a peak inside the
+/// periodic band, and among them the largest peak share of the query column.
 class RedefinedWavesListener : public WaveListener {
  public:
   /// @param waves  most columns of a head

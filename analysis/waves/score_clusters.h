@@ -9,13 +9,21 @@ namespace headwave {
 ///
 ///     score_scale * sum_j gain[j] xcov_j[t],  |t| <= window                                   (1)
 ///
-/// of every document and head, equation (4) of cross_covariance.h of scores without their row means and as scaled: what
-/// the softmax sees, summed along a diagonal. An offset without a pair counts 0.
+/// of every document and head, equation (4) of cross_covariance.h of scores without their row means and as
+/// scaled: what the softmax sees, summed along a diagonal. An offset without a pair counts 0.
 ///
 /// Source: Yamamoto and Matsuzaki 2023 for GPT-2 and BART (score clusters, k = 2, |t| <= 30).
-/// @param window  at most covariances.reach counts, in tokens
+/// @param score_scale  of the model
+/// @param window       in tokens; more than covariances.reach() counts as that
 /// @throws Error as head_clusters()
-HeadClusters score_clusters(const CrossCovariances& covariances, Index window, const HeadClusterOptions& options = {});
+HeadClusters score_clusters(const CrossCovariances& covariances, const HeadGrid& grid, double score_scale, Index window,
+                            const HeadClusterOptions& options = {});
+
+inline constexpr OwnOption score_window_option{
+    "score_window", "largest offset of the scores that heads are clustered by, in tokens; the published choice", 30, 1,
+    4096};
+inline constexpr OwnOption score_clusters_option{"score_clusters", "number of clusters of scores; the published choice",
+                                                 2, 1, 100};
 
 /// In a job: score_cluster/...
 const AnalysisKind& score_cluster_analysis();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,52 +13,27 @@ namespace headwave {
 
 namespace {
 
-template <class Spectra>
-auto matrices(Spectra& spectra) {
-  return std::vector{&spectra.query,          &spectra.key,          &spectra.state,
-                     &spectra.query_shuffled, &spectra.key_shuffled, &spectra.state_shuffled};
+/// As many columns as the fewest of states, queries and keys.
+Index column_count(const Stack& stack) {
+  const BlockSpec& block = stack.block;
+  return std::min({stack.d_model(), block.heads * block.d_head, block.kv_heads * block.d_head});
 }
 
-class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra, WaveSpectra> {
+class WaveSpectraAnalysis : public AnalysisOf<WaveSpectra> {
  public:
-  explicit WaveSpectraAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [&site = input.site, count = count_of(input.stack())] {
-          return wave_spectra(site.grid, site.length, count);
-        }) {}
-
+  using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of(std::make_unique<WaveSpectraListener>(site().grid, stack().block.d_head, site().length, sum_.count,
-                                                         options().seed, number),
-                   &WaveSpectraListener::taken);
-  }
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    return before_position_term(describe(mean_of(std::move(sum_))), stack());
+    return look_of<WaveSpectraListener>(site().grid, stack().block.d_head, site().length, column_count(stack()),
+                                        options().seed, number);
   }
 
- private:
-  /// As many columns as the fewest of states, queries and keys.
-  static Index count_of(const Stack& stack) {
-    const BlockSpec& block = stack.block;
-    return std::min({stack.d_model(), block.heads * block.d_head, block.kv_heads * block.d_head});
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(WaveSpectra& sum, Finished& /*finished*/) override {
+    return before_position_term(describe(sum, site().grid, site().length, column_count(stack())), stack());
   }
-  void add(WaveSpectra& sum, DocumentWaveSpectra&& found) const override { add_document(sum, found); }
-  void join(WaveSpectra& sum, WaveSpectra&& next) const override { join_documents(sum, next); }
 };
-
-AnalysisCost wave_spectra_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                               const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  const double columns = sizes.length * sizes.rows * sizes.d_head;
-  if (document.number >= 0) {
-    cost.document = 2.5e-8 * columns;
-    cost.showing = 8 * (2 * columns / sizes.layers + 2 * sizes.length * sizes.d_model);
-  }
-  cost.entries = 6 * sizes.layers * sizes.frequencies();
-  cost.kept = 8 * cost.entries;
-  return cost;
-}
 
 }  // namespace
 
@@ -82,17 +56,15 @@ Vector expected_maximum(const Matrix& amplitude, Index count) {
   return result;
 }
 
-DocumentWaveSpectra::DocumentWaveSpectra(Index layers, Index length) {
-  for (Matrix* matrix : matrices(*this)) *matrix = Matrix::Zero(layers, length / 2 + 1);
-}
-
 WaveSpectraListener::WaveSpectraListener(const HeadGrid& grid, Index components, Index length, Index count,
                                          std::uint64_t seed, Index number)
     : heads_(grid.heads),
       components_(components),
       count_(count),
       order_(static_cast<std::size_t>(length)),
-      found_(static_cast<Index>(grid.layers.size()), length) {
+      found_{1, {}, {}, {}, {}, {}, {}} {
+  found_.query = found_.key = found_.state = Matrix::Zero(std::ssize(grid.layers), length / 2 + 1);
+  found_.query_shuffled = found_.key_shuffled = found_.state_shuffled = found_.query;
   std::iota(order_.begin(), order_.end(), Index{0});
   Random random = Random(seed).stream(2000000 + static_cast<std::uint64_t>(number));
   random.shuffle(order_);
@@ -120,43 +92,20 @@ void WaveSpectraListener::end(const WaveLayer& layer) {
   found_.state_shuffled.row(layer.place) = largest(amplitude_spectrum(Matrix(layer.states(order_, Eigen::all))));
 }
 
-WaveSpectra wave_spectra(const HeadGrid& grid, Index length, Index count) {
-  return {grid, length, 0, count, DocumentWaveSpectra(static_cast<Index>(grid.layers.size()), length)};
-}
-
-void add_document(WaveSpectra& sum, const DocumentWaveSpectra& document) {
-  const auto sums = matrices(sum.mean);
-  const auto parts = matrices(document);
-  for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] += *parts[i];
-  ++sum.documents;
-}
-
-void join_documents(WaveSpectra& sum, const WaveSpectra& next) {
-  const Index documents = sum.documents + next.documents;
-  add_document(sum, next.mean);
-  sum.documents = documents;
-}
-
-WaveSpectra mean_of(WaveSpectra sum) {
-  for (Matrix* matrix : matrices(sum.mean)) *matrix /= static_cast<double>(std::max<Index>(1, sum.documents));
-  return sum;
-}
-
-std::vector<Field> describe(const WaveSpectra& spectra) {
-  const std::vector<Axis> lines{layer_axis(spectra.grid.layers), frequency_axis(spectra.length)};
-  const std::string among = fmt::format("largest amplitude expected among {} columns of ", spectra.count);
+std::vector<Field> describe(const WaveSpectra& spectra, const HeadGrid& grid, Index length, Index count) {
+  const auto documents = static_cast<double>(spectra.documents);
+  const std::vector<Axis> lines{layer_axis(grid.layers), frequency_axis(length)};
+  const std::string among = fmt::format("largest amplitude expected among {} columns of ", count);
   const std::string of = among + "all heads' ", of_states = among + "the hidden states";
   const std::string shuffled = ", positions in another order";
-  const DocumentWaveSpectra& mean = spectra.mean;
   Fields fields("wave_spectra");
-  fields.add("query", lines, "1", of + "redefined queries", mean.query);
-  fields.add("key", lines, "1", of + "redefined keys", mean.key);
-  fields.add("state", lines, "1", of_states, mean.state);
-  fields.add("query_shuffled", lines, "1", of + "redefined queries" + shuffled, mean.query_shuffled);
-  fields.add("key_shuffled", lines, "1", of + "redefined keys" + shuffled, mean.key_shuffled);
-  fields.add("state_shuffled", lines, "1", of_states + shuffled, mean.state_shuffled);
-  fields.note_all("columns", spectra.count)
-      .note_all("count", "expected maximum over that many columns, whatever their number");
+  fields.add("query", lines, "1", of + "redefined queries", spectra.query / documents);
+  fields.add("key", lines, "1", of + "redefined keys", spectra.key / documents);
+  fields.add("state", lines, "1", of_states, spectra.state / documents);
+  fields.add("query_shuffled", lines, "1", of + "redefined queries" + shuffled, spectra.query_shuffled / documents);
+  fields.add("key_shuffled", lines, "1", of + "redefined keys" + shuffled, spectra.key_shuffled / documents);
+  fields.add("state_shuffled", lines, "1", of_states + shuffled, spectra.state_shuffled / documents);
+  fields.note_all("columns", count).note_all("count", "expected maximum over that many columns, whatever their number");
   return fields.taken();
 }
 
@@ -167,8 +116,7 @@ const AnalysisKind& wave_spectra_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<WaveSpectraAnalysis>,
-                                 .cost = wave_spectra_cost};
+                                 .make = make_of<WaveSpectraAnalysis>};
   return kind;
 }
 

@@ -5,36 +5,38 @@
 
 #include "../../core/fields/field.h"
 #include "../pass/analysis_kind.h"
-#include "wave_probe.h"
+#include "wave_chain.h"
 
 namespace headwave {
 
-/// What columns show at their strongest, frequency by frequency.
+/// Expected maximum of the amplitudes of n columns, frequency by frequency.
 ///
-///     max over n columns drawn from N, their mean over all draws = sum_i x_(i) C(i-1, n-1) / C(N, n)    (1)
+///     mean over all draws of n from N columns of their maximum = sum_i x_(i) C(i-1, n-1) / C(N, n)    (1)
 ///
-/// with x_(1) <= ... <= x_(N) the amplitudes of all columns at a frequency. n = N is the plain maximum, which grows with
-/// the number of columns: to compare 768 columns of states with 64 of queries, give both the smaller n.
+/// with x_(1) <= ... <= x_(N) the amplitudes of all columns at a frequency. n = N is the plain maximum, which
+/// grows with the number of columns: to compare 768 columns of states with 64 of queries, give both the
+/// smaller n.
 /// @param amplitude  (frequencies, N)
 /// @param count      n, from 1 to N
 /// @returns (frequencies)
 /// @throws ShapeError if count is outside
 Vector expected_maximum(const Matrix& amplitude, Index count);
 
-/// What one document gives: expected maxima (1), counts equalised, of the amplitudes of redefined queries, redefined
-/// keys and hidden states. Layers as in the grid.
-struct DocumentWaveSpectra {
+/// Expected maxima (1), counts equalised, of the amplitudes of redefined queries, redefined keys and hidden
+/// states, summed over documents. Layers as in the grid.
+struct WaveSpectra {
+  Index documents = 0;
   Matrix query, key, state;                             ///< (layers, floor(T/2) + 1)
   Matrix query_shuffled, key_shuffled, state_shuffled;  ///< the same with the positions in another order
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.query, self.key, self.state, self.query_shuffled, self.key_shuffled, self.state_shuffled);
+    return std::tie(self.documents, self.query, self.key, self.state, self.query_shuffled, self.key_shuffled,
+                    self.state_shuffled);
   }
-
-  explicit DocumentWaveSpectra(Index layers = 0, Index length = 0);
 };
 
-/// Gathers the spectra of every layer over one document: max over heads and columns of |F[Q]|, |F[K]| and |F[X]|.
+/// Gathers the spectra of every layer over one document: max over heads and columns of |F[Q]|, |F[K]| and
+/// |F[X]|.
 class WaveSpectraListener : public WaveListener {
  public:
   /// @param count   n of (1)
@@ -44,35 +46,18 @@ class WaveSpectraListener : public WaveListener {
   void begin(const WaveLayer& layer) override;
   void see(const HeadWaves& waves) override;
   void end(const WaveLayer& layer) override;
-  [[nodiscard]] DocumentWaveSpectra taken() { return std::move(found_); }
+  [[nodiscard]] WaveSpectra taken() { return std::move(found_); }
 
  private:
   Index heads_, components_, count_;
   std::vector<Index> order_;                            ///< the positions in another order
   Matrix query_, key_, query_shuffled_, key_shuffled_;  ///< (floor(T/2) + 1, heads * d_head) amplitudes of the layer
-  DocumentWaveSpectra found_;
+  WaveSpectra found_;
 };
 
-/// Spectra by layer: means over documents.
-struct WaveSpectra {
-  HeadGrid grid;
-  Index length = 0, documents = 0, count = 0;  ///< count: n of (1)
-  DocumentWaveSpectra mean;                    ///< a sum until mean_of()
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.mean);
-  }
-};
-
-/// Empty spectra, for add_document().
-WaveSpectra wave_spectra(const HeadGrid& grid, Index length, Index count);
-void add_document(WaveSpectra& sum, const DocumentWaveSpectra& document);
-/// Adds what the next documents came to.
-void join_documents(WaveSpectra& sum, const WaveSpectra& next);
-WaveSpectra mean_of(WaveSpectra sum);
-
-/// Fields wave_spectra/...
-std::vector<Field> describe(const WaveSpectra& spectra);
+/// Fields wave_spectra/...: means over documents.
+/// @param count  n of (1)
+std::vector<Field> describe(const WaveSpectra& spectra, const HeadGrid& grid, Index length, Index count);
 
 /// In a job: wave_spectra/...
 const AnalysisKind& wave_spectra_analysis();

@@ -67,7 +67,7 @@ void print_list() {
 void add_analyses(CLI::App& program, Command& chosen) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command = program.add_subcommand("analyses", "list what a run can find, for --only");
-  command->add_flag("--json", *json, "as JSON, for programs");
+  command->add_flag("--json", *json, "print JSON, for programs");
   add_examples(*command, {{"analyses", "every analysis: what it finds, what it needs, what it reads"}});
   command->final_callback([=, &chosen] {
     chosen = [=] {

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -7,11 +6,10 @@
 
 #include "../../job/studies/model_atlas.h"
 #include "../options/help.h"
-#include "../options/input_remarks.h"
+#include "../options/input_options.h"
 #include "../options/job_options.h"
-#include "../options/place_options.h"
 #include "../options/values.h"
-#include "../results/read_files.h"
+#include "../results/output_folder.h"
 #include "../results/result_folder.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -31,14 +29,12 @@ struct AtlasCommand {
 
 int atlas(AtlasCommand& options) {
   for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
-  const auto start = std::chrono::steady_clock::now();
   std::vector<std::filesystem::path> read{folder_of_model(options.model), options.atlas.words.words};
   if (!options.map.empty()) read.push_back(options.map);
   OutputFolder folder = opened_folder(options.folder, read);
   progress_at("predicting the offsets of every head");
   std::vector<KindResult> results =
       model_atlas(place_of(options.model, options.map, options.place), options.atlas, progress());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const KindResult& found : results)
     if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
       say(fmt::format("a partial checkpoint: missing are {}; the weights of the layers that are there are looked at",
@@ -48,7 +44,7 @@ int atlas(AtlasCommand& options) {
       if (const std::string remark = rows_read_text(found.result.provenance, std::get<std::int64_t>(rows->second));
           !remark.empty())
         say_once(remark);
-  write_folder(folder, results, options.folder, seconds);
+  write_folder(folder, results, options.folder);
   return done;
 }
 
@@ -60,52 +56,50 @@ void add_atlas(CLI::App& program, Command& chosen) {
       "atlas", "where every head would look, from the checkpoint: by its weights, and over random words; no text");
   command
       ->add_option("--model", options->model,
-                   "model directory: config.json and weights; a tokenizer only says which words are special or unused")
+                   "model directory: config.json and weights; a tokenizer only tells special and unused words")
       ->required()
       ->type_name("DIR");
   command->add_option("--map", options->map, "what the model's tensors are, instead of config.json")->type_name("FILE");
   add_place_options(*command, options->place);
   command
-      ->add_option(
-          "--words", options->atlas.words.words,
-          "how often random words are drawn: zipf (1 / rank by id), uniform, or a text whose tokens are counted")
+      ->add_option("--words", options->atlas.words.words,
+                   "distribution of random words: zipf (1 / rank by id), uniform, or a text whose tokens are counted")
       ->capture_default_str()
       ->type_name("zipf|uniform|FILE");
   command
       ->add_option("--passes", options->atlas.words.documents,
-                   "documents of random words that pass through the model; 0: the weights alone, no forward pass")
+                   "documents of random words that pass through the model; 0: weights alone, no forward pass")
       ->check(whole_number(0, 100000))
       ->capture_default_str();
   command
       ->add_option("--length", options->atlas.atlas.length,
-                   "positions looked at, the first ones, and tokens of a document; 0: all rows that are read, and at "
-                   "most 512")
+                   "positions to look at, and tokens of a document; 0: all rows that are read, at most 512")
       ->check(whole_number(0, 1048576))
       ->capture_default_str();
   command->add_option("--rows", options->atlas.rows, rows_help)->check(whole_number(0, 1048576))->capture_default_str();
-  command->add_option("--reach", options->atlas.atlas.reach, "offsets are predicted among |t| <= reach, in tokens")
+  command->add_option("--reach", options->atlas.atlas.reach, "largest offset that is predicted, in tokens")
       ->check(whole_number(1, 1048576))
       ->capture_default_str();
-  command->add_option("--draws", options->atlas.atlas.null.draws, "random rotations that the null is made of")
+  command->add_option("--draws", options->atlas.atlas.null.draws, "random rotations for the null")
       ->check(whole_number(3, 100000))
       ->capture_default_str();
-  command
-      ->add_option("--level", options->atlas.atlas.null.level, "share of the heads given an offset that may be false")
+  command->add_option("--level", options->atlas.atlas.null.level, "share of false offsets among the heads given one")
       ->check(real_number(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--seed", options->atlas.atlas.null.seed, "of the rotations, and of the random words")
+  command->add_option("--seed", options->atlas.atlas.null.seed, "seed of the rotations and of the random words")
       ->check(not_negative())
       ->capture_default_str();
-  command->add_option("--threads", options->atlas.atlas.threads, "0: one per core; changes no digit")
+  command->add_option("--threads", options->atlas.atlas.threads, "number of threads, 0: one per core; changes no digit")
       ->check(whole_number(0, 1024))
       ->capture_default_str();
   command
       ->add_option("--paper-rotation", options->paper_heads,
-                   "heads whose g(f, theta) is drawn from the whole rotation as published, under random completions of "
-                   "its bases: L0H0,L1H2; seconds a head")
+                   "heads to draw g(f, theta) of from the whole rotation, as published: L0H0,L1H2; seconds a head")
       ->delimiter(',')
       ->type_name("HEADS");
-  command->add_option("--completions", options->atlas.paper.completions, "how many completions of --paper-rotation")
+  command
+      ->add_option("--completions", options->atlas.paper.completions,
+                   "random completions of the bases for --paper-rotation")
       ->needs("--paper-rotation")
       ->check(whole_number(2, 1000))
       ->capture_default_str();

@@ -7,20 +7,15 @@
 
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../job/inputs/identity.h"
-#include "../../job/run/kept_bytes.h"
-#include "../../job/studies/captured_parts.h"
+#include "../../job/run/sealed_file.h"
 #include "../../job/studies/state_capture.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
-#include "../options/keep_options.h"
-#include "../options/run_input.h"
+#include "../options/input_options.h"
 #include "../options/values.h"
-#include "../results/kept_work.h"
 #include "../results/output_folder.h"
-#include "../results/provenance.h"
-#include "../results/read_files.h"
+#include "../results/resuming.h"
 #include "../terminal/progress.h"
-#include "../terminal/shell_words.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -37,7 +32,7 @@ struct CaptureCommand {
   std::string layers, what = "states", type = "float32";
   std::uint64_t seed = 1;
   bool force = false;
-  KeepOptions keep;
+  ResumeOptions keep;
 };
 
 /// "0,3-5": single layers and ranges, both ends with them; ':' says the same as '-'. None of an empty text.
@@ -79,14 +74,15 @@ Attributes identity_of(const JobInput& input, const CaptureOptions& options) {
 bool is_finished(CaptureCommand& options, const SourceOptions& given) {
   if (!options.keep.resume || options.force || !fs::exists(options.file)) return false;
   const JobInput input = input_of(options.input, given, options.seed);
-  require_same_identity(identity_text(stated_identity(Hdf5File(options.file).attributes("/provenance"))),
-                        identity_text(identity_of(input, options.capture)), options.file.string(),
-                        "give --force in place of --resume to replace it, or another --out");
+  require_same_identity(
+      identity_text(stated_identity(Hdf5File(options.file).attributes("/provenance"))),
+      identity_text(identity_of(input, options.capture)), options.file.string(),
+      {give("force", "", "in place of --resume to replace it"), give("out", "FILE", "for another one")});
   require_captured(input.model, *input.source, options.file, options.capture);
   return true;
 }
 
-void capture_kept(const JobInput& input, const CaptureCommand& options, UnfinishedRun& kept) {
+void capture_kept(const JobInput& input, const CaptureCommand& options, ResumeFile& kept) {
   const LastWords words = resume_words();
   Attributes provenance = input.provenance;
   add_program(provenance, 0);
@@ -103,15 +99,15 @@ int capture(CaptureCommand& options, const SourceOptions& given) {
   files.read = read_files(options.input);
   require_unread(inside, files);
   if (is_finished(options, given)) {
-    forget_kept(inside / kept_name, inside / lock, [&] { remove_captured_parts(options.file); });
+    remove_resume_file(inside / kept_name, inside / lock, [&] { remove_captured_parts(options.file); });
     say(fmt::format("{}: is finished; there is nothing to go on with", visible_text(options.file.string())));
     return done;
   }
   const OutputFolder folder(inside, files, options.force);
-  const fs::path file = kept_file(folder, kept_name, options.keep, options.force);
+  const fs::path file = resume_file_in(folder, kept_name, options.keep, options.force);
   const JobInput input = input_of(options.input, given, options.seed);
   if (options.capture.packing == 0) folder.require_space(capture_bytes(input.model, *input.source, options.capture));
-  UnfinishedRun kept(file, identity_of(input, options.capture), options.keep.keep_every);
+  ResumeFile kept(file, identity_of(input, options.capture), options.keep.keep_every);
   capture_kept(input, options, kept);
   end_progress();
   const auto word = [](const std::string& text) { return visible_text(shell_word(text)); };
@@ -138,27 +134,26 @@ void add_capture(CLI::App& program, Command& chosen) {
       *command, options->input,
       {.states = "these are stored states already; give a text, token ids or images", .layers = true});
   command->add_option("--out", options->file, "HDF5 file to write")->required()->type_name("FILE");
-  command->add_option("--layers", options->layers, "layers that are stored, 0,3 or 0-5; without it all")
-      ->type_name("LAYERS");
+  command->add_option("--layers", options->layers, "layers to store, 0,3 or 0-5; otherwise all")->type_name("LAYERS");
   command
       ->add_option("--what", options->what,
-                   "states: what enters the layers' projections; projections: queries and keys as attention takes them")
+                   "states: input of the layers' projections; projections: queries and keys as attention takes them")
       ->check(one_of({"states", "projections"}))
       ->capture_default_str();
-  command->add_option("--dtype", options->type, "float16 halves the file and keeps 11 bits of every number")
+  command->add_option("--dtype", options->type, "type of the numbers; float16 halves the file and keeps 11 bits")
       ->check(one_of({"float32", "float16"}))
       ->capture_default_str();
-  command->add_option("--compress", options->capture.packing, "zlib's level; 0: not packed, and quicker to read")
+  command->add_option("--compress", options->capture.packing, "zlib's level; 0: not packed, and faster to read")
       ->check(whole_number(0, 9))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of random tokens and shuffled words")
+  command->add_option("--seed", options->seed, "seed of random tokens and shuffled words")
       ->check(not_negative())
       ->capture_default_str();
-  command->add_option("--threads", options->capture.threads, "0: one per core; changes no digit")
+  command->add_option("--threads", options->capture.threads, "number of threads, 0: one per core; changes no digit")
       ->check(whole_number(0, 1024))
       ->capture_default_str();
-  command->add_flag("--force", options->force, "replace a file that is already there");
-  add_keep_options(*command, "capture", options->keep);
+  command->add_flag("--force", options->force, "replace an existing file");
+  add_resume_options(*command, "capture", options->keep);
   add_examples(
       *command,
       {{"capture --model minilm --text text.txt --documents 100 --length 512 --out states.h5",

@@ -9,8 +9,8 @@ namespace headwave::cli {
 /// What the program exits with.
 constexpr int done = 0, failed = 1, usage = 2, different = 3;
 
-/// A subcommand adds its options to the program and leaves what to do in `chosen`; main calls that once the line is
-/// parsed.
+/// A subcommand adds its options to the program and leaves what to do in `chosen`; main calls that once the
+/// line is parsed.
 using Command = std::function<int()>;
 
 void add_demo(CLI::App& program, Command& chosen);
@@ -34,6 +34,5 @@ void add_validate(CLI::App& program, Command& chosen);
 void add_inspect(CLI::App& program, Command& chosen);
 void add_analyses(CLI::App& program, Command& chosen);
 void add_completion(CLI::App& program, Command& chosen);
-void add_man(CLI::App& program, Command& chosen);
 
 }  // namespace headwave::cli

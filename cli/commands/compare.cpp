@@ -1,4 +1,3 @@
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -21,7 +20,6 @@
 #include "../results/output_folder.h"
 #include "../results/result_folder.h"
 #include "../results/result_path.h"
-#include "../terminal/printing.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -32,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// Version of what --json prints, docs/compare-json.md; a key may be added within a version, none removed or changed.
-/// 2: `positional` is `one_offset`, so that positional is the account's verdict alone.
+/// Version of what --json prints, docs/compare-json.md; a key may be added within a version, none removed or
+/// changed. 2: `positional` is `one_offset`, so that positional is the account's verdict alone.
 constexpr int compare_json_version = 2;
 
 struct CompareCommand {
@@ -157,7 +155,6 @@ std::vector<std::unique_ptr<OutputFolder>> opened_folders(const CompareCommand& 
 }
 
 int compare(const CompareCommand& command) {
-  const auto start = std::chrono::steady_clock::now();
   const auto folders = opened_folders(command);
   const auto read = [](const fs::path& path) { return read_result(Hdf5File(result_path(path)), compared_fields()); };
   const Result first = read(command.paths[0]);
@@ -178,8 +175,7 @@ int compare(const CompareCommand& command) {
   for (std::size_t i = 0; i < folders.size(); ++i)
     contents.push_back(
         {*folders[i], results[i], {{"changes.json", text_of(json_of(command, ordered_json::array({others[i]})))}}});
-  if (!contents.empty())
-    write_results(contents, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (!contents.empty()) write_results(contents);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto say_it = [&] {
       if (!command.json) print(found[i], results[i].front().result, command, command.paths[i + 1]);
@@ -212,19 +208,21 @@ void add_compare(CLI::App& program, Command& chosen) {
   for (const char* name :
        {"--force", "--no-figures", "--heads", "--formats", "--figure-width", "--font", "--font-size", "--palette"})
     command->get_option(name)->needs("--out");
-  command->add_option("--level", options->options.level, "chance that any head is called changed where none is")
+  command->add_option("--level", options->options.level, "chance that any head is called changed although none is")
       ->check(real_number(1e-6, 0.5))
       ->capture_default_str();
-  command->add_option("--draws", options->options.draws, "assignments of blocks of documents that decide")
+  command->add_option("--draws", options->options.draws, "assignments of blocks of documents for the test")
       ->check(whole_number(1, 1000000))
       ->capture_default_str();
   command
       ->add_option("--block", options->options.block,
-                   "documents in a row that stay together, since those are alike; 0: as many as the level allows")
+                   "documents in a row that form a block, since neighbours are alike; 0: as many as the level allows")
       ->check(whole_number(0, 1000000))
       ->capture_default_str();
-  command->add_option("--seed", options->options.seed, "seed of these")->check(not_negative())->capture_default_str();
-  command->add_option("--threads", options->options.threads, "0: one per core; changes no digit")
+  command->add_option("--seed", options->options.seed, "seed of the assignments")
+      ->check(not_negative())
+      ->capture_default_str();
+  command->add_option("--threads", options->options.threads, "number of threads, 0: one per core; changes no digit")
       ->check(whole_number(0, 1024))
       ->capture_default_str();
   add_examples(*command,

@@ -1,15 +1,14 @@
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../analysis/attention/head_clusters.h"
+#include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../job/run/job.h"
-#include "../../job/run/result_size.h"
 #include "../../reports/tables/head_findings.h"
 #include "../options/help.h"
 #include "../options/job_options.h"
@@ -61,20 +60,17 @@ int verdict(const Result& result) {
 }
 
 int demo(DemoOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
   require_own(options.folder);
   options.folder.force = true;
   OutputFolder folder = opened_folder(options.folder, {});
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
   require_maps(options.job, *documents);
-  folder.require_space(result_bytes(planted.model, *documents, options.job));
   std::vector<KindResult> results = run_job_by_kind(planted.model, *documents, options.job, progress());
   Result& result = results.front().result;
   append(result.fields, describe(planted));
   result.title = "headwave demo: a planted model with known truth";
-  write_folder(folder, results, options.folder,
-               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_folder(folder, results, options.folder);
   return verdict(result);
 }
 
@@ -84,10 +80,10 @@ void add_demo(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<DemoOptions>();
   options->folder.folder = "headwave-demo";
   // Six positional kinds and one flat kind were planted: seven can be told apart.
-  options->job.clusters = 7;
+  options->job[clusters_option] = 7;
   CLI::App* command = program.add_subcommand(
       "demo", "plant a model whose truth is known, and find it again; exits with 3 if a head differs");
-  command->add_option("--documents", options->documents, "how many documents of 512 random words")
+  command->add_option("--documents", options->documents, "number of documents of 512 random words")
       ->check(whole_number(1, 100000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, false);

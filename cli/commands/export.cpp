@@ -103,21 +103,20 @@ void add_export(CLI::App& program, Command& chosen) {
   command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
       ->required()
       ->type_name("PATH");
-  command
-      ->add_option("--csv", options->folder, "folder for the tables, and all-columns.csv, which says what is in them")
+  command->add_option("--csv", options->folder, "folder for the tables and all-columns.csv, which describes them")
       ->required()
       ->type_name("DIR");
   command
       ->add_option("--only", options->only,
-                   "tables of these groups alone, measured_offset,head_account; `headwave inspect` lists the groups")
+                   "groups to export, measured_offset,head_account; `headwave inspect` lists the groups")
       ->delimiter(',')
       ->type_name("GROUP,...");
   command
       ->add_option("--max-rows", options->max_rows,
-                   "longer tables, as of maps of many heads, are left out, or refused where --only names them")
+                   "rows of a table at most; longer tables are skipped, or refused if --only names them")
       ->check(whole_number(1, 1'000'000'000'000))
       ->capture_default_str();
-  command->add_flag("--force", options->force, "replace tables that are already there");
+  command->add_flag("--force", options->force, "replace existing tables");
   add_examples(*command,
                {{"export result/results.h5 --csv tables",
                  "a table for each group of arrays that share axes, a row for each combination of their values"},

@@ -56,10 +56,9 @@ void add_figures(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("PATH");
   command->add_option("--out", options->folder, "folder for figures/; default: the result's own")->type_name("DIR");
-  command->add_flag("--force", options->force, "replace figures that are already there, in all their formats");
+  command->add_flag("--force", options->force, "replace existing figures, in all their formats");
   command
-      ->add_option("--only", options->drawing.only,
-                   "draw these alone, by their names (docs/figures.md), separated by commas")
+      ->add_option("--only", options->drawing.only, "figures to draw, by name (docs/figures.md), separated by commas")
       ->delimiter(',')
       ->type_name("FIGURES");
   add_drawing_options(*command, options->drawing);

@@ -16,8 +16,6 @@
 #include "../../reports/tables/field_heat.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
-#include "../../reports/tables/head_values.h"
-#include "../../reports/tables/position_note.h"
 #include "../options/help.h"
 #include "../results/result_json.h"
 #include "../results/result_path.h"
@@ -167,21 +165,16 @@ void add_inspect(CLI::App& program, Command& chosen) {
   CLI::Option* csv = command->add_flag("--csv", options->csv, "print the table of a result's heads as CSV");
   csv->excludes(json)->excludes(attributes);
   CLI::Option* map =
-      command->add_flag("--map", options->map,
-                        "print what a model directory is taken for as a map, to be changed and given to run --map");
+      command->add_flag("--map", options->map, "print a map of a model directory, to be edited and given to run --map");
   map->excludes(json)->excludes(attributes)->excludes(csv);
-  command
-      ->add_flag("--job", options->job,
-                 "print the job that made a result, to be given to run --job, or to sweep --job where it is of a sweep")
+  command->add_flag("--job", options->job, "print the job that made a result, for run --job or sweep --job")
       ->excludes(json)
       ->excludes(attributes)
       ->excludes(csv)
       ->excludes(map);
   command
-      ->add_option(
-          "--heat", options->heat,
-          "show a field of a result as signs, layers by heads or a line, one of its maps with its name behind a "
-          "colon")
+      ->add_option("--heat", options->heat,
+                   "show a field of a result as characters, layers by heads or a line; FIELD:NAME for one of its maps")
       ->type_name("GROUP/FIELD")
       ->excludes(json)
       ->excludes(attributes)

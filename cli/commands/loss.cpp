@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../../analysis/statistics/loss_difference.h"
+#include "../../analysis/statistics/mean_change.h"
 #include "../../job/studies/text_loss.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../options/help.h"
+#include "../options/input_options.h"
 #include "../options/job_options.h"
-#include "../options/run_input.h"
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -100,15 +100,14 @@ void add_loss(CLI::App& program, Command& chosen) {
       program.add_subcommand("loss", "how well a model predicts a text, and how much worse with --intervene");
   const SourceOptions source = add_input_options(
       *command, options->input,
-      {"stored states have no words that could be predicted", "", "a loss is compared document by document", "",
-       "a model of images names what it sees, and predicts no tokens"});
-  command->add_option("--masked-share", options->loss.masked_share, "masked models: share of tokens to be guessed")
+      {"stored states have no words that could be predicted", "", "a loss is compared document by document", ""});
+  command->add_option("--masked-share", options->loss.masked_share, "share of tokens to mask, for masked models")
       ->check(real_number(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--seed", options->loss.seed, "of which tokens are masked, and of shuffled words")
+  command->add_option("--seed", options->loss.seed, "seed of the masked tokens and of shuffled words")
       ->check(not_negative())
       ->capture_default_str();
-  command->add_option("--threads", options->loss.threads, "0: one per core; changes no digit")
+  command->add_option("--threads", options->loss.threads, "number of threads, 0: one per core; changes no digit")
       ->check(whole_number(0, 1024))
       ->capture_default_str();
   command->add_flag("--json", options->json, "print JSON, versioned, for other programs");

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -6,12 +5,11 @@
 #include <CLI/CLI.hpp>
 
 #include "../../job/inputs/identity.h"
-#include "../../job/inputs/run_input.h"
-#include "../../job/run/job_parts.h"
+#include "../../job/inputs/job_input.h"
+#include "../../job/run/shard_files.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
-#include "../results/read_files.h"
-#include "../results/run_needs.h"
+#include "../results/output_folder.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "commands.h"
@@ -24,20 +22,19 @@ struct MergeOptions : WholeRunOptions {
   std::vector<std::filesystem::path> parts;
 };
 
-int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& given, const JobParts& parts) {
-  const auto start = std::chrono::steady_clock::now();
+int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& given, const ShardFiles& parts) {
   std::vector<std::filesystem::path> read = read_files(options.input);
   read.insert(read.end(), options.parts.begin(), options.parts.end());
   OutputFolder folder = opened_folder(options.folder, read);
-  const JobInput input = checked_input(options, given);
-  const Attributes identity = run_identity(input, options.job);
+  Attributes identity;
   std::vector<KindResult> results;
-  within_memory(options.max_memory, [&] {
+  within_memory(options, given, [&](const JobInput& input) {
+    identity = run_identity(input, options.job);
     results = run_input(input, options.job, progress(),
                         [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); });
   });
   for (KindResult& found : results) found.result.provenance["merged_parts"] = std::int64_t{parts.files()};
-  write_run(command, folder, results, options, identity, job_text(command, {"out"}), start);
+  write_run(command, folder, results, options, identity, job_text(command, {"out"}));
   show_run(folder, results, options);
   return done;
 }
@@ -62,7 +59,7 @@ void add_merge(CLI::App& program, Command& chosen) {
                            "on a machine where model and text lie elsewhere"}});
   command->final_callback([=, &chosen] {
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
-    auto parts = std::make_shared<JobParts>(options->parts);
+    auto parts = std::make_shared<ShardFiles>(options->parts);
     read_job_text(*command, parts->job(), options->parts.front());
     require_usage(source, options->input);
     options->input.intervening.threads = options->job.threads;

@@ -4,14 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/models/planted_directory.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
-#include "../terminal/shell_words.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -56,7 +55,7 @@ void add_plant(CLI::App& program, Command& chosen) {
   command->add_option("--seed", options->seed, "seed of the model and of the documents")
       ->check(not_negative())
       ->capture_default_str();
-  command->add_flag("--force", options->force, "replace a model that is already there");
+  command->add_flag("--force", options->force, "replace an existing model");
   add_examples(*command,
                {{"plant --out planted", "a model directory like any other, whose truth lies beside it"},
                 {"plant --out small --documents 5 --seed 2", "another one, with fewer documents of random words"}});

@@ -6,16 +6,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../../core/model/guesses.h"
+#include "../../core/model/prediction.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/typed_document.h"
+#include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"
 #include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
-#include "../options/input_remarks.h"
-#include "../options/run_input.h"
+#include "../options/input_options.h"
 #include "../options/values.h"
 #include "commands.h"
 

@@ -7,13 +7,12 @@
 
 #include "../../analysis/attention/sought_words.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/typed_document.h"
+#include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"
 #include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../options/help.h"
-#include "../options/input_remarks.h"
-#include "../options/run_input.h"
+#include "../options/input_options.h"
 #include "../options/values.h"
 #include "commands.h"
 

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -8,10 +7,10 @@
 #include "../../job/studies/re_aiming.h"
 #include "../../reports/tables/re_aiming_table.h"
 #include "../options/help.h"
+#include "../options/input_options.h"
 #include "../options/job_options.h"
-#include "../options/run_input.h"
 #include "../options/values.h"
-#include "../results/read_files.h"
+#include "../results/output_folder.h"
 #include "../results/result_folder.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -30,7 +29,6 @@ struct ReAimCommand {
 };
 
 int re_aim(ReAimCommand& options, const SourceOptions& given) {
-  const auto start = std::chrono::steady_clock::now();
   OutputFolder folder = opened_folder(options.folder, read_files(options.input));
   const JobInput input = input_of(options.input, given, options.seed);
   for (const std::string& name : options.folder.drawing.heads) options.re_aiming.heads.push_back(parse_head_name(name));
@@ -48,9 +46,7 @@ int re_aim(ReAimCommand& options, const SourceOptions& given) {
   result.provenance["level"] = options.re_aiming.level;
   result.provenance["seed"] = static_cast<std::int64_t>(options.seed);
   const std::string table = terminal_table(re_aiming_columns(result));
-  write_folder(folder, std::move(result), options.folder,
-               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-               [&] { fmt::print("{}", table); });
+  write_folder(folder, std::move(result), options.folder, [&] { fmt::print("{}", table); });
   return done;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -7,13 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../job/run/result_size.h"
 #include "../../job/studies/reproduction.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../options/help.h"
+#include "../options/input_options.h"
 #include "../options/job_options.h"
-#include "../options/run_input.h"
-#include "../results/read_files.h"
+#include "../results/output_folder.h"
 #include "../results/result_folder.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -77,25 +75,21 @@ void print_table(const Reproduction& found, bool published) {
 }
 
 int reproduce(ReproduceCommand& options, const SourceOptions& given) {
-  const auto start = std::chrono::steady_clock::now();
   OutputFolder folder = opened_folder(options.folder, read_files(options.input));
   const auto input = [&] {
     JobInput opened = input_of(options.input, given, options.job.seed);
     require_maps(options.job, *opened.source);
-    folder.require_space(result_bytes(opened.model, *opened.source, options.job));
     return opened;
   };
   Reproduction found = reproduction(input, options.job, progress());
   const auto [differing, compared] = verdict(found);
-  write_folder(
-      folder, found.result, options.folder,
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), [&] {
-        print_table(found, compared > 0);
-        if (compared == 0)
-          say("nothing is published of this model; numbers are published of roberta-base and gpt2");
-        else
-          say(fmt::format("{} of {} published quantities of {} agree", compared - differing, compared, found.model));
-      });
+  write_folder(folder, found.result, options.folder, [&] {
+    print_table(found, compared > 0);
+    if (compared == 0)
+      say("nothing is published of this model; numbers are published of roberta-base and gpt2");
+    else
+      say(fmt::format("{} of {} published quantities of {} agree", compared - differing, compared, found.model));
+  });
   return differing > 0 ? different : done;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -10,21 +11,18 @@
 #include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../job/inputs/identity.h"
-#include "../../job/inputs/run_input.h"
-#include "../../job/run/job_memory.h"
-#include "../../job/run/job_parts.h"
-#include "../../job/run/unfinished_run.h"
+#include "../../job/inputs/job_input.h"
+#include "../../job/run/resume_file.h"
+#include "../../job/run/shard_files.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
-#include "../options/keep_options.h"
-#include "../options/shard.h"
 #include "../ranks/ranks.h"
-#include "../results/kept_work.h"
-#include "../results/read_files.h"
+#include "../results/output_folder.h"
 #include "../results/result_json.h"
 #include "../results/result_path.h"
+#include "../results/resuming.h"
 #include "../results/run_needs.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
@@ -38,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RunOptions : WholeRunOptions {
-  KeepOptions keep;
+  ResumeOptions keep;
   bool dry_run = false;  ///< only say what the job would take
   std::string shard;     ///< "3/16"; empty: the whole run
   fs::path job_file;
@@ -55,35 +53,41 @@ std::vector<fs::path> files_read(const RunOptions& options) {
 int dry_run(RunOptions& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
   if (options.folder.figures) require_gnuplot();
-  const JobInput input = checked_input(options, given);
-  const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  RunNeeds needs = run_needs(input, options.job, options.folder);
-  needs.reading = reading;
+  RunNeeds needs;
+  within_memory(options, given, [&](const JobInput& input) {
+    const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    needs = run_needs(input, options.job, options.folder);
+    needs.reading = reading;
+  });
   end_progress();
   std::fputs(text_of(needs).c_str(), stdout);
+  if (options.job.max_memory > 0 && needs.job.memory_bytes > options.job.max_memory)
+    say(fmt::format("that is more memory than --max-memory {} allows", options.max_memory));
   return done;
 }
 
 /// What a process does that another leads: its part of the documents. What goes wrong the leader says.
 int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
-  if (options.dry_run || !options.shard.empty()) return done;
   ranks.attempt([&] {
+    if (options.dry_run || !options.shard.empty()) return ranks.finished();
     options.job.threads = ranks.threads(options.job.threads);
-    const JobInput input = checked_input(options, given);
-    const Attributes identity = run_identity(input, options.job);
-    within_memory(options.max_memory, [&] {
-      run_part_of_job(input.model, *input.source, options.job, {},
-                      [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
-    });
+    within_memory(
+        options, given,
+        [&](const JobInput& input) {
+          const Attributes identity = run_identity(input, options.job);
+          run_part_of_job(input.model, *input.source, options.job, {},
+                          [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
+        },
+        false);
   });
   return done;
 }
 
 /// The job, going on where an earlier run ended. What it came to stays in the file until somebody removes it.
-std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Ranks& ranks, UnfinishedRun& kept) {
+std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Ranks& ranks, ResumeFile& kept) {
   try {
     const LastWords words = resume_words();
-    if (ranks.count() == 1) return run_input(input, options, progress(), kept_in(kept));
+    if (ranks.count() == 1) return run_input(input, options, progress(), resumed_by(kept));
     const Attributes identity = run_identity(input, options);
     const int threads = ranks.threads(options.threads);
     options.threads = threads * ranks.here();  // once the documents are through the others here have nothing to do
@@ -104,41 +108,39 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   FolderOptions opened = options.folder;
   opened.figures = false;
   OutputFolder folder = opened_folder(opened, files_read(options));
-  const JobInput input = checked_input(options, given);
-  const DocumentBlocks blocks(input.source->count());
-  const BlockRange range = part_of(blocks, shard.part, shard.parts);
-  const JobPart part(folder.path(), run_identity(input, options.job), options.job_text);
-  if (part.begun() && !options.keep.resume) {
-    if (!options.folder.force)
-      throw IoError(
-          fmt::format("{}: has a part of a run in it; go on with it with --resume, or begin anew with --force",
-                      folder.path().string()));
-    part.remove();
-  }
-  const std::vector<Index> missing = part.missing(blocks, range);
-  const double block_bytes = job_memory(input.model, *input.source, options.job).block;
-  folder.require_space(static_cast<std::int64_t>(std::min(1e18, static_cast<double>(missing.size()) * block_bytes)));
-  if (!missing.empty()) {
+  std::string documents;
+  bool resumed = options.keep.resume;
+  within_memory(options, given, [&](const JobInput& input) {
+    const DocumentBlocks blocks(input.source->count());
+    const BlockRange range = part_of(blocks, shard.part, shard.parts);
+    const ShardFolder part(folder.path(), run_identity(input, options.job), options.job_text);
+    if (part.begun() && !resumed) {
+      if (!options.folder.force)
+        throw IoError(fmt::format("{}: holds a part of a run already", folder.path().string()),
+                      {give("resume", "", "to continue it"), give("force", "", "to begin anew")});
+      part.remove();
+    }
+    resumed = true;
+    documents =
+        fmt::format("{} to {} of {}", blocks.first(range.first), blocks.first(range.end) - 1, input.source->count());
+    const std::vector<Index> missing = part.missing(blocks, range);
+    if (missing.empty()) return;
     const LastWords words = resume_words();
     try {
-      within_memory(options.max_memory, [&] {
-        run_part_of_job(input.model, *input.source, options.job, progress(),
-                        [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
-      });
+      run_part_of_job(input.model, *input.source, options.job, progress(),
+                      [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
     } catch (const ChangedFile&) {
       part.remove();  // or it would be gone on with, and merged
       throw;
     }
-  }
+  });
   end_progress();
-  say(fmt::format("{}: documents {} to {} of {}, part {} of {}; put the parts together with `headwave merge`",
-                  visible_text(folder.path().string()), blocks.first(range.first), blocks.first(range.end) - 1,
-                  input.source->count(), shard.part, shard.parts));
+  say(fmt::format("{}: documents {}, part {} of {}; put the parts together with `headwave merge`",
+                  visible_text(folder.path().string()), documents, shard.part, shard.parts));
   return done;
 }
 
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
-  const auto start = std::chrono::steady_clock::now();
   Ranks ranks;
   if (!ranks.leads()) return follow(options, given, ranks);
   if (options.dry_run) return dry_run(options, given);
@@ -149,7 +151,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   const bool looks = options.keep.resume && !options.folder.force;
   const Written before = looks ? written_before(options, given) : Written::nothing;
   if (before == Written::all) {
-    forget_kept(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
+    remove_resume_file(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
     finish_drawings(options.folder, files_read(options));
     if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);
     return done;
@@ -157,21 +159,27 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   FolderOptions opened = options.folder;
   opened.resumed = before == Written::part;  // it ended while it wrote its kinds of attention
   OutputFolder folder = opened_folder(opened, files_read(options));
-  const fs::path file = kept_file(folder, unfinished_name, options.keep, options.folder.force);
+  const fs::path file = resume_file_in(folder, unfinished_name, options.keep, options.folder.force);
   if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);
-  const JobInput input = checked_input(options, given);
-  require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
-  const Attributes identity = run_identity(input, options.job);
-  UnfinishedRun kept(file, identity, options.keep.keep_every);
+  Attributes identity;
+  std::optional<ResumeFile> kept;
   std::vector<KindResult> results;
-  within_memory(options.max_memory, [&] { results = run_kept(input, options.job, ranks, kept); });
+  within_memory(
+      options, given,
+      [&](const JobInput& input) {
+        if (!kept) require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
+        identity = run_identity(input, options.job);
+        kept.emplace(file, identity, options.keep.keep_every);
+        results = run_kept(input, options.job, ranks, *kept);
+      },
+      ranks.count() == 1);
   for (KindResult& found : results) {
     Attributes& provenance = found.result.provenance;
-    if (kept.documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept.documents());
+    if (kept->documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept->documents());
     if (ranks.count() > 1) provenance["ranks"] = static_cast<std::int64_t>(ranks.count());
   }
-  write_run(command, folder, results, options, identity, options.job_text, start);
-  kept.remove();
+  write_run(command, folder, results, options, identity, options.job_text);
+  kept->remove();
   show_run(folder, results, options);
   return done;
 }
@@ -185,10 +193,10 @@ void add_run(CLI::App& program, Command& chosen) {
   const SourceOptions source = add_whole_run_options(*command, *options);
   command
       ->add_flag("--dry-run", options->dry_run,
-                 "say what time, memory and disk the job would take, from a short trial; write nothing")
+                 "print the time, memory and disk that the job would take, measured in a short trial; write nothing")
       ->excludes("--json")
       ->configurable(false);
-  add_keep_options(*command, "run", options->keep);
+  add_resume_options(*command, "run", options->keep);
   add_shard_option(*command, options->shard,
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
                    "folder holds what `headwave merge` puts together")
@@ -206,8 +214,8 @@ void add_run(CLI::App& program, Command& chosen) {
         "one part of sixteen, on one machine of several; see `headwave merge`"},
        {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
         "which heads copy: random tokens, twice, and two of the analyses"},
-       {"run --model vit --images photos --out seen",
-        "an image model over the PNG and JPEG files of a folder; offsets are rows and columns of patches, too"},
+       {"run --model vit --features photos.npz --out seen",
+        "an image model over prepared images (docs/images.md); offsets are rows and columns of patches, too"},
        {"run --model whisper --features sounds.npz --out heard",
         "a model of sound over spectra and what is said in them: encoder, decoder, and the one looking at the other"},
        {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -20,12 +19,10 @@
 #include "../../reports/figures/spectrum_figure.h"
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
-#include "../options/input_remarks.h"
+#include "../options/input_options.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
-#include "../results/provenance.h"
-#include "../results/read_files.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -63,7 +60,7 @@ OutputFolder opened_folder(const SpectrumCommand& command) {
 }
 
 LabelledSpectrum curve_of(const ModelSpectrum& model) {
-  const SpectrumBand& band = model.spectrum.positions;
+  const SpectrumQuartiles& band = model.spectrum.positions;
   std::vector<double> frequency;
   for (Index f = 0; f < band.mean.size(); ++f) frequency.push_back(static_cast<double>(f));
   return {model.name,
@@ -89,7 +86,6 @@ void print_table(const std::vector<ModelSpectrum>& spectra) {
 }
 
 int compare_spectra(SpectrumCommand& command) {
-  const auto start = std::chrono::steady_clock::now();
   command.analysis.spectrum.spectrum.window = command.hann ? Window::hann : Window::rectangular;
   OutputFolder folder = opened_folder(command);
   std::vector<ModelSpectrum> spectra = position_spectra(command.models, command.analysis);
@@ -98,7 +94,7 @@ int compare_spectra(SpectrumCommand& command) {
   std::vector<LabelledSpectrum> curves;
   for (std::size_t i = 0; i < spectra.size(); ++i) {
     Result& result = spectra[i].result;
-    add_program(result.provenance, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    add_program(result.provenance);
     files.push_back(std::make_unique<ReplacedFile>(folder.path() / result_name(command, i)));
     write_result(result, *files.back());
     curves.push_back(curve_of(spectra[i]));

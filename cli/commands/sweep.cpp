@@ -15,17 +15,16 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
-#include "../../job/inputs/run_input.h"
+#include "../../job/inputs/job_input.h"
 #include "../../job/studies/checkpoint_sweep.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/checkpoint_table.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
-#include "../options/shard.h"
 #include "../ranks/ranks.h"
-#include "../results/read_files.h"
+#include "../results/output_folder.h"
 #include "../results/result_path.h"
-#include "../results/run_needs.h"
+#include "../results/resuming.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -122,12 +121,15 @@ SweepOptions options_of(const SweepOptions& options, const Checkpoint& checkpoin
 /// @param read  what no file may take the place of
 void run_checkpoint(SweepOptions one, const SourceOptions& given, const std::vector<fs::path>& read) {
   const auto start = std::chrono::steady_clock::now();
-  const JobInput input = checked_input(one, given);
   OutputFolder folder = opened_folder(one.folder, read);
+  Attributes identity;
   std::vector<KindResult> results;
-  within_memory(one.max_memory, [&] { results = run_input(input, one.job, progress()); });
+  within_memory(one, given, [&](const JobInput& input) {
+    identity = run_identity(input, one.job);
+    results = run_input(input, one.job, progress());
+  });
   const std::string job = one.job_text + "\n" + toml_text({{"model", remembered_path(one.input.model)}});
-  sign_results(results, run_identity(input, one.job), job);
+  sign_results(results, identity, job);
   write_results({{folder, results}}, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
@@ -149,11 +151,12 @@ void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
       one.folder.resumed = before[i] == Written::part;  // it ended while it wrote its kinds of attention
       run_checkpoint(std::move(one), given, read);
     }
-    if (ranks.leads()) ranks.hear();
+    if (ranks.leads()) ranks.hear(false);
   }
 }
 
-/// Whether the folder's own result is of an earlier sweep: it may be made again from those of its checkpoints.
+/// Whether the folder's own result is of an earlier sweep: it may be made again from those of its
+/// checkpoints.
 /// @throws IoError if it has a checkpoint that is not named now: a smaller one would take its place
 bool holds_sweep(const fs::path& folder, const std::vector<Checkpoint>& checkpoints) {
   const auto files = result_files(folder);
@@ -190,7 +193,6 @@ std::vector<KindResult> swept(const std::vector<Checkpoint>& checkpoints) {
 }
 
 int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& given) {
-  const auto start = std::chrono::steady_clock::now();
   const std::vector<Checkpoint> checkpoints = checkpoints_of(options);
   Ranks ranks;
   if (ranks.count() > 1 && !options.shard.empty())
@@ -216,10 +218,10 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
   whole.resumed = options.resume && holds_sweep(whole.folder, checkpoints);
   OutputFolder folder = opened_folder(whole, files_read(options));
   run_checkpoints(options, given, checkpoints, part, parts, ranks);
-  ranks.wait();
+  ranks.hear(true);
   std::vector<KindResult> results = swept(checkpoints);
   for (KindResult& found : results) found.result.provenance["job"] = job_text(command, {"out"});
-  write_results({{folder, results}}, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_results({{folder, results}});
   show_run(folder, results, options, [](const Result& result) { return terminal_table(checkpoint_columns(result)); });
   return done;
 }
@@ -233,8 +235,7 @@ void add_sweep(CLI::App& program, Command& chosen) {
   CLI::Option* models =
       command
           ->add_option("--models", options->models,
-                       "model directories, one for each checkpoint; in the order of the numbers that their names end "
-                       "in, or as given where one ends in none")
+                       "model directories, one for each checkpoint, in the order of the numbers that end their names")
           ->type_name("DIRS");
   SourceOptions source = add_whole_run_options(
       *command, *options,
@@ -243,8 +244,7 @@ void add_sweep(CLI::App& program, Command& chosen) {
   source.model = models;
   command
       ->add_flag("--resume", options->resume,
-                 "go on with an earlier `headwave sweep` that was interrupted, or divided: checkpoints that are done "
-                 "stay")
+                 "resume an earlier `headwave sweep` that was interrupted or divided; finished checkpoints stay")
       ->excludes("--force")
       ->configurable(false);
   add_shard_option(*command, options->shard,

@@ -1,7 +1,7 @@
 #pragma once
 
-// What headers here name of CLI11; a source that does something with it includes <CLI/CLI.hpp>, which takes seconds to
-// read.
+// What headers here name of CLI11; a source that does something with it includes <CLI/CLI.hpp>, which takes
+// seconds to read.
 namespace CLI {
 
 class App;

@@ -1,11 +1,16 @@
 #include "help.h"
 
 #include <algorithm>
+#include <cctype>
+#include <memory>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "description.h"
+#include "../../core/errors/nearest_name.h"
+#include "../../data/files/printable.h"
 
 namespace headwave::cli {
 
@@ -13,16 +18,16 @@ namespace {
 
 constexpr std::size_t line_width = 96, text_column = 28;
 
-/// Words put into lines; those after the first begin at a column.
-std::string wrapped(const std::string& text, std::size_t column, std::size_t begun) {
+/// Breaks a text into lines; `column` characters are left free before each line.
+std::string wrapped(const std::string& text, std::size_t column, const std::string& indent = "") {
   std::string result;
-  std::size_t at = begun;
+  std::size_t at = column;
   for (std::size_t first = 0; first < text.size();) {
     const std::size_t end = std::min(text.find(' ', first), text.size());
     const std::string word = text.substr(first, end - first);
     first = end + 1;
     if (at > column && at + 1 + word.size() > line_width) {
-      result += "\n" + std::string(column, ' ');
+      result += "\n" + indent;
       at = column;
     }
     if (at > column) {
@@ -35,53 +40,143 @@ std::string wrapped(const std::string& text, std::size_t column, std::size_t beg
   return result;
 }
 
-std::string entry(const std::string& name, const std::string& text) {
-  std::string line = "  " + name;
-  if (line.size() + 2 > text_column)
-    line += "\n" + std::string(text_column, ' ');
-  else
-    line.resize(text_column, ' ');
-  return line + wrapped(text, text_column, text_column) + "\n";
-}
-
-/// Options by their groups, in the order in which they were added; those of every command last.
-std::string options_of(const CommandDescription& command) {
-  std::vector<std::string> groups;
-  for (const OptionDescription& option : command.options)
-    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
-  std::string text;
-  for (const std::string& group : groups) {
-    text += "\n" + group + ":\n";
-    for (const OptionDescription& option : command.options)
-      if (option.group == group) text += entry(option.name(), option.text());
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    column_width(text_column);
+    label("Positionals", "Arguments");
+    label("SUBCOMMAND", "COMMAND");
   }
-  text += "\nEverywhere:\n";
-  for (const OptionDescription& option : command.everywhere) text += entry(option.name(), option.text());
-  return text;
-}
+
+  std::string make_description(const CLI::App* app) const override {
+    std::string text = app->get_description();
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return wrapped(text.ends_with('.') ? text : text + '.', 0) + "\n\n";
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return entry(command->get_name(), command->get_description());
+  }
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    const std::string takes = taken_by(*option);
+    if (is_positional) return entry(takes, text_of(*option));
+    std::vector<std::string> names;
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return entry(fmt::format("{}{}{}", fmt::join(names, ", "), takes.empty() ? "" : " ", takes), text_of(*option));
+  }
+  /// The examples, and the options that every command has.
+  std::string make_footer(const CLI::App* app) const override {
+    std::string text = app->get_footer();
+    if (const CLI::App* program = app->get_parent())
+      text += make_group("Everywhere", false, program->get_options([&](const CLI::Option* option) {
+        return option->get_configurable() && !option->get_group().empty() && option != program->get_help_ptr();
+      }));
+    return text + "\n";
+  }
+
+ private:
+  static std::string entry(const std::string& name, const std::string& text) {
+    std::string line = "  " + name;
+    if (line.size() + 2 > text_column) line += "\n";
+    line.resize(line.ends_with('\n') ? line.size() + text_column : text_column, ' ');
+    return line + wrapped(text, text_column, std::string(text_column, ' ')) + "\n";
+  }
+  static std::string text_of(const CLI::Option& option) {
+    std::string limits = limits_of(option);
+    const auto add = [&](const std::string& more) { limits += (limits.empty() ? "" : ", ") + more; };
+    if (option.get_required()) add("required");
+    if (!option.get_default_str().empty()) add("default " + option.get_default_str());
+    return limits.empty() ? option.get_description() : fmt::format("{} ({})", option.get_description(), limits);
+  }
+};
 
 }  // namespace
 
 void add_examples(CLI::App& command, const std::vector<Example>& examples) {
   std::string text = "Examples:\n";
   for (const Example& example : examples)
-    text += fmt::format("  headwave {}\n      {}\n", example.line, wrapped(example.what, 6, 6));
-  // The footer is a text that CLI11 keeps for us: help_text() puts a command's before the options.
+    text += fmt::format("  headwave {}\n      {}\n", example.line, wrapped(example.what, 6, "      "));
   command.footer(text);
 }
 
-std::string help_text(const CLI::App* app, const std::string& /*name*/, CLI::AppFormatMode /*mode*/) {
-  const CommandDescription command = description_of(*app);
-  const bool is_program = app->get_parent() == nullptr;
-  std::string text = wrapped(command.about, 0, 0) + "\n\n";
-  if (!is_program && !command.more.empty()) text += command.more + "\n";
-  text += "Usage: " + command.usage() + "\n";
-  if (!command.commands.empty()) text += "\nCommands:\n";
-  for (const CommandDescription& inner : command.commands) text += entry(inner.name, inner.brief);
-  if (!command.arguments.empty()) text += "\nArguments:\n";
-  for (const OptionDescription& argument : command.arguments) text += entry(argument.name(), argument.text());
-  text += options_of(command);
-  return is_program ? text + "\n" + command.more + "\n" : text;
+void lay_out_help(CLI::App& program) {
+  program.formatter(std::make_shared<HelpFormatter>());
+  for (CLI::App* command : program.get_subcommands({})) {
+    command->group("Commands");
+    command->formatter(program.get_formatter());
+  }
+}
+
+std::string taken_by(const CLI::Option& option) {
+  if (option.get_expected_max() == 0) return "";
+  // The name of a type and what validators say, which CLI11 joins by colons: "INT:1 to 100".
+  const std::string joined = option.get_type_name(), type = joined.substr(0, joined.find(':'));
+  return type == "INT" || type == "UINT" ? "N" : type == "FLOAT" ? "X" : type;
+}
+
+std::string limits_of(const CLI::Option& option) {
+  const std::string joined = option.get_expected_max() == 0 ? "" : option.get_type_name();
+  const std::size_t colon = joined.find(':');
+  return colon == std::string::npos ? "" : joined.substr(colon + 1);
+}
+
+namespace {
+
+std::vector<const CLI::App*> all_commands(const CLI::App& program) {
+  return program.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string unknown_command(const CLI::App& program, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : all_commands(program)) names.push_back(command->get_name());
+  const std::string meant = did_you_mean(name, names);
+  return fmt::format("there is no command '{}'{}", printable(name, 60),
+                     meant.empty() ? "; `headwave --help` lists them" : meant);
+}
+
+std::string unknown_option(const CLI::App& program, const CLI::App& command, const std::string& typed) {
+  const std::string name = typed.substr(0, typed.find('='));
+  const std::string line = &program == &command ? "headwave" : "headwave " + command.get_name();
+  std::vector<std::string> names = option_names(command);
+  for (const std::string& own : option_names(program)) names.push_back(own);
+  const std::string meant = did_you_mean(name, names);
+  return fmt::format("{}: there is no {}{}", line, printable(name, 60),
+                     meant.empty() ? fmt::format("; `{} --help` lists what there is", line) : meant);
+}
+
+}  // namespace
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options({})) {
+    if (option->get_group().empty()) continue;
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::string usage_message(const CLI::App& program, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  const std::vector<std::string> unknown = program.remaining(true);
+  if (chosen.empty() && !unknown.empty() && !unknown.front().starts_with('-'))
+    return unknown_command(program, unknown.front());
+  const CLI::App& command = chosen.empty() ? program : *chosen.front();
+  if (!unknown.empty()) {
+    // The value of an unknown option is unknown too: the option is what is wrong.
+    for (const std::string& word : unknown)
+      if (word.size() > 1 && word.starts_with('-')) return unknown_option(program, command, word);
+    return fmt::format("headwave {0}: '{1}' stands alone; `headwave {0} --help` says what may", command.get_name(),
+                       printable(unknown.front(), 60));
+  }
+  if (chosen.empty()) return "which command? `headwave --help` lists them";
+  return fmt::format("headwave {}: {}", command.get_name(), error.what());
+}
+
+const CLI::App& command_named(const CLI::App& program, const std::string& name) {
+  for (const CLI::App* command : all_commands(program))
+    if (command->get_name() == name) return *command;
+  throw CLI::ValidationError(unknown_command(program, name));
 }
 
 }  // namespace headwave::cli

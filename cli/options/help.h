@@ -12,11 +12,29 @@ struct Example {
   std::string line, what;
 };
 
-/// Gives a command examples, which --help shows before the options.
+/// Gives a command examples, which --help shows after the options.
 void add_examples(CLI::App& command, const std::vector<Example>& examples);
 
-/// What --help prints: what the command does, examples, then arguments and options with what they take, "N  how many
-/// documents (1 to 1000, default 20)". For CLI::App::formatter_fn().
-std::string help_text(const CLI::App* command, const std::string& name, CLI::AppFormatMode mode);
+/// Lays out --help of a program and its commands: CLI11's layout, with lines wrapped and each option as
+/// "--documents N how many documents (1 to 1000, default 20)". help2man makes the man pages from it.
+void lay_out_help(CLI::App& program);
+
+/// What --help says that an option takes: "DIR", "N"; empty: nothing.
+std::string taken_by(const CLI::Option& option);
+
+/// The options of a command that --help shows, with their dashes.
+std::vector<std::string> option_names(const CLI::App& command);
+
+/// What restricts the value, as the validators of an option say: "1 to 1000", "pdf, svg or png".
+std::string limits_of(const CLI::Option& option);
+
+/// What is wrong with a command line, in one line: of an unknown command or option which was meant, or which
+/// commands have it.
+/// @param error  what `program` threw while it parsed, or a command afterwards
+std::string usage_message(const CLI::App& program, const CLI::ParseError& error);
+
+/// Throws the same of a command by a name that there is not.
+/// @returns the command
+const CLI::App& command_named(const CLI::App& program, const std::string& name);
 
 }  // namespace headwave::cli

@@ -22,7 +22,8 @@ namespace {
 
 enum class Kind { flag, whole, real, path, text, list };
 
-/// What an option takes, from how it was declared: type names are the parser's, or those that stand in --help.
+/// What an option takes, from how it was declared: type names are the parser's, or those that stand in
+/// --help.
 Kind kind_of(const CLI::Option& option) {
   if (option.get_expected_min() == 0) return Kind::flag;
   if (option.get_expected_max() > 1) return Kind::list;
@@ -144,14 +145,14 @@ Setting setting_of(const CLI::Option& option, const std::vector<std::string>& wo
 void add_job_file_option(CLI::App& command, std::filesystem::path& file) {
   command
       .add_option("--job", file,
-                  "TOML file of options by their long names, documents = 50; options on the line count more")
+                  "TOML file of options by their long names, documents = 50; options on the line take precedence")
       ->type_name("FILE")
       ->configurable(false);
 }
 
 void read_job_file(CLI::App& command, const std::filesystem::path& file) {
   const InputText input(
-      file, {.enough = 0, .encoding = "", .expected = "a job as TOML in UTF-8", .remedy = "save it as that"});
+      file, {.enough = 0, .encoding = "", .expected = "a job as TOML in UTF-8", .advice = "save it as that"});
   read_job_text(command, std::string(input.text()), file);
 }
 

@@ -8,30 +8,32 @@
 
 namespace headwave::cli {
 
-/// Adds --job, which is read by read_job_file() once the line is.
+/// Adds --job, which read_job_file() reads after the command line is parsed.
 void add_job_file_option(CLI::App& command, std::filesystem::path& file);
 
 /// Gives a command the options that a TOML file names, as if they had been typed; what was typed stays.
 ///
-/// A key is an option's long name without dashes: `documents = 50`, `heads = ["L2H3"]`, `no-figures = true`. Its type
-/// is the option's: a whole number, a number, a text, a list of texts, true or false. A key whose option excludes one
-/// that was typed (`text` beside `--ids`) is passed over. Relative paths are taken from where the program runs.
+/// A key is an option's long name without dashes: `documents = 50`, `heads = ["L2H3"]`, `no-figures = true`.
+/// Its type is the option's: a whole number, a number, a text, a list of texts, true or false. A key whose
+/// option excludes one that was typed (`text` beside `--ids`) is passed over. Relative paths are taken from
+/// where the program runs.
 ///
-/// @throws IoError if the file cannot be read; FormatError naming the line if it is not TOML, a key is none of the
-///         command's, or its value is of another type or out of range
+/// @throws IoError if the file cannot be read; FormatError naming the line if it is not TOML, a key is none
+///         of the command's, or its value is of another type or out of range
 void read_job_file(CLI::App& command, const std::filesystem::path& file);
 
-/// The same of a job's text: job_text().
+/// The same for the text of a job: job_text().
 /// @param name  what messages call it
 /// @throws FormatError as read_job_file()
 void read_job_text(CLI::App& command, const std::string& text, const std::filesystem::path& name);
 
-/// A path as a job remembers it: absolute, leading to the same file from anywhere. "." and ".." go, but for ".." behind a
-/// symbolic link, where it is another folder than the one before.
+/// A path as a job states it: absolute, without "." and "..", except ".." after a symbolic link, where it is
+/// not the folder before.
 std::string remembered_path(const std::filesystem::path& path);
 
-/// The options of a command as such a file, defaults with them and paths made absolute: what makes a result again.
-/// @param without  long names of options to leave out
+/// The options of a command as a job file, defaults included and paths absolute, so that it makes the result
+/// again.
+/// @param without  long names of options to omit
 std::string job_text(const CLI::App& command, const std::set<std::string>& without);
 
 }  // namespace headwave::cli

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "../../analysis/attention/attention_map.h"
+#include "../../analysis/registry/job_option_table.h"
 #include "../../analysis/registry/registry.h"
 #include "values.h"
 
@@ -19,7 +21,7 @@ std::vector<std::string> analysis_names() {
 CLI::Validator whole_number_of(const JobOption& option) {
   const auto least = static_cast<std::int64_t>(option.least), most = static_cast<std::int64_t>(option.most);
   if (least == 0 && most == 0) return not_negative();
-  return option.or_none ? none_or_whole_number(least, most) : whole_number(least, most);
+  return option.or_zero ? none_or_whole_number(least, most) : whole_number(least, most);
 }
 
 class OptionAdder {
@@ -33,15 +35,16 @@ class OptionAdder {
   void operator()(std::vector<std::string> JobOptions::*member) const {
     add(member)->delimiter(',')->check(one_of(analysis_names()))->type_name("NAME,...");
   }
-  template <class Whole>
-  void operator()(Whole JobOptions::*member) const {
+  template <class Member>  // of whole numbers
+  void operator()(Member member) const {
     add(member)->check(whole_number_of(option_))->capture_default_str();
   }
 
  private:
-  template <class Value>
-  CLI::Option* add(Value JobOptions::*member) const {
-    return command_.add_option(option_.flag(), options_.*member, std::string(option_.help))->group("Analysis");
+  template <class Member>
+  CLI::Option* add(Member member) const {
+    return command_.add_option("--" + option_.key(), value_of(options_, member), std::string(option_.help))
+        ->group("Analysis");
   }
 
   CLI::App& command_;
@@ -57,8 +60,8 @@ void add_map_window(CLI::App& command, JobOptions& options) {
   const auto take = [&options](const std::string& text) {
     if (text == typical) return;
     const std::size_t colon = text.find(':');
-    options.map_first = std::stoll(text.substr(0, colon));
-    options.map_tokens = std::stoll(text.substr(colon + 1)) - options.map_first;
+    options[map_first_option] = std::stoll(text.substr(0, colon));
+    options[map_tokens_option] = std::stoll(text.substr(colon + 1)) - options[map_first_option];
   };
   command
       .add_option_function<std::string>(
@@ -78,7 +81,7 @@ void add_job_options(CLI::App& command, JobOptions& options, const std::string& 
   for (const JobOption& option : job_option_table()) {
     if (option.set_by_others) continue;
     if (option.name == "only" && !no_only.empty())
-      refused_option(command, option.flag(), no_only);
+      refused_option(command, "--" + option.key(), no_only);
     else
       std::visit(OptionAdder(command, options, option), option.member);
     if (option.name == "map_document") add_map_window(command, options);

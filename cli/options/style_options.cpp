@@ -37,22 +37,20 @@ CLI::Validator font_name() {
 
 void add_style_options(CLI::App& command, FigureStyle& style) {
   const char* group = "Figures";
-  command
-      .add_option("--figure-width", style.width,
-                  "inches; letters keep their size, and grow beyond 7 inches; without it what each figure needs")
+  command.add_option("--figure-width", style.width, "width in inches; otherwise as each figure needs")
       ->transform(width())
       ->type_name("WIDTH")
       ->group(group);
-  command.add_option("--font", style.font, "letters of figures, of a font that the system has; default sans-serif")
+  command.add_option("--font", style.font, "font of figures; default sans-serif")
       ->check(font_name())
       ->type_name("NAME")
       ->group(group);
   command
       .add_option("--font-size", style.points,
-                  "points of letters along axes, all else in proportion; default 8, and on broader figures more")
+                  "points of the letters along axes; default 8, more on figures wider than 7 inches")
       ->check(real_number(4, 40))
       ->group(group);
-  command.add_option("--palette", style.palette, "colours of heat maps; grey leaves colours out everywhere")
+  command.add_option("--palette", style.palette, "colours of heat maps; grey: no colours anywhere")
       ->check(one_of(palette_names()))
       ->capture_default_str()
       ->type_name("NAME")

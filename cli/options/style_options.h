@@ -5,8 +5,7 @@
 
 namespace headwave::cli {
 
-/// Adds --figure-width, --font, --font-size and --palette. What is no width, no font's name or no palette is refused as
-/// wrong usage.
+/// Adds --figure-width, --font, --font-size and --palette, with checks of their values.
 /// @param style  must live as long as the command
 void add_style_options(CLI::App& command, FigureStyle& style);
 

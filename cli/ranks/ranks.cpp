@@ -1,7 +1,10 @@
 #include "ranks.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdlib>
+#include <limits>
 #include <string>
 #include <thread>
 #include <utility>
@@ -9,112 +12,184 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#ifdef HEADWAVE_MPI
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+#endif
+
 #include "../../core/errors/error.h"
 #include "../../core/process/process_memory.h"
 #include "../../job/run/document_pass.h"
-#include "../../job/run/kept_bytes.h"
-#include "../../job/run/stage_report.h"
-#include "../../job/run/unfinished_run.h"
+#include "../../job/run/resume_file.h"
+#include "../../job/run/sealed_file.h"
 #include "../terminal/terminal.h"
-#include "block_line.h"
-#include "own_work.h"
-#include "rank_messages.h"
 
 namespace headwave::cli {
 
 namespace {
 
-using Said = RankMessage::Kind;
-
-/// The other processes, as the leader sees them.
-class Followers {
- public:
-  Followers(DocumentPass& pass, BlockLine& line, const std::string& identity, std::vector<bool>& released)
-      : pass_(pass), line_(line), identity_(identity), released_(released), asks_(released.size(), 0) {}
-
-  /// @returns whether somebody said something
-  bool listen() {
-    RankMessage& message = heard_;
-    if (!receive_message(message)) return false;
-    const auto from = static_cast<std::size_t>(message.from);
-    if (message.kind == Said::has) {
-      line_.came(message.number, pass_.read_block(ByteReader(message.bytes)));
-    } else if (message.kind == Said::gave_up) {
-      released_[from] = true;
-      remember(message.number, [&] { throw_error_in(message); });
-    } else {
-      asks_[from] = message.number;
-      remember(-1, [&] { require_same_identity(message.bytes, identity_, fmt::format("rank {}", message.from)); });
-    }
-    return true;
-  }
-  /// Gives blocks to those who ask for some.
-  void give() {
-    for (std::size_t rank = 1; rank < asks_.size(); ++rank) {
-      if (asks_[rank] == 0) continue;
-      const std::vector<Index> blocks = line_.handed_out(asks_[rank]);
-      if (blocks.empty()) return;
-      send_blocks(static_cast<int>(rank), blocks);
-      asks_[rank] = 0;
-    }
-  }
-  /// Tells those who ask that there is nothing more.
-  void release() {
-    for (std::size_t rank = 1; rank < asks_.size(); ++rank)
-      if (asks_[rank] != 0) {
-        send_blocks(static_cast<int>(rank), {});
-        asks_[rank] = 0;
-        released_[rank] = true;
-      }
-  }
-  [[nodiscard]] bool are_released() const { return std::ranges::all_of(released_, std::identity()); }
-
- private:
-  template <class Body>
-  void remember(Index block, const Body& body) {
-    try {
-      body();
-    } catch (...) {
-      line_.failed(block, std::current_exception());
-    }
-  }
-
-  DocumentPass& pass_;
-  BlockLine& line_;
-  const std::string& identity_;
-  std::vector<bool>& released_;
-  RankMessage heard_;        ///< the last: its memory serves the next
-  std::vector<Index> asks_;  ///< by rank: blocks that it could do with; 0: it has some
+/// What a process tells the leader.
+struct RankMessage {
+  enum class Kind : std::int64_t { identity, block, error, finished };
+  Kind kind = Kind::finished;
+  std::string bytes;
 };
+
+/// Where the documents begin that nobody has looked at, and how many blocks a process takes in a turn.
+struct Turns {
+  std::int64_t first = 0, blocks = 1;
+};
+
+/// Whether mpirun or another launcher of MPI started this process: MPI is not begun where it was not.
+bool is_started_together() {
+  return std::ranges::any_of(std::array{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"},
+                             [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
+#ifdef HEADWAVE_MPI
+
+constexpr int head_tag = 1, piece_tag = 2, turns_tag = 3;
+constexpr std::size_t piece = std::size_t{1} << 30U;  // MPI counts in int
+
+int size_of_piece(std::size_t left) {
+  return static_cast<int>(std::min(left, piece));
+}
+
+/// Waiting takes no processor from those who work.
+template <class Condition>
+void wait_until(const Condition& holds) {
+  while (!holds()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void send(const void* data, int count, MPI_Datatype type, int rank, int tag) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Isend(data, count, type, rank, tag, MPI_COMM_WORLD, &request);
+  wait_until([&] {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+}
+
+bool is_there(int rank, int tag) {
+  int there = 0;
+  MPI_Iprobe(rank, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+  return there != 0;
+}
+
+void send_message(const RankMessage& message) {
+  const std::array<std::int64_t, 2> head{static_cast<std::int64_t>(message.kind), std::ssize(message.bytes)};
+  send(head.data(), 2, MPI_INT64_T, 0, head_tag);
+  for (std::size_t at = 0; at < message.bytes.size(); at += piece)
+    send(message.bytes.data() + at, size_of_piece(message.bytes.size() - at), MPI_BYTE, 0, piece_tag);
+}
+
+RankMessage received_message(int rank) {
+  wait_until([&] { return is_there(rank, head_tag); });
+  std::array<std::int64_t, 2> head{};
+  MPI_Recv(head.data(), 2, MPI_INT64_T, rank, head_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  RankMessage message{static_cast<RankMessage::Kind>(head[0]), std::string(static_cast<std::size_t>(head[1]), '\0')};
+  for (std::size_t at = 0; at < message.bytes.size(); at += piece)
+    MPI_Recv(message.bytes.data() + at, size_of_piece(message.bytes.size() - at), MPI_BYTE, rank, piece_tag,
+             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return message;
+}
+
+bool has_message(int rank) {
+  return is_there(rank, head_tag);
+}
+
+void send_turns(int rank, const Turns& turns) {
+  send(&turns, 2, MPI_INT64_T, rank, turns_tag);
+}
+
+Turns received_turns() {
+  wait_until([] { return is_there(0, turns_tag); });
+  Turns turns;
+  MPI_Recv(&turns, 2, MPI_INT64_T, 0, turns_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return turns;
+}
+
+#else
+
+// One process alone sends and receives nothing.
+void send_message(const RankMessage& /*message*/) {}
+RankMessage received_message(int /*rank*/) {
+  return {};
+}
+bool has_message(int /*rank*/) {
+  return false;
+}
+void send_turns(int /*rank*/, const Turns& /*turns*/) {}
+Turns received_turns() {
+  return {};
+}
+
+#endif
+
+/// The kind and the words of an error. (Of an IoError what is unfinished stays, since another try may do
+/// better.)
+std::string error_bytes(const std::exception& problem) {
+  return (dynamic_cast<const IoError*>(&problem) != nullptr ? "i" : "e") + error_message(problem);
+}
+
+/// A message, unless it is an error.
+RankMessage message_of(int rank) {
+  RankMessage message = received_message(rank);
+  if (message.kind != RankMessage::Kind::error) return message;
+  const std::string text = fmt::format("rank {}: {}", rank, message.bytes.substr(1));
+  if (message.bytes.starts_with('i')) throw IoError(text);
+  throw Error(text);
+}
+
+/// The blocks of a process in a turn.
+std::vector<Index> blocks_of(Index first, int rank, Index count, Index end) {
+  std::vector<Index> blocks;
+  for (Index block = first + rank * count; block < std::min(first + (rank + 1) * count, end); ++block)
+    blocks.push_back(block);
+  return blocks;
+}
 
 }  // namespace
 
 Ranks::Ranks() {
-  const RankPlace place = join_ranks();
-  number_ = place.number;
-  count_ = place.count;
-  here_ = place.here;
+#ifdef HEADWAVE_MPI
+  if (is_started_together()) {
+    int given = MPI_THREAD_SINGLE;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
+    if (given < MPI_THREAD_SERIALIZED)
+      throw Error("MPI: this installation takes no calls from several threads; expected MPI_THREAD_SERIALIZED");
+    MPI_Comm_rank(MPI_COMM_WORLD, &number_);
+    MPI_Comm_size(MPI_COMM_WORLD, &count_);
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, number_, MPI_INFO_NULL, &here);
+    MPI_Comm_size(here, &here_);
+    MPI_Comm_free(&here);
+  }
+#else
+  const char* const size = std::getenv("OMPI_COMM_WORLD_SIZE");
+  if (is_started_together() && std::string(size == nullptr ? "" : size) != "1")
+    throw Error(
+        "several processes were started together, and this headwave is built without MPI: each would do all of the "
+        "work; build it with HEADWAVE_MPI=on ./headwave build",
+        give("shard", "PART/PARTS", "to divide the run by hand"));
+#endif
   share_free_memory(here_);
-  released_.assign(static_cast<std::size_t>(count_), false);
-  released_.front() = true;
+  finished_.assign(static_cast<std::size_t>(count_), false);
 }
 
 Ranks::~Ranks() {
-  if (number_ != 0 && !released_[static_cast<std::size_t>(number_)]) fail(Error("left before it was asked to"));
-  constexpr auto patience = std::chrono::seconds(10);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto all = [&] { return number_ != 0 || std::ranges::all_of(released_, std::identity()); };
-  RankMessage message;
-  while (!all() && std::chrono::steady_clock::now() - begin < patience) {
-    if (!receive_message(message)) {
-      std::this_thread::sleep_for(pause_of_leader);
-      continue;
-    }
-    if (message.kind == Said::has) continue;
-    if (message.kind == Said::asks) send_blocks(message.from, {});
-    released_[static_cast<std::size_t>(message.from)] = true;
-  }
-  leave_ranks(all());
+#ifdef HEADWAVE_MPI
+  int begun = 0;
+  MPI_Initialized(&begun);
+  if (begun == 0 || std::uncaught_exceptions() > 0) return;
+  // A leader that had nothing to divide, since the result was there, releases those who wait for their turns.
+  for (int rank = 1; leads() && rank < count_; ++rank)
+    if (!finished_[static_cast<std::size_t>(rank)] && received_message(rank).kind == RankMessage::Kind::identity)
+      send_turns(rank, {std::numeric_limits<Index>::max(), 1});
+  MPI_Finalize();
+#endif
 }
 
 int Ranks::threads(int asked) const {
@@ -124,79 +199,48 @@ int Ranks::threads(int asked) const {
   return allowed < there ? allowed : std::max(1, allowed / here_);  // fewer: mpirun has given each its own
 }
 
-void Ranks::lead(const Attributes& identity, DocumentPass& pass, StageReport& report, int threads,
-                 UnfinishedRun* kept) {
-  const Index first = pass.go_on(report, kept);
-  pass.look_with(threads);
-  const std::string identity_bytes = identity_text(identity);
+void Ranks::lead(const Attributes& identity, DocumentPass& pass, StageReport& report, int threads, ResumeFile* kept) {
   const DocumentBlocks& blocks = pass.blocks();
-  BlockLine line(pass, first, count_);
-  Followers others(pass, line, identity_bytes, released_);
-  {
-    const OwnWork own(pass, line);
-    bool is_over = false;
-    while (!is_over) {
-      bool moved = others.listen();
-      if (line.join()) {
-        moved = true;
-        report.reached(blocks.first(line.joined()));
-        if (kept != nullptr && kept->is_due() && !line.is_done())
-          kept->keep(blocks.first(line.joined()), [&](ByteWriter& bytes) {
-            pass.write_sums(bytes);
-            DocumentPass::write(bytes, pass.new_block());
-          });
+  Index first = pass.go_on(report, kept);
+  pass.look_with(threads);
+  // Blocks enough that each thread has two documents.
+  const Index documents = blocks.first(1), at_once = std::max(Index{2} * threads, pass.together());
+  const Index share = std::max<Index>(1, (blocks.count() - first) / count_);
+  const Turns turns{first, std::clamp<Index>((at_once + documents - 1) / documents, 1, share)};
+  for (int rank = 1; rank < count_; ++rank)
+    require_same_identity(message_of(rank).bytes, identity_text(identity), fmt::format("rank {}", rank));
+  for (int rank = 1; rank < count_; ++rank) send_turns(rank, turns);
+  for (; first < blocks.count(); first += count_ * turns.blocks) {
+    pass.run_blocks(blocks_of(first, 0, turns.blocks, blocks.count()),
+                    [&](Index /*block*/, BlockSums&& sums) { pass.join(std::move(sums)); });
+    for (int rank = 1; rank < count_; ++rank)
+      for (std::size_t block = 0; block < blocks_of(first, rank, turns.blocks, blocks.count()).size(); ++block) {
+        const RankMessage message = message_of(rank);
+        pass.join(pass.read_block(ByteReader(message.bytes)));
       }
-      others.give();
-      if (line.is_stopped() || line.is_done()) others.release();
-      is_over = own.is_done() && others.are_released() && (line.is_done() || line.is_stopped());
-      if (!moved) std::this_thread::sleep_for(pause_of_leader);
-    }
+    const Index through = blocks.first(std::min(first + count_ * turns.blocks, blocks.count()));
+    report.reached(through);
+    if (kept != nullptr && kept->is_due() && through < blocks.first(blocks.count()))
+      kept->keep(through, [&](ByteWriter& bytes) {
+        pass.write_sums(bytes);
+        DocumentPass::write(bytes, pass.new_block());
+      });
   }
-  line.rethrow();
+  finished_.assign(finished_.size(), true);
 }
 
 void Ranks::follow(const Attributes& identity, DocumentPass& pass, StageReport& report) {
   report.begin("preparation");
   pass.prepare();
-  Index next = 0;
-  RankMessage block_message{Said::has, 0, {}};
-  try {
-    while (true) {
-      send_message({Said::asks, wanted_blocks(pass), identity_text(identity)});
-      const std::vector<Index> blocks = receive_blocks();
-      if (blocks.empty()) break;
-      next = blocks.front();
-      pass.run_blocks(blocks, [&](Index block, const BlockSums& sums) {
-        ByteWriter bytes(std::move(block_message.bytes));
-        DocumentPass::write(bytes, sums);
-        block_message.number = block;
-        block_message.bytes = bytes.taken();
-        send_message(block_message);
-        next = block + 1;
-      });
-    }
-  } catch (const std::exception& problem) {
-    send_message({Said::gave_up, next, error_bytes(problem)});
-  }
-  released_[static_cast<std::size_t>(number_)] = true;
-}
-
-void Ranks::finished() {
-  send_message({Said::finished, 0, {}});
-  released_[static_cast<std::size_t>(number_)] = true;
-}
-
-void Ranks::hear() {
-  if (count_ == 1) return;
-  RankMessage message;
-  while (receive_message(message)) {
-    released_[static_cast<std::size_t>(message.from)] = true;
-    if (message.kind == Said::gave_up) throw_error_in(message);
-  }
-}
-
-void Ranks::wait() {
-  for (hear(); !std::ranges::all_of(released_, std::identity()); hear()) std::this_thread::sleep_for(pause_of_leader);
+  send_message({RankMessage::Kind::identity, identity_text(identity)});
+  const Turns turns = received_turns();
+  const Index end = pass.blocks().count();
+  for (Index first = turns.first; first < end; first += count_ * turns.blocks)
+    pass.run_blocks(blocks_of(first, number_, turns.blocks, end), [&](Index /*block*/, const BlockSums& sums) {
+      ByteWriter bytes;
+      DocumentPass::write(bytes, sums);
+      send_message({RankMessage::Kind::block, bytes.taken()});
+    });
 }
 
 void Ranks::attempt(const std::function<void()>& part) {
@@ -204,13 +248,20 @@ void Ranks::attempt(const std::function<void()>& part) {
   try {
     part();
   } catch (const std::exception& problem) {
-    fail(problem);
+    send_message({RankMessage::Kind::error, error_bytes(problem)});
   }
 }
 
-void Ranks::fail(const std::exception& problem) {
-  send_message({Said::gave_up, -1, error_bytes(problem)});
-  released_[static_cast<std::size_t>(number_)] = true;
+void Ranks::finished() {
+  send_message({RankMessage::Kind::finished, ""});
+}
+
+void Ranks::hear(bool wait) {
+  for (int rank = 1; rank < count_; ++rank) {
+    if (finished_[static_cast<std::size_t>(rank)] || (!wait && !has_message(rank))) continue;
+    (void)message_of(rank);
+    finished_[static_cast<std::size_t>(rank)] = true;
+  }
 }
 
 }  // namespace headwave::cli

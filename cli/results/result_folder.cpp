@@ -15,7 +15,7 @@
 #include "../../data/results/result_file.h"
 #include "../../data/results/value_digest.h"
 #include "../../job/inputs/identity.h"
-#include "../../job/run/kept_bytes.h"
+#include "../../job/run/sealed_file.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
@@ -23,15 +23,12 @@
 #include "../../reports/page/report.h"
 #include "../../reports/tables/field_heat.h"
 #include "../../reports/tables/head_table.h"
-#include "../../reports/tables/position_note.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
-#include "../terminal/printing.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
-#include "kept_work.h"
-#include "provenance.h"
 #include "result_path.h"
+#include "resuming.h"
 
 namespace headwave::cli {
 
@@ -79,20 +76,18 @@ void add_folder_options(CLI::App& command, FolderOptions& options, bool required
 void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn) {
   const char* group = "Figures";
   if (drawn.heads)
-    command
-        .add_option("--heads", options.heads,
-                    "heads that figures of single heads show: L2H3,L7H8 (layers and heads count from 0)")
+    command.add_option("--heads", options.heads, "heads to draw single, L2H3,L7H8 (layers and heads count from 0)")
         ->delimiter(',')
         ->type_name("HEADS")
         ->group(group);
   if (drawn.maps)
     command
         .add_option("--map-tokens", options.tokens,
-                    "how many tokens attention maps show, from the beginning of --map-window")
+                    "tokens that attention maps show, from the beginning of --map-window")
         ->check(whole_number(1, 64))
         ->capture_default_str()
         ->group(group);
-  command.add_option("--formats", options.formats, "formats of figures, separated by commas; without it all")
+  command.add_option("--formats", options.formats, "formats of figures, separated by commas; otherwise all")
       ->delimiter(',')
       ->check(one_of({"pdf", "svg", "png"}))
       ->type_name("LIST")
@@ -206,17 +201,16 @@ void show_results(OutputFolder& folder, const std::vector<KindResult>& results, 
   write_figures(folder, results, options);
 }
 
-void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options,
-                  double seconds) {
-  write_results({{folder, results}}, seconds);
+void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options) {
+  write_results({{folder, results}});
   show_results(folder, results, options);
 }
 
-void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
+void write_folder(OutputFolder& folder, Result result, const FolderOptions& options,
                   const std::function<void()>& print) {
   std::vector<KindResult> results;
   results.push_back({AttentionKind::self, std::move(result)});
-  write_results({{folder, results}}, seconds);
+  write_results({{folder, results}});
   try_to_print(print);
   write_figures(folder, results, options);
 }

@@ -9,6 +9,7 @@
 #include "../../job/run/job.h"
 #include "../../reports/figures/figures.h"
 #include "../options/cli11.h"
+#include "../terminal/terminal.h"
 #include "output_folder.h"
 
 namespace headwave::cli {
@@ -16,49 +17,50 @@ namespace headwave::cli {
 /// Options that every command which writes a result folder shares.
 struct FolderOptions {
   std::filesystem::path folder;
-  bool force = false;    ///< replace what is there
-  bool resumed = false;  ///< replace what an earlier run of the same left, and nothing else
+  bool force = false;    ///< replace existing files
+  bool resumed = false;  ///< replace files of an earlier run of the same, and no others
   bool figures = true;
   FigureOptions drawing;
 };
 
-/// What a command's figures show: options about anything else are not offered.
+/// What the figures of a command show; other options are not offered.
 struct DrawnHere {
   bool heads = true;     ///< single heads: --heads
   bool maps = true;      ///< attention maps: --map-tokens
   bool profiles = true;  ///< offset profiles: --pairs
 };
 
-/// Adds --formats, --figure-width, --font, --font-size and --palette, and of --heads, --map-tokens and --pairs those that mean something.
+/// Adds --formats, --figure-width, --font, --font-size and --palette, and --heads, --map-tokens and --pairs
+/// as far as they apply.
 void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn = {});
 
 /// Adds --out, --force and --no-figures, and what add_drawing_options adds.
 void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn = {});
 
-/// Says so where attention maps show fewer tokens than were asked for, because the result keeps no more.
+/// Says if attention maps show fewer tokens than were asked for, because the result keeps no more.
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options);
 
 /// Tells the progress line which figure is drawn, for draw_figures().
 void figure_progress(const std::string& name, std::size_t number, std::size_t count);
 
-/// All files that may be written into the folder: results, pages and every figure, of each kind of attention. None is
-/// replaced unasked.
-/// @param read  by the command, none of which may be replaced: files and folders
-/// @param more  files that are written beside these
+/// All files that may be written into the folder: results, pages and every figure, for each kind of
+/// attention.
+/// @param read  files and folders that the command reads; none may be replaced
+/// @param more  files written beside these
 OutputFiles output_files(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
                          const std::vector<std::filesystem::path>& more = {});
 
-/// Opens the folder before anything is computed, and sees to what drawing needs.
-/// @param read, more  as output_files()
-/// @throws IoError if something would be replaced that is read, any of the files is there and --force was not given, nothing
-///         can be written, or gnuplot is missing
+/// Opens the folder before anything is computed, and checks that figures can be drawn.
+/// @param read, more  as for output_files()
+/// @throws IoError if input would be replaced, a file exists and --force was not given, nothing can be
+///         written, or gnuplot is missing
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
                            const std::vector<std::filesystem::path>& more = {});
 
 /// Texts that a command writes beside its result, by name.
 using TextsBeside = std::map<std::filesystem::path, std::string>;
 
-/// What a command writes into one folder: results.h5, each kind of attention in a folder of its own where there are
+/// What a command writes into one folder: results.h5, in a folder for each kind of attention if there are
 /// several, and texts beside them.
 struct FolderContent {
   OutputFolder& folder;
@@ -66,30 +68,31 @@ struct FolderContent {
   TextsBeside beside = {};
 };
 
-/// Writes into every folder, all or nothing: files get their names once all are on the disk (commit_all), and then what
-/// earlier results left is removed.
-/// @param contents  results get the version, the command and the time as provenance, and a mark where they have none
+/// Writes into every folder, all or nothing: files get their names once all are on the disk (commit_all),
+/// then files of earlier results are removed.
+/// @param contents  results get version, command and time as provenance, and a mark if they have none
 ///                  (run_mark.h)
-void write_results(const std::vector<FolderContent>& contents, double seconds);
+void write_results(const std::vector<FolderContent>& contents, double seconds = seconds_so_far());
 
-/// Draws figures/ and report.html beside the results, unless --no-figures was given, and says what was written.
+/// Draws figures/ and report.html beside the results unless --no-figures was given, and says what was
+/// written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
 
-/// What is printed of a result.
+/// The text that is printed about a result.
 using ResultTable = std::function<std::string(const Result&)>;
 
-/// The table of heads; where somebody looks, with every head's profile as a line of signs.
+/// The table of heads; on a terminal, with every head's profile as a line of characters.
 std::string seen_head_table(const Result& result);
 
-/// Prints the tables and draws the figures of results that are written; draws them as well where nothing can be printed.
+/// Prints the tables and draws the figures of written results; draws them even if nothing can be printed.
 void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
                   const ResultTable& table = seen_head_table);
 
-/// Both.
-void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options, double seconds);
+/// Writes results and shows them.
+void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options);
 
-/// The same of one result, without a table of heads: `print` prints what takes its place.
-void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
+/// The same for one result; `print` prints in place of the table of heads.
+void write_folder(OutputFolder& folder, Result result, const FolderOptions& options,
                   const std::function<void()>& print);
 
 }  // namespace headwave::cli

@@ -7,7 +7,6 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/tables/head_findings.h"
-#include "../../reports/tables/head_values.h"
 #include "../terminal/terminal.h"
 #include "result_path.h"
 
@@ -17,8 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Version of what --json prints, docs/inspect-json.md; a key may be added within a version, none removed or changed.
-/// 2: heads are numbers, not texts of a table.
+/// Version of what --json prints, docs/inspect-json.md; a key may be added within a version, none removed or
+/// changed. 2: heads are numbers, not texts of a table.
 constexpr int json_version = 2;
 
 ordered_json json_of(const Attribute& attribute) {

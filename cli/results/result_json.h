@@ -8,17 +8,18 @@
 
 namespace headwave::cli {
 
-/// What `inspect --json` prints, docs/inspect-json.md: a listing, and of a headwave result what was found about its heads.
+/// The text of `inspect --json` (docs/inspect-json.md): a listing, and for a headwave result the findings
+/// about its heads.
 std::string listing_json(const Listing& listing);
 
-/// The same of the result in a folder; where each kind of attention has one there, a list of them.
+/// The same for the result in a folder; a list if there is one for each kind of attention.
 /// @throws IoError and FormatError as read_result()
 std::string folder_json(const std::filesystem::path& folder);
 
-/// A remark as JSON.
+/// An attribute as JSON.
 std::string attribute_json(const Attribute& attribute);
 
-/// Whether a listing is that of a headwave result that can be read to its end.
+/// Whether a listing is of a headwave result that can be read to its end.
 bool is_result(const Listing& listing);
 
 }  // namespace headwave::cli

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../job/run/job_parts.h"
+#include "../../job/run/shard_files.h"
 #include "../../reports/figures/written_files.h"
-#include "kept_work.h"
+#include "resuming.h"
 
 namespace headwave::cli {
 
@@ -17,7 +17,7 @@ void require_no_begun_run(const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder / unfinished_name, ignored))
     throw IoError(fmt::format("{}: holds what an unfinished run came to, no result yet; go on with it with --resume",
                               folder.string()));
-  if (holds_job_part(folder))
+  if (holds_shard(folder))
     throw IoError(
         fmt::format("{}: holds a part of a divided run, no result yet; put its parts together with "
                     "`headwave merge`",

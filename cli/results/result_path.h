@@ -7,16 +7,16 @@
 
 namespace headwave::cli {
 
-/// Refuses a folder without a result, in which a run has begun.
-/// @throws IoError that says how the run is brought to its end: with --resume, or from its parts with `headwave merge`
+/// Refuses a folder that holds an unfinished run.
+/// @throws IoError that says how to finish it: with --resume, or from its parts with `headwave merge`
 void require_no_begun_run(const std::filesystem::path& folder);
 
 /// The result file that a path names: the file itself, or results.h5 in the folder.
-/// @throws IoError if a folder holds none, or one for each kind of attention: then it names those
+/// @throws IoError if a folder holds none, or several for kinds of attention: then it names them
 std::filesystem::path result_path(const std::filesystem::path& path);
 
-/// The results that a folder holds, none where there is none: results.h5, as that of `self` whatever it is of, or one of
-/// each kind of attention.
+/// The result files in a folder: results.h5, listed under `self` whatever its kind of attention, or one for
+/// each kind.
 std::map<AttentionKind, std::filesystem::path> result_files(const std::filesystem::path& folder);
 
 }  // namespace headwave::cli

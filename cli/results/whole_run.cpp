@@ -14,11 +14,15 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/model/common_length.h"
+#include "../../core/process/process_memory.h"
+#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
-#include "../../job/run/kept_bytes.h"
+#include "../../job/run/memory_limit.h"
+#include "../../job/run/sealed_file.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
@@ -26,12 +30,10 @@
 #include "../../reports/page/report.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
-#include "../terminal/printing.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
 #include "result_json.h"
 #include "result_path.h"
-#include "run_needs.h"
 
 namespace headwave::cli {
 
@@ -53,7 +55,7 @@ void require_heads(const FigureOptions& drawing, const Model& model, const Sourc
       heads.push_back(head);
     }
   }
-  require_stored(source, heads, "--heads: ");
+  require_stored(source, heads);
 }
 
 /// By which a run is known again.
@@ -63,14 +65,15 @@ std::string run_digest(const Attributes& identity) {
 
 /// @throws FormatError naming what differs, if the result is of another run
 void require_same_run(const std::filesystem::path& file, const Attributes& there, const Attributes& identity) {
-  constexpr const char* remedy = "give --force in place of --resume to replace it, or another --out";
+  const std::vector<Remedy> remedies{give("force", "", "in place of --resume to replace it"),
+                                     give("out", "DIR", "for another one")};
   const std::string signed_digest = attribute_text(there, run_mark_name), digest = run_digest(identity);
   if (signed_digest == digest) return;
-  require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedy);
+  require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedies);
   // What a file cannot say as it was (a text that is no UTF-8) its digest still tells.
   if (!signed_digest.empty())
     require_same_identity(identity_text({{run_mark_name, signed_digest}}), identity_text({{run_mark_name, digest}}),
-                          file.string(), remedy);
+                          file.string(), remedies);
 }
 
 /// Says which of the analyses that were asked for gave nothing, and why as far as that is known.
@@ -144,13 +147,12 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
   const SourceOptions source = add_input_options(command, options.input, without);
   add_folder_options(command, options.folder, false, drawn);
   command.get_option("--force")->configurable(false);
-  command.add_flag("--json", options.json, "print what `inspect --json` prints of the result, in place of its table")
+  command.add_flag("--json", options.json, "print the result as `inspect --json` does, in place of the table")
       ->configurable(false);
   command
       .add_option(
           "--max-memory", options.max_memory,
-          "resident memory that the run may take, 4GB: threads are given up for it, and weights read layer by layer; "
-          "changes no digit of the result")
+          "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer")
       ->check(byte_size())
       ->type_name("SIZE");
   add_job_options(command, options.job);
@@ -159,11 +161,50 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
   options.input.place.max_memory = options.max_memory;
-  JobInput input = input_of(options.input, given, options.job.seed, &options.job);
+  if (!options.max_memory.empty()) options.job.max_memory = bytes_of(options.max_memory);
+  // Opened layer by layer, a model is kept in memory once the first documents have shown that it is small
+  // beside them.
+  std::string& weights = options.input.place.weights;
+  options.job.may_keep_layers = weights == "auto" && options.input.interventions.empty() && given.states->empty();
+  const std::string asked = options.job.may_keep_layers ? std::exchange(weights, "layers") : weights;
+  JobInput input = input_of(options.input, given, options.job.seed);
+  weights = asked;
   require_heads(options.folder.drawing, input.model, *input.source);
   require_maps(options.job, *input.source);
-  keep_within_memory(options.max_memory, input, options.job);
   return input;
+}
+
+void within_memory(WholeRunOptions& options, const SourceOptions& given,
+                   const std::function<void(const JobInput&)>& work, bool again) {
+  if (options.max_memory.empty()) return work(checked_input(options, given));
+  const std::int64_t limit = bytes_of(options.max_memory);
+  while (true) {
+    const MemoryWatch watch(limit);
+    bool can_read_layers = options.input.place.weights == "auto" && options.input.interventions.empty(),
+         has_room = false;
+    try {
+      const Stoppable stoppable(&watch.is_exceeded());
+      const JobInput input = checked_input(options, given);
+      can_read_layers = can_read_layers && !options.input.model.empty() && !input.model.by_layer();
+      has_room = resident_bytes() <= limit;
+      if (!has_room) throw Stopped();
+      return work(input);
+    } catch (const Stopped&) {
+      if (has_room && !watch.is_exceeded()) throw;
+    }
+    if (again && has_room && thread_count(options.job.threads) > 1) {
+      options.job.threads = 1;
+      say(fmt::format("memory came to {}: beginning again on one thread", options.max_memory));
+    } else if (again && can_read_layers) {
+      options.input.place.weights = "layers";
+      say(fmt::format("memory came to {}: beginning again with weights read layer by layer", options.max_memory));
+    } else {
+      throw ShapeError(
+          fmt::format("the run needs more than the {} of resident memory that it may take", options.max_memory),
+          {give("max_memory", "SIZE", "to allow more"), give("only", "NAME,...", "to run fewer analyses")});
+    }
+    give_back_freed_memory();
+  }
 }
 
 void sign_results(std::vector<KindResult>& results, const Attributes& identity, const std::string& job_text) {
@@ -175,14 +216,12 @@ void sign_results(std::vector<KindResult>& results, const Attributes& identity, 
 }
 
 void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
-               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
-               std::chrono::steady_clock::time_point start) {
+               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text) {
   sign_results(results, identity, job_text);
   say_not_found(options.job, results);
   for (const KindResult& found : results) say_fewer_documents(found);
   for (KindResult& found : results) say_fewer_map_tokens(command, found.result, options.folder.drawing);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  write_results({{folder, results}}, seconds);
+  write_results({{folder, results}});
 }
 
 Written written_before(const WholeRunOptions& options, const SourceOptions& given) {

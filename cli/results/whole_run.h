@@ -1,43 +1,51 @@
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "../../job/inputs/job_input.h"
 #include "../options/cli11.h"
-#include "../options/run_input.h"
+#include "../options/input_options.h"
 #include "result_folder.h"
 
 namespace headwave::cli {
 
-/// What a command is told that gives the result of a run.
+/// Options of a command that makes the result of a run.
 struct WholeRunOptions {
   InputOptions input;
   JobOptions job;
   FolderOptions folder;
   bool json = false;       ///< print the result's listing in place of the table of heads
-  std::string max_memory;  ///< "4GB"; empty: whatever it takes
+  std::string max_memory;  ///< "4GB"; empty: no limit
 };
 
 /// Adds the options of the input, the job, the folder and its figures, --json and --max-memory.
 SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without = {},
                                     const DrawnHere& drawn = {});
 
-/// Opens the input, and refuses what the job cannot do with it before the work is done.
+/// Opens the input, and checks before the work that the job can be done with it.
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
 
-/// Says in each result what the run was.
-/// @param identity  of run_identity(), by which written_before() knows the run again
+/// Opens the input and does the work of a job with it, within --max-memory. Resident memory is measured all
+/// the time. When it comes to the limit, although documents passed side by side only as far as memory
+/// allowed, the work is stopped and done again with less: on one thread, then with weights read layer by
+/// layer.
+/// @param work   may be called several times; each time the input is opened anew
+/// @param again  false: it is called once
+/// @throws ShapeError if none of that is enough; Error as the work and checked_input()
+void within_memory(WholeRunOptions& options, const SourceOptions& given,
+                   const std::function<void(const JobInput&)>& work, bool again = true);
+
+/// Notes in each result what the run was.
+/// @param identity  by run_identity(); written_before() recognises the run by it
 /// @param job_text  the options, as a job file
 void sign_results(std::vector<KindResult>& results, const Attributes& identity, const std::string& job_text);
 
-/// Signs and writes what a run came to.
-/// @param identity, job_text  as of sign_results()
-/// @param start     of the command
+/// Signs and writes the results of a run.
+/// @param identity, job_text  as for sign_results()
 void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
-               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
-               std::chrono::steady_clock::time_point start);
+               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text);
 
 enum class Written {
   nothing,
@@ -45,18 +53,18 @@ enum class Written {
   all,   ///< a result for each kind
 };
 
-/// What the folder holds already of that which this run would write. Results of before that were not signed are known by
-/// what their provenance says.
+/// How much of this run's results the folder holds already. Results that are not signed are recognised by
+/// their provenance.
 /// @throws FormatError naming what differs, if one is of another run; Error as require_whole_result()
 Written written_before(const WholeRunOptions& options, const SourceOptions& given);
 
-/// Draws what a run that is finished but for its drawings lacks: figures and pages that are missing, or were drawn from an
-/// earlier result, which are removed where none are wanted. Says what there was to do.
-/// @param read  files and folders that are not to be replaced
+/// Draws the figures and pages that a finished run lacks, or that were drawn from an earlier result; with
+/// --no-figures the latter are removed. Says what was done.
+/// @param read  files and folders that must not be replaced
 /// @throws IoError as OutputFolder and draw_figures()
 void finish_drawings(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
 
-/// Draws it, and prints the table, or the listing.
+/// Prints the table or the listing of a written run, and draws it.
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,
               const ResultTable& table = seen_head_table);
 

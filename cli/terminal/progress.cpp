@@ -11,7 +11,6 @@
 
 #include <unistd.h>
 
-#include "../../job/run/progress_text.h"
 #include "terminal.h"
 
 namespace headwave::cli {
@@ -30,9 +29,8 @@ class Display {
   void tell(const JobProgress& now) {
     const std::lock_guard lock(mutex_);
     const Clock::time_point time = Clock::now();
-    if (!started_) started_ = job_started_ = time;
-    // A command's second job has a clock of its own: its estimate knows nothing of the first.
-    if (now.before <= 0 && now.done == 0) job_started_ = time;
+    if (!started_) started_ = time;
+    if (now.done == now.done_before) stage_started_ = time;
     begins_ = begins_ || now.stage != now_.stage;
     now_ = now;
     told_ = time;
@@ -70,7 +68,7 @@ class Display {
   std::string line_now() noexcept try {
     const Clock::time_point time = Clock::now();
     const double passed = seconds(time - started_.value_or(time));
-    const std::string text = progress_text(now_, seconds(told_ - job_started_), seconds(time - told_));
+    const std::string text = progress_text(now_, seconds(told_ - stage_started_), seconds(time - told_));
     if (is_terminal_) {
       line_is_open_ = true;
       return "\r\033[K" + text;
@@ -87,7 +85,7 @@ class Display {
   std::mutex mutex_;
   std::condition_variable_any woken_;
   std::optional<Clock::time_point> started_;
-  Clock::time_point job_started_, told_;
+  Clock::time_point stage_started_, told_;
   JobProgress now_;
   double written_ = 0;  // seconds since the beginning
   bool begins_ = false, line_is_open_ = false;

@@ -8,15 +8,16 @@ namespace headwave::cli {
 
 /// Shows on standard error where a command stands and about how much time is left; nothing under -q.
 ///
-/// On a terminal one line overwrites itself twice a second. Elsewhere, in logs, plain lines are written now and then: the
-/// first after ten seconds, each further one after half as long again as there was so far, or five minutes, and when a
-/// stage begins after a minute or more without one. A thread of its own writes; it reads what was last told, and what
-/// is computed knows nothing of it.
+/// On a terminal one line overwrites itself twice a second. Elsewhere, in logs, plain lines are written now
+/// and then: the first after ten seconds, each further one after half as long again as there was so far, or
+/// five minutes, and when a stage begins after a minute or more without one. A thread of its own writes; it
+/// reads what was last told, and what is computed knows nothing of it.
 ///
 /// The first call begins the clock.
 ProgressCallback progress();
 
-/// Tells of something that is no job's stage: "reading", "writing results.h5", "figure offset_profile" 3 of 18.
+/// Tells of something that is no job's stage: "reading", "writing results.h5", "figure offset_profile" 3 of
+/// 18.
 void progress_at(const std::string& what, Index number = 0, Index total = 1);
 
 /// Clears the line and writes no more, until the next call of either: what is printed next starts clean.

@@ -1,24 +1,30 @@
 #include "terminal.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "../../core/errors/error.h"
-#include "printing.h"
+#include "../../job/run/provenance.h"
 #include "progress.h"
-#include "shell_words.h"
 
 namespace headwave::cli {
 
 namespace {
 
 std::string remembered;
+std::chrono::steady_clock::time_point clock_started;
 std::time_t started = 0;
 int why_unprinted = 0;  // why standard output did not take something, as errno says it; 0: it did, or nobody knows
 
@@ -27,7 +33,8 @@ void note_unprinted() {
   errno = 0;
   std::fflush(stdout);
   if (std::ferror(stdout) == 0 || why_unprinted != 0) return;
-  // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it again.
+  // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it
+  // again.
   if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);
   why_unprinted = errno;
 }
@@ -41,6 +48,7 @@ bool& quiet() {
 
 void remember_command_line(int argc, char** argv) {
   started = std::time(nullptr);
+  clock_started = std::chrono::steady_clock::now();
   remembered = "headwave";
   for (int i = 1; i < argc; ++i) remembered += " " + shell_word(argv[i]);
 }
@@ -51,6 +59,14 @@ const std::string& command_line() {
 
 std::time_t program_start() {
   return started;
+}
+
+double seconds_so_far() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - clock_started).count();
+}
+
+void add_program(Attributes& provenance, double seconds) {
+  headwave::add_program(provenance, {command_line(), program_start(), seconds});
 }
 
 bool is_seen() {
@@ -96,6 +112,52 @@ void say(const std::string& text) {
   if (quiet()) return;
   end_progress();
   std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+namespace {
+
+std::string to_say;
+
+/// Only what a signal's handler may do; then the signal ends the program as it would have.
+extern "C" void say_last_words(int signal) {
+  (void)!::write(STDERR_FILENO, to_say.data(), to_say.size());
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+}  // namespace
+
+LastWords::LastWords(std::string words) {
+  to_say = "\nheadwave: " + std::move(words) + "\n";
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, say_last_words) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup wants it
+}
+
+LastWords::~LastWords() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
+}
+
+std::string shell_word(const std::string& word) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80 ||
+           std::string_view("%+,-./:=@_").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string remedy_as_flag(const Remedy& remedy) {
+  std::string flag = "--" + remedy.option;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return remedy.value.empty() ? flag : flag + " " + remedy.value;
+}
+
+std::string error_message(const std::exception& error) {
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  return ours == nullptr ? error.what() : ours->message(remedy_as_flag);
 }
 
 }  // namespace headwave::cli

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <ctime>
+#include <exception>
+#include <functional>
 #include <string>
 
+#include "../../core/errors/error.h"
+#include "../../core/fields/field.h"
 #include "../../reports/drawing/sparkline.h"
 
 namespace headwave::cli {
@@ -10,23 +14,55 @@ namespace headwave::cli {
 /// Whether -q was given.
 bool& quiet();
 
-/// The command line as it may be typed again, and when it was, for provenance.
+/// The command line as it can be typed again, and the time of its start, for provenance.
 void remember_command_line(int argc, char** argv);
 const std::string& command_line();
 std::time_t program_start();
+/// Seconds since the start.
+double seconds_so_far();
 
-/// Whether somebody looks at what is printed, not a program or a file.
+/// Adds the program and the command to a result's provenance. Every command that writes a result calls this.
+/// @param seconds  that the result has taken
+void add_program(Attributes& provenance, double seconds = seconds_so_far());
+
+/// Whether standard output is a terminal.
 bool is_seen();
 
-/// What pictures of characters are made of: blocks where standard output is a terminal that shows UTF-8 and NO_COLOR is not
-/// set, by LC_ALL, LC_CTYPE or LANG; else ASCII.
+/// The characters that pictures are made of: blocks if standard output is a terminal that shows UTF-8 (by
+/// LC_ALL, LC_CTYPE or LANG) and NO_COLOR is not set; otherwise ASCII.
 Signs output_signs();
 
-/// Sees to it that what was printed is written: a result like any other, which nobody may take for whole where it is not.
-/// @throws IoError if standard output does not take it
+/// Checks at the end of the program that everything printed was written.
+/// @throws IoError if standard output refused some of it
 void require_printed();
 
 /// A remark on standard error; nothing under -q.
 void say(const std::string& text);
+
+/// Prints before files are written, which are finished even if standard output fails; require_printed()
+/// reports that at the end.
+void try_to_print(const std::function<void()>& print);
+
+/// Whether the reader of standard output has closed it, as `head` does.
+bool is_unread();
+
+/// A message on standard error if a signal (Ctrl-C, a shutdown) ends the program while the object lives. One
+/// at a time.
+class LastWords {
+ public:
+  explicit LastWords(std::string words);
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+  ~LastWords();
+};
+
+/// A word as POSIX shells read it: quoted if necessary.
+std::string shell_word(const std::string& word);
+
+/// "--head-count 4", "--trusted": a remedy as it is typed.
+std::string remedy_as_flag(const Remedy& remedy);
+
+/// What an error says to somebody at the command line: its finding, and its remedies as options to type.
+std::string error_message(const std::exception& error);
 
 }  // namespace headwave::cli

@@ -4,8 +4,7 @@
 
 namespace headwave {
 
-/// Kernels of 512 bits; nullptr where they are not compiled (another kind of processor than x86-64). To be called only
-/// where the processor has AVX-512.
+/// AVX-512 kernels; nullptr if they are not compiled (not x86-64). Call only on a processor with AVX-512.
 template <class Scalar>
 const Kernels<Scalar>* avx512_kernels();
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The kernels themselves, compiled once for every vector width: kernels.cpp and kernels_avx512.cpp include this, and nothing else
-// does. All of it has internal linkage, and what it takes from Eigen the second of them renames: of two templates of one name, for
-// two widths, the linker would keep one.
+// The kernels, compiled once per vector width: only kernels.cpp and kernels_avx512.cpp include this header. Everything here
+// has internal linkage, and kernels_avx512.cpp renames what it takes from Eigen: the linker would keep only one of two
+// templates of the same name.
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ bool is_small(const Operand<Scalar>& a, const Operand<Scalar>& b) {
   return a.rows + a.cols + b.cols < EIGEN_GEMM_TO_COEFFBASED_THRESHOLD;
 }
 
-/// Of few numbers. (What Eigen does with those depends on where the result lies in memory.)
+/// out += a b for few numbers. (Eigen's own order of sums depends here on the alignment of the result.)
 template <class Scalar>
 void add_small_product(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride) {
   const auto at = [](const Operand<Scalar>& of, std::ptrdiff_t row, std::ptrdiff_t col) {
@@ -51,7 +51,7 @@ void add_small_product(const Operand<Scalar>& a, const Operand<Scalar>& b, Scala
     }
 }
 
-/// out += a x, of an x whose entries lie `step` apart.
+/// out += a x, with entries of x `step` apart.
 template <class Scalar>
 void add_column(const Operand<Scalar>& a, const Scalar* x, std::ptrdiff_t step, Scalar* out, std::ptrdiff_t stride) {
   using Column = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
@@ -68,9 +68,9 @@ void set_zero(Scalar* out, std::ptrdiff_t rows, std::ptrdiff_t cols, std::ptrdif
   for (std::ptrdiff_t i = 0; i < rows; ++i) std::fill_n(out + i * stride, cols, Scalar(0));
 }
 
-/// A product by rows is Eigen's by columns with its factors swapped and transposed: b^T is the left factor of its kernel, whose rows
-/// it wants in panels, block after block; a^T the right one. The blocks are this project's: they do not follow the caches that a
-/// processor says it has, so that sums are added up in one order everywhere, whether b was packed before or is now.
+/// Block sizes and packing. A row-major product is Eigen's column-major one with factors swapped and transposed: b^T is the
+/// left factor of its kernel, packed in panels, block by block; a^T the right one. The block sizes are fixed, not taken from
+/// the processor's caches, so that sums are added in the same order everywhere, packed in advance or not.
 template <class Scalar>
 struct Blocks {
   using Traits = Eigen::internal::gebp_traits<Scalar, Scalar>;
@@ -80,15 +80,14 @@ struct Blocks {
   using Room = Eigen::Array<Scalar, Eigen::Dynamic, 1>;
 
   static constexpr std::ptrdiff_t panel = Traits::mr;
-  /// Rows of b at a time, of which a panel is 36 KB at most: it stays in the first cache while all of a passes. (Measured:
-  /// products_headwave, attend_tokens.)
+  /// Rows of b per block: a panel has at most 36 KB and stays in the first-level cache while all of a passes.
+  /// (Measured: products_headwave, attend_tokens.)
   static constexpr std::ptrdiff_t depth =
       std::min<std::ptrdiff_t>(1024, 36864 / panel) / static_cast<std::ptrdiff_t>(sizeof(Scalar));
-  /// Columns of b at a time, which stay in the second; and rows of a, which need not.
+  /// Columns of b per block, which stay in the second-level cache; rows of a per block.
   static constexpr std::ptrdiff_t width = 8 * panel, height = 2048;
 
-  /// Entries of a row, a line of the cache, that are asked for before they are packed: panels are narrow, and no processor foresees
-  /// that many rows.
+  /// Entries of a row (one cache line) to prefetch before packing: hardware does not prefetch that many rows at once.
   static constexpr std::ptrdiff_t ahead = 64 / sizeof(Scalar);
 
   template <int order>
@@ -128,7 +127,7 @@ struct Blocks {
     }
   }
 
-  /// @param block  (k, i, deep, wide) gives the block of b there, packed, and how many rows its panels have
+  /// @param block  (k, i, deep, wide) returns that block of b, packed, and the number of rows of its panels
   template <int order, class Block>
   static void add_of(const Operand<Scalar>& a, std::ptrdiff_t cols, Scalar* out, std::ptrdiff_t stride,
                      const Block& block) {
@@ -171,7 +170,7 @@ void multiply_packed(const Operand<Scalar>& a, const PackedMatrix<Scalar>& b, st
           });
 }
 
-/// out += a b where blocks do not pay: of few numbers, or of a vector.
+/// out += a b where blocking does not pay: few numbers, or a vector.
 template <class Scalar>
 void add_few(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride) {
   if (is_small(a, b))
@@ -195,8 +194,8 @@ void multiply_operands(const Operand<Scalar>& a, const Operand<Scalar>& b, Scala
   });
 }
 
-/// Sixteen entries at a time, and the last of them among others that change nothing: what comes of an entry, and in which order
-/// it is added up, must not depend on where in memory it lies.
+/// Sixteen entries at a time, the last ones padded with neutral values: results and the order of sums must not depend on
+/// the alignment of the data.
 template <class Scalar>
 class Lanes {
  public:
@@ -216,7 +215,7 @@ class Lanes {
   }
 
  private:
-  /// Fewer entries than lanes, among others.
+  /// Fewer entries than lanes, padded with `rest`.
   static Array filled(const Scalar* x, std::ptrdiff_t size, Scalar rest) {
     Array lanes = Array::Constant(rest);
     lanes.head(size) = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>(x, size);
@@ -254,7 +253,7 @@ void gelu_of(Scalar* x, std::ptrdiff_t count) {
   });
 }
 
-/// Sums over entries in double, one for each lane: in the same order whatever vectors there are.
+/// Sums over entries in double, one per lane: the order does not depend on the vector width.
 template <class Scalar, class Term>
 double sum_of(const Scalar* x, std::ptrdiff_t count, const Term& term) {
   constexpr std::ptrdiff_t lanes = Lanes<Scalar>::count;
@@ -318,7 +317,7 @@ class RowProducts {
   static void add_block(const Operand<Scalar>& x, std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t k,
                         std::ptrdiff_t size, Scalar* out) {
     using Eigen::internal::ploadu, Eigen::internal::pmadd;
-    const Scalar *of[left], *with[right];  // beyond the last row: the last once more
+    const Scalar *of[left], *with[right];  // past the last row: the last again
     for (std::ptrdiff_t a = 0; a < left; ++a) of[a] = x.data + std::min(i + a, x.rows - 1) * x.stride + k;
     for (std::ptrdiff_t b = 0; b < right; ++b) with[b] = x.data + std::min(j + b, x.rows - 1) * x.stride + k;
     Vector sums[left][right];
@@ -343,7 +342,7 @@ class RowProducts {
   }
 };
 
-// Four rows are added to a sum while it is at hand. (Written out: compilers make no vectors of a loop over four.)
+// Four rows are added to a sum while it is in a register. (Written out: compilers do not vectorise a loop over four.)
 
 /// sums[j] += a[j] + b[j] + c[j] + d[j], one after the other.
 template <class Scalar>
@@ -363,7 +362,7 @@ void add_diagonals_of(const Operand<Scalar>& x, double* out) {
   };
   std::ptrdiff_t i = 0;
   for (; i + 4 <= x.rows && x.cols >= 4; i += 4) {
-    // The diagonals that all four reach, and those at either end.
+    // The diagonals that all four rows share, and those at either end.
     for (std::ptrdiff_t r = 1; r < 4; ++r) add_some(i + r, 0, r);
     const Scalar* const from = x.data + i * x.stride;
     const std::ptrdiff_t next = x.stride + 1;

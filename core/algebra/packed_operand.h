@@ -4,8 +4,8 @@
 
 namespace headwave {
 
-/// The right operand of many products, put in the kernel's order once: keys and values of a head, which every tile of queries
-/// meets. Takes as much memory as the matrix.
+/// The right operand of many products, packed once in the kernel's order: keys and values of a head, used by every tile of
+/// queries. Takes as much memory as the matrix.
 ///
 ///     PackedOperand<float> keys(key.transpose());          // (d_head, n)
 ///     keys.multiply(scores.leftCols(keys.columns_for(reach)), query);
@@ -23,15 +23,15 @@ class PackedOperand {
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index cols() const { return cols_; }
 
-  /// The fewest of the first columns that can be had by themselves and are no fewer than those wanted.
+  /// The smallest prefix of columns, at least `wanted`, that can be read separately.
   [[nodiscard]] Index columns_for(Index wanted) const {
     const Index at_once = kernels<Scalar>().columns_at_once;
     return std::min(cols_, (wanted + at_once - 1) / at_once * at_once);
   }
 
-  /// out = a b, of the first columns and rows of b.
-  /// @param out  (a.rows, columns_for() some), by rows, no part of a
-  /// @param a    (n, some of the first rows), in memory
+  /// out = a b, with the first a.cols() rows and out.cols() columns of b.
+  /// @param out  (a.rows, columns_for(wanted)), by rows; does not overlap a
+  /// @param a    (n, at most rows()), in memory
   template <class Out, class A>
   void multiply(Out&& out, const Eigen::MatrixBase<A>& a) const {
     static_assert(product_detail::lies_in_memory<A>, "the left operand is read where it lies");

@@ -6,19 +6,19 @@
 #include "../numbers/matrix.h"
 #include "kernels.h"
 
-// Products of matrices, each computed by the one kernel that fits the processor: no other place multiplies matrices but Eigen's
-// own decompositions, so that what is slow to compile is compiled once for every vector width.
+// Matrix products by the kernel for this processor. All code outside Eigen's decompositions multiplies matrices with these
+// functions, so that the slow templates are compiled once per vector width.
 
 namespace headwave {
 
 namespace product_detail {
 
-/// Whether a kernel can read it where it lies: entries of a row, or of a column, side by side.
+/// Whether a kernel can read the expression in place: entries of a row, or of a column, are contiguous.
 template <class Derived>
 constexpr bool lies_in_memory = static_cast<bool>(Derived::Flags& Eigen::DirectAccessBit) &&
                                 int{Derived::InnerStrideAtCompileTime} == 1;
 
-/// The operand itself, or what it evaluates to.
+/// The operand itself, or its evaluated copy.
 template <class Derived>
 decltype(auto) in_memory(const Eigen::MatrixBase<Derived>& operand) {
   if constexpr (lies_in_memory<Derived>)
@@ -53,8 +53,8 @@ using ProductOf = std::conditional_t<
 
 }  // namespace product_detail
 
-/// out = a b, with the widest vectors that the processor has (kernels.h). Operands that do not lie in memory are evaluated first.
-/// @param out  of the product's size, by rows or one column, no part of a or b
+/// out = a b, with the widest vectors of the processor (kernels.h). Operands that are expressions are evaluated first.
+/// @param out  has the size of the product, by rows or one column; does not overlap a or b
 template <class Out, class A, class B>
 void multiply(Out&& out, const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   product_detail::multiply(out, a, b, false);
@@ -66,7 +66,7 @@ void multiply_add(Out&& out, const Eigen::MatrixBase<A>& a, const Eigen::MatrixB
   product_detail::multiply(out, a, b, true);
 }
 
-/// a b; a column where b is one, a row where a is one.
+/// a b: a column if b is a column, a row if a is a row.
 template <class A, class B>
 requires(std::is_same_v<typename A::Scalar, typename B::Scalar>)
     product_detail::ProductOf<A, B> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
@@ -75,15 +75,15 @@ requires(std::is_same_v<typename A::Scalar, typename B::Scalar>)
   return out;
 }
 
-/// Real parts, and below them imaginary ones: what a complex matrix is to a product with a real one.
+/// Real parts stacked on imaginary parts, so that a complex matrix times a real one is one real product.
 /// @param a  (n, d)
 /// @return   (2 n, d)
 Matrix stacked_parts(const MatrixOf<std::complex<double>>& a);
 
-/// a b of a complex and a real matrix: half of what two complex ones would cost.
+/// a b for a complex and a real matrix, at half the cost of a complex product.
 MatrixOf<std::complex<double>> product_with_real(const MatrixOf<std::complex<double>>& a, const Matrix& b);
 
-/// a^T a, of which the half below the diagonal is computed, and mirrored: symmetric to the bit.
+/// a^T a. The half below the diagonal is computed and mirrored, so the result is symmetric to the bit.
 /// @param a  (n, d)
 /// @return   (d, d)
 Matrix gram_of(MatrixView a);

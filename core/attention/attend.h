@@ -13,20 +13,20 @@ template <class Scalar>
 struct HeadInputs {
   MatrixViewOf<Scalar> query;  ///< (n', heads * d_head)
   MatrixViewOf<Scalar> key;    ///< (n, kv_heads * d_head)
-  MatrixViewOf<Scalar> value;  ///< (n, kv_heads * d_value); empty: nobody wants A V, only the probes look
+  MatrixViewOf<Scalar> value;  ///< (n, kv_heads * d_value); empty: A V is not computed
   Index heads = 1;
-  Index kv_heads = 1;                           ///< see key_head()
-  double scale = 1.0;                           ///< 1/sqrt(d_head) in most models
-  const PositionTerm* position_term = nullptr;  ///< turns queries and keys, is compared to them, or adds to the scores
-  double soft_cap = 0;                          ///< scaled scores s become cap tanh(s / cap); 0: they stay
-  /// (rows, heads * d_head) of a position term that is compared: what queries, and what keys, are held against; one of
-  /// the two may be empty
+  Index kv_heads = 1;  ///< see key_head()
+  double scale = 1.0;  ///< 1/sqrt(d_head) in most models
+  PositionTerm position_term = {};
+  double soft_cap = 0;  ///< scaled scores s become cap tanh(s / cap); 0: they stay
+  /// (rows, heads * d_head) of a position term that is compared: what queries, and what keys, are held
+  /// against; one of the two may be empty
   MatrixViewOf<Scalar> position_key = {}, position_query = {};
-  /// (heads, 2 reach + 1) added to the scaled scores beside the position term, at offsets t = -reach .. reach with
-  /// reach = max(n', n) - 1; or empty
+  /// (heads, 2 reach + 1) added to the scaled scores beside the position term, at offsets t = -reach .. reach
+  /// with reach = max(n', n) - 1; or empty
   MatrixViewOf<Scalar> added = {};
 
-  /// Whose keys and values a query head reads: as many heads share each.
+  /// The key head that a query head reads.
   [[nodiscard]] Index key_head(Index head) const { return head / (heads / kv_heads); }
 };
 
@@ -40,7 +40,7 @@ struct Mask {
   Index window = 0;               ///< only keys with |i - j| < window; 0: no limit
 };
 
-/// Where a call stands in a model, for the probes.
+/// The layer and kind of attention of a call, for the probes.
 struct AttentionSite {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
@@ -53,17 +53,18 @@ struct AttentionSite {
 ///     A_h = softmax over the allowed keys of S_h, row by row, the row's maximum subtracted   (2)
 ///     O_h = A_h V_h                                                                          (3)
 ///
-/// where cap(s) is s unless there is a soft cap; the position term is a kernel of offsets, or what disentangled attention
-/// adds (disentangled_term.h, equation 1), computed for the tile alone. Probes see every tile of A (and of S without the mask
-/// where they want it). A row with no allowed key is zero, never NaN. Under a causal mask the upper triangle is not computed.
-/// One tile holds tile_rows(n) x n weights per head.
+/// where cap(s) is s unless there is a soft cap; the position term is a kernel of offsets, or what
+/// disentangled attention adds (disentangled_term.h, equation 1), computed for the tile alone. Probes see
+/// every tile of A (and of S without the mask where they want it). A row with no allowed key is zero, never
+/// NaN. Under a causal mask the upper triangle is not computed. One tile holds tile_rows(n) x n weights per
+/// head.
 ///
 /// Source: Vaswani et al. 2017, section 3.2; the soft cap after Bello et al. 2017.
 /// @param inputs  projected queries, keys and values
-/// @param probes  who looks on; may be empty
+/// @param probes  may be empty
 /// @returns (n', heads * d_value)  the concatenated O_h; (n', 0) where no values were given
-/// @throws ShapeError if widths do not divide by the heads, sequences and masks disagree, or a position term is compared
-///         whose rows are not there
+/// @throws ShapeError if widths do not divide by the heads, sequences and masks disagree, or a position term
+///         is compared whose rows are not there
 template <class Scalar>
 MatrixOf<Scalar> attend(const HeadInputs<Scalar>& inputs, const Mask<Scalar>& mask, const AttentionSite& site,
                         std::span<Probe* const> probes);

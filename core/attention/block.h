@@ -9,24 +9,23 @@ namespace headwave {
 enum class Activation { gelu, gelu_tanh, relu, silu };
 enum class NormKind { layer, rms };
 
-/// Where a block's norms stand. post: x = norm(x + f(x)), the original Transformer and BERT. pre: x = x + f(norm(x)),
-/// GPT-2 and Llama; with norms of what is added x = x + added_norm(f(norm(x))), Gemma 2, and OLMo-2 without the first.
+/// Where a block's norms stand. post: x = norm(x + f(x)), as in the original Transformer and BERT. pre: x = x
+/// + f(norm(x)), as in GPT-2 and Llama; with a norm of what is added, x = x + added_norm(f(norm(x))), as in
+/// Gemma 2.
 enum class NormPlace { post, pre };
 
-/// y = x W + b. Views into the checkpoint: nothing is copied.
+/// y = x weight^T + bias.
 struct Linear {
-  MatrixView32
-      weight;         ///< (d_out, d_in) as Hugging Face's Linear stores it; (d_in, d_out) where in_out is set; or empty
-  VectorView32 bias;  ///< (d_out) or empty
-  bool in_out = false;  ///< the layout of GPT-2's Conv1D
+  MatrixView32 weight;  ///< (d_out, d_in), as PyTorch's Linear stores it; or empty
+  VectorView32 bias;    ///< (d_out) or empty
 
   [[nodiscard]] bool empty() const { return weight.empty(); }
-  [[nodiscard]] Index d_in() const { return in_out ? weight.rows() : weight.cols(); }
-  [[nodiscard]] Index d_out() const { return in_out ? weight.cols() : weight.rows(); }
+  [[nodiscard]] Index d_in() const { return weight.cols(); }
+  [[nodiscard]] Index d_out() const { return weight.rows(); }
 };
 
-/// layer: y = (x - mean) / sqrt(variance + eps) * scale + shift; rms: y = x / sqrt(mean square + eps) * scale; over
-/// each row.
+/// layer: y = (x - mean) / sqrt(variance + eps) * scale + shift; rms: y = x / sqrt(mean square + eps) *
+/// scale; over each row.
 struct Norm {
   VectorView32 scale;  ///< (d); empty: there is no norm
   VectorView32 shift;  ///< (d) or empty
@@ -36,7 +35,7 @@ struct Norm {
   [[nodiscard]] bool empty() const { return scale.empty(); }
 };
 
-/// Keys that a key head has whatever stands there: one for each position.
+/// Keys that depend on the position alone, and replace those that a key head projects.
 struct FixedKeys {
   Index head = 0;     ///< key head
   MatrixView32 keys;  ///< (positions, d_head)  with bias, before any rotation; row n is the key at position n
@@ -48,7 +47,8 @@ struct AttentionWeights {
   Norm query_norm = {},
        key_norm = {};  ///< of what is projected, before rotation: (d_head) each head by itself, or the whole width
   std::vector<FixedKeys> fixed_keys = {};  ///< in place of what `key` gives these heads; a trained model has none
-  /// (rows, heads * d_head) of disentangled attention: what queries, and what keys, are held against; or empty
+  /// (rows, heads * d_head) of disentangled attention: what queries, and what keys, are held against; or
+  /// empty
   MatrixView32 position_key = {}, position_query = {};
 
   [[nodiscard]] bool empty() const { return query.empty(); }
@@ -61,7 +61,7 @@ struct FeedForward {
   [[nodiscard]] bool empty() const { return widen.empty(); }
 };
 
-/// One layer. What a family does not have is empty.
+/// One layer. Parts that a family does not have are empty.
 struct Block {
   Norm self_norm;
   AttentionWeights self;

@@ -22,10 +22,6 @@ DisentangledTerm::DisentangledTerm(const DisentangledOptions& options)
                     options.buckets, options.farthest));
 }
 
-Vector DisentangledTerm::kernel(Index /*head*/, Index /*reach*/) const {
-  throw ShapeError("DisentangledTerm: what it adds to a score depends on what stands there; it has no kernel");
-}
-
 Index DisentangledTerm::row(Index offset) const {
   const Index distance = std::abs(offset), exact = options_.buckets / 2;
   Index bucket = distance;

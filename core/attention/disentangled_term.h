@@ -1,6 +1,6 @@
 #pragma once
 
-#include "position_term.h"
+#include "../numbers/matrix.h"
 
 namespace headwave {
 
@@ -16,24 +16,22 @@ struct DisentangledOptions {
 ///     bucket(n) = n where |n| <= b / 2, else
 ///                 sign(n) (b/2 + ceil((b/2 - 1) ln(|n| / (b/2)) / ln((M - 1) / (b/2))))       (3)
 ///
-/// P and R are each head's position keys and position queries (HeadInputs), one row for every vector of relative
-/// positions as the layer projects it; s = b, and without buckets s = M and bucket(n) = n. What is added depends on what
-/// stands there, so that there is no kernel. attend() computes it tile by tile.
+/// P and R are each head's position keys and position queries (HeadInputs), one row for every vector of
+/// relative positions as the layer projects it; s = b, and without buckets s = M and bucket(n) = n. What is
+/// added depends on the tokens at both positions, so it has no kernel of offsets; attend() computes it tile
+/// by tile.
 ///
-/// Source: He et al. 2021 (DeBERTa), equation 4; He, Gao and Chen 2023 (DeBERTaV3). Both terms read row(j - i), as the
-/// published code does.
-class DisentangledTerm : public PositionTerm {
+/// Source: He et al. 2021 (DeBERTa), equation 4; He, Gao and Chen 2023 (DeBERTaV3). Both terms read row(j -
+/// i), as the published code does.
+class DisentangledTerm {
  public:
   /// Whether (3) has a meaning: M at least 1, and b either 0 or at least 2 with b / 2 < M - 1.
   [[nodiscard]] static bool allows(const DisentangledOptions& options);
   /// @throws ShapeError if allows() does not
   explicit DisentangledTerm(const DisentangledOptions& options);
 
-  [[nodiscard]] const char* name() const override { return "disentangled terms"; }
-  [[nodiscard]] PositionUse use() const override { return PositionUse::compared; }
-  /// @throws ShapeError always: it depends on what stands there
-  [[nodiscard]] Vector kernel(Index head, Index reach) const override;
-  [[nodiscard]] Index row(Index offset) const override;
+  /// Which row of P and R stands for an offset, key minus query; never a larger one for a larger offset.
+  [[nodiscard]] Index row(Index offset) const;
 
   /// 2 s, of P and of R.
   [[nodiscard]] Index rows() const { return 2 * span_; }

@@ -9,25 +9,26 @@
 
 namespace headwave {
 
-/// What stands before softmax(Q K^T): a layer attending to itself in both directions, to its past, or to another
-/// sequence.
+/// Whether a layer attends to its own sequence in both directions, to the past of its own sequence, or to
+/// another sequence.
 enum class AttentionKind { self, causal, cross };
 
 /// The name a kind has in results: "self", "causal", "cross".
 const char* name_of(AttentionKind kind);
 
-/// Attention weights of one layer that somebody else computed, read where they lie, some rows at a time. T = tokens.
+/// Attention weights of one layer that another program computed, read some rows at a time. T = tokens.
 struct FinishedAttention {
   Index heads = 0;
   Index length = 0;    ///< T
   std::string called;  ///< as messages call it: "a.h5: 'attentions/layer_0' document 3"
-  /// Rows first .. first + count - 1 of every head: (heads * count, T), those of head h from row h * count on.
+  /// Rows first .. first + count - 1 of every head: (heads * count, T), those of head h from row h * count
+  /// on.
   std::function<Matrix32(Index first, Index count)> rows;
 
   [[nodiscard]] bool empty() const { return !rows; }
 };
 
-/// What was stored of one layer, for documents that do not come through a model. T = tokens.
+/// Stored arrays of one layer, for documents that do not pass through a model. T = tokens.
 struct StoredLayer {
   Index layer = 0;
   Matrix32 states;  ///< (T, d_model)         what enters the layer's Q/K/V projections; or empty
@@ -41,8 +42,8 @@ struct TokenSequence {
   std::vector<std::int32_t> ids;    ///< (T) token ids, -1 - n of patch or sound n; empty where only states were stored
   std::vector<std::string> tokens;  ///< (T) the text each token stands for; may be empty
   std::vector<std::uint8_t> special;  ///< (T) 1 where the token is [CLS], [SEP], <s> and the like; may be empty
-  /// What stands in the place of words: (patches, numbers of a patch) the pixels of an image, or (frames, bins) the
-  /// spectrum of a sound; of words empty.
+  /// What stands in the place of words: (patches, numbers of a patch) the pixels of an image, or (frames,
+  /// bins) the spectrum of a sound; of words empty.
   Matrix32 signal = {};
 
   /// Whether token i is a special one; false where nothing is known.
@@ -60,7 +61,7 @@ struct Document : TokenSequence {
   [[nodiscard]] const char* label() const { return name.empty() ? "document" : name.c_str(); }
   /// T: the number of tokens.
   [[nodiscard]] Index length() const;
-  /// The tokens behind the queries, and behind the keys, of a kind of attention.
+  /// The tokens of the queries, and of the keys, of a kind of attention.
   [[nodiscard]] const TokenSequence& query_tokens(AttentionKind kind) const;
   [[nodiscard]] const TokenSequence& key_tokens(AttentionKind kind) const;
   /// How many queries, and how many keys, a kind of attention has.

@@ -6,27 +6,29 @@
 
 namespace headwave {
 
-/// Shows attention that was finished elsewhere to probes, tile by tile as attend() shows what it computes. Nobody sees
-/// scores, queries, keys or values: there are none.
+/// Shows attention that another program computed to probes, tile by tile as attend() does. There are no
+/// scores, queries, keys or values to show.
 ///
-/// Every row is checked as it comes. Its weights are finite and not negative, 0 where the mask forbids the key, and they
-/// are all 0 or add up to 1 within what their digits allow,
+/// Every row is checked as it comes. Its weights are finite and not negative, 0 where the mask forbids the
+/// key, and they are all 0 or add up to 1 within what their digits allow,
 ///
 ///     |sum_j A_ij - 1| <= 2 (u + T a) + (T + 8) 2^-24                                        (1)
 ///
-/// The last term is a softmax summed in float32. u = 2^-8 where no weight of the row has more digits than bfloat16,
-/// u = 2^-11 and a = 2^-25 where none has more than float16, else u = 2^-24: what a model computed in half precision
-/// keeps its roundings in whichever type it is stored. Weights that all are 0 in all rows were never written.
+/// The last term allows for a softmax summed in float32. u = 2^-8 if no weight of the row has more digits
+/// than bfloat16, u = 2^-11 and a = 2^-25 if none has more than float16, else u = 2^-24: weights computed in
+/// half precision keep their rounding whichever type they are stored in. If all weights of all rows are 0,
+/// they were never written.
 ///
-/// @param window  only keys with |i - j| < window are allowed; 0: no limit. Of a causal site, only keys j <= i
-/// @throws FormatError naming the head and the row if (1) or another of these fails, with what was probably stored
-///         instead: scores before the softmax, or keys by queries; ShapeError if a probe wants scores or queries and keys,
-///         or rows come in another shape; Error as `rows` does
+/// @param window  only keys with |i - j| < window are allowed; 0: no limit. Of a causal site, only keys j <=
+///         i
+/// @throws FormatError naming the head and the row if (1) or another of these fails, with what was probably
+///         stored instead: scores before the softmax, or keys by queries; ShapeError if a probe wants scores
+///         or queries and keys, or rows come in another shape; Error as `rows` does
 void show_attention(const FinishedAttention& attention, Index window, const AttentionSite& site,
                     std::span<Probe* const> probes);
 
-/// Whether in a document's first 64 rows no head gives weight to a token behind the query: a causal model computed them.
-/// False of a single token, which says nothing.
+/// Whether in a document's first 64 rows no head gives weight to a token after the query, as in a causal
+/// model. False of a single token, which says nothing.
 /// @throws Error as `rows` does
 bool looks_only_back(const FinishedAttention& attention);
 

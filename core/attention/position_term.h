@@ -1,41 +1,30 @@
 #pragma once
 
+#include <memory>
+
 #include "../numbers/matrix.h"
+#include "score_bias.h"
 
 namespace headwave {
 
-/// How a position term enters attention: its kernel is added to the scaled scores; queries and keys are turned by it; or
-/// they are held against vectors of relative positions, so that what is added depends on what stands there.
-enum class PositionUse { added, turned, compared };
+class RotaryTerm;
+class DisentangledTerm;
 
-/// What a model's attention knows of relative positions, beside or instead of a position table: attend() applies it,
-/// and it can be asked for its own kernel.
-class PositionTerm {
- public:
-  PositionTerm() = default;
-  PositionTerm(const PositionTerm&) = delete;
-  PositionTerm& operator=(const PositionTerm&) = delete;
-  virtual ~PositionTerm() = default;
+/// What a model's attention knows of relative positions, beside or instead of a position table: one of three,
+/// or nothing.
+struct PositionTerm {
+  std::shared_ptr<const ScoreBias> added = nullptr;    ///< to the scaled scores, by offset
+  std::shared_ptr<const RotaryTerm> turned = nullptr;  ///< turns queries and keys, each by its own position
+  /// Says which vectors of relative positions queries and keys are held against.
+  std::shared_ptr<const DisentangledTerm> compared = nullptr;
 
-  /// "rotary", "relative buckets", "linear bias".
-  [[nodiscard]] virtual const char* name() const = 0;
-
-  /// What the term does by itself at offsets t = -reach .. reach, key minus query: the bias it adds to a head's scaled
-  /// score; of a rotation, the factor by which it changes q.k of equal vectors, averaged over channels.
-  /// @returns (2 reach + 1)
-  /// @throws ShapeError of a term that is compared: it has none by itself
-  [[nodiscard]] virtual Vector kernel(Index head, Index reach) const = 0;
-
-  [[nodiscard]] virtual PositionUse use() const = 0;
-
-  /// Turns the queries or keys of a whole sequence in place; row n stands at position n. Other terms do nothing.
-  /// @param rows  (T, heads * d_head)
-  virtual void turn(Matrix32& /*rows*/, Index /*d_head*/) const {}
-  virtual void turn(Matrix& /*rows*/, Index /*d_head*/) const {}
-
-  /// Of a term that is compared: which row of a layer's position keys and queries stands for an offset, key minus query;
-  /// never a larger one for a larger offset.
-  [[nodiscard]] virtual Index row(Index /*offset*/) const { return 0; }
+  explicit operator bool() const { return added || turned || compared; }
+  /// "rotary", "relative buckets", "linear bias", "disentangled terms"; empty: nothing.
+  [[nodiscard]] const char* name() const {
+    if (turned) return "rotary";
+    if (compared) return "disentangled terms";
+    return added ? added->name() : "";
+  }
 };
 
 }  // namespace headwave

@@ -9,7 +9,7 @@
 
 namespace headwave {
 
-/// Some query rows of one layer's attention, all heads at once, as they pass by. Nothing here outlives the call.
+/// Some query rows of one layer's attention, all heads at once. Nothing here outlives the call.
 template <class Scalar>
 struct TileOf {
   Index layer = 0;
@@ -18,8 +18,8 @@ struct TileOf {
   Index queries = 0;    ///< n', valid query positions of the whole layer
   Index keys = 0;       ///< n, valid key positions; the matrices have this many columns
   Index window = 0;     ///< keys this far away are masked, |i - j| < window; 0: no limit
-  /// One per head, (rows, keys): attention weights after the softmax. A row sums to 1, or is zero where everything is
-  /// masked. Under a causal mask entries right of the diagonal are zero.
+  /// One per head, (rows, keys): attention weights after the softmax. A row sums to 1, or is zero where
+  /// everything is masked. Under a causal mask entries right of the diagonal are zero.
   std::vector<MatrixViewOf<Scalar>> weights;
   /// One per head, (rows, keys): scaled scores before mask and softmax. Empty unless a probe wants them.
   std::vector<MatrixViewOf<Scalar>> scores;
@@ -36,7 +36,8 @@ struct TileOf {
 using Tile = TileOf<float>;     ///< models
 using Tile64 = TileOf<double>;  ///< attention in double: worked examples and oracles
 
-/// The hidden state that enters a layer's query, key and value projections; of cross-attention, the query projection.
+/// The hidden state that enters a layer's query, key and value projections; of cross-attention, the query
+/// projection.
 struct LayerInput {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
@@ -57,7 +58,7 @@ struct LayerProjections {
   const Document* document = nullptr;  ///< may be null
 };
 
-/// What a layer's heads hand on: the values between their projection and the weights.
+/// The values of a layer's heads, before they are averaged with the attention weights.
 struct LayerValues {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
@@ -68,7 +69,7 @@ struct LayerValues {
   const Document* document = nullptr;  ///< may be null
 };
 
-/// What a layer's heads made of the values, before W_O.
+/// The outputs A V of a layer's heads, before W_O.
 struct LayerHeads {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
@@ -80,7 +81,7 @@ struct LayerHeads {
 /// The parts of a block that write to the residual stream.
 enum class Sublayer { attention, cross_attention, feed_forward };
 
-/// What a sublayer writes to the residual stream, before a norm of what is added and before residual_scale.
+/// What a sublayer adds to the residual stream, before added_norm and residual_scale.
 struct StreamAddition {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;  ///< of the stack's attention within its sequence: self or causal
@@ -89,8 +90,8 @@ struct StreamAddition {
   VectorView32 bias;   ///< (d_model) of the sublayer's last projection, part of `added`; or empty
 };
 
-/// Something that looks on while attention is computed, tile by tile. A probe belongs to one document, is called from
-/// one thread at a time, and accumulates in double.
+/// Watches attention while it is computed, tile by tile. A probe belongs to one document, is called from one
+/// thread at a time, and accumulates in double.
 class Probe {
  public:
   Probe() = default;
@@ -101,8 +102,8 @@ class Probe {
   /// Whether tiles must carry the scores before mask and softmax. Costs one copy of the tile.
   [[nodiscard]] virtual bool wants_scores() const { return false; }
 
-  /// Whether the probe is to be shown values and head outputs. Costs the values of the last layer, which nobody else
-  /// needs.
+  /// Whether the probe is to be shown values and head outputs. Costs the values of the last layer, which
+  /// nobody else needs.
   [[nodiscard]] virtual bool wants_values() const { return false; }
 
   /// Whether the probe is to be shown queries and keys.
@@ -117,17 +118,18 @@ class Probe {
   /// Called for every tile: layers in order, rows in order within a layer.
   virtual void see(const Tile& tile) = 0;
 
-  /// Called instead when attention is computed in double. Unless overridden the tile is rounded to float and handed on.
+  /// Called instead if attention is computed in double. By default the tile is rounded to float and passed
+  /// on.
   virtual void see(const Tile64& tile);
 
-  /// Called where the probe wants values, once per layer between its input and its tiles. Where queries and keys were
-  /// stored, or a checkpoint has no more, there are no values: nothing is called.
+  /// Called if the probe wants values, once per layer between its input and its tiles. Not called if only
+  /// queries and keys are known, as of stored ones.
   virtual void see(const LayerValues& /*values*/) {}
 
   /// Called where the probe wants values, once per layer after its tiles.
   virtual void see(const LayerHeads& /*heads*/) {}
 
-  /// Called for what every sublayer writes, after its tiles; not where nobody reads the stream any more.
+  /// Called for what every sublayer adds, after its tiles; not called if nothing reads the stream any more.
   virtual void see(const StreamAddition& /*addition*/) {}
 };
 

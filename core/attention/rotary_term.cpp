@@ -45,15 +45,16 @@ Vector plain_frequency(Index channels, double base) {
   return f;
 }
 
-/// Slow frequencies f / s, fast ones f, and u of the way from one to the other where turns within the trained length
-/// lie between low and high.
+/// Slow frequencies f / s, fast ones f, and u of the way from one to the other where turns within the trained
+/// length lie between low and high.
 Vector llama3_frequency(const Vector& f, const RotaryOptions& o) {
   const Vector turns = f * o.trained / (2 * std::numbers::pi);
   const auto u = ((turns.array() - o.low) / (o.high - o.low)).max(0.0).min(1.0);
   return (1 - u) * f.array() / o.factor + u * f.array();
 }
 
-/// The same with the fade linear in the channel number, between the channels that turn `fast` and `slow` times.
+/// The same with the fade linear in the channel number, between the channels that turn `fast` and `slow`
+/// times.
 Vector yarn_frequency(const Vector& f, const RotaryOptions& o) {
   const auto channels = static_cast<double>(o.channels);
   const auto channel_of = [&](double turns) {
@@ -107,7 +108,7 @@ Vector RotaryTerm::frequency(Index length) const {
   return plain_frequency(o.channels, o.base * std::pow(stretched, channels / (channels - 2)));
 }
 
-Vector RotaryTerm::kernel(Index /*head*/, Index reach) const {
+Vector RotaryTerm::kernel(Index reach) const {
   const Vector f = frequency(reach + 1);
   const double gain = options_.attention_factor * options_.attention_factor;
   Vector kernel(2 * reach + 1);

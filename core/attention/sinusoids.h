@@ -4,7 +4,8 @@
 
 namespace headwave {
 
-/// interleaved: sine and cosine of a frequency side by side (the paper); concatenated: all sines, then all cosines.
+/// interleaved: sine and cosine of a frequency side by side (the paper); concatenated: all sines, then all
+/// cosines.
 enum class SinusoidLayout { interleaved, concatenated };
 
 struct SinusoidOptions {

@@ -6,7 +6,7 @@
 
 namespace headwave {
 
-/// Moves what is in one list behind what is in another.
+/// Moves the entries of `more` to the end of `list`.
 template <class T>
 void append(std::vector<T>& list, std::vector<T>&& more) {
   list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));

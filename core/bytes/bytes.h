@@ -16,30 +16,30 @@
 
 namespace headwave {
 
-/// Something with one list of its members, const or not:
+/// A type that lists its members once, for const and non-const objects:
 ///
 ///     template <class Self> static auto members(Self& self) { return std::tie(self.length, self.trace); }
 ///
-/// The list is all that writing to and reading from bytes know of it.
+/// ByteWriter and ByteReader see these members and no others.
 template <class T>
 concept HasMembers = requires(T& value) {
   T::members(value);
 };
 
-/// Puts values one after another, as they lie in memory: for programs of one build on machines of one kind, not for
-/// files that last.
+/// Writes values one after another as they lie in memory: for processes of the same build on the same kind of machine,
+/// not for files that are kept.
 class ByteWriter {
  public:
-  /// What takes bytes away, so that they need not all be in memory.
+  /// Takes bytes away piece by piece, so that they need not all be in memory.
   using Sink = std::function<void(std::string_view)>;
 
   ByteWriter() = default;
-  /// Into memory that has served before, and has room already.
+  /// Reuses the memory of an old string.
   explicit ByteWriter(std::string&& memory) : bytes_(std::move(memory)) { bytes_.clear(); }
-  /// Hands bytes on in pieces; the last with flush().
+  /// Hands bytes to a sink in pieces; flush() hands over the last one.
   explicit ByteWriter(Sink sink) : sink_(std::move(sink)) {}
 
-  /// Those that are not handed on yet.
+  /// The bytes not yet handed to the sink.
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
   [[nodiscard]] std::string taken() { return std::move(bytes_); }
   void flush();
@@ -85,8 +85,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Reads what a ByteWriter wrote, in the same order. Bytes may come from a file: no size is believed before so many
-/// bytes are there.
+/// Reads what a ByteWriter wrote, in the same order. The bytes may come from a file: a size is trusted only if that many
+/// bytes follow.
 class ByteReader {
  public:
   /// @param bytes  must outlive the reader
@@ -97,7 +97,7 @@ class ByteReader {
   [[nodiscard]] bool at_end() const { return rest_.empty(); }
   [[nodiscard]] std::string_view rest() const { return rest_; }
 
-  /// @throws FormatError if the bytes are not those of such a value
+  /// @throws FormatError if the bytes do not hold such a value
   template <class T>
   T read() {
     T value{};

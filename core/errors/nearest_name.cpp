@@ -21,14 +21,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& known) {
-  // What is typed may be as long as a command line can be; no name is.
+  // A typed word may be as long as a command line; no name is.
   constexpr std::size_t longest = 100, shortest_beginning = 3;
   if (word.empty() || word.size() > longest) return "";
   std::string nearest;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& name : known) {
     const std::size_t distance = edit_distance(word, name);
-    // A name of which nothing is left is not meant.
+    // A distance as long as the name itself is no match.
     if (distance < least && distance < name.size()) {
       least = distance;
       nearest = name;

@@ -12,12 +12,12 @@
 
 namespace headwave {
 
-/// The entries of a Field, row-major, taken from whatever an analysis holds: one of them; a matrix, a vector or an
-/// expression of Eigen's; a range of any of these, one after the other, and so on inwards.
+/// The entries of a Field, row-major, taken from whatever an analysis holds: a single value; a matrix, a vector or an
+/// expression of Eigen; a range of any of these, one after the other, to any depth.
 ///
 ///     Entries(traces.weight)                                   // std::array<Matrix, 3>: (3, rows, columns)
 ///     Entries(spectrum.cross.real().transpose())               // row by row of what is written, however it is stored
-///     Entries(heads | std::views::transform(&WaveHead::rank))  // one member of every struct
+///     Entries(heads | std::views::transform(&ChainHead::rank))  // one member of every struct
 ///
 /// Floating-point numbers are kept as double, integers as int64, enumerations and uint8 as uint8, the rest as text.
 class Entries {
@@ -42,7 +42,7 @@ class Entries {
   template <class Values>
   static constexpr bool is_text = std::is_convertible_v<const Values&, std::string>;
 
-  /// An entry as it is kept; never called.
+  /// Gives the type in which an entry is kept; never called.
   template <class Values>
   static auto stored() {
     if constexpr (is_eigen<Values> || std::is_floating_point_v<Values>)

@@ -26,13 +26,13 @@ Index Field::size() const {
 void Field::check_shape() const {
   const auto came = std::visit([](const auto& list) { return list.size(); }, values);
   if (static_cast<std::size_t>(size()) != came)
-    throw ShapeError(fmt::format("{}: the axes hold {} entries, {} values came", name, size(), came));
+    throw ShapeError(
+        fmt::format("{}: expected {} values, the product of its axes' sizes, found {}", name, size(), came));
 }
 
 const std::vector<double>& Field::doubles() const {
   if (const auto* list = std::get_if<std::vector<double>>(&values)) return *list;
-  throw ShapeError(
-      fmt::format("{}: expected an array of doubles, found another type; ask for its values as they are", name));
+  throw ShapeError(fmt::format("{}: expected an array of doubles, found another type; read `values` instead", name));
 }
 
 const Axis& Field::axis(std::string_view axis_name) const {

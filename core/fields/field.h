@@ -15,7 +15,7 @@ namespace headwave {
 using Attribute = std::variant<std::string, double, std::int64_t, std::vector<double>>;
 using Attributes = std::map<std::string, Attribute>;
 
-/// The text of that name, or `otherwise` where there is none of that name or it is no text.
+/// A remark that is a text; `otherwise` if there is none of that name.
 std::string attribute_text(const Attributes& attributes, const std::string& name, const std::string& otherwise = {});
 
 /// One axis of a Field with its real coordinate values. Within one analysis the same name always has the same values.
@@ -42,7 +42,7 @@ struct Field {
   Attributes attributes;                   ///< choices and remarks: the normalisation, the seed
 
   [[nodiscard]] Index size() const;                          ///< number of entries, the product of the axes' sizes
-  void check_shape() const;                                  ///< @throws ShapeError if that is not how many came
+  void check_shape() const;                                  ///< @throws ShapeError if it has another number of values
   [[nodiscard]] const std::vector<double>& doubles() const;  ///< @throws ShapeError if the values are not doubles
   [[nodiscard]] const Axis& axis(std::string_view axis_name) const;  ///< @throws ShapeError if there is none
   [[nodiscard]] std::string group() const;                           ///< "offset_trace" of "offset_trace/mean_weight"
@@ -61,23 +61,23 @@ struct Result {
   [[nodiscard]] const Field& at(std::string_view name) const;
 };
 
-/// An axis of whole numbers first, first + 1, ..., last; none where last < first.
+/// An axis of whole numbers first, first + 1, ..., last; empty if last < first.
 Axis counting_axis(std::string name, std::string unit, std::string long_name, Index first, Index last);
 
 /// The axes that most Fields share.
-Axis layer_axis(const std::vector<Index>& layers);  ///< the layer numbers looked at
+Axis layer_axis(const std::vector<Index>& layers);  ///< these layer numbers
 Axis layer_axis(Index layers);                      ///< layers 0 .. layers-1
 Axis head_axis(Index heads);
 Axis document_axis(Index documents);
 /// Offsets first..last in tokens, key position minus query position.
 Axis offset_axis(std::string name, Index first, Index last);
 
-/// One Field of doubles by itself; an analysis describes its own with Fields.
+/// A single Field of doubles; an analysis describes its Fields with the builder Fields.
 /// @throws ShapeError if the number of values is not the product of the axes' sizes
 Field make_field(std::string name, std::vector<Axis> axes, std::string unit, std::string long_name,
                  std::vector<double> values);
 
-/// Puts Fields behind others.
+/// Appends Fields to others.
 void append(std::vector<Field>& fields, std::vector<Field> more);
 
 }  // namespace headwave

@@ -11,10 +11,11 @@ namespace headwave {
 Fields::Fields(std::string group) : group_(std::move(group)) {}
 
 Fields& Fields::add(const std::string& quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
-                    Entries values) {
+                    Entries values, const std::string& undefined) {
   Field field{group_ + "/" + quantity, std::move(axes), std::move(unit), std::move(long_name), {}, {}, {}};
   field.values = std::move(values).taken();
   field.check_shape();
+  if (!undefined.empty()) field.attributes["undefined"] = undefined;
   fields_.push_back(std::move(field));
   return *this;
 }
@@ -27,8 +28,7 @@ Fields& Fields::flags(const std::string& quantity, std::vector<Axis> axes, std::
   if (flags == nullptr) throw ShapeError(fmt::format("{}: expected flags: enumerations or uint8", field.name));
   for (const std::uint8_t flag : *flags)
     if (flag >= meanings.size())
-      throw ShapeError(
-          fmt::format("{}: the flag {} has no meaning, only the {} from 0 have", field.name, flag, meanings.size()));
+      throw ShapeError(fmt::format("{}: expected flags below {}, found {}", field.name, meanings.size(), flag));
   field.flag_meanings = std::move(meanings);
   return *this;
 }
@@ -77,7 +77,7 @@ std::vector<Field> Fields::taken() {
 }
 
 Field& Fields::last() {
-  if (fields_.empty()) throw ShapeError(fmt::format("{}: a remark came before the Field it is about", group_));
+  if (fields_.empty()) throw ShapeError(fmt::format("{}: expected a Field before its remark, found none", group_));
   return fields_.back();
 }
 

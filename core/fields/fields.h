@@ -11,61 +11,63 @@
 
 namespace headwave {
 
-/// The Fields of one analysis, each described once: what is to be said of a Field stands behind it.
+/// Builds the Fields of one analysis, each described once; remarks about a Field follow it.
 ///
 ///     Fields fields("head_types");
 ///     fields.flags("kind", {layer, head}, "what a head is called", types.kinds, {"other", "previous", "next"})
 ///         .note("threshold", 0.5);
-///     fields.add("entropy", {layer, head}, "nat", "mean entropy of a query's attention", types.entropy)
-///         .undefined("every key was masked");
+///     fields.add("entropy", {layer, head}, "nat", "mean entropy of a query's attention", types.entropy,
+///                "every key was masked");
 ///     fields.note_all("documents", types.documents);
 ///     return fields.taken();
 ///
 /// undefined() and note() are about the Field that was added last.
 class Fields {
  public:
-  /// @param group  of "group/quantity", the Fields' names
+  /// @param group  the first part of the Fields' names, "group/quantity"
   explicit Fields(std::string group);
 
   /// Adds the Field group/quantity.
-  /// @param axes    outermost first; none: a single value
-  /// @param values  row-major, one for each place on the axes
+  /// @param axes       outermost first; none: a single value
+  /// @param values     row-major, one for each place on the axes
+  /// @param undefined  what a NaN means, whether or not there is one; empty: there is none
   /// @throws ShapeError if the number of values is not the product of the axes' sizes
   Fields& add(const std::string& quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
-              Entries values);
+              Entries values, const std::string& undefined = "");
 
-  /// Adds a Field of flags, numbers from 0 that stand for something.
+  /// Adds a Field of flags: numbers from 0 with a meaning each.
   /// @param values    enumerations or uint8
   /// @param meanings  what 0, 1, ... stand for
-  /// @throws ShapeError as add() does, and if a value is no flag or has no meaning
+  /// @throws ShapeError as add() does, and if a value is not a flag or has no meaning
   Fields& flags(const std::string& quantity, std::vector<Axis> axes, std::string long_name, Entries values,
                 std::vector<std::string> meanings);
 
-  /// Adds the Fields group/quantity_lower and group/quantity_upper: the interval over documents of a quantity without unit.
+  /// Adds the Fields group/quantity_lower and group/quantity_upper: the interval over documents of a quantity
+  /// without unit.
   /// @param why  where it is undefined
   Fields& interval(const std::string& quantity, const std::vector<Axis>& axes, Entries lower, Entries upper,
                    const std::string& why);
 
-  /// Adds a NaN without axes, in place of what could not be computed.
+  /// Adds a NaN without axes for a quantity that could not be computed.
   Fields& absent(const std::string& quantity, std::string unit, std::string long_name, std::string why);
 
-  /// Says what a NaN, or a number that stands for nothing, means in that Field, whether or not there is one.
+  /// Says what an undefined value of that Field means, whether or not there is one.
   Fields& undefined(std::string why);
   /// Says so only if there is a NaN.
   Fields& undefined_if_any(std::string why);
-  /// Says anything else of that Field: the normalisation, the seed. What is said again replaces what was said.
+  /// Adds any other remark: the normalisation, the seed. A remark of the same name is replaced.
   /// @throws ShapeError if there is no Field yet
   Fields& note(std::string name, Attribute value);
   Fields& note(std::string name, std::integral auto value) { return note(std::move(name), whole(value)); }
 
-  /// Says it of every Field of the group, those yet to be added too; what a Field says of itself stands.
+  /// Adds a remark to every Field of the group, later ones too; a Field's own remark of that name stays.
   Fields& note_all(std::string name, Attribute value);
   Fields& note_all(std::string name, std::integral auto value) { return note_all(std::move(name), whole(value)); }
 
-  /// Puts Fields of another group behind these.
+  /// Appends Fields of another group.
   Fields& append(std::vector<Field> more);
 
-  /// All Fields in the order in which they were added; none are left here.
+  /// Hands over all Fields in the order in which they were added.
   std::vector<Field> taken();
 
  private:

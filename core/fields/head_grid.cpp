@@ -16,8 +16,7 @@ Index HeadGrid::place_of(Index layer) const {
 Index HeadGrid::first_row(Index layer) const {
   const Index place = place_of(layer);
   if (place < 0)
-    throw ShapeError(
-        fmt::format("attention of layer {} came, which was not announced; {} layers were", layer, layers.size()));
+    throw ShapeError(fmt::format("layer {}: expected one of the {} layers of the analysis", layer, layers.size()));
   return place * heads;
 }
 

@@ -21,15 +21,14 @@ std::optional<Index> take_number(char letter, std::string_view& rest) {
   return number;
 }
 
-/// Names may come from files: the message stays one short line of plain characters.
+}  // namespace
+
 std::string quotable(std::string_view text) {
   std::string shown(text.substr(0, 40));
   for (char& c : shown)
     if (c < ' ' || c > '~') c = '?';
   return text.size() > 40 ? shown + "..." : shown;
 }
-
-}  // namespace
 
 std::string head_name(Index layer, Index head) {
   return fmt::format("L{}H{}", layer, head);

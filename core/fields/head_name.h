@@ -23,14 +23,18 @@ struct HeadName {
   }
 };
 
+/// A name from a file as an error quotes it: one short line of plain characters, others replaced by "?".
+std::string quotable(std::string_view text);
+
 /// The name a head has everywhere: head_name(7, 8) is "L7H8".
 std::string head_name(Index layer, Index head);
 
 /// An axis of heads by name: "L7H8", "L1H2".
 Axis head_name_axis(std::string name, std::string long_name, const std::vector<HeadName>& heads);
 
-/// The head that a name stands for, written exactly as head_name() writes it: capital letters, no leading zeros.
-/// @param text  "L7H8"; anybody's writing
+/// Parses a head's name, written exactly as head_name() writes it: capital letters, no leading
+/// zeros.
+/// @param text  "L7H8", from anywhere
 /// @throws FormatError if it is not such a name
 HeadName parse_head_name(std::string_view text);
 

@@ -35,9 +35,8 @@ Model ChangedModel::taken() {
 
 void require_in_memory(const Stack& stack) {
   if (stack.store)
-    throw ShapeError(
-        "weights that are read layer by layer cannot be changed; have them in memory: --weights memory, where they "
-        "fit");
+    throw ShapeError("weights that are read layer by layer cannot be changed",
+                     give("weights", "memory", "if they fit there"));
 }
 
 void require_head(const Stack& stack, const HeadName& head, const char* who) {

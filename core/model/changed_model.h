@@ -9,13 +9,13 @@
 
 namespace headwave {
 
-/// A model about to differ from the one it was made from: it shares every weight but those that are changed, and keeps
-/// what is new. What interventions are made with.
+/// A copy of a model whose weights are being changed. It shares every unchanged weight with the first model
+/// and owns the new ones. Interventions are built with it.
 class ChangedModel {
  public:
   explicit ChangedModel(const Model& before);
 
-  /// The stack in which a kind of attention happens; of a model that is no encoder-decoder its only one.
+  /// The stack that has a kind of attention; of a model with one stack, that one.
   [[nodiscard]] Stack& stack_of(AttentionKind kind);
   /// That attention's projections in one layer.
   /// @throws ShapeError as require_in_memory()
@@ -36,7 +36,8 @@ class ChangedModel {
   [[nodiscard]] Model taken();
 
  private:
-  /// What stands behind the views: the model before, and what is new. A deque does not move what it holds.
+  /// Owns what the views look at: the first model's weights and the new ones. A deque does not move its
+  /// elements.
   struct Storage {
     std::shared_ptr<const void> before;
     std::deque<Vector32> vectors;
@@ -47,7 +48,7 @@ class ChangedModel {
   std::shared_ptr<Storage> storage_;
 };
 
-/// @throws ShapeError if weights of layers are read when they are needed: nobody would see them changed
+/// @throws ShapeError if the stack's weights are read layer by layer, where a change would be lost
 void require_in_memory(const Stack& stack);
 
 /// @param who  the intervention that asks

@@ -7,7 +7,8 @@
 
 namespace headwave {
 
-/// The most common length of documents, of two equally common ones the larger, and how many documents have it.
+/// The most common length of documents, of two equally common ones the larger, and how many documents have
+/// it.
 template <class Length>
 struct CommonLength {
   Length length{};  ///< T in tokens, or the lengths of several sequences

@@ -45,8 +45,7 @@ void require_words(const Stack& stack, const WordChances& words, Index length) {
 
 /// (d_in, d_out) in double.
 Matrix projected_by(const Linear& projection) {
-  return projection.in_out ? Matrix(projection.weight.cast<double>())
-                           : Matrix(projection.weight.transpose().cast<double>());
+  return projection.weight.transpose().cast<double>();
 }
 
 /// What a norm does after it has divided; nothing where it is empty.

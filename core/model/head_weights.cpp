@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "../algebra/product.h"
+
 namespace headwave {
 
 namespace {
 
-/// Columns first .. first + count - 1 of W in y = x W + b, whichever way it is stored.
+/// Columns first .. first + count - 1 of W in y = x W + b.
 Matrix columns_of(const Linear& linear, Index first, Index count) {
-  if (linear.in_out) return linear.weight.middleCols(first, count).cast<double>();
   return linear.weight.middleRows(first, count).transpose().cast<double>();
 }
 
@@ -27,9 +28,18 @@ HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& blo
 
 std::string not_bilinear(const Stack& stack) {
   if (stack.normalises_heads()) return "queries and keys are normalised after projection";
-  if (stack.position_term != nullptr && stack.position_term->use() == PositionUse::compared)
-    return "queries and keys are compared with relative positions too";
+  if (stack.position_term.compared) return "queries and keys are compared with relative positions too";
   return stack.block.soft_cap > 0 ? "scores are capped" : "";
+}
+
+Matrix key_free_queries(MatrixView states, const AttentionWeights& attention, const BlockSpec& block, Index head) {
+  const HeadWeights weights = head_weights(attention, block, head);
+  if (states.cols() != weights.query.rows())
+    throw ShapeError(fmt::format("key_free_queries: states have width {}, the projections expect {}", states.cols(),
+                                 weights.query.rows()));
+  Matrix query = product(states, weights.query);
+  query.rowwise() += weights.query_bias.transpose();
+  return product(query, weights.key.transpose());
 }
 
 }  // namespace headwave

@@ -18,10 +18,7 @@ Matrix32 linear(MatrixView32 x, const Linear& weights) {
     y.setZero();
   else
     y.rowwise() = weights.bias.transpose();
-  if (weights.in_out)
-    multiply_add(y, x, weights.weight);
-  else
-    multiply_add(y, x, weights.weight.transpose());
+  multiply_add(y, x, weights.weight.transpose());
   return y;
 }
 

@@ -5,7 +5,7 @@
 
 namespace headwave {
 
-/// y = x W + b, whichever way W is stored.
+/// y = x weight^T + bias.
 /// @param x  (T, d_in)
 /// @returns (T, d_out)
 /// @throws ShapeError if the widths differ
@@ -16,8 +16,8 @@ Matrix32 linear(MatrixView32 x, const Linear& weights);
 /// @throws ShapeError if the widths differ
 void normalise(Matrix32& x, const Norm& norm);
 
-/// The same of queries or keys, (T, heads * d_head): each run of as many channels as the norm has by itself, which is a
-/// head or the whole row; nothing where there is no norm.
+/// The same of queries or keys, (T, heads * d_head): each run of as many channels as the norm has by itself,
+/// which is a head or the whole row; nothing where there is no norm.
 /// @throws ShapeError if the norm does not divide the width
 void normalise_heads(Matrix32& x, const Norm& norm);
 
@@ -25,21 +25,21 @@ void normalise_heads(Matrix32& x, const Norm& norm);
 ///
 ///     layer: |mean z| <= 0.1 and |variance z - 1| <= 0.1;  rms: |mean square z - 1| <= 0.1          (1)
 ///
-/// What the norm made has mean 0 and variance v / (v + eps), whatever it was made of; rounding to float16 or bfloat16
-/// stays within (1). Raw residual states have whatever variance their layer has. Channels whose scale is 0 say nothing:
-/// where there is one, and where there is no norm, every row may come from it.
+/// What the norm made has mean 0 and variance v / (v + eps), whatever it was made of; rounding to float16 or
+/// bfloat16 stays within (1). Raw residual states have whatever variance their layer has. Channels whose
+/// scale is 0 say nothing: where there is one, and where there is no norm, every row may come from it.
 /// @param x  (T, d)
 /// @returns 0 to 1
 /// @throws ShapeError if the widths differ
 double share_from_norm(MatrixView32 x, const Norm& norm);
 
-/// Applies an activation to every entry in place. gelu is the exact x Phi(x); gelu_tanh its tanh approximation; silu is
-/// x / (1 + e^-x).
+/// Applies an activation to every entry in place. gelu is the exact x Phi(x); gelu_tanh its tanh
+/// approximation; silu is x / (1 + e^-x).
 /// Source: Hendrycks and Gimpel 2016.
 void activate(Matrix32& x, Activation activation);
 
-/// Rows that are in a feed-forward network at a time: its weights are put in order once for them, and what it makes of
-/// them (6 MB where it is 3,072 wide) is not held of more.
+/// Rows that are in a feed-forward network at a time: its weights are put in order once for them, and what it
+/// makes of them (6 MB where it is 3,072 wide) is not held of more.
 constexpr Index rows_at_once = 512;
 
 /// narrow(activation(widen x)), or narrow(activation(gate x) * widen x).

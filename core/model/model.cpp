@@ -4,8 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "../attention/rotary_term.h"
-
 namespace headwave {
 
 namespace {
@@ -32,17 +30,16 @@ Index Stack::window(Index layer) const {
   return is_other(*this, layer) ? others.window : block.window;
 }
 
-const PositionTerm* Stack::term(Index layer) const {
-  return is_other(*this, layer) ? others.position_term.get() : position_term.get();
+const PositionTerm& Stack::term(Index layer) const {
+  return is_other(*this, layer) ? others.position_term : position_term;
 }
 
 const RotaryTerm* Stack::rotary(Index layer) const {
-  return dynamic_cast<const RotaryTerm*>(term(layer));
+  return term(layer).turned.get();
 }
 
 const RotaryTerm* Stack::rotary() const {
-  const auto* own = dynamic_cast<const RotaryTerm*>(position_term.get());
-  return own != nullptr ? own : dynamic_cast<const RotaryTerm*>(others.position_term.get());
+  return position_term.turned ? position_term.turned.get() : others.position_term.turned.get();
 }
 
 bool Stack::normalises_heads() const {

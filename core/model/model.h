@@ -9,68 +9,73 @@
 #include "../attention/document.h"
 #include "../attention/position_term.h"
 #include "../numbers/matrix.h"
-#include "frame_stem.h"
-#include "layer_store.h"
+#include "embedding.h"
 #include "patch_grid.h"
-#include "word_table.h"
 
 namespace headwave {
 
 class RotaryTerm;
 
-/// More layers than any model has: where searches for further ones end.
+/// More layers than any model has: descriptions with more are refused.
 constexpr Index most_layers = 1024;
 
-/// What tokens become before the first block: projection of norm(scale * word + position + token type 0), each where it
-/// exists. A model of images has no words: a patch stands for one as a linear map of its pixels; nor has one of sound, where
-/// what is made of a few frames stands for one.
-struct Embedding {
-  WordTable words;            ///< (vocabulary, d_embedding)  d_model wide where there is no projection
-  float word_scale = 1;       ///< sqrt(d_model) in the original Transformer
-  MatrixView32 positions;     ///< (longest document, d_embedding) row n is added to token n; empty: no position table
-  MatrixView32 token_types;   ///< (types, d_embedding); or empty
-  Norm norm;                  ///< or empty
-  Linear projection = {};     ///< to d_model: of factorised embeddings (ALBERT, ELECTRA); or empty
-  Linear patches = {};        ///< of images: a patch's pixels to d_model; or empty
-  MatrixView32 opening = {};  ///< of images: (first, d_model) the tokens before the patches, by id; or empty
-  FrameStem frames = {};      ///< of sound: what makes positions from frames; or empty
+/// The weights of a stack that does not fit into memory. A layer is read when it is asked for, shared by
+/// everyone who holds it, and released when nobody does. Queries and keys alone stay until other ones are
+/// asked for, since callers ask head by head. May be called from several threads.
+class LayerStore {
+ public:
+  LayerStore() = default;
+  LayerStore(const LayerStore&) = delete;
+  LayerStore& operator=(const LayerStore&) = delete;
+  virtual ~LayerStore() = default;
 
-  /// Whether tokens are looked up in `words`.
-  [[nodiscard]] bool reads_words() const { return patches.empty() && frames.empty(); }
+  /// All of a layer.
+  /// @throws IoError, FormatError if it cannot be read, or holds NaN or infinity
+  [[nodiscard]] virtual std::shared_ptr<const Block> block(Index layer) const = 0;
+  /// A layer of which only the query and key projections, and the norms before them, must be there.
+  /// @throws as block()
+  [[nodiscard]] virtual std::shared_ptr<const Block> queries_and_keys(Index layer) const = 0;
+
+  /// Bytes that a whole layer takes while it is held. Reads nothing.
+  [[nodiscard]] virtual double bytes(Index layer) const = 0;
+  /// Whether all layers share one set of weights in the checkpoint (ALBERT).
+  [[nodiscard]] virtual bool is_one() const = 0;
 };
 
-/// The layers of a stack that look elsewhere than the rest: local ones among global ones, or those that nothing turns.
+/// The layers of a stack with another window or other positions than the rest: local layers among global
+/// ones, or layers without rotation.
 struct OtherLayers {
-  std::vector<Index> layers;                          ///< ascending; empty: all layers are alike
-  Index window = 0;                                   ///< in place of the block's
-  std::shared_ptr<const PositionTerm> position_term;  ///< in place of the stack's; null: nothing
+  std::vector<Index> layers;   ///< ascending; empty: all layers are alike
+  Index window = 0;            ///< in place of the block's
+  PositionTerm position_term;  ///< in place of the stack's
 };
 
 /// A tower of blocks: an encoder or a decoder.
 struct Stack {
   BlockSpec block;
   Embedding embedding;
-  /// One per layer: its weights, or, where a store has them, its norms and the shapes of the rest, whose data() is null.
+  /// One per layer. With a `store` only the norms are there, and the shapes of the other weights, whose
+  /// data() is null.
   std::vector<Block> blocks;
-  Norm final_norm;                                    ///< after the last block; empty in post-norm models
-  std::shared_ptr<const PositionTerm> position_term;  ///< what attention itself knows of positions; null: nothing
+  Norm final_norm;             ///< after the last block; empty in post-norm models
+  PositionTerm position_term;  ///< what attention itself knows of positions; may be empty
   OtherLayers others;
   std::shared_ptr<const LayerStore> store;  ///< of weights that are read layer by layer; null: `blocks` are whole
 
-  /// The weights of a layer, from where they are: whoever computes with them holds this as long as it does.
+  /// The weights of a layer, from memory or from the store. Hold the pointer for as long as you use them.
   /// @throws as LayerStore::block()
   [[nodiscard]] std::shared_ptr<const Block> layer(Index layer) const;
-  /// The same where queries and keys are all that is needed of it.
+  /// The same if only queries and keys are needed.
   [[nodiscard]] std::shared_ptr<const Block> queries_and_keys(Index layer) const;
   [[nodiscard]] Index layers() const { return static_cast<Index>(blocks.size()); }
-  /// Of one layer: how far it looks, and what it knows of positions.
+  /// The window and the position term of one layer.
   [[nodiscard]] Index window(Index layer) const;
-  [[nodiscard]] const PositionTerm* term(Index layer) const;
-  /// The position term of a layer where it turns queries and keys; else null.
+  [[nodiscard]] const PositionTerm& term(Index layer) const;
+  /// The rotation of a layer; null: it has none.
   [[nodiscard]] const RotaryTerm* rotary(Index layer) const;
-  /// The same of the stack, or of its other layers where only those turn.
+  /// The rotation of the stack, or of its other layers if only those have one; null: none.
   [[nodiscard]] const RotaryTerm* rotary() const;
-  /// Whether queries or keys of some layer are normalised: then no W_Q W_K^T says what they match.
+  /// Whether some layer normalises its queries or keys, so that W_Q W_K^T does not say what they match.
   [[nodiscard]] bool normalises_heads() const;
   /// Width of the residual stream.
   [[nodiscard]] Index d_model() const {
@@ -82,7 +87,8 @@ struct Stack {
   }
 };
 
-/// What predicts a token from a final state: cap(words . norm(activation(transform x)) + bias), each where it exists.
+/// What predicts a token from a final state: cap(words . norm(activation(transform x)) + bias), each part
+/// optional.
 struct PredictionHead {
   Linear transform;  ///< of masked-language models; or empty
   Activation activation = Activation::gelu;
@@ -107,18 +113,17 @@ struct Model {
 
   [[nodiscard]] bool reads_images() const { return !patches.empty(); }
   [[nodiscard]] bool reads_sound() const { return !stack.embedding.frames.empty(); }
-  /// Whether weights are read layer by layer: documents then go through it side by side.
+  /// Whether weights are read layer by layer. Documents then pass through the model side by side.
   [[nodiscard]] bool by_layer() const { return stack.store != nullptr; }
-  /// Reads every layer, and keeps it from now on: documents then go through one by one. What predicts tokens is still read,
-  /// and looked at for NaN, when it is asked for.
-  /// @throws as LayerStore::block(): the model is then what it was
+  /// Reads every layer and keeps it in memory. The prediction head is still read when it is asked for.
+  /// @throws as LayerStore::block(); the model is then unchanged
   void keep_layers();
-  /// What predicts tokens, from where it is.
+  /// The prediction head, from memory or from the checkpoint.
   /// @throws IoError, FormatError if it cannot be read now
   [[nodiscard]] std::shared_ptr<const PredictionHead> prediction() const;
-  /// The kinds of attention that happen in it, in order: one, or self, causal and cross in an encoder-decoder.
+  /// The kinds of attention in the model, in order: one, or self, causal and cross in an encoder-decoder.
   [[nodiscard]] std::vector<AttentionKind> kinds() const;
-  /// The stack in which a kind of attention happens.
+  /// The stack that has a kind of attention.
   [[nodiscard]] const Stack& stack_of(AttentionKind kind) const;
 };
 

@@ -55,8 +55,8 @@ bool are_equally_long(MatrixView32 table, const Vector& squares, Index first) {
   return spread <= 2 * mean / std::sqrt(2 * static_cast<double>(table.cols()));
 }
 
-/// Equation (4) of rows `first` to `end` - 1, of 64 of them at most, one as far from the next as the others. Rows of zeros
-/// are alike with none.
+/// Equation (4) of rows `first` to `end` - 1, of 64 of them at most, one as far from the next as the others.
+/// Rows of zeros are alike with none.
 bool are_independent(MatrixView32 table, const Vector& squares, Index first, Index end) {
   constexpr Index most = 64;
   const Index count = std::min(end - first, most);

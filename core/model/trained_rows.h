@@ -15,16 +15,16 @@ struct TrainedRows {
   [[nodiscard]] bool all() const { return trained == rows; }
 };
 
-/// The rows at the end of a position table that no training text reached still hold what they began with:
+/// The rows at the end of a position table that no training text reached still hold their initial values:
 /// independent random numbers, or zeros. With s^2 the median squared norm of the last rows, a row x_n looks
 /// learned if
 ///
 ///     |x_n|^2 > (1 + a) s^2,   or |x_n|^2 < (1 - a / 2) s^2,   or cos(x_n, x_{n-1}) > c          (1)
 ///     a = max(1, 3 sqrt(2 / d)),   c = max(1/2, 2.5 / sqrt(d))
 ///
-/// that is, if it holds more of something else than of what it began with, or shares most of itself with the
-/// row before it; in few dimensions, if random rows hardly ever do. The boundary b is where most rows before
-/// it look learned and most after it do not,
+/// that is, if its norm differs from that of initial values, or if it is more similar to the row before it
+/// than random rows of d dimensions hardly ever are. The boundary b is where most rows before it look learned
+/// and most after it do not,
 ///
 ///     b = argmax (learned rows before b + other rows from b on)                                  (2)
 ///

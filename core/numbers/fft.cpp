@@ -37,11 +37,11 @@ fftw_complex* fftw_pointer(MatrixC& matrix) {
 
 enum class Transform { real_to_half, half_to_real, complex_in_place };
 
-// So many columns are transformed together, each with its entries side by side: FFTW is two to five times as fast there as where
-// they are as far apart as rows are.
+// Columns transformed together, each with contiguous entries: FFTW is two to five times as fast as with entries a row
+// apart.
 constexpr Index columns_at_once = 16;
 
-// rows = columns^T, a few rows of `columns` at a time: their lines of the cache are still there for the next column.
+// rows = columns^T, a few rows of `columns` at a time, while their cache lines are hot.
 template <class Rows, class Columns>
 void transpose_into(Rows&& rows, const Columns& columns) {
   constexpr Index step = 8;
@@ -51,14 +51,14 @@ void transpose_into(Rows&& rows, const Columns& columns) {
   }
 }
 
-// Plans that were made, by what they are of: a job transforms columns of the same few shapes again and again. A plan
-// serves all arrays that are aligned as those it was made with, which Eigen's are.
+// Cached plans by shape: a job transforms columns of the same few shapes again and again. A plan serves all arrays with
+// the alignment it was made for, which all Eigen arrays have.
 class Plans {
  public:
   template <class Make>
   Plan of(Transform transform, Index length, Index width, const Make& make) {
     const Shape shape(transform, length, width);
-    std::map<Shape, Plan> dropped;  // whose deleters take the lock
+    std::map<Shape, Plan> dropped;  // their deleters take the lock
     const std::lock_guard lock(planner());
     if (const auto known = plans_.find(shape); known != plans_.end()) return known->second;
     const fftw_plan made = make();
@@ -209,7 +209,7 @@ MatrixC dft(const MatrixC& columns) {
 }
 
 std::string fft_library() {
-  // "fftw-3.3.10-sse2-avx": what follows the second dash is how it was built.
+  // "fftw-3.3.10-sse2-avx": the part after the second dash tells how it was built.
   const std::string version = fftw_version;
   const auto first = version.find('-');
   if (first == std::string::npos) return "FFTW " + version;

@@ -9,7 +9,7 @@ namespace headwave {
 
 using MatrixC = MatrixOf<std::complex<double>>;  ///< complex, row-major
 
-/// What a sequence is multiplied by before it is transformed.
+/// The factor that a sequence is multiplied by before its transform.
 enum class Window {
   rectangular,  ///< by 1: the published choice, sharp lines with wide skirts
   hann,         ///< by (1 - cos(2 pi n / T)) / 2: lines two bins wide, skirts that fall fast; halves a line's height
@@ -18,10 +18,10 @@ enum class Window {
 /// The name a window has in results: "rectangular", "hann".
 const char* name_of(Window window);
 
-/// What is done to each column before it is transformed, in this order.
+/// The steps before each column is transformed, in this order.
 struct SpectrumOptions {
-  bool demean = false;                  ///< take the column's mean away: empties f = 0, changes no other bin
-  bool detrend = false;                 ///< take its least-squares line away, and with it the mean: lowers small f
+  bool demean = false;                  ///< subtract the column's mean: empties f = 0, changes no other bin
+  bool detrend = false;                 ///< subtract its least-squares line, and with it the mean: lowers small f
   Window window = Window::rectangular;  ///< demean before a window, or the mean leaks into f = 1
 };
 
@@ -38,14 +38,14 @@ struct SpectrumOptions {
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 MatrixC real_dft(MatrixView columns, const SpectrumOptions& options = {});
 
-/// The same of columns that zeros follow, up to a length.
-/// @param length  of the transformed columns, no less than there are rows
+/// real_dft() of columns padded with zeros to a length.
+/// @param length  rows after padding, at least the rows of `columns`
 /// @returns (floor(length/2) + 1, columns)
 /// @throws ShapeError if there are no rows, or more than `length`; NumericError if an entry is not finite
 MatrixC padded_dft(MatrixView columns, Index length);
 
-/// Absolute values, sqrt(re^2 + im^2) entry by entry. Several times faster than std::abs, which minds squares that no
-/// double holds: magnitudes below 1e-154 come out as zero, above 1e154 as infinity.
+/// Absolute values, sqrt(re^2 + im^2) entry by entry. Several times faster than std::abs, but without its care for
+/// squares outside the range of doubles: magnitudes below 1e-154 become zero, above 1e154 infinity.
 Matrix magnitudes(const MatrixC& values);
 
 /// Absolute value of real_dft(): the amplitude spectrum of each real column, not normalised.
@@ -59,30 +59,30 @@ Matrix magnitudes(const MatrixC& values);
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 Matrix amplitude_spectrum(MatrixView columns, const SpectrumOptions& options = {});
 
-/// The real columns whose half of a transform this is, times T:
+/// Inverse of real_dft(), times T: real columns from the first half of their transform.
 ///
 ///     x[n, c] = sum_{-T/2 < f <= T/2} F[f, c] e^{2 pi i f n / T},   F[-f] = conj F[f]                (3)
 ///
-/// real_dft() and this one after another multiply by T. Imaginary parts at f = 0 and T/2, which no real column has, are
-/// not looked at.
+/// real_dft() followed by real_columns() multiplies by T. Imaginary parts at f = 0 and T/2 are ignored: those of a real
+/// column are 0.
 /// @param half  (floor(T/2) + 1, columns)
 /// @param length  T
 /// @returns (T, columns)
-/// @throws ShapeError if the rows are not those of the length; NumericError if an entry is not finite
+/// @throws ShapeError if `half` does not have floor(T/2) + 1 rows; NumericError if an entry is not finite
 Matrix real_columns(const MatrixC& half, Index length);
 
 /// Two-sided discrete Fourier transform of each complex column: equation (1) with w = 1 for f = 0 .. T - 1, not
 /// normalised.
 ///
-/// Row f > T/2 is the negative frequency f - T. The sign of a complex signal's frequency means something: do not fold
-/// it.
+/// Row f > T/2 is the negative frequency f - T. The sign of a complex signal's frequency has a meaning: do not fold the
+/// two halves.
 ///
 /// @param columns  (T, columns)  one complex sequence per column, T >= 1
 /// @returns (T, columns)
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 MatrixC dft(const MatrixC& columns);
 
-/// The library behind it, with its version: "FFTW 3.3.10".
+/// Name and version of the library that computes the transforms: "FFTW 3.3.10".
 std::string fft_library();
 
 }  // namespace headwave

@@ -5,7 +5,7 @@
 
 namespace headwave {
 
-/// Spectra of columns followed by as many zeros, so that their products are sums over lags that do not wrap around.
+/// Spectra of columns padded with T zeros. Products of two such spectra are sums over lags that do not wrap around.
 ///
 /// Row 2 f is the transform of the T rows themselves at f cycles per T.
 /// @param columns  (T, columns), T >= 1
@@ -20,12 +20,12 @@ MatrixC unpadded_rows(const MatrixC& padded);
 ///
 ///     sums[t] = sum_i a_i . b_(i+t),   t = -(T-1) .. T-1                                     (1)
 ///
-/// over the pairs that exist, T - |t| of them, through FFT.
+/// over the T - |t| pairs that exist, computed by FFT.
 /// @param a  padded_spectrum() of the first, @param b  of the second
 /// @returns (2 T - 1)
 Vector lagged_sums(const MatrixC& a, const MatrixC& b);
 
-/// (1) of every column by itself.
+/// Equation (1) for every column separately.
 /// @returns (columns, 2 T - 1)
 Matrix lagged_sums_by_column(const MatrixC& a, const MatrixC& b);
 

@@ -6,11 +6,10 @@
 
 namespace headwave {
 
-/// Where the largest values of a list stand, the largest first; of equal ones the first counts more, and a NaN is no
-/// value.
+/// Places of the largest values of a list, largest first. Ties go to the first; NaN is ignored.
 /// @param values  (n)
-/// @param count   how many; fewer where there are fewer numbers
-/// @returns places 0 .. n - 1
+/// @param count   number of places; the result has fewer if the list has fewer numbers
+/// @returns places in 0 .. n - 1
 std::vector<Index> largest_entries(Eigen::Ref<const Vector> values, Index count);
 
 }  // namespace headwave

@@ -22,20 +22,20 @@ using Vector = VectorOf<double>;   ///< a column of doubles
 using Matrix32 = MatrixOf<float>;  ///< models: float32, row-major
 using Vector32 = VectorOf<float>;
 
-/// A number that there is not: NaN, which Fields explain.
+/// NaN: marks an undefined value. The Field that holds it says why.
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
-/// Whether no entry is NaN or infinite: as Eigen's allFinite() says, by vectors.
+/// Whether every entry is finite: Eigen's allFinite(), vectorised.
 template <class Derived>
 bool are_finite(const Eigen::DenseBase<Derived>& values) {
   using Scalar = typename Derived::Scalar;
   return (values.derived().array() * Scalar(0)).sum() == Scalar(0);  // 0 times any other is not 0
 }
 
-/// A read-only look at a row-major matrix that someone else owns: rows may be apart, entries of a row may not.
+/// A read-only view of a row-major matrix owned elsewhere. Rows may have a stride; entries of a row are contiguous.
 ///
-/// Eigen's own Ref copies silently when a column-major matrix is bound to it; this view does not compile there.
-/// Assigning a view makes it look elsewhere; nothing is copied.
+/// Eigen's own Ref copies silently when a column-major matrix is bound to it; this view refuses to compile there.
+/// Assigning to a view rebinds it; nothing is copied.
 template <class Scalar>
 class MatrixViewOf : public Eigen::Map<const MatrixOf<Scalar>, Eigen::Unaligned, Eigen::OuterStride<>> {
  public:
@@ -46,8 +46,8 @@ class MatrixViewOf : public Eigen::Map<const MatrixOf<Scalar>, Eigen::Unaligned,
   MatrixViewOf(const Scalar* data, Index rows, Index cols, Index stride)
       : Base(data, rows, cols, Eigen::OuterStride<>(stride)) {}
 
-  /// Looks at a row-major matrix, map or block.
-  /// @throws ShapeError if the entries of a row are not side by side (a block of every second column, say)
+  /// A view of a row-major matrix, map or block.
+  /// @throws ShapeError if the entries of a row are not contiguous (a block of every second column, for example)
   template <class Derived>
   requires(static_cast<bool>(Derived::Flags& Eigen::RowMajorBit) &&
            static_cast<bool>(Derived::Flags & Eigen::DirectAccessBit) &&
@@ -67,7 +67,7 @@ class MatrixViewOf : public Eigen::Map<const MatrixOf<Scalar>, Eigen::Unaligned,
   [[nodiscard]] bool empty() const { return this->size() == 0; }
 };
 
-/// A read-only look at consecutive numbers that someone else owns.
+/// A read-only view of consecutive numbers owned elsewhere.
 template <class Scalar>
 class VectorViewOf : public Eigen::Map<const VectorOf<Scalar>> {
  public:

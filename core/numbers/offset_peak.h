@@ -9,27 +9,27 @@ namespace headwave {
 /// Where a curve over offsets is largest within the reach of a search.
 struct OffsetPeak {
   Index offset = 0;      ///< tokens
-  bool at_edge = false;  ///< at |t| = reach, or beside what is no number: what lies beyond was not looked at and may be
-                         ///< larger, so it is no estimate
+  bool at_edge = false;  ///< at |t| = reach or beside a NaN: values beyond were not searched and may be larger, so
+                         ///< the offset is no estimate
 };
 
-/// The largest value of a curve, the one rule for all searches over whole offsets and lags: of equal values the one at
-/// the smaller |t| counts, then the left one, and a NaN is no value.
+/// Where a curve over offsets is largest: the one rule of all searches over whole offsets and lags. Ties go to the
+/// smaller |t|, then to the left; NaN is ignored.
 ///
-/// A maximum at the end of the search is where the curve was cut off, not where it turns: a wider search would find it
-/// elsewhere. So is one where the numbers end, since no pair lies further out. Offset 0 is never an end, also under a
-/// causal mask, which allows nothing beyond.
+/// A maximum at the edge of the search shows where the curve was cut off, not where it turns: a wider search would find
+/// another. The same holds beside a NaN, where no pair lies farther out. Offset 0 is never an edge, not even under a
+/// causal mask.
 ///
 /// @param curve   (2 reach + 1)  at t = -reach .. reach
-/// @param causal  look at t <= 0 alone
-/// @returns nothing where no value is a number
+/// @param causal  search t <= 0 only
+/// @returns nothing if every value is NaN
 /// @throws ShapeError if the curve has an even number of entries
 std::optional<OffsetPeak> offset_peak(Eigen::Ref<const Vector> curve, bool causal = false);
 
-/// The same in the middle of a longer curve, as an estimate.
+/// The offset of offset_peak() as an estimate: NaN at an edge.
 /// @param curve  (2 n + 1)  at t = -n .. n
-/// @param reach  |t| <= reach is looked at, in tokens; all there is where n is less
-/// @returns tokens; NaN where no value is a number, or the largest lies at the end of the search
+/// @param reach  search |t| <= min(reach, n), in tokens
+/// @returns tokens; NaN if every value is NaN, or the largest lies at the edge of the search
 /// @throws ShapeError if the curve has an even number of entries, or reach < 0
 double peak_offset(Eigen::Ref<const Vector> curve, Index reach);
 

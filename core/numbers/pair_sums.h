@@ -4,7 +4,7 @@
 
 namespace headwave {
 
-/// Sums of x over its first n entries, n = 0 .. T: (T + 1).
+/// Sums of the first n entries of x, n = 0 .. T: (T + 1).
 Vector prefix_sums(Eigen::Ref<const Vector> x);
 
 /// Sums over the pairs (i, i+t) of q[i] and of k[i+t], t = -near .. near: (2 near + 1) each.

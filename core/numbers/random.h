@@ -20,8 +20,8 @@ class Random {
  public:
   explicit Random(std::uint64_t seed);
 
-  /// A child whose numbers are independent of its parent's and of other children's. It depends on the seed and the
-  /// number alone, never on what was drawn before: give every piece of parallel work its own.
+  /// A child generator, independent of its parent and of other children. It depends on the seed and the number only,
+  /// never on what was drawn before: give every piece of parallel work its own.
   [[nodiscard]] Random stream(std::uint64_t number) const;
 
   /// 64 random bits.
@@ -30,14 +30,14 @@ class Random {
   /// A number in [0, 1), a multiple of 2^-53.
   double uniform();
 
-  /// One of 0, 1, ..., n - 1, each exactly as likely as any other.
+  /// One of 0, 1, ..., n - 1, all exactly equally likely.
   /// @throws NumericError if n < 1
   Index below(Index n);
 
-  /// A number with mean 0 and standard deviation 1 from the normal distribution.
+  /// A normal number with mean 0 and standard deviation 1.
   double normal();
 
-  /// Puts the items in an order of which all are equally likely.
+  /// Shuffles the items: every order is equally likely.
   void shuffle(std::span<Index> items);
 
  private:

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "../fields/field.h"
 #include "../model/model.h"
+#include "../model/source.h"
 
 namespace headwave {
 
@@ -15,7 +17,7 @@ enum class PlantedKind { adjacent, left, right, broad, sink, content, noise };
 /// "adjacent", "left", ...
 const char* name_of(PlantedKind kind);
 
-/// One head whose behaviour is known because it was built that way.
+/// One head that is built to behave in a known way.
 struct PlantedHead {
   PlantedKind kind = PlantedKind::noise;
   double offset = 0.0;             ///< t* in tokens, key minus query; only for heads that read waves
@@ -43,14 +45,16 @@ struct PlantedSpec {
 
 /// A transformer encoder with known truth.
 ///
-/// The position table holds P waves, PE[n] = sum_m cos(w_m n) b_2m + sin(w_m n) b_2m+1 with w_m = 2 pi f_m / T and
-/// orthonormal b orthogonal to 1; words are orthonormal directions beside them. A head that attends to offset t* has
+/// The position table holds P waves, PE[n] = sum_m cos(w_m n) b_2m + sin(w_m n) b_2m+1 with w_m = 2 pi f_m /
+/// T and orthonormal b orthogonal to 1; words are orthonormal directions beside them. A head that attends to
+/// offset t* has
 ///
 ///     S[i, j] = sum_m a_m cos(w_m (j - i - t*))                                              (1)
 ///
-/// exactly, since W_Q reads wave m with gain kappa_m and W_K the same wave turned by -w_m t*. Every layer hands its
-/// input on unchanged (W_O = 0, feed-forward 0), so each head sees the same waves. `content` heads attend to the same
-/// word, `sink` heads to [CLS], `noise` heads to random words: none of the three prefers an offset.
+/// exactly, since W_Q reads wave m with gain kappa_m and W_K the same wave turned by -w_m t*. Every layer
+/// hands its input on unchanged (W_O = 0, feed-forward 0), so each head sees the same waves. `content` heads
+/// attend to the same word, `sink` heads to [CLS], `noise` heads to random words: none of the three prefers
+/// an offset.
 struct PlantedModel {
   Model model;
   PlantedSpec spec;
@@ -58,11 +62,22 @@ struct PlantedModel {
 };
 
 /// Builds the model of (1).
-/// @throws ShapeError if d_model or d_head cannot hold the waves and words, a layer has no heads or another number of them,
-///         a head has another number of amplitudes, or one without amplitudes has no words to read
+/// @throws ShapeError if d_model or d_head cannot hold the waves and words, a layer has no heads or another
+///         number of them, a head has another number of amplitudes, or one without amplitudes has no words to
+///         read
 PlantedModel planted_model(const PlantedSpec& spec);
 
 /// The truth as Fields: planted/kind and planted/offset (layer, head), NaN where a head prefers no offset.
 std::vector<Field> describe(const PlantedModel& planted);
+
+/// The bank that `headwave demo` runs: 4 layers x 8 heads; adjacent (-1, +1), left (-3), right (+3) and broad
+/// (-6, +6) heads in every layer, in another order each time, and two of sink, content and noise.
+PlantedSpec planted_bank(std::uint64_t seed = 1);
+
+/// Documents of random words between [CLS] and [SEP]. The model must outlive the source.
+/// @param length  tokens per document, with both special ones
+/// @throws ShapeError if the length is below 3 or beyond the model's positions
+std::unique_ptr<Source> planted_documents(const PlantedModel& planted, Index documents, Index length,
+                                          std::uint64_t seed);
 
 }  // namespace headwave

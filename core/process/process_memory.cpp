@@ -18,7 +18,7 @@ constexpr std::int64_t without_limit = std::numeric_limits<std::int64_t>::max();
 
 std::atomic<int> sharing = 1;
 
-/// Of "MemAvailable:  1234 kB".
+/// The number in "MemAvailable:  1234 kB".
 std::int64_t available() {
   std::ifstream file("/proc/meminfo");
   std::string name, unit;
@@ -27,7 +27,7 @@ std::int64_t available() {
   return without_limit;
 }
 
-/// Of the group in "0::/path", of version 2; "max" is none.
+/// The limit of the control group in "0::/path" (version 2); "max" means no limit.
 std::int64_t group_limit() {
   std::ifstream groups("/proc/self/cgroup");
   std::string line;

@@ -4,21 +4,20 @@
 
 namespace headwave {
 
-/// Bytes of this process that lie in memory now, files that are mapped among them.
+/// Resident memory of this process in bytes, mapped files included.
 std::int64_t resident_bytes();
 
-/// The most there have been since it began.
+/// The largest resident memory since the process started, in bytes.
 std::int64_t most_resident_bytes();
 
-/// Gives the system back what was freed in many small pieces, which the allocator keeps for the next ones of their size.
+/// Returns freed memory that the allocator still holds in small pieces to the system.
 void give_back_freed_memory();
 
-/// Bytes that programs can be given without others being moved to disk, but no more than the control group of this
-/// process may have altogether; where the system says neither, more than any machine has. Of processes that share the
-/// machine one's part.
+/// Bytes available to this process without swapping, limited by its control group and divided by
+/// share_free_memory(); more than any machine has if the system tells neither.
 std::int64_t free_memory();
 
-/// From now on free_memory() is divided among so many processes, 1 or more.
+/// Makes free_memory() return one process's share of `processes` >= 1.
 void share_free_memory(int processes);
 
 }  // namespace headwave

@@ -5,32 +5,32 @@
 
 namespace headwave {
 
-/// Thrown by stop_if_asked(). No Error: nothing is wrong, somebody does not want to wait any longer.
+/// Thrown by stop_if_asked() when the user cancels. Not an Error: nothing went wrong.
 class Stopped : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "stopped, as was asked"; }
 };
 
-/// While it lives, what its thread computes can be stopped, and with it what parallel_for() spreads over others: a flag
-/// that somebody else sets is looked at now and then. Those that live inside one another give back what was before.
+/// Makes the work of this thread cancellable for a scope, parallel_for() included: a flag set elsewhere is checked now and
+/// then. Scopes nest: the end of an inner one restores the outer flag.
 class Stoppable {
  public:
-  /// @param asked  set once somebody wants it to end; outlives this. Null: nobody ever asks
+  /// @param asked  set by whoever cancels; must outlive this object. Null: never cancelled
   explicit Stoppable(const std::atomic<bool>* asked);
   Stoppable(const Stoppable&) = delete;
   Stoppable& operator=(const Stoppable&) = delete;
   ~Stoppable();
 
-  /// The flag that this thread looks at; null: there is none.
+  /// The flag that this thread checks; null if there is none.
   static const std::atomic<bool>* flag();
 
  private:
   const std::atomic<bool>* before_;
 };
 
-/// A place where a computation may end early: between the indices of parallel_for() and the tiles of attention, a few
+/// Ends the computation here if it was cancelled. Called between indices of parallel_for() and tiles of attention, a few
 /// milliseconds apart.
-/// @throws Stopped if that was asked for
+/// @throws Stopped if the flag is set
 void stop_if_asked();
 
 }  // namespace headwave

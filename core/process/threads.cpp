@@ -26,7 +26,7 @@ class Work {
     while (!failed_.load(std::memory_order_relaxed)) {
       Index i = count_;
       try {
-        stop_if_asked();  // before an index is handed out: others may wait for one that was
+        stop_if_asked();  // before an index is taken: others may wait for a taken one
         i = next_.fetch_add(1, std::memory_order_relaxed);
         if (i >= count_) return;
         body_(i);
@@ -86,7 +86,7 @@ void parallel_for(Index count, int threads, const std::function<void(Index)>& bo
           work.run();
         });
     } catch (const std::system_error&) {
-      // The system has no more threads to give: those we have do all the work.
+      // The system gives no more threads: the existing ones do all the work.
     }
     work.run();
   }
@@ -97,7 +97,7 @@ void parallel_in_order(Index count, int threads, const std::function<std::functi
   std::mutex mutex;
   std::condition_variable changed;
   Index turn = 0;
-  Index failed = count;  // the lowest index that failed: who waits for a turn after it waits in vain
+  Index failed = count;  // the lowest index that failed: later indices wait for their turn in vain
   const auto fail = [&](Index i) {
     const std::lock_guard lock(mutex);
     failed = std::min(failed, i);

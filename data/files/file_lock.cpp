@@ -51,9 +51,9 @@ LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
     if (!file_.is_open()) fail_by_errno(path, "cannot be written");
     if (!locked(file_)) {
       const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-      throw IoError(fmt::format("{}: another headwave is writing here ({}): wait for it", shown_path(folder),
+      throw IoError(fmt::format("{}: another headwave is writing here ({}), which must end first", shown_path(folder),
                                 content_of_lock(file_)),
-                    give("out", "another folder"));
+                    give("out", "", "with another name"));
     }
     // Its last holder may have removed the file meanwhile.
   } while (!is_held_at(file_, path));

@@ -103,7 +103,7 @@ InputText::InputText(const TextPlace& place, const InputTextOptions& options)
     throw FormatError(fmt::format("{}: {} is empty; expected {}", name_, file_ ? "the file" : "it", options.expected));
   if (options.encoding.empty()) {
     text_ = needed(bytes, enough);
-    require_utf8(text_, {name_, options.expected, options.remedy});
+    require_utf8(text_, {name_, options.expected, options.advice});
     text_ = without_byte_order_mark(text_);
   } else {
     decode(bytes, options);

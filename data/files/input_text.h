@@ -20,7 +20,7 @@ struct InputTextOptions {
   std::size_t enough = 0;
   std::string encoding = {};                    ///< see decoded_text(); empty: UTF-8 only
   std::string_view expected = "text in UTF-8";  ///< this and the next: see WantedText
-  std::string_view remedy = {};
+  std::string_view advice = {};
 };
 
 /// Where a text is: in a file, on standard input ("-"), or in memory.

@@ -93,9 +93,9 @@ void require_utf8(std::string_view bytes, const WantedText& wanted) {
                                   words_of(content), wanted.expected, line, bad, found));
   const std::string finding =
       fmt::format("{}: line {}, offset {}: {}; expected {}", wanted.name, line, bad, found, wanted.expected);
-  if (!wanted.remedy.empty()) throw FormatError(fmt::format("{}; {}", finding, wanted.remedy));
-  throw FormatError(finding, {give("encoding", likely_encoding(bytes), "if that is its encoding"),
-                              give("encoding", "UTF-8", "to replace what is not UTF-8")});
+  if (!wanted.advice.empty()) throw FormatError(fmt::format("{}; {}", finding, wanted.advice));
+  throw FormatError(
+      finding, {give("encoding", likely_encoding(bytes)), give("encoding", "UTF-8", "to replace what is not UTF-8")});
 }
 
 DecodedText decoded_text(std::string_view bytes, const std::string& encoding, std::size_t enough) {

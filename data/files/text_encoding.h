@@ -16,7 +16,7 @@ bool is_encoding(const std::string& name);
 struct WantedText {
   std::string name;  ///< the text's name: a file's path
   std::string_view expected = "text in UTF-8";
-  std::string_view remedy = {};  ///< what to do; empty: give the option `encoding`
+  std::string_view advice = {};  ///< what to do; empty: give the option `encoding`
 };
 
 /// Refuses bytes that are not a text in UTF-8: an ill-formed byte, or a NUL.

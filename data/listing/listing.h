@@ -27,8 +27,8 @@ struct Listing {
   std::string kind;  ///< "headwave result", "HDF5", "safetensors", "npy", "model directory", "folder of npy files"
   std::filesystem::path path;
   /// What one wants to know first. A model directory: model_type, layers, heads, kv_heads, d_head, d_model,
-  /// d_feed_forward, vocabulary, positions as config.json has them, parameters, tokenizer_files. A result: its root
-  /// attributes.
+  /// d_feed_forward, vocabulary, positions as config.json has them, parameters, tokenizer_files. A result:
+  /// its root attributes.
   Attributes facts;
   std::vector<ListingEntry> entries;
   std::vector<std::string> notes;                  ///< what is missing or cannot be read, one sentence each
@@ -36,8 +36,9 @@ struct Listing {
   std::string end = {};                            ///< why the entries end before the file does; empty: they do not
 };
 
-/// What a path holds: a headwave result, an HDF5 file, a safetensors file, a .npy file, a model directory or a folder
-/// of .npy files. Files are told apart by their content, not by their names. No array is read, only headers.
+/// What a path holds: a headwave result, an HDF5 file, a safetensors file, a .npy file, a model directory or
+/// a folder of .npy files. Files are told apart by their content, not by their names. No array is read, only
+/// headers.
 /// @throws IoError if the path cannot be read; FormatError if it is nothing of this, or damaged
 Listing listing_of(const std::filesystem::path& path);
 

@@ -9,6 +9,7 @@
 #include "../../core/errors/error.h"
 #include "../arrays/safetensors.h"
 #include "../files/json_file.h"
+#include "../files/printable.h"
 #include "../models/model_config.h"
 #include "../models/model_directory.h"
 
@@ -122,12 +123,14 @@ void add_model(Listing& listing, const ModelPlace& place) {
   listing.facts["predicts"] = std::string(!check.map.classifiers.empty()       ? "classes of images"
                                           : check.map.prediction.words.empty() ? "nothing: no prediction head"
                                                                                : "tokens");
-  if (check.proposed)
-    listing.notes.push_back(check.map.reason + "; `headwave inspect --map` prints that map, to be given with --map");
   add_notes(listing, check.problems, "like these");
   std::vector<std::string> unused;
   for (const std::string& name : check.unused) unused.push_back(fmt::format("not read: tensor '{}'", name));
   add_notes(listing, unused, "tensors that are not read");
+  std::vector<std::string> unread;
+  for (const std::string& key : check.unread)
+    unread.push_back(fmt::format("not read: '{}' of config.json, which may change the numbers", printable(key)));
+  add_notes(listing, unread, "settings that are not read");
 }
 
 void add_weights(Listing& listing, const fs::path& folder) {
@@ -152,9 +155,8 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
   std::error_code ignored;
   const bool prepares = fs::is_regular_file(folder / "preprocessor_config.json", ignored);
   if (prepares) listing.facts["preprocessor"] = std::string("preprocessor_config.json");
-  if (listing.facts.contains("patches")) {
-    if (!prepares) listing.notes.emplace_back("no preprocessor_config.json: how images are made ready is not known");
-  } else if (found.empty())
+  if (listing.facts.contains("patches")) return;
+  if (found.empty())
     listing.notes.emplace_back(listing.facts.contains("sound")
                                    ? "no tokenizer files: tokens of the decoder are shown as their ids"
                                    : "no tokenizer files: texts cannot be read, token ids can");

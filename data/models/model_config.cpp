@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +13,6 @@
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "class_family.h"
 
 namespace headwave {
 
@@ -33,17 +34,44 @@ void ModelConfig::fail(const std::string& what) const {
   throw FormatError(fmt::format("{}: {}", place_, what));
 }
 
-bool ModelConfig::has(const char* key) const {
+const json* ModelConfig::find(const std::string& key) const {
   asked_->insert(prefix_ + key);
-  return value_.contains(key) && !value_.at(key).is_null();
+  const std::size_t dot = key.find('.');
+  const auto found = value_.find(key.substr(0, dot));
+  if (found == value_.end() || dot == std::string::npos) return found == value_.end() ? nullptr : &*found;
+  const std::string outer = key.substr(0, dot), inner = key.substr(dot + 1);
+  if (found->is_object()) return object(outer).find(inner);
+  asked_->insert(prefix_ + outer);
+  const bool width = inner == "width";
+  if (!width && inner != "height") return nullptr;
+  return found->is_array() && found->size() == 2 ? &(*found)[width ? 1 : 0] : &*found;
 }
 
-bool ModelConfig::is_null(const char* key) const {
-  asked_->insert(prefix_ + key);
-  return value_.contains(key) && value_.at(key).is_null();
+bool ModelConfig::has(const std::string& key) const {
+  const json* value = find(key);
+  return value != nullptr && !value->is_null();
 }
 
-Index ModelConfig::size(const char* key, Index least) const {
+bool ModelConfig::is_null(const std::string& key) const {
+  const json* value = find(key);
+  return value != nullptr && value->is_null();
+}
+
+std::string ModelConfig::shown(const std::string& key) const {
+  const json* value = find(key);
+  return value == nullptr ? "null" : shown_value(*value);
+}
+
+std::optional<double> ModelConfig::number(const std::string& key) const {
+  if (!has(key)) return {};
+  const json& value = *find(key);
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  if (!value.is_number() || !std::isfinite(value.get<double>()))
+    fail(fmt::format("'{}' is {}, expected a number, true or false", key, shown_value(value)));
+  return value.get<double>();
+}
+
+Index ModelConfig::size(const std::string& key, Index least) const {
   if (!has(key)) fail(fmt::format("'{}' is missing; expected a whole number of at least {}", key, least));
   const json& value = value_.at(key);
   if (!value.is_number_integer()) fail(fmt::format("'{}' is {}, expected a whole number", key, shown_value(value)));
@@ -54,11 +82,11 @@ Index ModelConfig::size(const char* key, Index least) const {
   return value.get<Index>();
 }
 
-Index ModelConfig::size_or(const char* key, Index otherwise, Index least) const {
+Index ModelConfig::size_or(const std::string& key, Index otherwise, Index least) const {
   return has(key) ? size(key, least) : otherwise;
 }
 
-double ModelConfig::positive(const char* key) const {
+double ModelConfig::positive(const std::string& key) const {
   if (!has(key)) fail(fmt::format("'{}' is missing; expected a number above 0", key));
   const json& value = value_.at(key);
   if (!value.is_number()) fail(fmt::format("'{}' is {}, expected a number", key, shown_value(value)));
@@ -68,24 +96,24 @@ double ModelConfig::positive(const char* key) const {
   return number;
 }
 
-double ModelConfig::positive_or(const char* key, double otherwise) const {
+double ModelConfig::positive_or(const std::string& key, double otherwise) const {
   return has(key) ? positive(key) : otherwise;
 }
 
-std::string ModelConfig::text_or(const char* key, const std::string& otherwise) const {
+std::string ModelConfig::text_or(const std::string& key, const std::string& otherwise) const {
   if (!has(key)) return otherwise;
   if (!value_.at(key).is_string()) fail(fmt::format("'{}' is {}, expected text", key, shown_value(value_.at(key))));
   return value_.at(key).get<std::string>();
 }
 
-bool ModelConfig::flag_or(const char* key, bool otherwise) const {
+bool ModelConfig::flag_or(const std::string& key, bool otherwise) const {
   if (!has(key)) return otherwise;
   if (!value_.at(key).is_boolean())
     fail(fmt::format("'{}' is {}, expected true or false", key, shown_value(value_.at(key))));
   return value_.at(key).get<bool>();
 }
 
-ModelConfig ModelConfig::object(const char* key) const {
+ModelConfig ModelConfig::object(const std::string& key) const {
   if (!has(key)) fail(fmt::format("'{}' is missing; expected an object of settings", key));
   ModelConfig inner(value_.at(key), fmt::format("{}: {}", place_, key));
   inner.prefix_ = prefix_ + key + ".";
@@ -94,7 +122,7 @@ ModelConfig ModelConfig::object(const char* key) const {
   return inner;
 }
 
-std::pair<Index, Index> ModelConfig::sides(const char* key, Index otherwise) const {
+std::pair<Index, Index> ModelConfig::sides(const std::string& key, Index otherwise) const {
   if (!has(key)) return {otherwise, otherwise};
   const json& value = value_.at(key);
   if (value.is_object()) {
@@ -108,7 +136,7 @@ std::pair<Index, Index> ModelConfig::sides(const char* key, Index otherwise) con
   return {both.size("height"), both.size("width")};
 }
 
-std::vector<double> ModelConfig::numbers(const char* key) const {
+std::vector<double> ModelConfig::numbers(const std::string& key) const {
   const auto refuse = [&] { fail(fmt::format("'{}' is missing, or no list of numbers", key)); };
   if (!has(key) || !value_.at(key).is_array()) refuse();
   std::vector<double> numbers;
@@ -119,11 +147,11 @@ std::vector<double> ModelConfig::numbers(const char* key) const {
   return numbers;
 }
 
-std::vector<std::string> ModelConfig::words(const char* key) const {
+std::vector<std::string> ModelConfig::words(const std::string& key) const {
   const auto refuse = [&] { fail(fmt::format("'{}' is no list of words, nor text such as \"a|b\"", key)); };
   std::vector<std::string> words;
   if (!has(key)) return words;
-  const json& value = value_.at(key);
+  const json& value = *find(key);
   if (!value.is_string() && !value.is_array()) refuse();
   std::string all = value.is_string() ? value.get<std::string>() : "";
   for (const json& entry : value.is_array() ? value : json::array()) {
@@ -140,7 +168,7 @@ std::vector<std::string> ModelConfig::words(const char* key) const {
   return words;
 }
 
-std::vector<std::string> ModelConfig::by_layer(const char* key, Index count) const {
+std::vector<std::string> ModelConfig::by_layer(const std::string& key, Index count) const {
   const auto refuse = [&] {
     fail(fmt::format("'{}' is missing, or no list with a word for each of {} layers", key, count));
   };
@@ -169,59 +197,66 @@ std::vector<std::string> ModelConfig::by_layer(const char* key, Index count) con
   return words;
 }
 
-void ModelConfig::require(const char* key, bool value) const {
-  if (flag_or(key, value) != value)
-    fail(fmt::format("'{}' is {}, which changes the numbers in a way that is not known here; expected {}", key, !value,
-                     value));
+std::string ModelConfig::model_type() const {
+  return text_or("model_type", "");
 }
 
-void ModelConfig::require_text(const char* key, const std::string& value) const {
-  const std::string found = text_or(key, value);
-  if (found != value) fail(fmt::format("'{}' is '{}', expected {}", key, printable(found, 60), value));
+std::string ModelConfig::architecture() const {
+  const json* classes = find("architectures");
+  const bool named = classes != nullptr && classes->is_array() && !classes->empty() && classes->front().is_string();
+  return named ? classes->front().get<std::string>() : "";
 }
 
-Activation ModelConfig::activation(const char* key, const std::string& otherwise) const {
-  return activation_of(text_or(key, otherwise), fmt::format("{}: '{}'", place_, key));
+namespace {
+
+/// Keys that leave attention and states alone whatever they hold.
+bool is_harmless(std::string_view key) {
+  static const std::set<std::string_view> names{
+      // what the file is, and who wrote it
+      "_name_or_path", "_attn_implementation", "_attn_implementation_autoset", "_commit_hash", "architectures",
+      "auto_map", "custom_pipelines", "dtype", "finetuning_task", "id2label", "label2id", "language", "model_type",
+      "name_or_path", "num_labels", "pooler_act", "pooler_output_size", "problem_type", "task_specific_params",
+      "tokenizer_class", "torch_dtype", "transformers_version", "use_bfloat16", "vocab_size_or_config_json_file",
+      // how it is trained
+      "dropout", "embd_pdrop", "gradient_checkpointing", "initializer_factor", "initializer_range", "label_smoothing",
+      "layerdrop", "output_attentions", "output_hidden_states", "output_past", "pretraining_tp", "resid_pdrop",
+      "return_dict", "tf_legacy_loss", "torchscript", "use_cache", "chunk_size_feed_forward",
+      // told by which tensors there are
+      "is_encoder_decoder", "tie_encoder_decoder", "tie_word_embeddings",
+      // what it writes, and with which tokens
+      "bad_words_ids", "begin_suppress_tokens", "diversity_penalty", "do_sample", "early_stopping",
+      "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "length_penalty", "max_length", "min_length",
+      "no_repeat_ngram_size", "num_beam_groups", "num_beams", "num_return_sequences", "output_scores", "prefix",
+      "remove_invalid_values", "repetition_penalty", "return_dict_in_generate", "suppress_tokens", "temperature",
+      "top_k", "top_p", "typical_p"};
+  if (key == "token_dropout" || key == "moe_token_dropout") return false;  // these act on what is read, not in training
+  return names.contains(key) || key.ends_with("_token_id") || key.ends_with("_dropout") ||
+         key.ends_with("_dropout_prob") || key.ends_with("_pdrop") || key.ends_with("_layerdrop") ||
+         key.starts_with("summary_");
 }
 
-std::vector<UnreadSetting> ModelConfig::unread() const {
-  std::vector<UnreadSetting> settings;
+/// Switches that change nothing while they are off.
+bool is_harmless_off(std::string_view key) {
+  static const std::set<std::string_view> names{"add_cross_attention", "is_decoder",  "qk_norm",
+                                                "use_mrope",           "use_qk_norm", "use_sliding_window"};
+  return names.contains(key);
+}
+
+}  // namespace
+
+std::vector<std::string> ModelConfig::unread() const {
+  std::vector<std::string> keys;
   for (const auto& [key, value] : value_.items()) {
     const bool empty = value.is_null() || (value.is_structured() && value.empty());
-    if (asked_->contains(prefix_ + key + ".")) {
-      const std::vector<UnreadSetting> inside = object(key.c_str()).unread();
-      settings.insert(settings.end(), inside.begin(), inside.end());
-    } else if (!empty && !asked_->contains(prefix_ + key)) {
-      settings.push_back({prefix_ + key, value == json(false)});
+    if (value.is_object() && asked_->contains(prefix_ + key + ".")) {
+      const std::vector<std::string> inside = object(key).unread();
+      keys.insert(keys.end(), inside.begin(), inside.end());
+    } else if (!empty && !asked_->contains(prefix_ + key) && !is_harmless(key) &&
+               !(value == json(false) && is_harmless_off(key))) {
+      keys.push_back(prefix_ + key);
     }
   }
-  return settings;
-}
-
-ModelConfig ModelConfig::as(const std::string& family, std::set<std::string> asked) const {
-  ModelConfig other = *this;
-  other.family_ = family;
-  other.asked_ = std::make_shared<std::set<std::string>>(std::move(asked));
-  return other;
-}
-
-std::string ModelConfig::family() const {
-  if (!family_.empty()) return family_;
-  if (has("model_type")) return text_or("model_type", "");
-  if (has("architectures") && value_.at("architectures").is_array() && !value_.at("architectures").empty() &&
-      value_.at("architectures").front().is_string())
-    return family_of_class(value_.at("architectures").front().get<std::string>());
-  fail("neither 'model_type' nor 'architectures' says which kind of model this is");
-}
-
-Activation activation_of(const std::string& name, const std::string& place) {
-  if (name == "gelu") return Activation::gelu;
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast") return Activation::gelu_tanh;
-  if (name == "relu") return Activation::relu;
-  if (name == "silu" || name == "swish") return Activation::silu;
-  throw FormatError(
-      fmt::format("{} is '{}', expected gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu, silu or swish", place,
-                  printable(name, 60)));
+  return keys;
 }
 
 }  // namespace headwave

@@ -1,7 +1,9 @@
 #include "model_directory.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,12 +15,11 @@
 #include "../../core/process/process_memory.h"
 #include "../files/digest.h"
 #include "../files/json_file.h"
+#include "../files/json_object.h"
 #include "../files/printable.h"
+#include "families.h"
 #include "model_config.h"
-#include "model_family.h"
-#include "model_map_file.h"
 #include "model_weights.h"
-#include "nearest_family.h"
 #include "tensor_reader.h"
 
 namespace headwave {
@@ -34,16 +35,38 @@ fs::path config_beside(const fs::path& weights) {
   const fs::path folder = fs::is_directory(weights) ? weights : weights.parent_path();
   fs::path config = folder / "config.json";
   if (!fs::exists(config))
-    throw IoError(fmt::format("{}: not found; expected a Hugging Face model directory, or a map (--map FILE.toml)",
-                              config.string()));
+    throw IoError(fmt::format("{}: not found; expected a Hugging Face model directory", config.string()),
+                  give("map", "FILE.toml", "to say what the tensors of other weights are"));
   return config;
 }
 
-ModelMap described(const ModelPlace& place, const Checkpoint& checkpoint) {
-  if (!place.map.empty()) return model_map_file(place.map);
-  const fs::path file = config_beside(place.weights);
-  const nlohmann::json json = json_of_file(file, {.max_bytes = largest_config});
-  return family_map(ModelConfig(json, file.string()), [&](const std::string& name) { return checkpoint.has(name); });
+/// The config.json beside the weights.
+struct ConfigFile {
+  explicit ConfigFile(const fs::path& file)
+      : json(json_of_file(file, {.max_bytes = largest_config})), config(json, file.string()) {}
+  nlohmann::json json;
+  ModelConfig config;
+};
+
+/// What a model is.
+struct Described {
+  ModelMap map;
+  bool asks_config = false;         ///< the map follows from config.json too
+  std::vector<std::string> unread;  ///< settings of config.json that may change the numbers and were not asked for
+};
+
+Described described(const ModelPlace& place, const Checkpoint& checkpoint) {
+  std::optional<ConfigFile> file;
+  const auto config = [&]() -> const ModelConfig& {
+    if (!file) file.emplace(config_beside(place.weights));
+    return file->config;
+  };
+  const ModelFacts facts{config, [&](const std::string& name) { return checkpoint.has(name); }};
+  Described said;
+  said.map = place.map.empty() ? family_map(config(), facts.has) : model_map_of(place.map, facts);
+  said.asks_config = file.has_value();
+  if (file) said.unread = file->config.unread();
+  return said;
 }
 
 /// Says that something is missing before the checkpoint is looked for.
@@ -55,12 +78,13 @@ std::shared_ptr<const Checkpoint> checkpoint_of(const ModelPlace& place) {
 WeightOptions weight_options(const ModelPlace& place, const ModelMap& map, const Checkpoint& checkpoint) {
   if (place.layers > 0 && map.decoder)
     throw ShapeError(
-        fmt::format("{}: the first {} layers were asked for, but a {} has a decoder that reads the encoder's end; "
-                    "leave --layers away",
-                    shown_path(place.weights), place.layers, map.family));
+        fmt::format("{}: the first {} layers were asked for, but a {} has a decoder that reads the encoder's end",
+                    shown_path(place.weights), place.layers, map.family),
+        omit("layers"));
   if (place.layers > map.stack.layers)
-    throw ShapeError(fmt::format("{}: layers 0 to {} were asked for, the model has {}; ask for 0-{} or fewer",
-                                 shown_path(place.weights), place.layers - 1, map.stack.layers, map.stack.layers - 1));
+    throw ShapeError(fmt::format("{}: layers 0 to {} were asked for, the model has {}", shown_path(place.weights),
+                                 place.layers - 1, map.stack.layers),
+                     give("layers", fmt::format("0-{}", map.stack.layers - 1), "or fewer"));
   WeightOptions options;
   options.layers = place.layers;
   const std::int64_t there = place.memory > 0 ? std::min(place.memory, free_memory()) : free_memory();
@@ -80,12 +104,12 @@ Model whole_model(MappedWeights mapped, const std::string& called) {
 }  // namespace
 
 ModelMap model_map(const ModelPlace& place) {
-  return described(place, *checkpoint_of(place));
+  return described(place, *checkpoint_of(place)).map;
 }
 
 Model open_model(const ModelPlace& place) {
   const std::shared_ptr<const Checkpoint> checkpoint = checkpoint_of(place);
-  const ModelMap map = described(place, *checkpoint);
+  const ModelMap map = described(place, *checkpoint).map;
   return whole_model(mapped_weights(map, checkpoint, weight_options(place, map, *checkpoint)), place.weights.string());
 }
 
@@ -104,7 +128,7 @@ Model open_model(const std::string& config, std::shared_ptr<const Checkpoint> ch
 
 PartialModel open_partial_model(const ModelPlace& place) {
   const std::shared_ptr<const Checkpoint> checkpoint = checkpoint_of(place);
-  const ModelMap map = described(place, *checkpoint);
+  const ModelMap map = described(place, *checkpoint).map;
   MappedWeights mapped = mapped_weights(map, checkpoint, weight_options(place, map, *checkpoint));
   if (mapped.problems.size() > mapped.missing.size()) return {open_model(place), {}};  // which says what is wrong
   return {std::move(mapped.model), std::move(mapped.missing)};
@@ -112,26 +136,14 @@ PartialModel open_partial_model(const ModelPlace& place) {
 
 ModelCheck model_check(const ModelPlace& place) {
   const std::shared_ptr<const Checkpoint> checkpoint = checkpoint_of(place);
-  const auto checked = [&](ModelMap map) {
-    MappedWeights mapped = mapped_weights(map, checkpoint, {.check_values = false});
-    return ModelCheck{std::move(map), std::move(mapped.problems), std::move(mapped.unused), false};
-  };
-  try {
-    return checked(described(place, *checkpoint));
-  } catch (const FormatError&) {
-    if (!place.map.empty()) throw;
-    const fs::path file = config_beside(place.weights);
-    const nlohmann::json values = json_of_file(file, {.max_bytes = largest_config});
-    const ModelConfig config(values, file.string());
-    const std::vector<std::string> known = known_families();
-    if (std::ranges::find(known, config.family()) != known.end()) throw;
-    return nearest_family(config, *checkpoint, checked);
-  }
+  Described said = described(place, *checkpoint);
+  MappedWeights mapped = mapped_weights(said.map, checkpoint, {.check_values = false});
+  return {std::move(said.map), std::move(mapped.problems), std::move(mapped.unused), std::move(said.unread)};
 }
 
 Matrix32 position_table(const ModelPlace& place) {
   const std::shared_ptr<const Checkpoint> checkpoint = checkpoint_of(place);
-  const ModelMap map = described(place, *checkpoint);
+  const ModelMap map = described(place, *checkpoint).map;
   const PositionMap& positions = map.stack.positions;
   if (positions.kind == PositionKind::sinusoids) {
     const std::string problem = too_many_sinusoids(map.longest, map.stack.d_model);
@@ -148,9 +160,31 @@ Matrix32 position_table(const ModelPlace& place) {
   return table.bottomRows(positions.rows - positions.first_row);
 }
 
+std::int32_t decoder_start(const std::filesystem::path& folder) {
+  constexpr const char* key = "decoder_start_token_id";
+  for (const char* name : {"config.json", "generation_config.json"}) {
+    const std::filesystem::path path = folder / name;
+    std::error_code ignored;
+    if (std::string_view(name) != "config.json" && !std::filesystem::exists(path, ignored)) continue;
+    const nlohmann::json value = json_of_file(path);
+    const JsonObject config(value, shown_path(path));
+    if (!config.has(key)) continue;
+    const std::int64_t id = config.integer(key);
+    if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
+      throw FormatError(fmt::format("{}: {} is {}, expected an id of a token", config.place(), key, id));
+    return static_cast<std::int32_t>(id);
+  }
+  throw FormatError(fmt::format("{}: no {}, the id that the decoder reads first; expected it in config.json",
+                                shown_path(folder / "config.json"), key),
+                    give("ids", "FILE", "to give token ids"));
+}
+
 Attributes model_provenance(const ModelPlace& place) {
-  std::vector<fs::path> files = Checkpoint(place.weights).files();
-  files.insert(files.begin(), place.map.empty() ? config_beside(place.weights) : place.map);
+  const Checkpoint checkpoint(place.weights);
+  std::vector<fs::path> files = checkpoint.files();
+  if (place.map.empty() || described(place, checkpoint).asks_config)
+    files.insert(files.begin(), config_beside(place.weights));
+  if (!place.map.empty()) files.insert(files.begin(), place.map);
   Attributes said{{"model", place.weights.string()}, {"model_sha256", sha256_list(files)}};
   if (place.layers > 0) said["first_layers"] = static_cast<std::int64_t>(place.layers);
   return said;

@@ -15,43 +15,46 @@ namespace headwave {
 
 class Checkpoint;
 
-/// Where weights are while documents pass: all in memory, or each layer as it is needed, which is slower where they would
-/// fit; either: in memory where their float32 takes no more than half of what there is. No digit depends on it.
+/// Where weights are while documents pass through the model: all in memory, or each layer read when it is
+/// needed, which is slower; either: in memory if they take at most half of it. No digit of a result depends
+/// on this.
 enum class WeightsIn { memory, layers, either };
 
-/// Where a model lies: a Hugging Face folder with config.json and model.safetensors (or its shards), or a safetensors
-/// file with config.json beside it; for any other checkpoint a map says what its tensors are (model_map_file.h).
+/// The files of a model: a Hugging Face folder with config.json and model.safetensors (or its shards), or a
+/// safetensors file with config.json beside it. Any other checkpoint needs a map that names its tensors
+/// (model_map_file.h).
 struct ModelPlace {
   ModelPlace(std::filesystem::path weights_path, std::filesystem::path map_path = {})  // NOLINT: a path is a place
       : weights(std::move(weights_path)), map(std::move(map_path)) {}
 
   std::filesystem::path weights;  ///< folder or file
   std::filesystem::path map;      ///< TOML file; empty: config.json says what the model is
-  Index layers = 0;               ///< the first so many are opened, without what predicts tokens; 0: all
+  Index layers = 0;               ///< open only the first layers, without the prediction head; 0: all
   WeightsIn weights_in = WeightsIn::either;
-  std::int64_t memory = 0;  ///< bytes that there are for the program; 0: what the machine has free
+  std::int64_t memory = 0;  ///< bytes that the program may use; 0: what the machine has free
 };
 
-/// What a model is: by its map, or by the family that its config.json names (model_family.h).
-/// @throws IoError, FormatError naming the file, what was expected and what came
+/// What a model is: by its map, or by the family that its config.json names (families.h).
+/// @throws IoError, FormatError naming the file, what was expected and what was found
 ModelMap model_map(const ModelPlace& place);
 
-/// Opens a model. Weights stay in the memory-mapped file; what predicts tokens is there where the checkpoint has it.
-/// @throws IoError, FormatError naming the file and the tensor: missing, of the wrong shape, not expected, or holding
-///         NaN or infinity (in a layer that is read as it is needed: then); ShapeError if more layers are asked for than
-///         there are, or only some of an encoder-decoder, whose decoder reads the encoder's end
+/// Opens a model. Weights stay in the memory-mapped file. It has a prediction head if the checkpoint has one.
+/// @throws IoError, FormatError naming the file and the tensor: missing, of the wrong shape, not expected, or
+///         holding NaN or infinity (in a layer that is read as it is needed: then); ShapeError if more layers
+///         are asked for than there are, or only some of an encoder-decoder, whose decoder reads the
+///         encoder's end
 Model open_model(const ModelPlace& place);
 
-/// The same of what is in memory: the text of a config.json, and tensors, which the model keeps.
+/// Opens a model from memory: the text of a config.json, and tensors, which the model keeps.
 /// @throws FormatError as above, beginning with the checkpoint's name
 Model open_model(const std::string& config, std::shared_ptr<const Checkpoint> checkpoint);
 
-/// What a model is by such a text, and the names of its tensors.
+/// The description of a model by such a text and the names of its tensors.
 /// @param called  what messages call it
 /// @throws FormatError as model_map
 ModelMap model_map(const std::string& config, const std::string& called, const std::vector<std::string>& tensors);
 
-/// A model as far as a checkpoint has it: what is missing is empty in the model, and named beside it.
+/// The part of a model that a checkpoint holds. Missing tensors are empty in the model, and named.
 struct PartialModel {
   Model model;
   std::vector<std::string> missing;  ///< names of tensors
@@ -59,25 +62,28 @@ struct PartialModel {
 /// @throws as open_model, but for tensors that are missing
 PartialModel open_partial_model(const ModelPlace& place);
 
-/// What a map finds in a checkpoint, without looking at the values: only headers are read.
+/// What a map finds in a checkpoint. Only headers are read, no values.
 struct ModelCheck {
   ModelMap map;
   std::vector<std::string> problems;  ///< one line each; none: the model can be opened
   std::vector<std::string> unused;    ///< tensors that the model does not read
-  bool proposed = false;              ///< the family is not known and the map is a proposal
+  std::vector<std::string> unread;  ///< settings of config.json that the map does not read and that may change numbers
 };
-/// Where config.json names a family that is not known, the known one whose names and shapes fit the checkpoint best is
-/// proposed, and `map.reason` says so: a map to look at and to give by hand, which open_model() does not take by itself.
-/// @throws as model_map, also as nearest_family() where the family is not known
+/// @throws as model_map
 ModelCheck model_check(const ModelPlace& place);
 
-/// The position table of a model alone, without the rows before token 0's: (positions, d_model). Works for checkpoints
-/// that hold little else.
+/// The position table of a model, without the rows before token 0's: (positions, d_model). The checkpoint may
+/// lack other tensors.
 /// @throws FormatError if the model has no position table
 Matrix32 position_table(const ModelPlace& place);
 
-/// What a result should remember of a model: its path as `model`, and as `model_sha256` the digests of what describes
-/// it and of its weights. Nothing is parsed but the weights' headers.
+/// The token id that a decoder reads first: `decoder_start_token_id` of config.json,
+/// or else of generation_config.json beside it.
+/// @throws IoError if config.json cannot be read; FormatError if neither says it, or one is broken
+std::int32_t decoder_start(const std::filesystem::path& folder);
+
+/// The provenance of a model in a result: its path as `model`, and as `model_sha256` the digests of
+/// config.json or the map and of the weights. Only headers of weights are parsed.
 /// @throws IoError if a file cannot be read; FormatError if the weights are none
 Attributes model_provenance(const ModelPlace& place);
 

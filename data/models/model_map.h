@@ -11,8 +11,8 @@
 
 namespace headwave {
 
-/// Names of the tensors that hold one linear map or one norm, as they stand in the checkpoint; "{layer}" stands for the
-/// layer's number, counted from 0. An empty weight: there is no such part. An empty bias: there is none.
+/// Names of the tensors of one linear map or one norm; "{layer}" stands for the number of the layer, from 0.
+/// An empty weight: the model has no such part. An empty bias: the part has no bias.
 struct TensorNames {
   std::string weight;
   std::string bias;
@@ -20,11 +20,11 @@ struct TensorNames {
   [[nodiscard]] bool empty() const { return weight.empty(); }
 };
 
-/// Which projections one tensor holds together: none; query, key and value one after another; key and value; or query,
+/// Which projections share one tensor: none; query, key and value one after another; key and value; or query,
 /// key and value of head 0, then of head 1, and so on.
 enum class Fusion { none, qkv, kv, qkv_by_head };
 
-/// Where one attention's projections are. What is fused has the same name in each place.
+/// The projections of one attention. Fused projections have the same name.
 struct AttentionNames {
   TensorNames query, key, value, output;
   Fusion fusion = Fusion::none;
@@ -32,15 +32,27 @@ struct AttentionNames {
   [[nodiscard]] bool empty() const { return query.empty(); }
 };
 
-/// How a stack knows positions: not at all, by a stored table, by sinusoids, or by a term inside attention. Disentangled
-/// attention may have a table beside its term.
+/// How a stack knows positions: not at all, by a stored table, by sinusoids, or by a position term of
+/// attention. Disentangled attention may have a table too.
 enum class PositionKind { none, table, sinusoids, rotary, linear_bias, buckets, disentangled };
 
-/// Vectors of relative positions, which each layer projects (core/attention/disentangled_term.h).
+/// Vectors of relative positions, projected by each layer (core/attention/disentangled_term.h).
 struct DisentangledMap {
   std::string vectors;       ///< (2 s, d_model)
   TensorNames norm;          ///< of these; or empty
   DisentangledOptions rows;  ///< which of them an offset reads
+};
+
+/// How config.json spells rotary positions, and what is taken where it says nothing.
+struct RopeKeys {
+  double base = 10000;
+  std::string base_key = "rope_theta";
+  std::string group;     ///< the object inside rope_parameters, where layers differ; empty: that is one itself
+  bool scaled = true;    ///< rope_scaling is of these layers too
+  bool partial = false;  ///< a share of the channels may turn
+  std::string share_key = "partial_rotary_factor";
+  double share = 1;  ///< of the channels
+  Index width = 0;   ///< of which that is a share; 0: a head's
 };
 
 struct PositionMap {
@@ -50,7 +62,8 @@ struct PositionMap {
   Index first_row = 0;  ///< table: the row that token 0 reads
   SinusoidOptions sinusoids;
   RotaryOptions rotary;
-  Index farthest = 128;  ///< buckets: distances from here on share the last one
+  std::optional<RopeKeys> rope;  ///< while a map is read: `rotary` follows from config.json
+  Index farthest = 128;          ///< buckets: distances from here on share the last one
   DisentangledMap disentangled;
 
   /// Whether a table is added to the words.
@@ -59,14 +72,14 @@ struct PositionMap {
   }
 };
 
-/// Layers that look elsewhere than the rest (core/model/model.h: OtherLayers).
+/// Layers with another window or other positions than the rest (core/model/model.h: OtherLayers).
 struct OthersMap {
   std::vector<Index> layers;  ///< ascending; empty: all are alike
   Index window = 0;
   PositionMap positions;  ///< none or rotary, turning as many channels as the stack's
 };
 
-/// Images in the place of words: their patches through a linear map, behind tokens that are always the same.
+/// Images instead of words: patches, projected linearly, after tokens that are always the same.
 struct ImageMap {
   PatchGrid grid;                    ///< `first` is the number of opening tokens
   TensorNames projection;            ///< (d_model, channels, height, width)
@@ -75,7 +88,7 @@ struct ImageMap {
   [[nodiscard]] bool empty() const { return projection.empty(); }
 };
 
-/// Sound in the place of words: frames of a spectrum through two convolutions (core/model/frame_stem.h).
+/// Sound instead of words: frames of a spectrum, passed through two convolutions (core/model/embedding.h).
 struct SoundMap {
   Index bins = 0;             ///< of a frame
   TensorNames first, second;  ///< (d_model, bins, 3), (d_model, d_model, 3)
@@ -83,7 +96,7 @@ struct SoundMap {
   [[nodiscard]] bool empty() const { return first.empty(); }
 };
 
-/// One stack: its sizes, its options, and where its parts are.
+/// One stack: its sizes, its options and the names of its tensors.
 struct StackMap {
   BlockSpec block;
   Index layers = 0;
@@ -93,7 +106,7 @@ struct StackMap {
   NormKind norm = NormKind::layer;
   float norm_eps = 1e-5F;
   float norm_offset = 0;  ///< what is added to every norm's stored scale: 1 in Gemma
-  bool in_out = false;    ///< linear weights are (in, out), as in GPT-2; otherwise (out, in)
+  bool in_out = false;    ///< linear weights are stored (in, out), as in GPT-2, and transposed when they are read
 
   std::string words;  ///< empty: it reads images or sound
   ImageMap image;
@@ -122,7 +135,7 @@ struct StackMap {
   TensorNames final_norm;
 };
 
-/// What turns final states into scores of words; without `words` the checkpoint predicts nothing.
+/// What computes scores of words from final states; without `words` the checkpoint predicts nothing.
 struct PredictionMap {
   TensorNames transform;
   Activation activation = Activation::gelu;
@@ -132,9 +145,9 @@ struct PredictionMap {
   TensorNames words;
 };
 
-/// A model as a description: everything that is needed to read a checkpoint, and nothing of its weights. Families of
-/// Hugging Face models become one of these through their config.json (model_family.h); any other checkpoint through a
-/// small TOML file (model_map_file.h).
+/// The description of a model: everything that is needed to read a checkpoint, without its weights.
+/// Families of Hugging Face models become one of these through their config.json (families.h); any other
+/// checkpoint through a small TOML file (model_map_file.h).
 struct ModelMap {
   std::string family;  ///< "bert", "gpt2", ...
   std::string reason;  ///< why it was taken for that: "config.json says model_type 'bert'"

@@ -1,25 +1,57 @@
 #include "model_map_file.h"
 
+#include <algorithm>
+#include <cmath>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "../../core/errors/error.h"
-#include "../files/toml_reader.h"
-#include "model_map_defaults.h"
+#include "../files/printable.h"
+#include "families.h"
 #include "model_map_keys.h"
+#include "resolved_map.h"
 
 namespace headwave {
 
 namespace {
 
+/// What config.json calls activations, in the words of a map.
+constexpr std::pair<std::string_view, std::string_view> config_activations[]{
+    // NOLINT(modernize-avoid-c-arrays): its length is its own
+    {"gelu", "gelu"},           {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"},
+    {"gelu_fast", "gelu_tanh"}, {"relu", "relu"},          {"silu", "silu"},
+    {"swish", "silu"}};
+
 /// One table of a map file while it is read.
 class MapReader : public TomlReader {
  public:
-  MapReader(const toml::table& table, const std::string& place) : TomlReader(table, place, "docs/model-map.md") {}
+  MapReader(const toml::table& table, const std::string& place, const MapExpressions& expressions)
+      : TomlReader(table, place, "docs/model-map.md"), expressions_(expressions) {}
 
   using TomlReader::operator();
+  void operator()(std::string_view key, Index& value) {
+    const auto text = expression(key);
+    if (!text) return TomlReader::operator()(key, value);
+    value = expressions_.whole(*text);
+  }
+  void operator()(std::string_view key, double& value) {
+    const auto text = expression(key);
+    if (!text) return TomlReader::operator()(key, value);
+    value = expressions_.positive(*text);
+  }
+  void operator()(std::string_view key, float& value) {
+    auto number = static_cast<double>(value);
+    (*this)(key, number);
+    value = static_cast<float>(number);
+  }
+  void operator()(std::string_view key, bool& value) {
+    const auto text = expression(key);
+    if (!text) return TomlReader::operator()(key, value);
+    value = expressions_.holds(*text);
+  }
   void operator()(std::string_view key, TensorNames& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
@@ -28,6 +60,7 @@ class MapReader : public TomlReader {
     const auto* bias = both != nullptr ? both->get_as<std::string>(1) : nullptr;
     if (weight == nullptr || (both != nullptr && bias == nullptr)) fail(key, "the name of a tensor, or [weight, bias]");
     value = {weight->get(), bias != nullptr ? bias->get() : ""};
+    split_braces(value);
   }
   void operator()(std::string_view key, std::vector<std::string>& value) {
     const toml::node* node = look(key);
@@ -39,12 +72,29 @@ class MapReader : public TomlReader {
       value.push_back(name->get());
     }
   }
-  void operator()(std::string_view key, std::vector<Index>& value) {
+  /// A list of layers, or a rule in config.json's words; of several rules that apply all must find the same
+  /// layers.
+  void layers(std::string_view key, std::vector<Index>& value, Index count) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
+    if (const toml::table* rule = node->as_table()) {
+      value = by_rule(key, *rule, count).value_or(std::vector<Index>{});
+      return;
+    }
     const toml::array* list = node->as_array();
     if (list == nullptr || list->size() > static_cast<std::size_t>(most_layers)) fail(key, "a list of layers");
+    bool any_rule = false;
     for (const toml::node& entry : *list) {
+      if (const toml::table* rule = entry.as_table()) {
+        const auto found = by_rule(key, *rule, count);
+        if (found && any_rule && *found != value)
+          expressions_.config().fail(fmt::format("{} names layers {}, but another setting {}; expected the same",
+                                                 rule->get("key")->value_or(std::string()), fmt::join(*found, ", "),
+                                                 fmt::join(value, ", ")));
+        if (found) value = *found;
+        any_rule = true;
+        continue;
+      }
       const auto* layer = entry.as_integer();
       if (layer == nullptr) fail(key, "a list of layers");
       value.push_back(static_cast<Index>(layer->get()));
@@ -59,7 +109,8 @@ class MapReader : public TomlReader {
     const toml::node* node = look(key);
     if (node == nullptr) return;
     std::string known;
-    const auto found = node->value_or(known);
+    const std::optional<std::string> found =
+        node->is_table() ? said_in_config(key, *node->as_table()) : node->value<std::string>();
     for (const auto& [word, meaning] : words) {
       if (found == word) {
         value = meaning;
@@ -74,10 +125,86 @@ class MapReader : public TomlReader {
     const toml::node* node = look(key);
     if (node == nullptr) return;
     if (!node->is_table()) fail(key, "a table");
-    MapReader inner(*node->as_table(), fmt::format("{}: [{}]", place(), key));
+    MapReader inner(*node->as_table(), fmt::format("{}: [{}]", place(), key), expressions_);
     visit(inner);
     inner.refuse_others();
   }
+  void rope(std::string_view key, std::optional<RopeKeys>& value) {
+    table(key, [&](MapReader& inner) { visit_rope(inner, value.emplace()); });
+  }
+
+ private:
+  /// What a number's or a switch's key holds where it is text.
+  std::optional<std::string> expression(std::string_view key) {
+    const toml::node* node = look(key);
+    return node == nullptr ? std::nullopt : node->value<std::string>();
+  }
+
+  /// "NAME.{weight,bias}" stands for both.
+  static void split_braces(TensorNames& names) {
+    const auto comma = names.weight.find(',');
+    if (comma == std::string::npos || !names.bias.empty()) return;
+    const auto open = names.weight.rfind('{', comma), close = names.weight.find('}', comma);
+    if (open == std::string::npos || close == std::string::npos) return;
+    const std::string before = names.weight.substr(0, open), after = names.weight.substr(close + 1);
+    names.bias = before + names.weight.substr(comma + 1, close - comma - 1) + after;
+    names.weight = before + names.weight.substr(open + 1, comma - open - 1) + after;
+  }
+
+  /// { key = "hidden_act", else = "gelu", words = { ... } }: a word of config.json in the words of a map.
+  std::string said_in_config(std::string_view key, const toml::table& rule) {
+    const auto config_key = rule.get("key") != nullptr ? rule.get("key")->value<std::string>() : std::nullopt;
+    if (!config_key) fail(key, "a word, or { key = \"KEY\", else = \"WORD\" }");
+    const ModelConfig& config = expressions_.config();
+    const toml::node* otherwise = rule.get("else");
+    const std::string said =
+        config.text_or(*config_key, otherwise != nullptr ? otherwise->value_or(std::string()) : "");
+    std::vector<std::string> known;
+    if (const toml::table* words = rule.get_as<toml::table>("words"))
+      for (const auto& [word, meaning] : *words) {
+        if (word.str() == said) return meaning.value_or(std::string());
+        known.emplace_back(word.str());
+      }
+    else
+      for (const auto& [word, meaning] : config_activations) {
+        if (word == said) return std::string(meaning);
+        known.emplace_back(word);
+      }
+    config.fail(fmt::format("'{}' is '{}', expected {}", *config_key, printable(said, 60), fmt::join(known, " or ")));
+  }
+
+  /// { key = "layer_types", pick = "sliding_attention", of = [...], else = "layer % 2 == 0" }: the layers
+  /// that a list in config.json gives the word `pick`, or else those for which the expression holds.
+  /// @returns nothing where config.json has no such list and there is no `else`
+  std::optional<std::vector<Index>> by_rule(std::string_view key, const toml::table& rule, Index count) {
+    const auto text = [&](const char* name) {
+      const toml::node* node = rule.get(name);
+      return node == nullptr ? std::nullopt : node->value<std::string>();
+    };
+    const auto list = text("key"), pick = text("pick"), otherwise = text("else");
+    if (!list || !pick) fail(key, "a list of layers, or { key = \"KEY\", pick = \"WORD\", else = \"EXPRESSION\" }");
+    const ModelConfig& config = expressions_.config();
+    if (count > most_layers) config.fail(fmt::format("it has {} layers; expected at most {}", count, most_layers));
+    const bool listed = config.has(*list);
+    if (!listed && !otherwise) return {};
+    const std::vector<std::string> words = listed ? config.by_layer(*list, count) : std::vector<std::string>{};
+    std::vector<Index> picked;
+    for (Index layer = 0; layer < count; ++layer) {
+      if (!listed) {
+        if (expressions_.holds_in_layer(*otherwise, layer)) picked.push_back(layer);
+        continue;
+      }
+      const std::string& word = words[static_cast<std::size_t>(layer)];
+      if (const toml::array* allowed = rule.get_as<toml::array>("of"))
+        if (std::ranges::none_of(*allowed, [&](const toml::node& one) { return one.value<std::string>() == word; }))
+          config.fail(fmt::format("'{}' has '{}', expected one of {} words that are known here", *list,
+                                  printable(word, 60), allowed->size()));
+      if (word == *pick) picked.push_back(layer);
+    }
+    return picked;
+  }
+
+  const MapExpressions& expressions_;
 };
 
 /// One table of a map file while it is written: what is empty, false or zero is left out.
@@ -107,9 +234,10 @@ class MapWriter {
     for (const std::string& name : value) list += (list.empty() ? "" : ", ") + quoted(name);
     if (!list.empty()) line(key, "[" + list + "]");
   }
-  void operator()(std::string_view key, const std::vector<Index>& value) {
+  void layers(std::string_view key, const std::vector<Index>& value, Index /*count*/) {
     if (!value.empty()) line(key, fmt::format("[{}]", fmt::join(value, ", ")));
   }
+  void rope(std::string_view /*key*/, const std::optional<RopeKeys>& /*value*/) {}  // `rotary` has followed from it
   /// Left out where it is what it usually is.
   void usual(std::string_view key, const double& value, double usual) {
     if (value != usual) (*this)(key, value);
@@ -152,30 +280,120 @@ class MapWriter {
   std::string path_, lines_, inner_;
 };
 
-}  // namespace
+constexpr Index most_side = 65536;  // of an image: products of three still fit an Index
 
-ModelMap model_map_file(const std::filesystem::path& file) {
-  const toml::table table = toml_of_file(file, "a model map");
+/// A stack with what most models have in the place of what was left out (zero): as many key heads as heads,
+/// heads as wide as they divide the model, scores multiplied by 1/sqrt(d_head), rotary channels of a whole
+/// head.
+/// @throws FormatError if something cannot be left out, or does not fit the rest
+StackMap completed(StackMap stack, const std::string& place) {
+  const auto require = [&](bool good, const char* what) {
+    if (!good) throw FormatError(fmt::format("{}: {}; docs/model-map.md explains the keys", place, what));
+  };
+  BlockSpec& block = stack.block;
+  ImageMap& image = stack.image;
+  const SoundMap& sound = stack.sound;
+  image.grid.first = static_cast<Index>(image.opening.size());
+  require(stack.layers > 0 && (stack.vocabulary > 0 || !image.empty() || !sound.empty()) && stack.d_model > 0 &&
+              stack.d_feed_forward > 0 && block.heads > 0,
+          "expected 'layers', 'vocabulary', 'd_model', 'd_feed_forward' and 'heads', each at least 1");
+  if (block.kv_heads == 0) block.kv_heads = block.heads;
+  require(block.heads % block.kv_heads == 0, "'kv_heads' must divide 'heads'");
+  require(block.d_head > 0 || stack.d_model % block.heads == 0, "'heads' does not divide 'd_model'; give 'd_head'");
+  if (block.d_head == 0) block.d_head = stack.d_model / block.heads;
+  if (block.score_scale == 0) block.score_scale = 1.0 / std::sqrt(static_cast<double>(block.d_head));
+  OthersMap& others = stack.others;
+  for (PositionMap* positions : {&stack.positions, &others.positions}) {
+    if (positions->kind != PositionKind::rotary) continue;
+    RotaryOptions& rotary = positions->rotary;
+    if (rotary.channels == 0) rotary.channels = block.d_head;
+    require(rotary.channels % 2 == 0 && rotary.channels <= block.d_head,
+            "'channels' of rotary positions must be even and at most 'd_head'");
+    require(rotary.base > 0 && rotary.factor > 0, "'base' and 'factor' of rotary positions must be above 0");
+    require(rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear || rotary.trained > 0,
+            "'trained' is needed for this scaling of rotary positions");
+  }
+  const bool both_turn = stack.positions.kind == PositionKind::rotary && others.positions.kind == PositionKind::rotary;
+  require(others.positions.kind == PositionKind::none || others.positions.kind == PositionKind::rotary,
+          "positions of 'others' are rotary or none");
+  require(!both_turn || (others.positions.rotary.channels == stack.positions.rotary.channels &&
+                         others.positions.rotary.pairing == stack.positions.rotary.pairing),
+          "rotary positions of 'others' must have the stack's 'channels' and 'pairing'");
+  for (std::size_t i = 0; i < others.layers.size(); ++i)
+    require(
+        others.layers[i] >= 0 && others.layers[i] < stack.layers && (i == 0 || others.layers[i] > others.layers[i - 1]),
+        "'layers' of 'others' must be layers of the stack in ascending order");
+  require(block.window >= 0 && others.window >= 0 && block.soft_cap >= 0 && stack.d_embedding >= 0,
+          "'window', 'soft_cap' and 'd_embedding' cannot be below 0");
+  require((stack.d_embedding > 0) == !stack.embedding_projection.empty(),
+          "'d_embedding' and 'embedding_projection' belong together");
+  const bool compared = stack.positions.kind == PositionKind::disentangled;
+  const DisentangledMap& disentangled = stack.positions.disentangled;
+  require(compared == (!stack.position_key.empty() || !stack.position_query.empty()),
+          "disentangled positions and 'position_key' or 'position_query' belong together");
+  require(!compared || !disentangled.vectors.empty(), "disentangled positions need 'vectors'");
+  require(!compared || DisentangledTerm::allows(disentangled.rows),
+          "'buckets' of disentangled positions are 0 or at least 2, and 'farthest' at least 1, more than half of them");
+  require(!stack.positions.has_table() || stack.positions.rows > stack.positions.first_row,
+          "a position table needs more 'rows' than 'first_row'");
+  for (const Index side :
+       {image.grid.rows, image.grid.columns, image.grid.height, image.grid.width, image.grid.channels})
+    require(image.empty() || (side > 0 && side <= most_side),
+            "[image] needs 'rows', 'columns', 'patch_height', 'patch_width' and 'channels', each 1 to 65536");
+  require(image.empty() || (stack.words.empty() && stack.positions.kind == PositionKind::table &&
+                            stack.positions.rows == image.grid.positions() && stack.positions.first_row == 0),
+          "a model of images has no 'words', and a position table of a row for each opening token and patch");
+  require(sound.empty() == sound.second.empty() && sound.empty() == (sound.bins == 0) && sound.bins >= 0 &&
+              sound.bins <= most_side,
+          "[sound] needs 'bins', 1 to 65536, 'first' and 'second'");
+  require(sound.empty() || (stack.words.empty() && image.empty() && stack.positions.kind == PositionKind::table &&
+                            stack.positions.first_row == 0),
+          "a model of sound has no 'words' and no [image], and a position table of a row for every two frames");
+  require((!stack.words.empty() || !image.empty() || !sound.empty()) && !stack.self.query.empty() &&
+              !stack.self.key.empty() && !stack.self.value.empty() && !stack.self.output.empty() &&
+              !stack.widen.empty() && !stack.narrow.empty(),
+          "[tensors] needs 'words' (of images [image] 'projection', of sound [sound] 'first'), 'query', 'key', "
+          "'value', 'output', 'widen' and "
+          "'narrow'");
+  return stack;
+}
+
+/// Reads one stack, and its rotary positions from config.json where the map says how.
+StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& expressions) {
+  StackMap stack;
+  stack.block.score_scale = 0;
+  keys.table(key, [&](MapReader& inner) { visit_stack(inner, stack); });
+  if (stack.others.layers.empty()) stack.others = {};
+  BlockSpec& block = stack.block;
+  if (block.d_head == 0 && block.heads > 0 && stack.d_model % block.heads == 0)
+    block.d_head = stack.d_model / block.heads;
+  for (PositionMap* positions : {&stack.positions, &stack.others.positions})
+    if (const auto rope = std::exchange(positions->rope, std::nullopt); rope && block.d_head > 0)
+      positions->rotary = rotary_options(expressions.config(), block.d_head, *rope);
+  return completed(std::move(stack), fmt::format("{}: [{}]", keys.place(), key));
+}
+
+/// The map that a file's tables describe.
+ModelMap map_of(const toml::table& file, const ModelFacts& facts, const std::string& place) {
+  const ResolvedMap resolved = resolved_map(file, facts, place);
+  const MapExpressions expressions(facts, resolved.names, place);
   ModelMap map;
-  map.reason = fmt::format("{} says so", file.filename().string());
   map.family = "model of a map";
-  MapReader keys(table, file.string());
+  MapReader keys(resolved.table, place, expressions);
   keys("family", map.family);
   keys("longest", map.longest);
   keys("longest_target", map.longest_target);
   if (!keys.has("stack")) keys.fail("stack", "a table: what the model is made of");
-  map.stack.block.score_scale = 0;
-  keys.table("stack", [&](MapReader& inner) { visit_stack(inner, map.stack); });
-  map.stack = completed(std::move(map.stack), fmt::format("{}: [stack]", file.string()));
+  const bool by_config = resolved.table["stack"]["positions"]["rope"].is_table();
+  map.stack = stack_of(keys, "stack", expressions);
   if (keys.has("decoder")) {
-    map.decoder.emplace().block.score_scale = 0;
-    keys.table("decoder", [&](MapReader& inner) { visit_stack(inner, *map.decoder); });
-    map.decoder = completed(std::move(*map.decoder), fmt::format("{}: [decoder]", file.string()));
+    map.decoder = stack_of(keys, "decoder", expressions);
     if (map.decoder->cross.empty())
-      throw FormatError(
-          fmt::format("{}: [decoder]: expected 'cross_query' and the like: it reads an encoder", file.string()));
+      throw FormatError(fmt::format("{}: [decoder]: expected 'cross_query' and the like: it reads an encoder", place));
   }
   keys.table("prediction", [&](MapReader& inner) { visit_prediction(inner, map.prediction); });
+  // A rotation that follows the length of a text has no end.
+  if (by_config && map.stack.positions.rotary.scaling == RotaryScaling::dynamic) map.longest = 0;
   if (map.stack.positions.has_table() && map.longest == 0)
     map.longest = map.stack.positions.rows - map.stack.positions.first_row;
   if (map.stack.positions.kind == PositionKind::sinusoids && map.longest == 0)
@@ -183,6 +401,52 @@ ModelMap model_map_file(const std::filesystem::path& file) {
   keys("ignored", map.ignored);
   keys("classifiers", map.classifiers);
   keys.refuse_others();
+  return map;
+}
+
+}  // namespace
+
+ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts) {
+  ModelMap map = map_of(toml_of_file(file, "a model map"), facts, file.string());
+  map.reason = fmt::format("{} says so", file.filename().string());
+  return map;
+}
+
+ModelMap model_map_file(const std::filesystem::path& file) {
+  const ModelFacts none{[&]() -> const ModelConfig& {
+                          throw FormatError(fmt::format(
+                              "{}: asks for a setting of config.json, but there is no model beside it", file.string()));
+                        },
+                        [](const std::string&) { return false; }};
+  return model_map_of(file, none);
+}
+
+std::vector<std::string> known_families() {
+  std::vector<std::string> names;
+  for (const FamilyFile& file : family_files()) names.emplace_back(file.family);
+  return names;
+}
+
+ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
+  const bool typed = config.has("model_type");
+  const std::string called = typed ? config.model_type() : config.architecture();
+  if (called.empty()) config.fail("neither 'model_type' nor 'architectures' says which kind of model this is");
+  const std::string family = typed ? called : family_of_class(called);
+  const std::vector<std::string> known = known_families();
+  if (std::ranges::find(known, family) == known.end())
+    throw FormatError(fmt::format("{}: model type '{}' is not known; headwave reads {}", config.place(),
+                                  printable(called, 60), fmt::join(known, ", ")),
+                      give("map", "FILE.toml", "to say what its tensors are"));
+  if (config.has("quantization_config"))
+    config.fail(
+        "'quantization_config' says that weights are quantised, which is not read here; give a checkpoint of "
+        "floating-point weights");
+  const ModelFacts facts{[&]() -> const ModelConfig& { return config; }, has};
+  const toml::table file = family_file(family, config.place());
+  ModelMap map = map_of(file, facts, config.place());
+  ask_for_all(file, config);
+  map.family = family;
+  map.reason = fmt::format("config.json says {} '{}'", typed ? "model_type" : "architectures", family);
   return map;
 }
 

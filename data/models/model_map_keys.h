@@ -37,8 +37,8 @@ inline constexpr Words<RotaryScaling, 5> scaling_words{{{"none", RotaryScaling::
                                                         {"llama3", RotaryScaling::llama3},
                                                         {"yarn", RotaryScaling::yarn}}};
 
-/// Every key of a map file and what it stands for, said once for reading and for writing: `keys(name, member)` is
-/// called for each key, `keys.table(name, visit)` for each table inside.
+/// Every key of a map file and what it stands for, said once for reading and for writing: `keys(name,
+/// member)` is called for each key, `keys.table(name, visit)` for each table inside.
 template <class Keys>
 void visit_rotary(Keys& keys, RotaryOptions& rotary) {
   keys("channels", rotary.channels);
@@ -61,6 +61,18 @@ void visit_rotary(Keys& keys, RotaryOptions& rotary) {
 }
 
 template <class Keys>
+void visit_rope(Keys& keys, RopeKeys& rope) {
+  keys("base", rope.base);
+  keys("base_key", rope.base_key);
+  keys("group", rope.group);
+  keys("scaled", rope.scaled);
+  keys("partial", rope.partial);
+  keys("share_key", rope.share_key);
+  keys("share", rope.share);
+  keys("width", rope.width);
+}
+
+template <class Keys>
 void visit_positions(Keys& keys, PositionMap& positions) {
   keys("kind", positions.kind, position_words);
   switch (positions.kind) {
@@ -77,6 +89,7 @@ void visit_positions(Keys& keys, PositionMap& positions) {
       break;
     case PositionKind::rotary:
       visit_rotary(keys, positions.rotary);
+      keys.rope("rope", positions.rope);
       break;
     case PositionKind::buckets:
       keys("table", positions.table);
@@ -146,9 +159,10 @@ void visit_tensors(Keys& keys, StackMap& stack) {
   keys("final_norm", stack.final_norm);
 }
 
+/// @param count  of the stack's layers
 template <class Keys>
-void visit_others(Keys& keys, OthersMap& others) {
-  keys("layers", others.layers);
+void visit_others(Keys& keys, OthersMap& others, Index count) {
+  keys.layers("layers", others.layers, count);
   keys("window", others.window);
   keys.table("positions", [&](Keys& inner) { visit_positions(inner, others.positions); });
 }
@@ -182,7 +196,7 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys.table("positions", [&](Keys& inner) { visit_positions(inner, stack.positions); });
   keys.table("image", [&](Keys& inner) { visit_image(inner, stack.image); });
   keys.table("sound", [&](Keys& inner) { visit_sound(inner, stack.sound); });
-  keys.table("others", [&](Keys& inner) { visit_others(inner, stack.others); });
+  keys.table("others", [&](Keys& inner) { visit_others(inner, stack.others, stack.layers); });
   keys.table("tensors", [&](Keys& inner) { visit_tensors(inner, stack); });
 }
 

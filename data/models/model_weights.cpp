@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "../../core/attention/bias_terms.h"
+#include "../../core/attention/score_bias.h"
 #include "../files/printable.h"
 #include "layer_weights.h"
-#include "stored_layers.h"
 #include "tensor_reader.h"
 
 namespace headwave {
@@ -38,7 +37,7 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
     case PositionKind::none:
       return;
     case PositionKind::disentangled:
-      stack.position_term = std::make_shared<DisentangledTerm>(positions.disentangled.rows);
+      stack.position_term.compared = std::make_shared<DisentangledTerm>(positions.disentangled.rows);
       if (positions.rows == 0) return;
       [[fallthrough]];  // a table beside it
     case PositionKind::table: {
@@ -56,21 +55,23 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
       stack.embedding.positions = reader.storage()->matrices.back();
       return;
     case PositionKind::rotary:
-      stack.position_term = std::make_shared<RotaryTerm>(positions.rotary);
+      stack.position_term.turned = std::make_shared<RotaryTerm>(positions.rotary);
       return;
     case PositionKind::linear_bias:
-      stack.position_term = std::make_shared<LinearBiasTerm>(map.block.heads);
+      stack.position_term.added = std::make_shared<LinearBias>(map.block.heads);
       return;
     case PositionKind::buckets: {
       const MatrixView32 bias = reader.matrix(positions.table, positions.rows, map.block.heads);
       if (!bias.empty())
-        stack.position_term = std::make_shared<BucketTerm>(bias, BucketOptions{positions.farthest, !map.block.causal});
+        stack.position_term.added =
+            std::make_shared<BucketBias>(bias, BucketOptions{positions.farthest, !map.block.causal});
       return;
     }
   }
 }
 
-/// The patch embedding, a convolution whose stride is its size, as a matrix over a patch's pixels; and the opening tokens.
+/// The patch embedding, a convolution whose stride is its size, as a matrix over a patch's pixels; and the
+/// opening tokens.
 void set_image(TensorReader& reader, const StackMap& map, Embedding& embedding) {
   const ImageMap& image = map.image;
   if (image.empty()) return;
@@ -103,7 +104,8 @@ void set_sound(TensorReader& reader, const StackMap& map, Embedding& embedding) 
 Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   Stack stack;
   stack.block = map.block;
-  // A config may ask for any number of layers; what is missing is listed layer by layer, but not a billion times.
+  // A config may ask for any number of layers; what is missing is listed layer by layer, but not a billion
+  // times.
   if (map.layers > most_layers + static_cast<Index>(reader.checkpoint().names().size())) {
     reader.add_problem(fmt::format("{} layers are expected, but there are only {} tensors", map.layers,
                                    reader.checkpoint().names().size()));
@@ -128,9 +130,9 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   stack.embedding.norm = reader.norm(map.embedding_norm, map, embedded);
   stack.embedding.projection = reader.linear(map.embedding_projection, map.d_model, embedded, map.in_out);
   set_positions(reader, map, longest, stack);
-  stack.others = {map.others.layers, map.others.window, nullptr};
+  stack.others = {map.others.layers, map.others.window, {}};
   if (map.others.positions.kind == PositionKind::rotary)
-    stack.others.position_term = std::make_shared<RotaryTerm>(map.others.positions.rotary);
+    stack.others.position_term.turned = std::make_shared<RotaryTerm>(map.others.positions.rotary);
   const WeightOptions& options = reader.options();
   const Index kept = options.layers > 0 ? std::min(options.layers, map.layers) : map.layers;
   for (Index layer = 0; layer < map.layers; ++layer) {
@@ -139,7 +141,7 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   }
   reader.look_at(Reading::whole);
   stack.blocks.resize(static_cast<std::size_t>(kept));
-  if (options.by_layer) stack.store = stored_layers(reader.storage()->checkpoint, map);
+  if (options.by_layer) stack.store = layers_on_demand(reader.storage()->checkpoint, map);
   stack.final_norm = reader.norm(map.final_norm, map, map.d_model);
   return stack;
 }
@@ -157,7 +159,8 @@ PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, con
   return head;
 }
 
-/// What predicts tokens, or, where weights are read layer by layer, the shape of what does and how to read it.
+/// What predicts tokens, or, where weights are read layer by layer, the shape of what does and how to read
+/// it.
 void set_prediction(TensorReader& reader, const ModelMap& map, Model& model) {
   const StackMap& last = map.decoder ? *map.decoder : map.stack;
   if (!reader.options().by_layer) {

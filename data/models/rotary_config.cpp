@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "model_family.h"
+#include "families.h"
 
 namespace headwave {
 
@@ -59,14 +60,14 @@ void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelC
 }
 
 /// How many channels turn.
-Index turning_channels(const ModelConfig& config, const ModelConfig* parameters, Index d_head,
-                       const RotaryDefaults& usual) {
+Index turning_channels(const ModelConfig& config, const ModelConfig* parameters, Index d_head, const RopeKeys& keys) {
   constexpr const char* key = "partial_rotary_factor";
-  double share = config.positive_or(usual.partial_key, usual.share);
+  double share = config.positive_or(keys.share_key, keys.share);
   if (config.has(key)) share = config.positive(key);
   if (parameters != nullptr && parameters->has(key)) share = parameters->positive(key);
-  if (share > 1 || (share != 1 && !usual.partial))
-    config.fail(fmt::format("'{}' is {}, which is not known here; give a map (--map FILE.toml)", key, share));
+  if (share > 1 || (share != 1 && !keys.partial))
+    throw FormatError(fmt::format("{}: '{}' is {}, which is not known here", config.place(), key, share),
+                      give("map", "FILE.toml", "to say how many channels turn"));
   const auto channels = static_cast<Index>(static_cast<double>(d_head) * share);
   if (channels < 2 || channels % 2 != 0)
     config.fail(
@@ -77,23 +78,24 @@ Index turning_channels(const ModelConfig& config, const ModelConfig* parameters,
 
 }  // namespace
 
-RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RotaryDefaults& usual) {
+RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys) {
+  if (keys.width > 0) d_head = keys.width;
   RotaryOptions rotary;
   if (config.has("rope_parameters") && config.has("rope_scaling"))
     config.fail("both 'rope_parameters' and 'rope_scaling' are there; expected one of them, since they may differ");
-  rotary.base = config.positive_or(usual.base_key, usual.base);
+  rotary.base = config.positive_or(keys.base_key, keys.base);
   if (!config.has("rope_parameters")) {
-    rotary.channels = turning_channels(config, nullptr, d_head, usual);
-    if (config.has("rope_scaling") && usual.scaled) set_scaling(rotary, config.object("rope_scaling"), config);
+    rotary.channels = turning_channels(config, nullptr, d_head, keys);
+    if (config.has("rope_scaling") && keys.scaled) set_scaling(rotary, config.object("rope_scaling"), config);
     return rotary;
   }
   const ModelConfig all = config.object("rope_parameters");
-  if (usual.group != nullptr && !all.has(usual.group)) {
-    rotary.channels = turning_channels(config, nullptr, d_head, usual);
+  if (!keys.group.empty() && !all.has(keys.group)) {
+    rotary.channels = turning_channels(config, nullptr, d_head, keys);
     return rotary;
   }
-  const ModelConfig parameters = usual.group != nullptr ? all.object(usual.group) : all;
-  rotary.channels = turning_channels(config, &parameters, d_head, usual);
+  const ModelConfig parameters = !keys.group.empty() ? all.object(keys.group) : all;
+  rotary.channels = turning_channels(config, &parameters, d_head, keys);
   rotary.base = parameters.positive_or("rope_theta", rotary.base);
   set_scaling(rotary, parameters, config);
   return rotary;

@@ -88,8 +88,14 @@ Linear TensorReader::linear(const TensorNames& names, Index out, Index in, bool 
   Linear linear;
   const Index rows = in_out ? in : out, cols = in_out ? out : in;
   linear.weight = reading_ == Reading::whole ? matrix(names.weight, rows, cols) : shape(names.weight, rows, cols);
+  if (in_out && linear.weight.data() == nullptr) {
+    linear.weight = linear.weight.empty() ? MatrixView32() : MatrixView32(nullptr, out, in);
+  } else if (in_out) {
+    linear.weight = storage_->matrices.emplace_back(linear.weight.transpose());
+    storage_->converted.values.erase(names.weight);
+    checkpoint().let_go(names.weight);
+  }
   if (!names.bias.empty()) linear.bias = vector(names.bias, out);
-  linear.in_out = in_out;
   return linear;
 }
 

@@ -12,7 +12,7 @@
 
 namespace headwave {
 
-/// What stands behind a model: the checkpoint, and what had to be made of it.
+/// Owns a model's weights: the checkpoint, and copies of converted tensors.
 struct ModelStorage {
   std::shared_ptr<const Checkpoint> checkpoint;
   ConvertedTensors converted;
@@ -20,18 +20,19 @@ struct ModelStorage {
   std::list<Vector32> vectors;
 };
 
-/// What is wrong with a tensor whose floats are not all finite: how many it holds, or that they are too large for float.
+/// Describes a tensor whose floats are not all finite: how many values, or that they do not fit into float32.
 std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor);
 
-/// What messages say of a checkpoint with problems: the first, and how many more there are.
+/// Describes the problems of a checkpoint: the first one, and how many more there are.
 /// @param problems  at least one
 std::string problems_text(const std::string& called, const std::vector<std::string>& problems);
 
-/// What is looked at of a linear map: all of it, or its shape, which leaves its data() null.
+/// How linear maps are read: whole, or only their shape, with null data().
 enum class Reading { whole, shape };
 
-/// Reads the tensors that a map names, and remembers which. What is missing or has the wrong shape is a problem on the
-/// list and comes out empty: all that is wrong with a checkpoint is told at once.
+/// Reads the tensors that a map names, and remembers their names. A tensor that is missing or has the wrong
+/// shape is added to the list of problems and read as empty, so that all problems of a checkpoint are
+/// reported together.
 class TensorReader {
  public:
   TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options);
@@ -40,15 +41,15 @@ class TensorReader {
   MatrixView32 matrix(const std::string& name, Index rows, Index cols);
   /// (shape[0], the product of the others)
   MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape);
-  /// (rows, cols)  row by row: a document needs few words of many
+  /// (rows, cols) read row by row, since a document needs few words of many
   WordTable words(const std::string& name, Index rows, Index cols);
   /// (size)  a bias stored as (1, size) is read as (size)
   VectorView32 vector(const std::string& name, Index size);
-  /// @param in_out  the weight is stored as (in, out); else as (out, in)
+  /// @param in_out  the weight is stored as (in, out), and copied as (out, in)
   Linear linear(const TensorNames& names, Index out, Index in, bool in_out);
-  /// How linear() looks from now on.
+  /// How linear() reads from now on.
   void look_at(Reading reading) { reading_ = reading; }
-  /// From now on no value is looked at: another reader has found them finite.
+  /// Values are not checked from now on: another reader has found them finite.
   void trust_values() { trusts_ = true; }
   /// @param width  channels of the norm
   Norm norm(const TensorNames& names, const StackMap& stack, Index width);
@@ -61,7 +62,7 @@ class TensorReader {
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
   [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
   [[nodiscard]] bool was_read(const std::string& name) const { return read_.contains(name); }
-  /// Names of all tensors that were asked for.
+  /// Names of all tensors that were read or are missing.
   [[nodiscard]] const std::set<std::string>& read() const { return read_; }
 
  private:

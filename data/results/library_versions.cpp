@@ -1,21 +1,15 @@
 #include "library_versions.h"
 
 #include <array>
-#include <cstdio>
 
 #include <fmt/format.h>
-// after cstdio, which it takes for granted
-#include <jpeglib.h>
-#include <png.h>
+// its other name for OnigUChar is one of ICU's types
+#define ONIG_ESCAPE_UCHAR_COLLISION
+#include <oniguruma.h>
 #include <unicode/uversion.h>
 #include <zlib.h>
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 
 #include "../hdf5/hdf5_handle.h"
-
-#define HEADWAVE_SPELLED(number) #number
-#define HEADWAVE_AS_TEXT(number) HEADWAVE_SPELLED(number)
 
 namespace headwave {
 
@@ -27,13 +21,8 @@ std::string data_libraries() {
   u_getVersion(icu);
   std::array<char, U_MAX_VERSION_STRING_LENGTH> icu_text{};
   u_versionToString(icu, icu_text.data());
-  // "10.42 2022-12-11": the date is left out. The manual gives the longest text as 24 bytes.
-  std::array<char, 64> pcre2{};
-  pcre2_config(PCRE2_CONFIG_VERSION, pcre2.data());
-  const std::string pcre2_text = pcre2.data();
-  return fmt::format("HDF5 {}.{}.{}, zlib {}, ICU {}, PCRE2 {}, libpng {}, libjpeg-turbo {}", major, minor, release,
-                     zlibVersion(), icu_text.data(), pcre2_text.substr(0, pcre2_text.find(' ')),
-                     png_get_libpng_ver(nullptr), HEADWAVE_AS_TEXT(LIBJPEG_TURBO_VERSION));
+  return fmt::format("HDF5 {}.{}.{}, zlib {}, ICU {}, Oniguruma {}", major, minor, release, zlibVersion(),
+                     icu_text.data(), onig_version());
 }
 
 }  // namespace headwave

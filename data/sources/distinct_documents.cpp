@@ -45,11 +45,10 @@ std::string digest_of(const Document& document) {
   return digest.hexadecimal();
 }
 
-/// @returns nothing if that is not to be had
-template <class Digest>
-std::optional<std::string> digest_if_read(const Digest& digest) {
+/// @returns nothing if the document cannot be read: whoever asks for it is told why
+std::optional<std::string> digest_if_read(const Source& source, Index document) {
   try {
-    return digest();
+    return digest_of(source.document(document));
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -79,24 +78,21 @@ class ChosenDocuments : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const QuickLook& quick) {
-  // Nothing where the document cannot be read: whoever asks for it is told why.
-  const auto whole = [&](Index i) { return digest_if_read([&] { return digest_of(source->document(i)); }); };
+std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const Source* quick) {
   std::vector<Index> chosen;
-  std::map<std::string, std::vector<Index>> looks;      // the chosen of each quick look
-  std::map<Index, std::optional<std::string>> digests;  // of those that something was compared with
+  std::map<std::string, std::vector<Index>> looks;      // the chosen of each quick digest
+  std::map<Index, std::optional<std::string>> digests;  // of documents that were compared in full
+  const auto whole = [&](Index i) {
+    if (!digests.contains(i)) digests[i] = digest_if_read(*source, i);
+    return digests[i];
+  };
   for (Index i = 0; i < source->count(); ++i) {
     stop_if_asked();
-    const auto look = quick ? digest_if_read([&] { return quick(i); }) : whole(i);
     bool equal = false;
-    if (look) {
+    if (const auto look = digest_if_read(quick != nullptr ? *quick : *source, i)) {
       std::vector<Index>& alike = looks[*look];
-      equal = !quick && !alike.empty();
-      for (std::size_t a = 0; quick && a < alike.size() && !equal; ++a) {
-        for (const Index one : {alike[a], i})
-          if (!digests.contains(one)) digests[one] = whole(one);
-        equal = digests[i] && digests[alike[a]] == digests[i];
-      }
+      equal = std::ranges::any_of(
+          alike, [&](Index other) { return quick == nullptr || (whole(i) && whole(i) == whole(other)); });
       if (!equal) alike.push_back(i);
     }
     if (!equal) chosen.push_back(i);

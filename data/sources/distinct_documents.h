@@ -1,24 +1,20 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string>
 
 #include "../../core/model/source.h"
 
 namespace headwave {
 
-/// What tells whether two documents may be equal, without reading all of them.
-using QuickLook = std::function<std::string(Index document)>;
-
-/// The source without documents that are equal to an earlier one.
+/// Removes documents that equal an earlier one from a source.
 ///
-/// Uncertainty is counted over documents, as if each said something of its own. One that comes twice says nothing new:
-/// noise that comes twice looks like a fact that was found again. So documents of equal ids, signals and stored arrays
-/// count once. One that cannot be read is equal to none, and stays: whoever asks for it is told why. How many were left out is in the provenance (`equal_documents`); where none is equal the source stays as
-/// it is.
+/// Uncertainty is counted over documents, as if each said something new. A document that comes twice does
+/// not, and its noise looks like a fact that was found again. So documents with equal ids, signals and stored
+/// arrays count once. A document that cannot be read stays, so that its reader is told why. The provenance
+/// says how many documents were removed (`equal_documents`).
 ///
-/// @param quick  of a document; two that differ in it are not equal. Empty: all of each document is read
-std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const QuickLook& quick = {});
+/// @param quick  the same documents with less in each, which is cheaper to read: only those that are equal there are
+///               compared in full; null: all are read in full
+std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const Source* quick = nullptr);
 
 }  // namespace headwave

@@ -9,15 +9,74 @@
 
 #include <fmt/format.h>
 
+#include "../../core/attention/finished_attention.h"
 #include "../../core/errors/error.h"
 #include "../../core/model/layer.h"
 #include "../arrays/safetensors_file.h"
-#include "stored_attention.h"
-#include "usual_arrays.h"
+#include "../files/printable.h"
+#include "found_arrays.h"
+#include "state_documents.h"
 
 namespace headwave {
 
 namespace {
+
+/// Which way attention looks, from its own rows.
+bool is_causal(const Source& documents) {
+  for (Index i = 0; i < documents.count(); ++i)
+    if (documents.length(i) > 1) return looks_only_back(documents.document(i).stored.front().attention);
+  return false;
+}
+
+/// How many heads every layer has.
+Index heads_of(const StateFiles& files) {
+  const std::vector<FoundLayer>& layers = files.contents().layers;
+  const Index heads = files.extent(*layers.front().attention).width;
+  for (const FoundLayer& layer : layers)
+    if (const Index came = files.extent(*layer.attention).width; came != heads)
+      throw FormatError(fmt::format("{} has {} heads, a layer before it {}; expected as many in all of them",
+                                    files.called(*layer.attention), came, heads));
+  return heads;
+}
+
+/// What is known of the model that computed finished attention: how many layers and heads it has, and which
+/// way it looks. Where nothing says whether it is causal, the first rows of the first document of two tokens
+/// or more do.
+/// @param heads  as asked for; 0: as the file says
+/// @throws FormatError if layers have different numbers of heads; ShapeError if another number was given
+Model attention_model(const StateFiles& files, const Source& documents, const AttentionFacts& facts, Index heads) {
+  Model model;
+  model.family = "stored attention";
+  model.stack.blocks.resize(static_cast<std::size_t>(files.contents().layers.back().layer + 1));
+  BlockSpec& block = model.stack.block;
+  block.heads = block.kv_heads = heads_of(files);
+  for (const Index said : {heads, facts.heads.value_or(0)})
+    if (said > 0 && said != block.heads)
+      throw ShapeError(
+          fmt::format("{}: finished attention of {} heads, but {} were given (as head_count, or by the "
+                      "file's num_heads)",
+                      shown_path(files.path()), block.heads, said));
+  block.causal = facts.causal ? *facts.causal : is_causal(documents);
+  block.window = facts.window.value_or(0);
+  return model;
+}
+
+/// Finished attention must be what a model can have computed.
+/// @throws ShapeError if the model has other heads, fewer layers, or reads two sequences
+void require_attention_of(const Model& model, const StateFiles& files) {
+  if (model.decoder)
+    throw ShapeError(
+        fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is",
+                    shown_path(files.path()), model.family),
+        omit("model"));
+  if (const Index heads = heads_of(files); heads != model.stack.block.heads)
+    throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
+                                 shown_path(files.path()), heads, model.stack.block.heads));
+  if (const Index last = files.contents().layers.back().layer; last >= model.stack.layers())
+    throw ShapeError(
+        fmt::format("{}: finished attention of layer {}, but the model has the layers 0 to {}; is it from this model?",
+                    shown_path(files.path()), last, model.stack.layers() - 1));
+}
 
 /// Query and key projections that lie beside the states, as (out, in).
 struct StoredWeights {
@@ -28,7 +87,7 @@ struct StoredWeights {
   std::vector<Projection> query, key;  // one per layer, empty where nothing is stored
 };
 
-StoredWeights::Projection projection(const StoredArrays& arrays, const std::string& name, Index d_model) {
+StoredWeights::Projection projection(const NamedArrays& arrays, const std::string& name, Index d_model) {
   const std::vector<Index> shape = arrays.shape(name);
   if (shape.size() != 2 || shape[0] != d_model)
     throw FormatError(fmt::format("{} has shape {}, expected (d_model, heads * d_head) with d_model {}, as the states",
@@ -45,61 +104,64 @@ StoredWeights::Projection projection(const StoredArrays& arrays, const std::stri
 }
 
 /// Every layer's queries have the width of the first, and so have its keys.
-void require_width(Index& width, const StoredPlace& place, const StoredPart& part) {
-  const Index came = place.extent(part).width;
+void require_width(Index& width, const StateFiles& files, const LayerArray& part) {
+  const Index came = files.extent(part).width;
   if (width == 0) width = came;
   if (came != width)
     throw FormatError(
         fmt::format("{} has width {}, that of a layer before it {}; expected heads * d_head in all of them",
-                    place.called(part), came, width));
+                    files.called(part), came, width));
 }
 
 /// How many heads share the keys: keys are as wide as queries, or several heads read the same.
-Index key_heads(const StoredPlace& place, const BlockSpec& block, Index key_width) {
+Index key_heads(const StateFiles& files, const BlockSpec& block, Index key_width) {
   const Index kv_heads = key_width / block.d_head;
   if (key_width % block.d_head != 0 || kv_heads < 1 || block.heads % kv_heads != 0)
     throw FormatError(
         fmt::format("{}: keys of width {} beside queries of {} heads x {}; expected as many heads of keys, "
                     "or a number that divides them",
-                    place.path().string(), key_width, block.heads, block.d_head));
+                    files.path().string(), key_width, block.heads, block.d_head));
   return kv_heads;
 }
 
 /// How many heads there are along the axis of heads that queries may have; 0: nothing says it.
-/// @throws ShapeError if they are more than there are tokens: then it may be the axis of tokens, in another order
-Index heads_along(const StoredPlace& place) {
-  const std::optional<StoredPart>& queries = place.contents().layers.front().queries;
+/// @throws ShapeError if they are more than there are tokens: then it may be the axis of tokens, in another
+///         order
+Index heads_along(const StateFiles& files) {
+  const std::optional<LayerArray>& queries = files.contents().layers.front().queries;
   if (!queries) return 0;
-  const StoredExtent extent = place.extent(*queries);
+  const ArrayExtent extent = files.extent(*queries);
   if (extent.heads > extent.length)
-    throw ShapeError(fmt::format(
-        "{} has {} heads of {} tokens, if its axes are ({}); say --head-count {} if so, or the axes in a --states-map",
-        place.called(*queries), extent.heads, extent.length, axes_text(queries->axes), extent.heads));
+    throw ShapeError(
+        fmt::format("{} has {} heads of {} tokens, if its axes are ({})", files.called(*queries), extent.heads,
+                    extent.length, axes_text(queries->axes)),
+        {give("head_count", std::to_string(extent.heads), "if so"), give("states_map", "", "with other axes")});
   return extent.heads;
 }
 
 /// Queries or keys that have an axis of heads have as many as attention has.
-void require_heads(const StoredPlace& place, const std::optional<StoredPart>& part, Index heads) {
-  const Index came = part ? place.extent(*part).heads : 0;
+void require_heads(const StateFiles& files, const std::optional<LayerArray>& part, Index heads) {
+  const Index came = part ? files.extent(*part).heads : 0;
   if (came > 0 && came != heads)
     throw ShapeError(
-        fmt::format("{} has {} heads along its axes ({}), expected {} (--head-count, num_heads, or the model's); are "
-                    "the axes in that order? A --states-map says another",
-                    place.called(*part), came, axes_text(part->axes), heads));
+        fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or "
+                    "the model's); are the axes in that order?",
+                    files.called(*part), came, axes_text(part->axes), heads),
+        give("states_map", "", "with other axes"));
 }
 
-/// Where weights of a layer lie: "weights/layer_1", or "layer_1" with '_' in the place of '/'.
-std::string weights_name(const StoredArrays& arrays, Index layer, const char* which) {
+/// Where weights of a layer lie: "weights/layer_1", or "layer_1" with '_' in the files of '/'.
+std::string weights_name(const NamedArrays& arrays, Index layer, const char* which) {
   const std::string tree = fmt::format("{}/{}", at_layer("weights", layer), which);
   return arrays.has(tree) ? tree : fmt::format("layer_{}_{}", layer, which);
 }
 
 /// A model that knows how to make queries and keys of the stored layers, and nothing else.
-Model model_beside(const StoredPlace& place, const StatedAttention& stated, Index asked_heads) {
-  const StoredArrays& arrays = place.arrays();
-  const std::vector<StoredLayerParts>& layers = place.contents().layers;
-  const Index stated_heads = asked_heads > 0 ? asked_heads : stated.heads.value_or(0);
-  const Index heads = stated_heads > 0 ? stated_heads : heads_along(place);
+Model model_beside(const StateFiles& files, const AttentionFacts& facts, Index asked_heads) {
+  const NamedArrays& arrays = files.arrays();
+  const std::vector<FoundLayer>& layers = files.contents().layers;
+  const Index given_heads = asked_heads > 0 ? asked_heads : facts.heads.value_or(0);
+  const Index heads = given_heads > 0 ? given_heads : heads_along(files);
   const Index count = layers.back().layer + 1;
   auto weights = std::make_shared<StoredWeights>();
   weights->query.resize(static_cast<std::size_t>(count));
@@ -108,20 +170,20 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
   model.family = "stored states";
   model.stack.blocks.resize(static_cast<std::size_t>(count));
   Index width = 0, key_width = 0;
-  for (const StoredLayerParts& layer : layers) {
+  for (const FoundLayer& layer : layers) {
     if (layer.queries) {
-      require_width(width, place, *layer.queries);
-      require_width(key_width, place, *layer.keys);
+      require_width(width, files, *layer.queries);
+      require_width(key_width, files, *layer.keys);
       continue;
     }
-    const Index d_model = place.extent(*layer.states).width;
+    const Index d_model = files.extent(*layer.states).width;
     const auto l = static_cast<std::size_t>(layer.layer);
     const std::string query = weights_name(arrays, layer.layer, "query"),
                       key = weights_name(arrays, layer.layer, "key");
     if (!arrays.has(query) || !arrays.has(key))
-      throw FormatError(fmt::format(
-          "{}: neither queries and keys nor weights of layer {} are stored; give the model with --model DIR",
-          arrays.path().string(), layer.layer));
+      throw FormatError(fmt::format("{}: neither queries and keys nor weights of layer {} are stored",
+                                    arrays.path().string(), layer.layer),
+                        give("model"));
     weights->query[l] = projection(arrays, query, d_model);
     weights->key[l] = projection(arrays, key, d_model);
     model.stack.blocks[l].self.query = {weights->query[l].weight, weights->query[l].bias};
@@ -130,54 +192,55 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
     key_width = weights->key[l].weight.rows();
   }
   if (heads < 1)
-    throw ShapeError(
-        fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given; say --head-count N",
-                    arrays.path().string()));
-  for (const StoredLayerParts& layer : layers) require_heads(place, layer.queries, heads);
+    throw ShapeError(fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given",
+                                 arrays.path().string()),
+                     give("head_count"));
+  for (const FoundLayer& layer : layers) require_heads(files, layer.queries, heads);
   if (width % heads != 0)
     throw ShapeError(
         fmt::format("{}: {} heads do not divide queries of width {}", arrays.path().string(), heads, width));
   BlockSpec& block = model.stack.block;
   block.heads = heads;
   block.d_head = width / heads;
-  block.kv_heads = key_heads(place, block, key_width);
-  for (const StoredLayerParts& layer : layers) require_heads(place, layer.keys, block.kv_heads);
-  if (stated.d_head && *stated.d_head != block.d_head)
+  block.kv_heads = key_heads(files, block, key_width);
+  for (const FoundLayer& layer : layers) require_heads(files, layer.keys, block.kv_heads);
+  if (facts.d_head && *facts.d_head != block.d_head)
     throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}",
-                                 arrays.path().string(), heads, block.d_head, *stated.d_head));
-  block.causal = stated.causal.value_or(false);
-  block.window = stated.window.value_or(0);
-  block.score_scale = stated.scale.value_or(1.0 / std::sqrt(static_cast<double>(block.d_head)));
+                                 arrays.path().string(), heads, block.d_head, *facts.d_head));
+  block.causal = facts.causal.value_or(false);
+  block.window = facts.window.value_or(0);
+  block.score_scale = facts.scale.value_or(1.0 / std::sqrt(static_cast<double>(block.d_head)));
   model.storage = weights;
   return model;
 }
 
-StoredSearch search_of(const StoredStatesOptions& options) {
-  StoredSearch search{{}, options.layer, false};
+ArraySearch search_of(const StoredStatesOptions& options) {
+  ArraySearch search{{}, options.layer, false};
   if (options.layer && *options.layer < 0)
     throw ShapeError(fmt::format("the states enter layer {}, expected 0 or more", *options.layer));
-  if (!options.map.empty()) search.map = stored_map_file(options.map);
+  if (!options.map.empty()) search.map = read_array_map(options.map);
   if (!options.dataset.empty()) {
-    StoredMap& map = search.map.emplace();
+    ArrayMap& map = search.map.emplace();
     const bool named = options.axes.empty() && std::ranges::count(usual_attention_names(), options.dataset) > 0;
-    StoredDataset& dataset = named || has_keys(options.axes) ? map.attention : map.states;
+    MappedArray& dataset = named || has_keys(options.axes) ? map.attention : map.states;
     dataset.name = options.dataset;
     dataset.axes = options.axes;
   }
   return search;
 }
 
-std::shared_ptr<const StoredPlace> opened(const StatesAt& at, const StoredStatesOptions& options) {
-  auto place = std::make_shared<const StoredPlace>(at, search_of(options));
-  const std::optional<Index>& heads = place->stated().heads;
+std::shared_ptr<const StateFiles> opened(const ArraysPlace& at, const StoredStatesOptions& options) {
+  auto files = std::make_shared<const StateFiles>(at, search_of(options));
+  const std::optional<Index>& heads = files->facts().heads;
   if (options.heads > 0 && heads && *heads != options.heads)
-    throw ShapeError(fmt::format("{}: num_heads is {}, --head-count says {}; expected the same, or one of them",
-                                 at.path.string(), *heads, options.heads));
-  return place;
+    throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
+                                 at.path.string(), *heads, options.heads),
+                     omit("head_count"));
+  return files;
 }
 
-bool is_attention(const StoredPlace& place) {
-  return place.contents().layers.front().attention.has_value();
+bool is_attention(const StateFiles& files) {
+  return files.contents().layers.front().attention.has_value();
 }
 
 /// The norm that gives what a layer's projections read; empty: none does.
@@ -194,24 +257,26 @@ void require_kind(const Matrix32& states, const Norm& norm, Index layer, const s
   constexpr double enough = 0.95;
   const double share = share_from_norm(states, norm);
   if (raw && share > enough)
-    throw FormatError(fmt::format(
-        "{} is what the norm before layer {}'s attention gives already; leave --apply-norm away", called, layer));
-  if (!raw && share < enough)
-    throw FormatError(fmt::format(
-        "{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has "
-        "mean 0 and variance 1 over the width in {:.1f} % of the rows, expected {:g} % or more; {}; of states "
-        "changed on purpose --any-states",
-        called, layer, 100 * share, 100 * enough,
-        post ? "are they of another layer, or from before the norm?" : "of raw residual states say --apply-norm"));
+    throw FormatError(fmt::format("{} is already what the norm before layer {}'s attention gives", called, layer),
+                      omit("apply_norm"));
+  if (raw || share >= enough) return;
+  std::vector<Remedy> remedies{give("any_states", "", "to take states that were changed on purpose")};
+  if (!post) remedies.insert(remedies.begin(), give("apply_norm", "", "if these are raw residual states"));
+  throw FormatError(
+      fmt::format("{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has mean "
+                  "0 and variance 1 over the width in {:.1f} % of the rows, expected {:g} % or more{}",
+                  called, layer, 100 * share, 100 * enough,
+                  post ? "; are they of another layer, or from before the norm?" : ""),
+      std::move(remedies));
 }
 
-/// Raw states of a pre-norm model are normalised where that was asked for, and whatever no norm gave is refused.
+/// Raw states of a pre-norm model are normalised where that was asked for, and whatever no norm gave is
+/// refused.
 StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   const bool post = model.stack.block.norm_place == NormPlace::post;
   if (post && options.apply_norm)
-    throw ShapeError(
-        fmt::format("a {} normalises behind its layers: what enters them is taken as it is; leave --apply-norm away",
-                    model.family));
+    throw ShapeError(fmt::format("a {} normalises after its layers: what enters them is taken as it is", model.family),
+                     omit("apply_norm"));
   std::vector<Norm> norms;
   for (Index layer = 0; layer < model.stack.layers(); ++layer) norms.push_back(norm_entering(model.stack, layer));
   return [storage = model.storage, norms, post, apply = options.apply_norm, any = options.any_states](
@@ -223,80 +288,83 @@ StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   };
 }
 
-/// The layers whose states enter one of the model's. Those behind the last layer enter none: programs that store every
-/// state give them too.
-/// @throws ShapeError if all but the first layer are there, and those behind the last: they are numbered from 1
-std::span<const StoredLayerParts> entering(const StoredPlace& place, Index count) {
-  const std::vector<StoredLayerParts>& layers = place.contents().layers;
+/// The layers whose states enter one of the model's. Those behind the last layer enter none: programs that
+/// store every state give them too.
+/// @throws ShapeError if all but the first layer are there, and those behind the last: they are numbered from
+///         1
+std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
+  const std::vector<FoundLayer>& layers = files.contents().layers;
   const bool one_more =
       layers.size() > 1 && layers.back().layer == count && layers.back().states && !layers.back().queries;
   if (one_more && layers.front().layer == 1 && static_cast<Index>(layers.size()) == count)
-    throw ShapeError(fmt::format(
-        "{}: states of layers 1 to {}, of a model with the layers 0 to {}; if they are numbered from 1, say so with "
-        "first_number = 1 in a --states-map, else leave those behind the last layer away",
-        place.path().string(), count, count - 1));
+    throw ShapeError(fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
+                                 "after the last layer unless those of layer 0 are there",
+                                 files.path().string(), count, count - 1),
+                     give("states_map", "", "with first_number = 1 if they are numbered from 1"));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
 }  // namespace
 
-StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options) {
+StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
-  std::shared_ptr<const StoredPlace> place = opened(at, options);
+  std::shared_ptr<const StateFiles> files = opened(at, options);
   if (options.apply_norm)
-    throw ShapeError(
-        fmt::format("{}: --apply-norm takes the norm from the model; give it with --model DIR", path.string()));
-  const std::size_t layers = place->contents().layers.size();
-  if (is_attention(*place)) {
-    std::unique_ptr<Source> documents = stored_documents(place, layers, options.documents, {});
-    Model model = attention_model(*place, *documents, place->stated(), options.heads);
+    throw ShapeError(fmt::format("{}: the norm to be applied is the model's, and none was given", path.string()),
+                     {give("model"), omit("apply_norm")});
+  const std::size_t layers = files->contents().layers.size();
+  if (is_attention(*files)) {
+    std::unique_ptr<Source> documents = state_documents(files, layers, options.documents, {});
+    Model model = attention_model(*files, *documents, files->facts(), options.heads);
     return {std::move(model), std::move(documents)};
   }
-  Model model = model_beside(*place, place->stated(), options.heads);
-  return {std::move(model), stored_documents(std::move(place), layers, options.documents, {})};
+  Model model = model_beside(*files, files->facts(), options.heads);
+  return {std::move(model), state_documents(std::move(files), layers, options.documents, {})};
 }
 
-StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOptions& options) {
+StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
-  std::shared_ptr<const StoredPlace> place = opened(at, options);
-  if (is_attention(*place)) {
+  std::shared_ptr<const StateFiles> files = opened(at, options);
+  if (is_attention(*files)) {
     if (options.apply_norm || options.any_states)
-      throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given; leave {} away",
-                                   path.string(), options.apply_norm ? "--apply-norm" : "--any-states"));
-    require_attention_of(model, *place);
-    require_same_attention(path, place->stated(), model.stack.block);
-    const std::size_t count = place->contents().layers.size();
-    return {std::move(model), stored_documents(std::move(place), count, options.documents, {})};
+      throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given", path.string()),
+                       omit(options.apply_norm ? "apply_norm" : "any_states"));
+    require_attention_of(model, *files);
+    require_same_attention(path, files->facts(), model.stack.block);
+    const std::size_t count = files->contents().layers.size();
+    return {std::move(model), state_documents(std::move(files), count, options.documents, {})};
   }
-  const auto layers = entering(*place, model.stack.layers());
-  for (const StoredLayerParts& layer : layers) {
+  const auto layers = entering(*files, model.stack.layers());
+  for (const FoundLayer& layer : layers) {
     if (!layer.queries && layer.layer >= model.stack.layers())
-      throw ShapeError(fmt::format(
-          "{}: states that enter layer {}, but the model has the layers 0 to {}; are they from this model, and "
-          "their axes in that order (--axes)?",
-          path.string(), layer.layer, model.stack.layers() - 1));
+      throw ShapeError(
+          fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from "
+                      "this model?",
+                      path.string(), layer.layer, model.stack.layers() - 1),
+          give("axes", "", "if the axes are in another order"));
     if (!layer.states) continue;
-    const Index width = place->extent(*layer.states).width;
+    const Index width = files->extent(*layer.states).width;
     if (width != model.stack.d_model())
       throw ShapeError(
           fmt::format("{}: states of layer {} have width {}, the model's states have {}; are they from this "
                       "model?",
                       path.string(), layer.layer, width, model.stack.d_model()));
   }
-  require_same_attention(path, place->stated(), model.stack.block);
-  for (const StoredLayerParts& layer : layers) {
-    require_heads(*place, layer.queries, model.stack.block.heads);
-    require_heads(*place, layer.keys, model.stack.block.kv_heads);
+  require_same_attention(path, files->facts(), model.stack.block);
+  for (const FoundLayer& layer : layers) {
+    require_heads(*files, layer.queries, model.stack.block.heads);
+    require_heads(*files, layer.keys, model.stack.block.kv_heads);
   }
-  if (model.stack.rotary() != nullptr && layers.front().queries && place->stated().turned.value_or(false))
-    throw ShapeError(fmt::format(
-        "{}: its queries and keys are turned already (attribute 'turned'), and the model would turn them again; leave "
-        "--model away",
-        path.string()));
+  if (model.stack.rotary() != nullptr && layers.front().queries && files->facts().turned.value_or(false))
+    throw ShapeError(
+        fmt::format("{}: its queries and keys are turned already (attribute 'turned'), and the model would "
+                    "turn them again",
+                    path.string()),
+        omit("model"));
   StatesChange change = norm_of(model, options);
   const std::size_t count = layers.size();
   const Index words = model.stack.embedding.words.rows();
-  return {std::move(model), stored_documents(std::move(place), count, options.documents, std::move(change), words)};
+  return {std::move(model), state_documents(std::move(files), count, options.documents, std::move(change), words)};
 }
 
 }  // namespace headwave

@@ -8,62 +8,61 @@
 
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
-#include "states_at.h"
-#include "stored_map.h"
+#include "array_map.h"
+#include "arrays_place.h"
 
 namespace headwave {
 
 struct StoredStatesOptions {
-  Index heads = 0;             ///< how many; 0: as the model or the file's attribute `num_heads` says
-  Index documents = 0;         ///< at most this many; 0: all
-  std::optional<Index> layer;  ///< that the states enter, where nothing in the file says it; else 0
-  std::string
-      dataset;  ///< where the states are, or finished attention, `{layer}` for the layer's number; empty: by the
-                ///< usual names
-  std::vector<StoredAxis> axes;    ///< of that dataset; empty: as their number says
-  std::filesystem::path map = {};  ///< instead of the dataset: a file that says what the arrays are (stored_map.h)
+  Index heads = 0;                 ///< 0: as the model or the file's attribute `num_heads` says
+  Index documents = 0;             ///< at most this many; 0: all
+  std::optional<Index> layer;      ///< that the states enter, if the file does not say it; unset: 0
+  std::string dataset;             ///< pattern of the states' name, or of finished attention; empty: the usual names
+  std::vector<ArrayAxis> axes;     ///< of that dataset; empty: the usual ones for their number
+  std::filesystem::path map = {};  ///< in place of the dataset: a map of arrays (array_map.h)
   bool apply_norm = false;         ///< the states are raw, from before the norm of a pre-norm layer
-  bool any_states = false;         ///< also such as no norm of the model gives: somebody changed them on purpose
+  bool any_states = false;         ///< accept states even if they do not look normalised
 };
 
-/// Documents as stored, and the model that makes queries and keys of them (or, where those are stored, only says how
-/// many heads there are).
+/// Stored documents, and the model that makes queries and keys of their states. Where queries and keys are
+/// stored, the model only says how many heads there are.
 struct StoredInput {
   Model model;
   std::unique_ptr<Source> source;
 };
 
-/// Stored hidden states, queries and keys as documents, from HDF5, .npy, .npz and safetensors files, or a folder: of .npy
-/// files, or with a file for each document. docs/stored-states.md says by which names they are found; L is the layer, and
-/// (documents, T, width) may also be (T, width) for a single document:
+/// Reads hidden states, queries and keys, or attention as documents: from an HDF5, .npy, .npz or safetensors
+/// file, from a folder of .npy files, from a folder with a file for each document, or from memory.
+/// docs/stored-states.md says by which names arrays are found. L is the layer; a single document may lack the
+/// axis of documents:
 ///
 ///     hidden_states/layer_L            (documents, T, d_model)         what enters L's projections
 ///     queries/layer_L, keys/layer_L    (documents, T, heads * d_head)  with their bias
-///     attentions/layer_L               (documents, heads, T, T)        finished: used where none of these is there
+///     attentions/layer_L               (documents, heads, T, T)        finished; read if there are none of the above
 ///     weights/layer_L/query, key       (d_model, heads * d_head)       y = x W + b; layer_L_query.npy in a folder
 ///     weights/layer_L/query_bias, ...  (heads * d_head)
 ///     tokens                           (T) or (documents, T) text of the tokens
 ///     ids, special                     (T) or (documents, T) token ids; 1: a special token
 ///     document_name                    (documents)
 ///
-/// Numbers beside them: num_heads, head_dim, causal (0 or 1), score_scale and window (keys further back are masked);
-/// without them attention goes in both directions and scores are multiplied by 1/sqrt(head_dim). Where `turned` is 1
-/// queries and keys have been turned by rotary positions. Queries and keys that are stored are used as they are;
-/// otherwise weights make them from the states. Finished attention is read row by row while it is looked at; where nobody
-/// says whether it is causal its own first rows do.
-/// @param at  a file, a folder, or arrays
-/// @throws IoError, FormatError if nothing of this is found, or what is found does not fit together; ShapeError if the
-///         number of heads is neither stored nor given, or does not divide the width
-StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options = {});
+/// Numbers beside them are num_heads, head_dim, causal (0 or 1), score_scale and window (keys further back
+/// are masked). Without them attention goes in both directions, and scores are multiplied by
+/// 1/sqrt(head_dim). Where `turned` is 1, rotary positions have turned queries and keys already. Stored
+/// queries and keys are used as they are; otherwise weights make them from the states. Finished attention is
+/// read row by row; if the file does not say whether it is causal, its first rows do.
+/// @throws IoError, FormatError if none of these arrays is found, or they do not fit together; ShapeError if
+///         the number of heads is neither stored nor given, or does not divide the width
+StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options = {});
 
-/// The same with the weights of a model from elsewhere; weights in the file are not used. States that follow the last
-/// layer, and enter none, are left out.
+/// The same with the weights of a model; weights in the file are not used. States after the last layer, which
+/// enter none, are omitted.
 ///
-/// What enters the projections is the output of a norm: in pre-norm models of the layer's own, in post-norm models of the
-/// layer before, or of the embedding. States that are not (see share_from_norm), so those of another layer, are refused
-/// when their document is read, but for `any_states`; with `apply_norm` those of a pre-norm model are raw, and normalised.
-/// @throws ShapeError also if the states do not have the model's width, attention not its heads, or the attributes
-///         contradict the model
-StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOptions& options = {});
+/// What enters the projections is the output of a norm: in pre-norm models of the layer's own, in post-norm
+/// models of the layer before, or of the embedding. States that are not (see share_from_norm), such as those
+/// of another layer, are refused when their document is read, unless `any_states` is set. With `apply_norm`,
+/// states of a pre-norm model are raw and are normalised.
+/// @throws ShapeError also if the states do not have the model's width, attention does not have its heads, or
+///         the attributes contradict the model
+StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options = {});
 
 }  // namespace headwave

@@ -1,18 +1,56 @@
 #include "text_documents.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "id_pairs.h"
-#include "listed_ids.h"
-#include "unknown_tokens.h"
+#include "../files/text_lines.h"
+#include "token_ids.h"
 
 namespace headwave {
 
 namespace {
+
+Index length_of(const IdPair& pair) {
+  return static_cast<Index>(std::max(pair.ids.size(), pair.target.size()));
+}
+
+/// Documents of known ids.
+struct IdPairs {
+  std::vector<IdPair> documents;
+  std::string name;                                              ///< of documents, but for their numbers
+  std::shared_ptr<const Tokenizer> tokenizer, target_tokenizer;  ///< for the text of ids; either may be null
+};
+
+class IdDocuments : public Source {
+ public:
+  IdDocuments(IdPairs pairs, Attributes provenance) : pairs_(std::move(pairs)), provenance_(std::move(provenance)) {}
+
+  [[nodiscard]] Index count() const override { return static_cast<Index>(pairs_.documents.size()); }
+
+  [[nodiscard]] Index length(Index i) const override {
+    return length_of(pairs_.documents[static_cast<std::size_t>(i)]);
+  }
+
+  [[nodiscard]] Document document(Index i) const override {
+    Document document;
+    document.name = fmt::format("{}, document {}", pairs_.name, i);
+    const IdPair& pair = pairs_.documents[static_cast<std::size_t>(i)];
+    set_tokens(document, pair.ids, pairs_.tokenizer.get());
+    set_tokens(document.target, pair.target, pairs_.target_tokenizer.get());
+    return document;
+  }
+
+  [[nodiscard]] Attributes provenance() const override { return provenance_; }
+
+ private:
+  IdPairs pairs_;
+  Attributes provenance_;
+};
 
 void require_options(const PackingOptions& options) {
   if (options.documents.value_or(1) < 1 || options.length.value_or(1) < 1)
@@ -28,15 +66,66 @@ std::size_t enough_bytes(const PackingOptions& options) {
   return std::max(least, 64 * tokens);
 }
 
-/// What was read, and what came of it.
+/// What names of documents begin with.
+std::string documents_name(const TextPlace& place) {
+  return place.text ? input_name(place) : input_name(place.path.filename());
+}
+
+/// How many of the documents are read.
+Index wanted_documents(Index count, const PackingOptions& options, const std::string& name) {
+  const Index wanted = options.documents.value_or(std::clamp<Index>(count, 1, usual_documents));
+  if (count < wanted)
+    throw FormatError(fmt::format("{}: holds {} documents, {} were asked for", name, count, wanted),
+                      give("documents", fmt::format("{} or fewer", count)));
+  return wanted;
+}
+
+/// Refuses a document that the model cannot read, before the model runs on any.
+void require_fits_model(const IdPair& pair, Index document, const PackingOptions& options, const std::string& name) {
+  if (pair.ids.empty())
+    throw FormatError(fmt::format("{}: document {} has no ids; expected at least one in each", name, document));
+  if (options.positions > 0 && length_of(pair) > options.positions)
+    throw FormatError(
+        fmt::format("{}: document {} has {} tokens, but the model has {} positions; expected shorter documents, or one "
+                    "list of ids to be cut",
+                    name, document, length_of(pair), options.positions),
+        give("length", fmt::format("{} or fewer", options.positions), "to cut one list"));
+  for (const Ids* ids : {&pair.ids, &pair.target})
+    for (std::size_t i = 0; i < ids->size() && options.vocabulary > 0; ++i)
+      if ((*ids)[i] >= options.vocabulary)
+        throw FormatError(
+            fmt::format("{}: document {}, token {} is {}, but the model knows the ids 0 to {}; was it "
+                        "tokenized for another model?",
+                        name, document, i, (*ids)[i], options.vocabulary - 1));
+}
+
+/// The provenance of an input, with `documents` and `length`, the longest document's.
 Attributes provenance_of(const InputText& input, const std::vector<IdPair>& documents) {
-  Attributes provenance = packing_provenance(documents);
-  provenance.insert(input.provenance().begin(), input.provenance().end());
+  Index longest = 0;
+  for (const IdPair& pair : documents) longest = std::max(longest, length_of(pair));
+  Attributes provenance = input.provenance();
+  provenance["documents"] = static_cast<std::int64_t>(documents.size());
+  provenance["length"] = static_cast<std::int64_t>(longest);
   return provenance;
 }
 
-/// Takes off the padding that a batch needed: documents go through the model one by one.
-/// @returns how many ids that were
+/// Refuses a text of which nearly all tokens are unknown, unless that is allowed; else notes the share.
+void note_unknown(Attributes& provenance, const char* share_name, const Ids& ids, const Tokenizer& tokenizer,
+                  const std::string& text, const PackingOptions& options) {
+  const std::optional<double> share = unknown_share(ids, tokenizer);
+  if (!share) return;
+  if (*share >= nearly_all_unknown && !options.allow_unknown)
+    throw FormatError(
+        fmt::format(
+            "{}: {:.0f} % of its tokens are unknown ({}), since the model's vocabulary cannot spell them; expected "
+            "a text in the language and the spelling that the model was trained on",
+            text, 100 * *share, tokenizer.piece(tokenizer.special_tokens().unknown)),
+        give("allow_unknown", "", "to take this one"));
+  provenance[share_name] = *share;
+}
+
+/// Removes the padding that a batch needed: documents go through the model one by one.
+/// @returns how many ids were removed
 Index remove_padding(std::vector<IdPair>& documents, const Endings& endings) {
   if (endings.pad < 0) return 0;
   Index removed = 0;
@@ -52,7 +141,50 @@ Index remove_padding(std::vector<IdPair>& documents, const Endings& endings) {
   return removed;
 }
 
+std::vector<std::string_view> lines_in(const InputText& text) {
+  std::vector<std::string_view> lines;
+  each_line(text.text(), [&](std::string_view line) { lines.push_back(line); });
+  return lines;
+}
+
+bool is_blank_line(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
+
+/// The ids of a text between its opening and closing token.
+Ids ids_between(std::string_view text, const Tokenizer& tokenizer, const SpecialTokens& special) {
+  Ids ids = tokenizer.encode(text);
+  if (special.opens >= 0) ids.insert(ids.begin(), special.opens);
+  if (special.closes >= 0) ids.push_back(special.closes);
+  return ids;
+}
+
+/// Equation (1).
+Ids read_by_decoder(Ids target, std::int32_t start) {
+  target.insert(target.begin(), start);
+  if (target.size() > 1) target.pop_back();
+  return target;
+}
+
 }  // namespace
+
+void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokenizer) {
+  sequence.ids = ids;
+  if (tokenizer == nullptr) return;
+  for (const std::int32_t id : ids) {
+    const bool known = id >= 0 && id < tokenizer->vocabulary();
+    sequence.tokens.push_back(known ? tokenizer->token_text(id) : std::to_string(id));
+    sequence.special.push_back(tokenizer->is_special(id) ? 1 : 0);
+  }
+}
+
+std::optional<double> unknown_share(const Ids& ids, const Tokenizer& tokenizer) {
+  const std::int32_t unknown = tokenizer.special_tokens().unknown;
+  const auto counts = [&](std::int32_t id) { return id == unknown || !tokenizer.is_special(id); };
+  const auto tokens = std::ranges::count_if(ids, counts);
+  if (tokens == 0 || unknown < 0) return {};
+  return static_cast<double>(std::ranges::count(ids, unknown)) / static_cast<double>(tokens);
+}
 
 std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                        const PackingOptions& options) {
@@ -61,33 +193,92 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<co
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
   std::vector<IdPair> documents = without_targets(
       packed_ids(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name()));
-  UnknownTokens unknown(*tokenizer);
-  for (const IdPair& document : documents) unknown.count(document.ids);
-  unknown.require_known(input.name(), options);
+  Ids all;
+  for (const IdPair& document : documents) all.insert(all.end(), document.ids.begin(), document.ids.end());
   Attributes provenance = provenance_of(input, documents);
+  note_unknown(provenance, "unknown_share", all, *tokenizer, input.name(), options);
   provenance["source"] = std::string("text");
-  if (const auto share = unknown.share()) provenance["unknown_share"] = *share;
   provenance["tokenizer"] = tokenizer->kind();
   provenance["special_tokens"] = special_tokens_text(special, "document");
-  return id_pairs({std::move(documents), documents_name(file), tokenizer, std::move(tokenizer)}, std::move(provenance));
+  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(file), tokenizer, tokenizer},
+                                       std::move(provenance));
 }
 
 std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                      const PackingOptions& options, const Endings& endings) {
   require_options(options);
-  const InputText input(file, {.expected = "token ids", .remedy = "write them as JSON, or one document a line"});
+  const InputText input(file, {.expected = "token ids", .advice = "write them as JSON, or one document a line"});
   std::vector<IdPair> documents = listed_ids(input.text(), input.name(), options);
   const Index wanted = wanted_documents(static_cast<Index>(documents.size()), options, input.name());
   documents.resize(static_cast<std::size_t>(wanted));
   const SpecialTokens special = tokenizer ? tokenizer->special_tokens() : SpecialTokens{};
   const Index padding = remove_padding(documents, special.pad < 0 ? endings : Endings{special.pad, special.closes});
-  for (Index i = 0; i < wanted; ++i) require_readable(documents[static_cast<std::size_t>(i)], i, options, input.name());
+  for (Index i = 0; i < wanted; ++i)
+    require_fits_model(documents[static_cast<std::size_t>(i)], i, options, input.name());
 
   Attributes provenance = provenance_of(input, documents);
   provenance["source"] = std::string("token ids");
   provenance["special_tokens"] = std::string("as in the ids");
   if (padding > 0) provenance["padding_removed"] = static_cast<std::int64_t>(padding);
-  return id_pairs({std::move(documents), documents_name(file), tokenizer, std::move(tokenizer)}, std::move(provenance));
+  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(file), tokenizer, tokenizer},
+                                       std::move(provenance));
+}
+
+std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target, const PairedTokenizers& tokenizers,
+                                     const PackingOptions& options) {
+  const InputText read(text, {.encoding = options.encoding}), written(target, {.encoding = options.encoding});
+  const std::vector<std::string_view> sources = lines_in(read), targets = lines_in(written);
+  if (sources.size() != targets.size())
+    throw FormatError(fmt::format("{}: {} lines, but {} has {}; expected a line of the one beside each of the other",
+                                  written.name(), targets.size(), read.name(), sources.size()));
+  std::vector<std::size_t> lines;
+  for (std::size_t line = 0; line < sources.size(); ++line) {
+    const bool no_source = is_blank_line(sources[line]), no_target = is_blank_line(targets[line]);
+    if (no_source != no_target)
+      throw FormatError(fmt::format("{}: line {} is blank, but it is not in {}; take both out, or neither",
+                                    no_source ? read.name() : written.name(), line + 1,
+                                    no_source ? written.name() : read.name()));
+    if (!no_source) lines.push_back(line);
+  }
+  lines.resize(static_cast<std::size_t>(wanted_documents(static_cast<Index>(lines.size()), options, read.name())));
+
+  std::vector<IdPair> documents;
+  const auto special_of = [&](const Tokenizer& tokenizer) {
+    return options.special_tokens ? tokenizer.special_tokens() : SpecialTokens{};
+  };
+  const SpecialTokens special = special_of(*tokenizers.text), target_special = special_of(*tokenizers.target);
+  for (const std::size_t line : lines) {
+    documents.push_back(
+        {ids_between(sources[line], *tokenizers.text, special),
+         read_by_decoder(ids_between(targets[line], *tokenizers.target, target_special), tokenizers.decoder_start)});
+    require_fits_model(documents.back(), std::ssize(documents) - 1, options, read.name());
+  }
+  Ids all, all_targets;
+  for (const IdPair& document : documents) {
+    all.insert(all.end(), document.ids.begin(), document.ids.end());
+    all_targets.insert(all_targets.end(), document.target.begin() + 1, document.target.end());  // after the start
+  }
+  Attributes provenance = provenance_of(read, documents);
+  note_unknown(provenance, "unknown_share", all, *tokenizers.text, read.name(), options);
+  note_unknown(provenance, "target_unknown_share", all_targets, *tokenizers.target, written.name(), options);
+  for (const auto& [name, value] : written.provenance())
+    if (name.starts_with("source_")) provenance["target_" + name.substr(7)] = value;
+  provenance["source"] = std::string("two texts, line by line");
+  provenance["tokenizer"] = tokenizers.text->kind();
+  provenance["decoder_start"] = static_cast<std::int64_t>(tokenizers.decoder_start);
+  provenance["special_tokens"] = special_tokens_text(special, "line");
+  return std::make_unique<IdDocuments>(
+      IdPairs{std::move(documents), documents_name(text), tokenizers.text, tokenizers.target}, std::move(provenance));
+}
+
+Document typed_document(std::string_view text, const Tokenizer& tokenizer, bool causal) {
+  SpecialTokens special = tokenizer.special_tokens();
+  Document document;
+  document.name = "the text";
+  if (causal) special.closes = -1;
+  document.ids = ids_between(text, tokenizer, special);
+  if (document.ids.empty()) throw ShapeError("the text is empty, and the model has no token to open it with");
+  return document;
 }
 
 }  // namespace headwave

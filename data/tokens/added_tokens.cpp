@@ -39,60 +39,51 @@ bool stands_alone(std::string_view before, std::string_view after) {
          (after.empty() || !is_word_character(code_point(after, 0)));
 }
 
-}  // namespace
-
-AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens, const Normalizer& normalizer,
-                                   const std::string& file)
-    : tokens_(std::move(tokens)) {
+std::shared_ptr<const std::vector<std::string>> normalized_names(const std::vector<AddedToken>& tokens,
+                                                                 const Normalizer& normalizer,
+                                                                 const std::string& file) {
+  auto names = std::make_shared<std::vector<std::string>>();
   std::size_t together = 0;
-  for (std::size_t i = 0; i < tokens_.size(); ++i) {
-    const std::string& content = tokens_[i].content;
-    const std::string name = normalizer ? normalizer(content) : content;
-    together += name.size();
-    if (name.empty() || name.size() > longest_name)
+  for (const AddedToken& token : tokens) {
+    names->push_back(normalizer ? normalizer(token.content) : token.content);
+    const std::size_t size = names->back().size();
+    if (size == 0 || size > longest_name)
       throw FormatError(fmt::format("{}: the name of added token '{}' has {} bytes once normalised, expected 1 to {}",
-                                    file, printable(content), name.size(), longest_name));
+                                    file, printable(token.content), size, longest_name));
+    together += size;
     if (together > longest_together)
       throw FormatError(
           fmt::format("{}: the names of added tokens have more than {} bytes together: is this a tokenizer?", file,
                       longest_together));
-    insert(name, i);
   }
+  return names;
 }
 
-void AddedTokenFinder::insert(std::string_view name, std::size_t token) {
-  begins_[static_cast<unsigned char>(name.front())] = true;
-  std::size_t node = 0;
-  for (const char byte : name) {
-    const auto [edge, is_new] = edges_.try_emplace(256 * node + static_cast<unsigned char>(byte), token_at_.size());
-    node = edge->second;
-    if (is_new) token_at_.push_back(-1);
-  }
-  if (token_at_[node] < 0) token_at_[node] = static_cast<std::ptrdiff_t>(token);
+std::vector<PiecePrefixes::Piece> pieces_of_names(const std::vector<std::string>& names) {
+  std::vector<PiecePrefixes::Piece> pieces;
+  for (const std::string& name : names) pieces.push_back({name, static_cast<std::int32_t>(pieces.size())});
+  return pieces;
 }
 
-AddedTokenFinder::Match AddedTokenFinder::longest_at(std::string_view text, std::size_t at) const {
-  Match longest;
-  std::size_t node = 0;
-  for (std::size_t end = at; end < text.size();) {
-    const auto edge = edges_.find(256 * node + static_cast<unsigned char>(text[end]));
-    if (edge == edges_.end()) break;
-    node = edge->second;
-    ++end;
-    if (token_at_[node] >= 0) longest = {&tokens_[static_cast<std::size_t>(token_at_[node])], end - at};
-  }
-  return longest;
-}
+}  // namespace
+
+AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens, const Normalizer& normalizer,
+                                   const std::string& file)
+    : names_(normalized_names(tokens, normalizer, file)),
+      tokens_(std::move(tokens)),
+      prefixes_(pieces_of_names(*names_)) {}
 
 std::vector<TextSegment> AddedTokenFinder::segments(std::string_view text) const {
   std::vector<TextSegment> segments;
   std::size_t done = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (!begins_[static_cast<unsigned char>(text[at])]) continue;
-    const auto [token, length] = longest_at(text, at);
+    const AddedToken* token = nullptr;
+    std::size_t begin = at, end = at;
+    prefixes_.of(text.substr(at), [&](std::size_t length, std::int32_t number) {  // the longest comes last
+      token = &tokens_[static_cast<std::size_t>(number)];
+      end = at + length;
+    });
     if (token == nullptr) continue;
-    std::size_t begin = at;
-    std::size_t end = at + length;
     at = end - 1;  // what a match covers is never looked at again, even if the match is turned down
     if (token->single_word && !stands_alone(text.substr(0, begin), text.substr(end))) continue;
     if (token->lstrip) begin = trailing_space(text.substr(0, begin));

@@ -1,60 +1,51 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "normalizer.h"
+#include "vocabulary.h"
 
 namespace headwave {
 
-/// A token that is found in the text by name before words are cut: [MASK], <s>.
+/// A token that is found in a text by its name before the text is cut into words: [MASK], <s>.
 struct AddedToken {
   std::string content;  ///< at most 1024 bytes
   std::int64_t id = 0;
   bool special = false;      ///< not text
-  bool single_word = false;  ///< only where no word character stands beside it
-  bool lstrip = false;       ///< takes the white space before it along
-  bool rstrip = false;       ///< takes the white space after it along
-  bool normalized = false;   ///< looked for after normalisation, its name normalised too; false: before
+  bool single_word = false;  ///< found only where no word character is beside it
+  bool lstrip = false;       ///< includes the white space before it
+  bool rstrip = false;       ///< includes the white space after it
+  bool normalized = false;   ///< found in the normalised text by its normalised name; false: in the text as it is
 };
 
-/// A stretch of text: an added token, or what is left between them.
+/// A part of a text: an added token, or what lies between added tokens.
 struct TextSegment {
   std::string_view text;
   std::int32_t id = -1;  ///< -1: not an added token
 };
 
-/// Finds added tokens in a text: the leftmost first, of those that begin there the longest.
+/// Finds added tokens in a text: the leftmost first, and of those that begin at one place the longest.
 class AddedTokenFinder {
  public:
-  /// @param tokens      of two whose names become one by normalisation the first counts
+  /// @param tokens      of two whose normalised names are equal the first counts
   /// @param normalizer  applied to their names; may be empty
   /// @param file        what messages call the file
-  /// @throws FormatError if a name is empty, or becomes so, or is too long; or all names together are longer than 4 MiB
+  /// @throws FormatError if a normalised name is empty or longer than 1024 bytes, or all together are longer
+  ///         than 4 MiB
   AddedTokenFinder(std::vector<AddedToken> tokens, const Normalizer& normalizer, const std::string& file);
 
-  /// The text in order; empty segments are left out.
+  /// The parts of a text in order, without empty ones.
   [[nodiscard]] std::vector<TextSegment> segments(std::string_view text) const;
 
  private:
-  struct Match {
-    const AddedToken* token = nullptr;
-    std::size_t length = 0;
-  };
-  void insert(std::string_view name, std::size_t token);
-  [[nodiscard]] Match longest_at(std::string_view text, std::size_t at) const;
-
-  // The names as a tree of bytes: from node `n` byte `b` leads to edges_[256 n + b], and tokens_[token_at_[n]] ends at
-  // n.
+  // Copies look into the same names.
+  std::shared_ptr<const std::vector<std::string>> names_;  // normalised
   std::vector<AddedToken> tokens_;
-  std::unordered_map<std::uint64_t, std::size_t> edges_;
-  std::vector<std::ptrdiff_t> token_at_ = {-1};
-  std::array<bool, 256> begins_{};
+  PiecePrefixes prefixes_;
 };
 
 }  // namespace headwave

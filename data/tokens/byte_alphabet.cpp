@@ -73,4 +73,9 @@ std::string readable_bytes(std::string_view bytes) {
   return readable;
 }
 
+std::string readable_spelling(std::string_view piece) {
+  const auto bytes = bytes_spelled(piece);
+  return bytes ? readable_bytes(*bytes) : std::string(piece);
+}
+
 }  // namespace headwave

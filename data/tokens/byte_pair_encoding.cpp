@@ -12,7 +12,7 @@
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "word_piece.h"
+#include "token_model.h"
 
 namespace headwave {
 
@@ -90,8 +90,8 @@ class BytePairEncoding final : public TokenModel {
     return found == joined_.end() ? Joined{} : found->second;
   }
 
-  // The characters' tokens. An unknown token waits until a known one comes, so that it can be fused; a character
-  // spelled in bytes overtakes it, as in Hugging Face's `tokenizers`.
+  // The characters' tokens. An unknown token waits until a known one comes, so that it can be fused; a
+  // character spelled in bytes overtakes it, as in Hugging Face's `tokenizers`.
   [[nodiscard]] std::vector<Symbol> characters(std::string_view word) const {
     std::vector<Symbol> symbols;
     bool unknown_waits = false;

@@ -1,6 +1,7 @@
 #include "normalizer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -68,6 +69,43 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
+/// @param change  puts what becomes of a character at the end of a text
+Normalizer by_character(void (*change)(std::string& text, char32_t character)) {
+  return [change](std::string_view text) {
+    std::string changed;
+    changed.reserve(text.size());
+    for (std::size_t at = 0; at < text.size(); at += utf8_length(text[at])) change(changed, code_point(text, at));
+    return changed;
+  };
+}
+
+// BERT's classes are those of Unicode 8; characters whose category changed after it are listed where they
+// matter.
+bool is_control(char32_t c) {
+  return c != '\t' && c != '\n' && c != '\r' && has_category(c, U_GC_CC_MASK | U_GC_CF_MASK | U_GC_CO_MASK, 8);
+}
+
+bool is_nonspacing_mark(char32_t c) {
+  constexpr std::array<char32_t, 4> marks_only_later = {0x1885, 0x1886, 0xA9BD, 0x111C9};
+  constexpr char32_t mark_no_longer = 0x1734;
+  if (std::find(marks_only_later.begin(), marks_only_later.end(), c) != marks_only_later.end()) return false;
+  return c == mark_no_longer || has_category(c, U_GC_MN_MASK, 8);
+}
+
+// The blocks that BERT's release names; the gap before 2B920 is its own.
+bool is_ideograph(char32_t c) {
+  constexpr std::array<std::pair<char32_t, char32_t>, 8> blocks = {{{0x3400, 0x4DBF},
+                                                                    {0x4E00, 0x9FFF},
+                                                                    {0xF900, 0xFAFF},
+                                                                    {0x20000, 0x2A6DF},
+                                                                    {0x2A700, 0x2B73F},
+                                                                    {0x2B740, 0x2B81F},
+                                                                    {0x2B920, 0x2CEAF},
+                                                                    {0x2F800, 0x2FA1F}}};
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [c](const auto& block) { return block.first <= c && c <= block.second; });
+}
+
 }  // namespace
 
 Normalizer normal_form(NormalForm form) {
@@ -83,38 +121,23 @@ Normalizer normal_form(NormalForm form) {
   };
 }
 
-void append_lower_case(std::string& text, char32_t c) {
-  // The one character whose lower case is two, whatever the language.
-  constexpr char32_t dotted_capital_i = 0x130;
-  if (c == dotted_capital_i) {
-    text += "i\xCC\x87";
-    return;
-  }
-  append_utf8(text, static_cast<char32_t>(u_tolower(static_cast<UChar32>(c))));
-}
-
 Normalizer lower_case() {
-  return [](std::string_view text) {
-    std::string lower;
-    lower.reserve(text.size());
-    for (std::size_t at = 0; at < text.size(); at += utf8_length(text[at]))
-      append_lower_case(lower, code_point(text, at));
-    return lower;
-  };
+  return by_character([](std::string& lower, char32_t c) {
+    // The one character whose lower case is two, whatever the language.
+    constexpr char32_t dotted_capital_i = 0x130;
+    if (c == dotted_capital_i)
+      lower += "i\xCC\x87";
+    else
+      append_utf8(lower, static_cast<char32_t>(u_tolower(static_cast<UChar32>(c))));
+  });
 }
 
 Normalizer without_marks() {
-  return [](std::string_view text) {
-    std::string bare;
-    bare.reserve(text.size());
-    for (std::size_t at = 0; at < text.size(); at += utf8_length(text[at])) {
-      const char32_t c = code_point(text, at);
-      // Two that were marks in Unicode 9, and one that was none.
-      const bool is_mark = c != 0x111C9 && (has_category(c, U_GC_M_MASK, 9) || c == 0x1CF2 || c == 0x1CF3);
-      if (!is_mark) bare += text.substr(at, utf8_length(text[at]));
-    }
-    return bare;
-  };
+  return by_character([](std::string& bare, char32_t c) {
+    // Two that were marks in Unicode 9, and one that was none.
+    const bool is_mark = c != 0x111C9 && (has_category(c, U_GC_M_MASK, 9) || c == 0x1CF2 || c == 0x1CF3);
+    if (!is_mark) append_utf8(bare, c);
+  });
 }
 
 Normalizer prepended(std::string prefix) {
@@ -147,22 +170,38 @@ Normalizer stripped(bool at_begin, bool at_end) {
 }
 
 Normalizer without_controls() {
-  return [](std::string_view text) {
-    std::string rest;
-    rest.reserve(text.size());
-    for (std::size_t at = 0; at < text.size(); at += utf8_length(text[at])) {
-      const char32_t c = code_point(text, at);
-      const bool is_blank = c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == 0x1680 ||
-                            (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF ||
-                            c == 0xFFFD;
-      const bool is_dropped = (c >= 0x1 && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
-      if (is_blank)
-        rest += ' ';
-      else if (!is_dropped)
-        rest += text.substr(at, utf8_length(text[at]));
-    }
-    return rest;
-  };
+  return by_character([](std::string& rest, char32_t c) {
+    const bool is_blank = c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == 0x1680 ||
+                          (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF ||
+                          c == 0xFFFD;
+    const bool is_removed = (c >= 0x1 && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+    if (is_blank)
+      rest += ' ';
+    else if (!is_removed)
+      append_utf8(rest, c);
+  });
+}
+
+Normalizer bert_normalizer(const BertTextOptions& options) {
+  std::vector<Normalizer> steps;
+  if (options.clean_text)
+    steps.push_back(by_character([](std::string& cleaned, char32_t c) {
+      if (c != 0 && c != 0xFFFD && !is_control(c)) append_utf8(cleaned, is_white_space(c) ? U' ' : c);
+    }));
+  if (options.handle_chinese_chars)
+    steps.push_back(by_character([](std::string& apart, char32_t c) {
+      const char* const around = is_ideograph(c) ? " " : "";
+      append_utf8(apart += around, c);
+      apart += around;
+    }));
+  if (options.strip_accents.value_or(options.lowercase)) {
+    steps.push_back(normal_form(NormalForm::nfd));
+    steps.push_back(by_character([](std::string& bare, char32_t c) {
+      if (!is_nonspacing_mark(c)) append_utf8(bare, c);
+    }));
+  }
+  if (options.lowercase) steps.push_back(lower_case());
+  return in_sequence(std::move(steps));
 }
 
 Normalizer in_sequence(std::vector<Normalizer> steps) {

@@ -29,41 +29,28 @@ std::string bytes_of_base64(std::string_view base64, const std::string& place) {
 
 constexpr std::size_t longest_becomes = 1024;
 
-bool is_ascii_at(std::string_view text, std::size_t at) {
-  return static_cast<unsigned char>(text[at]) < 0x80;
-}
-
 void check_icu(UErrorCode code) {
   if (U_FAILURE(code))
     throw FormatError(fmt::format("ICU: finding graphemes failed with {}: check its data files", u_errorName(code)));
 }
 
-/// Graphemes of stretches that are not plain ASCII.
-class Graphemes {
- public:
-  Graphemes() {
-    UErrorCode code = U_ZERO_ERROR;
-    breaks_.reset(icu::BreakIterator::createCharacterInstance(icu::Locale::getRoot(), code));
-    check_icu(code);
-  }
-
-  template <class Seen>
-  void walk(std::string_view text, Seen seen) {
-    UErrorCode code = U_ZERO_ERROR;
-    UText opened = UTEXT_INITIALIZER;
-    utext_openUTF8(&opened, text.data(), static_cast<std::int64_t>(text.size()), &code);
-    const std::unique_ptr<UText, decltype(&utext_close)> closing(&opened, &utext_close);
-    check_icu(code);
-    breaks_->setText(&opened, code);
-    check_icu(code);
-    std::int32_t begin = breaks_->first();
-    for (std::int32_t end = breaks_->next(); end != icu::BreakIterator::DONE; begin = end, end = breaks_->next())
-      seen(text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
-  }
-
- private:
-  std::unique_ptr<icu::BreakIterator> breaks_;
-};
+/// Hands the graphemes of a text to `seen`.
+template <class Seen>
+void each_grapheme(std::string_view text, Seen seen) {
+  UErrorCode code = U_ZERO_ERROR;
+  const std::unique_ptr<icu::BreakIterator> breaks(
+      icu::BreakIterator::createCharacterInstance(icu::Locale::getRoot(), code));
+  check_icu(code);
+  UText opened = UTEXT_INITIALIZER;
+  utext_openUTF8(&opened, text.data(), static_cast<std::int64_t>(text.size()), &code);
+  const std::unique_ptr<UText, decltype(&utext_close)> closing(&opened, &utext_close);
+  check_icu(code);
+  breaks->setText(&opened, code);
+  check_icu(code);
+  std::int32_t begin = breaks->first();
+  for (std::int32_t end = breaks->next(); end != icu::BreakIterator::DONE; begin = end, end = breaks->next())
+    seen(text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+}
 
 void append_changed(std::string& out, const PrecompiledCharsmap& map, std::string_view grapheme) {
   if (grapheme.size() < 6)
@@ -104,7 +91,8 @@ std::uint32_t PrecompiledCharsmap::unit(std::size_t at) const {
   return units_[at];
 }
 
-// A unit has a label in its low byte, whether a key ends there in bit 8, and how far its children lie away above.
+// A unit has a label in its low byte, whether a key ends there in bit 8, and how far its children lie away
+// above.
 std::optional<PrecompiledCharsmap::Match> PrecompiledCharsmap::found(std::string_view text, bool longest) const {
   const auto offset = [](std::uint32_t unit) { return std::size_t{unit >> 10U} << ((unit & 0x200U) >> 6U); };
   std::optional<Match> match;
@@ -144,22 +132,7 @@ Normalizer precompiled_normalizer(std::string_view base64, const std::string& pl
              std::string_view text) {
     std::string changed;
     changed.reserve(text.size());
-    std::optional<Graphemes> graphemes;
-    const auto change = [&](std::string_view grapheme) { append_changed(changed, *map, grapheme); };
-    for (std::size_t at = 0; at < text.size();) {
-      // Between two ASCII characters there always is a boundary, but for CR and LF.
-      std::size_t end = at + utf8_length(text[at]);
-      while (end < text.size() &&
-             (!is_ascii_at(text, end - 1) || !is_ascii_at(text, end) || text.substr(end - 1, 2) == "\r\n"))
-        ++end;
-      const std::string_view stretch = text.substr(at, end - at);
-      if (stretch.size() > 1 && !graphemes) graphemes.emplace();
-      if (stretch.size() == 1)
-        change(stretch);
-      else
-        graphemes->walk(stretch, change);
-      at = end;
-    }
+    each_grapheme(text, [&](std::string_view grapheme) { append_changed(changed, *map, grapheme); });
     return changed;
   };
 }

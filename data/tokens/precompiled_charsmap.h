@@ -11,27 +11,29 @@
 
 namespace headwave {
 
-/// SentencePiece's table of characters and what becomes of them: a double array over the bytes of keys, and the texts that
-/// keys become, each ended by a NUL. Nothing of it is believed: what leads out of the table is an error when it is met.
+/// SentencePiece's table of what characters become: a double array over the bytes of keys, and the texts that
+/// keys become, each ended by a NUL. The table may be damaged: a lookup that leads out of it is an error.
 ///
-/// Source: Kudo and Richardson 2018, section 3.3; Yata, Oono, Morita, Fuketa, Sumitomo and Aoe 2007 (double arrays).
+/// Source: Kudo and Richardson 2018, section 3.3; Yata, Oono, Morita, Fuketa, Sumitomo and Aoe 2007 (double
+/// arrays).
 class PrecompiledCharsmap {
  public:
   struct Match {
-    std::size_t length = 0;    ///< bytes of the text that the key has
-    std::string_view becomes;  ///< lies in the table
+    std::size_t length = 0;    ///< bytes of the key
+    std::string_view becomes;  ///< points into the table
   };
 
   /// @param bytes  the length of the array in bytes (4, little-endian), the array, the texts
   /// @param place  what messages call it
-  /// @throws FormatError if the array does not fit in, or the texts are not UTF-8
+  /// @throws FormatError if the array is longer than the bytes, or the texts are not UTF-8
   PrecompiledCharsmap(std::string_view bytes, std::string place);
 
-  /// The shortest key that begins a text.
-  /// @throws FormatError if the table leads out of itself, as below
+  /// The shortest key that a text begins with.
+  /// @throws FormatError if the lookup leads out of the table
   [[nodiscard]] std::optional<Match> shortest(std::string_view text) const;
 
-  /// The longest key that begins a text.
+  /// The longest key that a text begins with.
+  /// @throws FormatError as shortest()
   [[nodiscard]] std::optional<Match> longest(std::string_view text) const;
 
  private:
@@ -43,10 +45,10 @@ class PrecompiledCharsmap {
   std::string place_;
 };
 
-/// Every grapheme becomes what the table says as Hugging Face's `tokenizers` reads it: a grapheme of less than 6 bytes
-/// becomes what its shortest key does; if it has none, and in longer ones, that goes for its characters.
+/// Replaces graphemes as Hugging Face's `tokenizers` does: a grapheme of less than 6 bytes becomes what its
+/// shortest key becomes. Where it has no key, and in longer graphemes, this is done character by character.
 /// @param base64  the table
-/// @throws FormatError if that is no base64, or broken
+/// @throws FormatError if it is not base64, or damaged
 Normalizer precompiled_normalizer(std::string_view base64, const std::string& place);
 
 }  // namespace headwave

@@ -1,97 +1,102 @@
 #include "regular_expression.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <array>
+#include <limits>
+#include <memory>
 #include <new>
 #include <utility>
 
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include <fmt/format.h>
-#include <pcre2.h>
+// its other name for OnigUChar is one of ICU's types
+#define ONIG_ESCAPE_UCHAR_COLLISION
+#include <oniguruma.h>
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "ruby_syntax.h"
 
 namespace headwave {
 
 namespace {
 
 constexpr std::size_t longest_expression = std::size_t{1} << 14U;
-constexpr std::uint32_t most_steps = 1000000;
-constexpr std::uint32_t most_heap = 1U << 16U;  // KiB
 
-std::string pcre2_message(int code) {
-  PCRE2_UCHAR8 text[256] = {};
-  pcre2_get_error_message_8(code, text, sizeof text);
-  return reinterpret_cast<const char*>(text);
+const OnigUChar* onig_begin(std::string_view text) {
+  return reinterpret_cast<const OnigUChar*>(text.data());
 }
 
-template <class Handle, class Free>
-std::shared_ptr<Handle> owned(Handle* handle, Free free) {
-  if (handle == nullptr) throw std::bad_alloc();
-  return {handle, free};
+const OnigUChar* onig_end_of(std::string_view text) {
+  return onig_begin(text) + text.size();
 }
 
-/// A compiled expression and the limits it runs under; read only, so several threads may use it.
+std::string oniguruma_message(int code, OnigErrorInfo* about = nullptr) {
+  std::array<OnigUChar, ONIG_MAX_ERROR_MESSAGE_LEN> text{};
+  const int length = onig_error_code_to_str(text.data(), code, about);
+  return printable({reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(length)});
+}
+
+template <class Handle>
+using Owned = std::unique_ptr<Handle, void (*)(Handle*)>;
+
+/// A compiled expression. Matching only reads it, so several threads may use it.
 class Expression {
  public:
-  Expression(std::string_view ruby, std::string place)
-      : place_(std::move(place)), limits_(owned(pcre2_match_context_create_8(nullptr), &pcre2_match_context_free_8)) {
+  Expression(std::string_view ruby, std::string place) : place_(std::move(place)) {
     if (ruby.size() > longest_expression)
       throw FormatError(fmt::format("{}: a regular expression of {} bytes, at most {} are read", place_, ruby.size(),
                                     longest_expression));
-    const std::string pcre2 = pcre2_of_ruby(ruby, place_);
-    const auto settings = owned(pcre2_compile_context_create_8(nullptr), &pcre2_compile_context_free_8);
-    pcre2_set_newline_8(settings.get(), PCRE2_NEWLINE_LF);
-    int code = 0;
-    std::size_t at = 0;
-    code_.reset(
-        pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pcre2.data()), pcre2.size(),
-                        PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &code, &at, settings.get()),
-        &pcre2_code_free_8);
-    if (code_ == nullptr)
+    static const int initialized = [] {
+      OnigEncoding utf8 = ONIG_ENCODING_UTF8;
+      return onig_initialize(&utf8, 1);
+    }();
+    OnigErrorInfo about{};
+    regex_t* compiled = nullptr;
+    const int code = initialized != ONIG_NORMAL
+                         ? initialized
+                         : onig_new(&compiled, onig_begin(ruby), onig_end_of(ruby), ONIG_OPTION_NONE,
+                                    ONIG_ENCODING_UTF8, ONIG_SYNTAX_RUBY, &about);
+    if (code != ONIG_NORMAL)
       throw FormatError(fmt::format("{}: the regular expression '{}' does not compile: {}", place_, printable(ruby),
-                                    pcre2_message(code)));
-    pcre2_jit_compile_8(code_.get(),
-                        PCRE2_JIT_COMPLETE);  // where there is no compiler for the machine, it is interpreted
-    pcre2_set_match_limit_8(limits_.get(), most_steps);
-    pcre2_set_heap_limit_8(limits_.get(), most_heap);
+                                    oniguruma_message(code, &about)));
+    expression_.reset(compiled);
   }
 
   [[nodiscard]] std::vector<TextRange> matches(std::string_view text) const {
-    const auto match = owned(pcre2_match_data_create_8(1, nullptr), &pcre2_match_data_free_8);
+    const Owned<OnigRegion> region(onig_region_new(), [](OnigRegion* owned) { onig_region_free(owned, 1); });
+    const Owned<OnigMatchParam> limits(onig_new_match_param(), onig_free_match_param);
+    if (!region || !limits) throw std::bad_alloc();
+    // An expression can be made to take exponential time and memory; a sane one takes a few steps a byte.
+    const unsigned long most_steps = 1'000'000 + 16 * text.size();
+    onig_initialize_match_param(limits.get());
+    onig_set_retry_limit_in_match_of_match_param(limits.get(), most_steps);
+    onig_set_match_stack_limit_size_of_match_param(
+        limits.get(), static_cast<unsigned>(std::min<std::size_t>(most_steps, std::numeric_limits<int>::max())));
     std::vector<TextRange> found;
     for (std::size_t at = 0; at <= text.size();) {
-      if (!is_found(text, at, match.get())) break;
-      const std::size_t* ends = pcre2_get_ovector_pointer_8(match.get());
-      const TextRange range{ends[0], ends[1]};
-      const bool empty = range.begin >= range.end;
-      const bool counts = !empty || found.empty() || found.back().end != range.begin;
-      if (counts) found.push_back({range.begin, std::max(range.begin, range.end)});
-      at = counts ? found.back().end : at + (at < text.size() ? utf8_length(text[at]) : 1);
+      if (!search(text, at, region.get(), limits.get())) break;
+      TextRange range{static_cast<std::size_t>(region->beg[0]), static_cast<std::size_t>(region->end[0])};
+      range.begin = std::max(range.begin, at);  // \K may put it before the match that came before
+      range.end = std::max(range.begin, range.end);
+      const bool counts = range.begin < range.end || found.empty() || found.back().end != range.begin;
+      if (counts) found.push_back(range);
+      at = counts ? range.end : at + (at < text.size() ? utf8_length(text[at]) : 1);
     }
     return found;
   }
 
  private:
-  // The text is known to be well-formed; checking it at every call would take quadratic time.
-  bool is_found(std::string_view text, std::size_t at, pcre2_match_data_8* match) const {
-    const auto* begin = reinterpret_cast<PCRE2_SPTR8>(text.data());
-    int code = pcre2_match_8(code_.get(), begin, text.size(), at, PCRE2_NO_UTF_CHECK, match, limits_.get());
-    if (code == PCRE2_ERROR_JIT_STACKLIMIT)
-      code =
-          pcre2_match_8(code_.get(), begin, text.size(), at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, match, limits_.get());
-    if (code < 0 && code != PCRE2_ERROR_NOMATCH)
+  bool search(std::string_view text, std::size_t at, OnigRegion* region, OnigMatchParam* limits) const {
+    const int code = onig_search_with_param(expression_.get(), onig_begin(text), onig_end_of(text),
+                                            onig_begin(text) + at, onig_end_of(text), region, ONIG_OPTION_NONE, limits);
+    if (code < 0 && code != ONIG_MISMATCH)
       throw FormatError(fmt::format("{}: the regular expression fails at byte {} of a text of {}: {}", place_, at,
-                                    text.size(), pcre2_message(code)));
+                                    text.size(), oniguruma_message(code)));
     return code >= 0;
   }
 
   std::string place_;
-  std::shared_ptr<pcre2_code_8> code_;
-  std::shared_ptr<pcre2_match_context_8> limits_;
+  Owned<regex_t> expression_{nullptr, onig_free};
 };
 
 }  // namespace

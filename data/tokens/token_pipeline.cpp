@@ -25,8 +25,8 @@ std::vector<AddedToken> looked_for(const std::vector<AddedToken>& added, bool no
   return chosen;
 }
 
-// The ids of the words of one text that were already spelled: most words of a text come again and again. Kept per text,
-// so that a tokenizer has no state that threads would share.
+// The ids of the words of one text that were already spelled: most words of a text come again and again. Kept
+// per text, so that a tokenizer has no state that threads would share.
 class Spelling {
  public:
   Spelling(const TokenModel& model, std::vector<std::int32_t>& ids) : model_(model), ids_(ids) {}
@@ -79,8 +79,13 @@ class PipelineTokenizer final : public Tokenizer {
   }
 
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view utf8_text) const override {
-    const std::string text = valid_utf8(utf8_text);
+    const std::string whole = valid_utf8(utf8_text);
+    std::string_view text = whole;
     std::vector<std::int32_t> ids;
+    if (const LeadingToken leading = parts_.leading ? parts_.leading(text) : LeadingToken{}; leading.length > 0) {
+      ids.push_back(leading.id);
+      text.remove_prefix(leading.length);
+    }
     Spelling spelling(*parts_.model, ids);
     for (const TextSegment& segment : before_.segments(text)) {
       if (segment.id >= 0) {

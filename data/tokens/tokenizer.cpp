@@ -4,8 +4,7 @@
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "marian_tokenizer.h"
-#include "sentencepiece_tokenizer.h"
+#include "sentencepiece.h"
 #include "tokenizer_json.h"
 #include "vocabulary_files.h"
 
@@ -35,11 +34,13 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
     if (has(name)) return sentencepiece_tokenizer(model_directory / name);
   if (has("source.spm") && has("vocab.json"))
     return marian_tokenizer(model_directory / "source.spm", model_directory / "vocab.json");
-  throw FormatError(fmt::format(
-      "{}: no tokenizer in this folder: expected tokenizer.json, vocab.txt, vocab.json with merges.txt, "
-      "encoder.json with vocab.bpe, SentencePiece's tokenizer.model, spiece.model or spm.model, or Marian's "
-      "source.spm with vocab.json; add one of them, or give token ids with --ids FILE",
-      shown_path(model_directory)));
+  throw FormatError(
+      fmt::format(
+          "{}: no tokenizer in this folder: expected tokenizer.json, vocab.txt, vocab.json with merges.txt, "
+          "encoder.json with vocab.bpe, SentencePiece's tokenizer.model, spiece.model or spm.model, or Marian's "
+          "source.spm with vocab.json",
+          shown_path(model_directory)),
+      give("ids", "", "in place of a text"));
 }
 
 std::unique_ptr<Tokenizer> open_target_tokenizer(const std::filesystem::path& model_directory) {

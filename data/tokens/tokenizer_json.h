@@ -1,13 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 
+#include "../files/json_object.h"
+#include "added_tokens.h"
 #include "tokenizer.h"
 
 namespace headwave {
 
-/// The tokenizer that a tokenizer.json describes. Known are
+/// Reads the tokenizer that a tokenizer.json describes. Known are
 ///
 ///   model           WordPiece, BPE (without dropout), WordLevel, Unigram; where the type is absent, as in old files, BPE
 ///                   is known by its merges, WordPiece by max_input_chars_per_word and Unigram by unk_id
@@ -24,5 +27,8 @@ namespace headwave {
 ///
 /// @throws IoError if the file cannot be read; FormatError if it is broken, or asks for anything else by type
 std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use = TokenizerUse::text);
+
+/// An added token as tokenizer.json and tokenizer_config.json describe it.
+AddedToken json_added_token(const JsonObject& object, std::int64_t id);
 
 }  // namespace headwave

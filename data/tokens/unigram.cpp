@@ -1,7 +1,6 @@
 #include "unigram.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -19,58 +18,6 @@ namespace headwave {
 namespace {
 
 constexpr std::size_t longest_unigram_piece = 1024;
-
-/// Pieces in the order of their bytes, to be found byte by byte.
-class SortedPieces {
- public:
-  struct Piece {
-    std::string_view text;
-    std::int32_t id = 0;
-  };
-
-  struct PieceRange {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-  };
-
-  explicit SortedPieces(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
-    std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.text < b.text; });
-    for (std::size_t byte = 0; byte < 256; ++byte) begins_[byte] = narrowed({0, pieces_.size()}, 0, byte);
-  }
-
-  /// Hands every piece that begins the text to `seen(length, id)`, the shortest first.
-  template <class Seen>
-  void beginning(std::string_view text, Seen seen) const {
-    PieceRange range = begins_[static_cast<unsigned char>(text.front())];
-    for (std::size_t depth = 1; range.begin < range.end; ++depth) {
-      const Piece& shortest = pieces_[range.begin];
-      if (shortest.text.size() == depth) {
-        seen(depth, shortest.id);
-        ++range.begin;
-      }
-      if (depth == text.size() || range.begin == range.end) return;
-      range = narrowed(range, depth, static_cast<unsigned char>(text[depth]));
-    }
-  }
-
- private:
-  // Those of a range, all longer than `depth` and alike before, that have this byte there.
-  [[nodiscard]] PieceRange narrowed(PieceRange range, std::size_t depth, std::size_t byte) const {
-    const auto at = [&](const Piece& piece) { return std::size_t{static_cast<unsigned char>(piece.text[depth])}; };
-    if (range.begin == range.end || (at(pieces_[range.begin]) == byte && at(pieces_[range.end - 1]) == byte))
-      return range;
-    const auto first = pieces_.begin();
-    const auto begin = std::partition_point(first + static_cast<std::ptrdiff_t>(range.begin),
-                                            first + static_cast<std::ptrdiff_t>(range.end),
-                                            [&](const Piece& piece) { return at(piece) < byte; });
-    const auto end = std::partition_point(begin, first + static_cast<std::ptrdiff_t>(range.end),
-                                          [&](const Piece& piece) { return at(piece) == byte; });
-    return {static_cast<std::size_t>(begin - first), static_cast<std::size_t>(end - first)};
-  }
-
-  std::vector<Piece> pieces_;
-  std::array<PieceRange, 256> begins_{};
-};
 
 /// @tparam Sum  what sums of scores are kept in
 template <class Sum>
@@ -117,8 +64,8 @@ class Unigram final : public TokenModel {
     return options_.kinds.empty() ? UnigramPiece::normal : options_.kinds[static_cast<std::size_t>(id)];
   }
 
-  [[nodiscard]] std::vector<SortedPieces::Piece> found_pieces() const {
-    std::vector<SortedPieces::Piece> pieces;
+  [[nodiscard]] std::vector<PiecePrefixes::Piece> found_pieces() const {
+    std::vector<PiecePrefixes::Piece> pieces;
     for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
       const std::string& piece = vocabulary().piece(id);
       // Where a piece stands twice, the id that the vocabulary finds is the one that counts.
@@ -153,7 +100,7 @@ class Unigram final : public TokenModel {
         if (there.id < 0 || sum > there.score) there = {sum, id, static_cast<std::uint32_t>(begin)};
       };
       bool has_character = false;
-      pieces_.beginning(word.substr(begin), [&](std::size_t length, std::int32_t id) {
+      pieces_.of(word.substr(begin), [&](std::size_t length, std::int32_t id) {
         has_character = has_character || length == character;
         const bool always = kind(id) == UnigramPiece::user_defined;
         reach(length, id,
@@ -166,7 +113,7 @@ class Unigram final : public TokenModel {
   }
 
   [[nodiscard]] std::int32_t number_of(std::int32_t id) const {
-    return options_.numbers.empty() ? id : options_.numbers[static_cast<std::size_t>(id)];
+    return options_.number ? options_.number(vocabulary().piece(id)) : id;
   }
 
   void append_unknown(std::string_view text, std::vector<std::int32_t>& ids) const {
@@ -174,14 +121,14 @@ class Unigram final : public TokenModel {
     const auto has_byte = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)] >= 0; };
     if (whole < 0 && options_.byte_fallback && std::all_of(text.begin(), text.end(), has_byte))
       for (const char byte : text) ids.push_back(number_of(byte_ids_[static_cast<unsigned char>(byte)]));
-    else if (options_.number_of_unknown)
-      ids.push_back(options_.number_of_unknown(text));
+    else if (options_.number)
+      ids.push_back(options_.number(text));
     else
-      ids.push_back(number_of(whole >= 0 ? whole : options_.unknown));
+      ids.push_back(whole >= 0 ? whole : options_.unknown);
   }
 
   UnigramOptions options_;
-  SortedPieces pieces_;
+  PiecePrefixes pieces_;
   double unknown_score_;
   double largest_ = largest_score();
   std::vector<std::int32_t> byte_ids_;

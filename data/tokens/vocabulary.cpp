@@ -48,4 +48,24 @@ Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& 
   }
 }
 
+PiecePrefixes::PiecePrefixes(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+  std::ranges::stable_sort(pieces_, {}, &Piece::text);
+  const auto repeated = std::ranges::unique(pieces_, {}, &Piece::text);
+  pieces_.erase(repeated.begin(), repeated.end());
+  for (std::size_t byte = 0; byte < 256; ++byte) begins_[byte] = narrowed({0, pieces_.size()}, 0, byte);
+}
+
+PiecePrefixes::Range PiecePrefixes::narrowed(Range range, std::size_t depth, std::size_t byte) const {
+  const auto at = [&](const Piece& piece) { return std::size_t{static_cast<unsigned char>(piece.text[depth])}; };
+  if (range.begin == range.end || (at(pieces_[range.begin]) == byte && at(pieces_[range.end - 1]) == byte))
+    return range;
+  const auto first = pieces_.begin();
+  const auto begin = std::partition_point(first + static_cast<std::ptrdiff_t>(range.begin),
+                                          first + static_cast<std::ptrdiff_t>(range.end),
+                                          [&](const Piece& piece) { return at(piece) < byte; });
+  const auto end = std::partition_point(begin, first + static_cast<std::ptrdiff_t>(range.end),
+                                        [&](const Piece& piece) { return at(piece) == byte; });
+  return {static_cast<std::size_t>(begin - first), static_cast<std::size_t>(end - first)};
+}
+
 }  // namespace headwave

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,26 +12,27 @@
 
 namespace headwave {
 
-/// One entry of a vocabulary file, as it stands there.
+/// One entry of a vocabulary file.
 struct VocabularyEntry {
   std::string piece;
   std::int64_t id = 0;
 };
 
-/// More entries than this no vocabulary has, nor more merges: what holds more is another kind of file.
+/// A file with more entries, or merges, is no vocabulary.
 constexpr std::size_t most_tokens = std::size_t{1} << 20U;
 
-/// Refuses one entry more than there may be, before it is kept.
+/// Refuses a list that is to grow beyond most_tokens.
 /// @param entries  how many there are
-/// @param what     they are: "tokens", "merges"
-/// @throws FormatError if those are most_tokens
+/// @param what     what they are: "tokens", "merges"
+/// @throws FormatError if there are most_tokens
 void require_room_for_one(std::size_t entries, const std::string& file, const char* what);
 
-/// What is done where a piece occurs twice: BERT's own reader of vocab.txt takes the last; JSON may not say a key twice.
+/// What happens to a piece that occurs twice: BERT's own reader of vocab.txt takes the last; JSON may not
+/// repeat a key.
 enum class RepeatedPiece { last_counts, refused };
 
-/// The largest id, plus one, that so many entries may have. Files leave a few ids out; one that leaves out most is
-/// broken, and must not make us allocate what it names.
+/// One more than the largest id that so many entries may have. Files may omit a few ids; one that omits most
+/// is broken, and must not make us allocate what it names.
 Index largest_vocabulary(std::size_t entries);
 
 /// Pieces of text and their ids, both ways.
@@ -38,8 +40,8 @@ class Vocabulary {
  public:
   /// @param entries  any order
   /// @param file     what messages call the file
-  /// @throws FormatError if an id is negative, given twice, or far beyond the number of entries; if there are no
-  /// entries, or a piece occurs twice and may not
+  /// @throws FormatError if an id is negative, occurs twice, or is far beyond the number of entries; if there
+  ///         are no entries, or a piece occurs twice and may not
   Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file,
              RepeatedPiece repeated = RepeatedPiece::last_counts);
   Vocabulary(Vocabulary&&) = default;
@@ -48,14 +50,14 @@ class Vocabulary {
   Vocabulary& operator=(const Vocabulary&) = delete;
   ~Vocabulary() = default;
 
-  /// The id of a piece; -1 if it is none.
+  /// The id of a piece; -1 if there is no such piece.
   [[nodiscard]] std::int32_t id(std::string_view piece) const {
     const auto found = ids_.find(piece);
     return found == ids_.end() ? -1 : found->second;
   }
-  /// The piece of an id in 0 .. size() - 1; empty where the id was left out.
+  /// The piece of an id in 0 .. size() - 1; empty where the id is omitted.
   [[nodiscard]] const std::string& piece(std::int32_t id) const { return pieces_[static_cast<std::size_t>(id)]; }
-  /// Whether some piece has this id.
+  /// Whether a piece has this id.
   [[nodiscard]] bool has(std::int64_t id) const {
     return id >= 0 && id < size() && given_[static_cast<std::size_t>(id)] != 0;
   }
@@ -66,6 +68,45 @@ class Vocabulary {
   std::vector<std::string> pieces_;
   std::vector<std::uint8_t> given_;
   std::unordered_map<std::string_view, std::int32_t> ids_;  // looks into pieces_, which never changes
+};
+
+/// Pieces in the order of their bytes, to find those that a text begins with.
+class PiecePrefixes {
+ public:
+  struct Piece {
+    std::string_view text;  ///< not empty; outlives the object
+    std::int32_t id = 0;
+  };
+
+  /// @param pieces  of two with the same text only the first is found
+  explicit PiecePrefixes(std::vector<Piece> pieces);
+
+  /// Hands every piece that a text begins with to `seen(length, id)`, the shortest first.
+  /// @param text  not empty
+  template <class Seen>
+  void of(std::string_view text, Seen seen) const {
+    Range range = begins_[static_cast<unsigned char>(text.front())];
+    for (std::size_t depth = 1; range.begin < range.end; ++depth) {
+      if (const Piece& shortest = pieces_[range.begin]; shortest.text.size() == depth) {
+        seen(depth, shortest.id);
+        ++range.begin;
+      }
+      if (depth == text.size() || range.begin == range.end) return;
+      range = narrowed(range, depth, static_cast<unsigned char>(text[depth]));
+    }
+  }
+
+ private:
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+
+  // The pieces of a range, all longer than `depth` and alike before it, that have this byte there.
+  [[nodiscard]] Range narrowed(Range range, std::size_t depth, std::size_t byte) const;
+
+  std::vector<Piece> pieces_;
+  std::array<Range, 256> begins_{};
 };
 
 }  // namespace headwave

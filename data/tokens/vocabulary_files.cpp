@@ -1,9 +1,12 @@
 #include "vocabulary_files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,18 +20,59 @@
 #include "../files/printable.h"
 #include "../files/text_lines.h"
 #include "../files/unicode_text.h"
-#include "bert_text.h"
 #include "byte_alphabet.h"
 #include "byte_pair_encoding.h"
+#include "token_model.h"
 #include "token_pipeline.h"
-#include "tokenizer_settings.h"
-#include "word_piece.h"
+#include "tokenizer_json.h"
 
 namespace headwave {
 
 namespace {
 
 using nlohmann::json;
+
+// {"100": {"content": "[UNK]", "special": true}}
+void read_added_tokens(const JsonObject& decoder, std::vector<AddedToken>& tokens) {
+  for (const auto& [key, value] : decoder.value().items()) {
+    const JsonObject object(value, fmt::format("{}: {}", decoder.place(), printable(key)));
+    std::int64_t id = 0;
+    const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), id);
+    if (code != std::errc() || end != key.data() + key.size())
+      throw FormatError(fmt::format("{}: expected a token id as the key", object.place()));
+    tokens.push_back(json_added_token(object, id));
+  }
+}
+
+/// Japanese BERT finds words with a morphological analyser; here the text must have blanks between words.
+JapaneseSpelling japanese_spelling(const JsonObject& config) {
+  if (!config.text("tokenizer_class", "").starts_with("BertJapanese")) return JapaneseSpelling::none;
+  const std::string spelling = config.text("subword_tokenizer_type", "wordpiece");
+  if (spelling == "wordpiece") return JapaneseSpelling::pieces;
+  if (spelling == "character") return JapaneseSpelling::characters;
+  throw FormatError(fmt::format("{}: subword_tokenizer_type '{}' is not known, expected wordpiece or character",
+                                config.place(), printable(spelling, 60)),
+                    give("ids", "", "in place of a text"));
+}
+
+void read_config(const JsonObject& config, TokenizerSettings& settings) {
+  settings.tokenizer_class = config.text("tokenizer_class", "");
+  settings.separate_vocabularies = config.flag("separate_vocabs", false);
+  settings.japanese = japanese_spelling(config);
+  settings.lowercase = config.flag("do_lower_case", settings.japanese == JapaneseSpelling::none);
+  settings.strip_accents = config.optional_flag("strip_accents");
+  settings.split_chinese = config.flag("tokenize_chinese_chars", settings.split_chinese);
+  settings.add_prefix_space = config.flag("add_prefix_space", settings.add_prefix_space);
+  if (!config.flag("do_basic_tokenize", true))
+    throw FormatError(fmt::format("{}: do_basic_tokenize false is not known: give the model's tokenizer.json instead",
+                                  config.place()));
+  for (const char* key : {"cls_token", "sep_token", "pad_token", "unk_token", "mask_token"}) {
+    const json* name = config.find(key);
+    if (name != nullptr)
+      settings.names[key] = name->is_object() ? config.object(key).text("content") : config.text(key);
+  }
+  if (config.has("added_tokens_decoder")) read_added_tokens(config.object("added_tokens_decoder"), settings.added);
+}
 
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
   const MappedFile file(path);
@@ -49,12 +93,7 @@ void add_special(std::vector<AddedToken>& tokens, const Vocabulary& vocabulary, 
   const std::int32_t id = vocabulary.id(name);
   const bool known = std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& other) { return other.id == id; });
   if (id < 0 || known) return;
-  AddedToken token;
-  token.content = name;
-  token.id = id;
-  token.special = true;
-  token.lstrip = lstrip;
-  tokens.push_back(std::move(token));
+  tokens.push_back({.content = name, .id = id, .special = true, .lstrip = lstrip});
 }
 
 Normalizer japanese_normalizer(bool lowercase) {
@@ -63,7 +102,7 @@ Normalizer japanese_normalizer(bool lowercase) {
   return in_sequence(std::move(steps));
 }
 
-// The tokens at hand win where a name is given twice.
+// Adds tokens whose names are not there yet.
 void add_others(std::vector<AddedToken>& tokens, const std::vector<AddedToken>& others) {
   const std::size_t known = tokens.size();
   for (const AddedToken& other : others) {
@@ -91,6 +130,34 @@ void check_alphabet(const Vocabulary& vocabulary, const std::string& file) {
 }
 
 }  // namespace
+
+std::string TokenizerSettings::name_of(const std::string& key, const std::string& usual) const {
+  const auto found = names.find(key);
+  return found == names.end() ? usual : found->second;
+}
+
+TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
+  TokenizerSettings settings;
+  const auto read = [&](const char* name, auto use) {
+    const std::filesystem::path path = vocabulary.parent_path() / name;
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return;
+    const json root = json_of_file(path, {.max_bytes = largest_tokenizer_file});
+    use(JsonObject(root, shown_path(path)));
+    settings.files.push_back(path);
+  };
+  read("tokenizer_config.json", [&](const JsonObject& config) { read_config(config, settings); });
+  std::unordered_set<std::string> known;
+  for (const AddedToken& token : settings.added) known.insert(token.content);
+  read("added_tokens.json", [&](const JsonObject& added) {
+    for (const auto& [content, id] : added.value().items()) {
+      if (known.contains(content)) continue;
+      const std::int64_t number = integer_of(id, fmt::format("{}: '{}'", added.place(), printable(content)));
+      settings.added.push_back({.content = content, .id = number, .normalized = true});
+    }
+  });
+  return settings;
+}
 
 Vocabulary json_vocabulary(const std::filesystem::path& path) {
   const std::string name = shown_path(path);
@@ -130,26 +197,17 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   pipeline.special.mask = special("mask_token", "[MASK]");
   add_others(pipeline.added, settings.added);
   const std::string file = vocab_txt.filename().string();
-  switch (settings.japanese) {
-    case JapaneseSpelling::none:
-      pipeline.normalizer = bert_normalizer(text);
-      pipeline.splitter = bert_words();
-      pipeline.model = word_piece(std::move(vocabulary), {.unknown = unknown}, name);
-      pipeline.kind = fmt::format("WordPiece ({})", file);
-      break;
-    case JapaneseSpelling::pieces:
-      pipeline.normalizer = japanese_normalizer(settings.lowercase);
-      pipeline.splitter = given_words();
-      pipeline.model = word_piece(std::move(vocabulary), {.unknown = unknown}, name);
-      pipeline.kind = fmt::format("WordPiece of the words between blanks ({})", file);
-      break;
-    case JapaneseSpelling::characters:
-      pipeline.normalizer = japanese_normalizer(settings.lowercase);
-      pipeline.splitter = single_characters();
-      pipeline.model = whole_words(std::move(vocabulary), unknown, name);
-      pipeline.kind = fmt::format("characters ({})", file);
-      break;
-  }
+  const bool japanese = settings.japanese != JapaneseSpelling::none;
+  const bool characters = settings.japanese == JapaneseSpelling::characters;
+  pipeline.normalizer = japanese ? japanese_normalizer(settings.lowercase) : bert_normalizer(text);
+  pipeline.splitter = !japanese ? bert_words() : characters ? single_characters() : white_space_words();
+  pipeline.model = characters ? whole_words(std::move(vocabulary), unknown, name)
+                              : word_piece(std::move(vocabulary), {.unknown = unknown}, name);
+  pipeline.kind = fmt::format("{} ({})",
+                              characters ? "characters"
+                              : japanese ? "WordPiece of the words between blanks"
+                                         : "WordPiece",
+                              file);
   pipeline.files = {vocab_txt};
   pipeline.files.insert(pipeline.files.end(), settings.files.begin(), settings.files.end());
   return tokenizer_of(std::move(pipeline), name);
@@ -177,10 +235,7 @@ std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& voc
   add_special(pipeline.added, vocabulary, "<mask>", true);
   add_others(pipeline.added, settings.added);
   pipeline.splitter = byte_level_words({.add_prefix_space = settings.add_prefix_space});
-  pipeline.readable = [](std::string_view piece) {
-    const auto bytes = bytes_spelled(piece);
-    return bytes ? readable_bytes(*bytes) : std::string(piece);
-  };
+  pipeline.readable = readable_spelling;
   pipeline.model = byte_pair_encoding(std::move(vocabulary), merges, {}, name);
   pipeline.kind =
       fmt::format("byte-level BPE ({}, {})", vocabulary_path.filename().string(), merges_path.filename().string());

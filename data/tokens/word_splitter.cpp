@@ -7,6 +7,8 @@
 #include <unicode/uchar.h>
 
 #include "../files/unicode_text.h"
+#include "byte_alphabet.h"
+#include "normalizer.h"
 
 namespace headwave {
 
@@ -31,7 +33,7 @@ std::vector<TextPart> parts_of(const std::vector<TextRange>& matches, std::size_
   return parts;
 }
 
-// Whether a part goes to the one that was looked at before it.
+// Whether a part joins the one before it.
 bool belongs_to_last(MatchBecomes become, bool is_match, bool last_is_match) {
   switch (become) {
     case MatchBecomes::end_of_word:
@@ -60,6 +62,17 @@ std::vector<TextRange> ranges_of(std::vector<TextPart> parts, MatchBecomes becom
   }
   if (backwards) std::reverse(ranges.begin(), ranges.end());
   return ranges;
+}
+
+bool is_punctuation(char32_t c) {
+  if (c < 0x80)
+    return u_ispunct(static_cast<UChar32>(c)) != 0 || (c > ' ' && c < 0x7F && u_isalnum(static_cast<UChar32>(c)) == 0);
+  // Two that Unicode 8 had, and has as another category since.
+  return c == 0x166D || c == 0x111C9 || has_category(c, U_GC_P_MASK, 8);
+}
+
+std::vector<std::string_view> uncut(std::string_view text) {
+  return {text};
 }
 
 bool is_number(char32_t c) {
@@ -116,6 +129,23 @@ WordSplitter word_runs() {
   });
 }
 
+WordSplitter white_space_words() {
+  return cut_at(single_character(is_white_space), MatchBecomes::nothing);
+}
+
+WordSplitter single_characters() {
+  return in_sequence(
+      {white_space_words(), cut_at(single_character([](char32_t) { return true; }), MatchBecomes::word)});
+}
+
+WordSplitter cut_at_punctuation(MatchBecomes become) {
+  return cut_at(single_character(is_punctuation), become);
+}
+
+WordSplitter bert_words() {
+  return in_sequence({white_space_words(), cut_at_punctuation(MatchBecomes::word)});
+}
+
 WordSplitter in_sequence(std::vector<WordSplitter> splitters) {
   return [splitters = std::move(splitters)](const Word& text) {
     std::vector<Word> words = {text};
@@ -125,6 +155,32 @@ WordSplitter in_sequence(std::vector<WordSplitter> splitters) {
         for (Word& part : splitter(word)) finer.push_back(std::move(part));
       words = std::move(finer);
     }
+    return words;
+  };
+}
+
+WordSplitter metaspace_words(const MetaspaceOptions& options) {
+  const WordSplitter cut =
+      options.split ? cut_at(fixed_string(options.mark), MatchBecomes::beginning_of_word) : cut_by(uncut);
+  return [options, cut, marked = replaced(fixed_string(" "), options.mark)](const Word& word) {
+    const bool wanted =
+        options.prepend == PrependScheme::always || (options.prepend == PrependScheme::first && word.begins_text);
+    std::string text = marked(word.text);
+    if (wanted && !text.starts_with(options.mark)) text.insert(0, options.mark);
+    return cut({std::move(text), word.begins_text});
+  };
+}
+
+WordSplitter byte_level_words(const ByteLevelOptions& options) {
+  constexpr const char* words_of_gpt2 =
+      R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";  // (1)
+  const WordSplitter cut = options.split_words
+                               ? cut_at(regular_expression(words_of_gpt2, "byte-level BPE"), MatchBecomes::word)
+                               : cut_by(uncut);
+  return [cut, prefixed = options.add_prefix_space](const Word& word) {
+    const bool adds = prefixed && !word.text.starts_with(' ');
+    std::vector<Word> words = adds ? cut({" " + word.text, word.begins_text}) : cut(word);
+    for (Word& one : words) one.text = spelled_in_byte_alphabet(one.text);
     return words;
   };
 }

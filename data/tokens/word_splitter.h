@@ -9,45 +9,60 @@
 
 namespace headwave {
 
-/// A stretch of a normalised text that the vocabulary spells by itself.
+/// A part of a normalised text that the vocabulary spells by itself.
 struct Word {
   std::string text;
   bool begins_text = false;  ///< it stands at the beginning of the whole text
 };
 
-/// How a normalised text is cut into the words that the vocabulary spells one by one. May be called from several
-/// threads at once.
+/// How a normalised text is cut into the words that the vocabulary spells one by one. May be called from
+/// several threads at once.
 using WordSplitter = std::function<std::vector<Word>(const Word&)>;
 
-/// The splitter that a function on bare texts makes: its views lie in the text that it was given.
+/// A splitter from a function on text.
+/// @param cuts  its views lie in the text that it was given
 WordSplitter cut_by(std::function<std::vector<std::string_view>(std::string_view)> cuts);
 
 /// What becomes of the matches that a text is cut at.
 enum class MatchBecomes {
-  nothing,            ///< is left out
-  word,               ///< is a word by itself
-  end_of_word,        ///< is added to the word before; of matches side by side only the first
-  beginning_of_word,  ///< is added to the word after; of matches side by side only the last
-  word_of_all         ///< matches side by side are one word
+  nothing,            ///< removed
+  word,               ///< a word by itself
+  end_of_word,        ///< the end of the word before; of adjacent matches only the first
+  beginning_of_word,  ///< the beginning of the word after; of adjacent matches only the last
+  word_of_all         ///< adjacent matches are one word
 };
 
-/// A text cut at what is found in it.
-/// @param inverted  cut at what is found between instead
+/// Cuts a text at matches.
+/// @param inverted  cut at what lies between matches instead
 WordSplitter cut_at(TextFinder matches, MatchBecomes become, bool inverted = false);
 
-/// A text cut at its numbers: characters of the categories Nd, Nl and No.
-/// @param each  every one of them is a word; false: runs are
+/// Cuts a text at its numbers: characters of the categories Nd, Nl and No.
+/// @param each  every one of them is a word; false: every run is
 WordSplitter cut_at_numbers(bool each);
 
-/// Runs of word characters, and runs of what is neither word character nor white space: `\w+|[^\w\s]+`.
+/// Cuts a text into runs of word characters, and runs of what is neither word character nor white space:
+/// `\w+|[^\w\s]+`.
 WordSplitter word_runs();
 
-/// Every splitter cuts what the one before left.
+/// Cuts a text at white space. Also for Japanese BERT, whose words a morphological analyser has separated.
+WordSplitter white_space_words();
+
+/// Makes every character that is not white space a word.
+WordSplitter single_characters();
+
+/// Cuts a text at punctuation: every ASCII character that is no letter, digit, blank or control, and
+/// Unicode's P categories as of Unicode 8.
+WordSplitter cut_at_punctuation(MatchBecomes become);
+
+/// BERT's words: what white space separates, every punctuation mark a word.
+WordSplitter bert_words();
+
+/// Applies splitters one after another: each cuts the words of the one before.
 WordSplitter in_sequence(std::vector<WordSplitter> splitters);
 
 struct ByteLevelOptions {
   bool add_prefix_space = false;  ///< a blank before a text that does not begin with one
-  bool split_words = true;        ///< false: bytes are respelled, nothing is cut
+  bool split_words = true;        ///< false: bytes are respelled, and nothing is cut
 };
 
 /// GPT-2's words, respelled byte by byte in the byte alphabet: a blank belongs to the word after it.
@@ -55,7 +70,21 @@ struct ByteLevelOptions {
 ///     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+                          (1)
 ///
 /// Source: Radford et al. 2019, the released encoder.
-/// @throws FormatError if PCRE2 lacks Unicode
 WordSplitter byte_level_words(const ByteLevelOptions& options);
+
+/// When a mark is put before a text, so that its first word is like those after a blank.
+enum class PrependScheme { always, first, never };
+
+struct MetaspaceOptions {
+  std::string mark = "\u2581";                    ///< what stands for a blank
+  PrependScheme prepend = PrependScheme::always;  ///< first: only at the beginning of the whole text
+  bool split = true;                              ///< false: nothing is cut
+};
+
+/// SentencePiece's words: blanks become marks, and each mark begins a word. A text that begins with a mark
+/// gets no second one.
+///
+/// Source: Kudo and Richardson 2018, section 3.2.
+WordSplitter metaspace_words(const MetaspaceOptions& options);
 
 }  // namespace headwave

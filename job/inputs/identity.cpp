@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "../../analysis/registry/job_option_table.h"
 #include "../run/provenance.h"
 
 namespace headwave {
@@ -11,12 +12,13 @@ namespace headwave {
 namespace {
 
 // What they are, their digests say.
-constexpr auto places = std::to_array<std::string_view>({"model", "source_file", "target_file"});
+constexpr auto place_keys = std::to_array<std::string_view>({"model", "source_file", "target_file"});
 
 // They change no digit.
 constexpr auto without_effect = std::to_array<std::string_view>({"threads", "together"});
 
-// Of who made a file and how, and what a run tells of its model and documents that these do not say of themselves.
+// Of who made a file and how, and what a run tells of its model and documents that these do not say of
+// themselves.
 constexpr auto told_later = std::to_array<std::string_view>({"processor",
                                                              "command",
                                                              "started",
@@ -52,7 +54,7 @@ void erase(Attributes& attributes, const Names& names) {
 Attributes input_identity(const JobInput& input) {
   Attributes identity = input.source->provenance();
   identity.insert(input.provenance.begin(), input.provenance.end());
-  erase(identity, places);
+  erase(identity, place_keys);
   add_build(identity);
   return identity;
 }
@@ -65,7 +67,7 @@ Attributes run_identity(const JobInput& input, const JobOptions& job) {
 }
 
 Attributes stated_identity(Attributes provenance) {
-  erase(provenance, places);
+  erase(provenance, place_keys);
   erase(provenance, without_effect);
   erase(provenance, told_later);
   return provenance;

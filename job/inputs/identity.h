@@ -6,14 +6,14 @@
 
 namespace headwave {
 
-/// All of an input, and of the program, that what is made of it depends on, by name.
+/// Everything about an input and the program that a file made from the input depends on, by name.
 Attributes input_identity(const JobInput& input);
 
-/// The same of a job: its options too.
+/// The same for a job, options included.
 Attributes run_identity(const JobInput& input, const JobOptions& job);
 
-/// What a finished file says of the identity of what it is made of: its provenance without places, without who made it
-/// and how, and without what only the work told. Equal to run_identity() of a run, and so says options that are gone.
+/// The identity that a finished file states: its provenance without places, without who made it and how, and
+/// without facts that are known only after the run. For a run it equals run_identity().
 Attributes stated_identity(Attributes provenance);
 
 }  // namespace headwave

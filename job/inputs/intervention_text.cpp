@@ -13,8 +13,6 @@
 #include "../../core/errors/nearest_name.h"
 #include "../../core/model/common_length.h"
 #include "../../core/model/intervention.h"
-#include "../../core/model/mean_keys.h"
-#include "../../core/model/rotary_intervention.h"
 #include "../../data/files/printable.h"
 
 namespace headwave {
@@ -25,22 +23,14 @@ namespace {
   throw FormatError(fmt::format("expected {}", expected));
 }
 
-/// A message from core begins with the function that refused; a user gave an option.
-std::string without_function(std::string_view message) {
-  const auto colon = message.find(": ");
-  const bool is_function =
-      colon != std::string_view::npos && message.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == colon;
-  return std::string(is_function ? message.substr(colon + 2) : message);
-}
-
 /// @param needed   for what: " to change"
 /// @param instead  what any model can do instead, and one with rotary positions
 /// @throws ShapeError that says so, if the model has none
 void require_position_table(const Model& model, const char* needed, const char* instead, const char* if_rotary) {
   if (!model.stack.embedding.positions.empty()) return;
-  const PositionTerm* term = model.stack.position_term.get();
+  const PositionTerm& term = model.stack.position_term;
   throw ShapeError(fmt::format("a {} has no position table{}{}{}{}", model.family, needed,
-                               term == nullptr ? "" : fmt::format(" (its positions are {})", term->name()), instead,
+                               term ? fmt::format(" (its positions are {})", term.name()) : "", instead,
                                model.stack.rotary() == nullptr ? "" : if_rotary));
 }
 
@@ -220,10 +210,8 @@ std::vector<std::string> said_again(std::string_view captured, const Document& f
 void require_again(const std::vector<std::string>& again, const std::vector<std::string>& interventions) {
   if (interventions.size() >= again.size() && std::equal(again.begin(), again.end(), interventions.begin())) return;
   const std::string list = printable(fmt::format("{}", fmt::join(again, " ")), 200);
-  throw ShapeError(
-      fmt::format("what is stored was captured of a model that was changed with --intervene {0}; say --intervene {0} "
-                  "here, too, in this order and before others",
-                  list));
+  throw ShapeError(fmt::format("the stored states were captured of a model that was changed by {}", list),
+                   give("intervene", list, "here, too, in this order and before others"));
 }
 
 /// What comes after: it acts on projections, which are still to be made.
@@ -261,10 +249,11 @@ std::vector<std::string> interventions_again(std::string_view captured, bool pro
 void require_capturable(const std::vector<std::string>& interventions) {
   for (const std::string& one : interventions)
     if (const Intervention* known = found(one); known != nullptr && known->change == Change::mean_keys)
-      throw ShapeError(fmt::format(
-          "--intervene {}: states do not hold the mean keys, which are of all documents and of the model as it was; "
-          "capture queries and keys with --what projections",
-          printable(one, 60)));
+      throw ShapeError(
+          fmt::format("intervention {}: states do not hold the mean keys, which are of all documents and of the model "
+                      "as it was",
+                      printable(one, 60)),
+          give("what", "projections", "to capture queries and keys"));
 }
 
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options) {
@@ -276,12 +265,12 @@ void intervene(JobInput& input, const std::vector<std::string>& interventions, c
   const std::vector<std::string> again = said_again(captured, first);
   require_again(again, interventions);
   if (!first.stored.empty() && !first.stored.front().attention.empty())
-    throw ShapeError("--intervene: finished attention has no queries and keys to be changed; leave it away");
+    throw ShapeError("finished attention has no queries and keys for an intervention to change", omit("intervene"));
   std::string list;
   for (std::size_t i = 0; i < interventions.size(); ++i) {
     const std::string& text = interventions[i];
     const auto named = [&](const Error& problem) {
-      return fmt::format("--intervene {}: {}", printable(text, 60), without_function(problem.what()));
+      return fmt::format("intervention {}: {}", printable(text, 60), problem.finding());
     };
     try {
       const Intervention& what = intervention_of(text);
@@ -289,9 +278,9 @@ void intervene(JobInput& input, const std::vector<std::string>& interventions, c
       const std::size_t begin = what.value == nullptr ? text.size() : text.find('=') + 1;
       what.apply(input, {std::string_view(text).substr(begin), what.expected, options, i < again.size()});
     } catch (const FormatError& problem) {
-      throw FormatError(named(problem));
+      throw FormatError(named(problem), problem.remedies());
     } catch (const ShapeError& problem) {
-      throw ShapeError(named(problem));
+      throw ShapeError(named(problem), problem.remedies());
     }
     list += (list.empty() ? "" : " ") + text;
   }

@@ -1,25 +1,110 @@
 #include "job_input.h"
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "../../analysis/registry/registry.h"
+#include "../../core/errors/nearest_name.h"
+#include "../../core/model/model.h"
 #include "../../data/files/digest.h"
+#include "../../data/files/input_text.h"
 #include "../../data/files/json_file.h"
-#include "../../data/models/decoder_start.h"
+#include "../../data/models/model_directory.h"
 #include "../../data/sources/distinct_documents.h"
-#include "../../data/sources/image_documents.h"
-#include "../../data/sources/packed_ids.h"
-#include "../../data/sources/paired_texts.h"
-#include "../../data/sources/sound_documents.h"
+#include "../../data/sources/feature_documents.h"
+#include "../../data/sources/text_documents.h"
+#include "../../data/sources/token_ids.h"
 #include "../../data/tokens/tokenizer.h"
-#include "word_chances.h"
 
 namespace headwave {
+
+namespace {
+
+constexpr std::size_t counted_bytes = std::size_t{16} << 20U;
+
+/// "[unused7]", "<unused7>": rows that were kept free and never trained.
+bool is_unused(std::string_view piece) {
+  return piece.size() > 1 && (piece.front() == '[' || piece.front() == '<') && piece.substr(1).starts_with("unused");
+}
+
+/// A single character, or a byte by name: "<0x0A>".
+bool is_letter(std::string_view piece) {
+  if (piece.size() == 6 && piece.starts_with("<0x") && piece.back() == '>') return true;
+  const auto starts = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
+  return std::count_if(piece.begin(), piece.end(), starts) == 1;
+}
+
+WordChances counted_words(const std::string& file, std::vector<std::int32_t> ids, const Tokenizer* tokenizer) {
+  if (file != "-" && !std::filesystem::exists(file))
+    throw IoError(fmt::format("{}: there is no such file{}", file, did_you_mean(file, {"zipf", "uniform"})),
+                  give("words", "zipf, uniform, or a text", "whose tokens are counted"));
+  if (tokenizer == nullptr)
+    throw FormatError(fmt::format("{}: the model has no tokenizer beside it to count tokens with", file),
+                      give("words", "zipf or uniform"));
+  const InputText text(file, {.enough = counted_bytes});
+  std::vector<double> counts(static_cast<std::size_t>(tokenizer->vocabulary()));
+  for (const std::int32_t id : tokenizer->encode(text.text())) ++counts[static_cast<std::size_t>(id)];
+  WordChances words = even_words(std::move(ids));
+  for (std::size_t i = 0; i < words.ids.size(); ++i)
+    words.chance[static_cast<Index>(i)] = counts[static_cast<std::size_t>(words.ids[i])];
+  if (words.chance.sum() <= 0)
+    throw FormatError(fmt::format("{}: holds none of the model's words; expected a longer text", text.name()));
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> text_words(Index rows, const Tokenizer* tokenizer) {
+  std::vector<std::int32_t> ids;
+  for (Index row = 0; row < rows; ++row) {
+    const auto id = static_cast<std::int32_t>(row);
+    const bool known = tokenizer == nullptr || (row < tokenizer->vocabulary() && !tokenizer->piece(id).empty());
+    if (known && !(tokenizer != nullptr && tokenizer->is_special(id))) ids.push_back(id);
+  }
+  return ids;
+}
+
+WordChances word_chances(const std::string& words, Index rows, const Tokenizer* tokenizer) {
+  std::vector<std::int32_t> ids = text_words(rows, tokenizer);
+  if (tokenizer != nullptr) std::erase_if(ids, [&](std::int32_t id) { return is_unused(tokenizer->piece(id)); });
+  if (ids.empty())
+    throw FormatError(fmt::format("random words: none of the model's {} words stands for text", rows),
+                      give("passes", "0", "to use the weights alone"));
+  if (words == "uniform") return even_words(std::move(ids));
+  if (words != "zipf") return counted_words(words, std::move(ids), tokenizer);
+  if (tokenizer != nullptr) {
+    const auto first =
+        std::find_if(ids.begin(), ids.end(), [&](std::int32_t id) { return !is_letter(tokenizer->piece(id)); });
+    if (first != ids.end()) ids.erase(ids.begin(), first);
+  }
+  return ranked_words(std::move(ids));
+}
+
+std::optional<Index> first_layers(std::string_view range) {
+  constexpr std::string_view begins = "0-", also = "0:";
+  if (range == "0") return 1;
+  if (!range.starts_with(begins) && !range.starts_with(also)) return {};
+  range.remove_prefix(begins.size());
+  Index last = -1;
+  const auto [end, problem] = std::from_chars(range.data(), range.data() + range.size(), last);
+  if (problem != std::errc() || end != range.data() + range.size() || last < 0 || last >= most_layers) return {};
+  return last + 1;
+}
+
+std::optional<WeightsIn> weights_in(std::string_view word) {
+  if (word == "auto") return WeightsIn::either;
+  if (word == "memory") return WeightsIn::memory;
+  if (word == "layers") return WeightsIn::layers;
+  return {};
+}
 
 namespace {
 
@@ -35,20 +120,19 @@ PackingOptions packing_for(const Model& model, PackingOptions packing) {
 void require_positions(const Model& model, const ModelPlace& place, Index length) {
   const Index positions = model.longest;
   if (positions > 0 && length > positions)
-    throw ShapeError(fmt::format(
-        "{}: a length of {} tokens was asked for, but the model has {} positions; ask for --length {} or less",
-        place.weights.string(), length, positions, positions));
+    throw ShapeError(fmt::format("{}: documents of {} tokens were asked for, the model has {} positions",
+                                 place.weights.string(), length, positions),
+                     give("length", fmt::format("{} or less", positions)));
 }
 
 /// An encoder-decoder reads pairs, other models one sequence; of words, not of patches or frames.
 void require_sequences(const Model& model, const std::string& input, bool pairs) {
   require_words(model, input);
   if (model.decoder && !pairs)
-    throw ShapeError(
-        fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another; give "
-                    "both, line by line: --text FILE --target FILE; or as token ids: --ids FILE with [{{\"source\": "
-                    "[...], \"target\": [...]}}, ...]",
-                    input, model.family));
+    throw ShapeError(fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another",
+                                 input, model.family),
+                     {give("target", "FILE", "beside text, line by line"),
+                      give("ids", "FILE", "with [{\"source\": [...], \"target\": [...]}, ...]")});
   if (!model.decoder && pairs)
     throw ShapeError(
         fmt::format("{}: pairs of source and target, but a {} reads one sequence; give a list of lists of "
@@ -77,8 +161,7 @@ void require_positions_of_states(const Model& model, const Source& source, const
   for (Index i = 0; i < source.count() && positions > 0; ++i)
     if (source.length(i) > positions)
       throw ShapeError(
-          fmt::format("{}: document {} has {} tokens, but the model of --model has {} positions; are the "
-                      "states from this model?",
+          fmt::format("{}: document {} has {} tokens, the model has {} positions; are the states from this model?",
                       states.string(), i, source.length(i), positions));
 }
 
@@ -87,9 +170,9 @@ void require_model_of_capture(const Source& source, const Attributes& model, con
   const std::string captured = attribute_text(source.provenance(), "captured_model_sha256");
   if (!captured.empty() && captured != attribute_text(model, "model_sha256"))
     throw ShapeError(
-        fmt::format("{}: was captured of another model than {} (model_sha256 in its /provenance); give that one, or "
-                    "take the states all the same with --any-states",
-                    states.string(), attribute_text(model, "model")));
+        fmt::format("{}: was captured of another model than {} (model_sha256 in its /provenance)", states.string(),
+                    attribute_text(model, "model")),
+        {give("model", "DIR", "of that model"), give("any_states", "", "to take the states all the same")});
 }
 
 void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const ModelPlace& place) {
@@ -117,8 +200,8 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
   return nullptr;
 }
 
-/// The same where ids are ready and a tokenizer only names them: one that cannot be read is done without. Why is noted in
-/// the provenance (`tokenizer_unread`).
+/// The same where ids are ready and a tokenizer only names them: one that cannot be read is done without. Why
+/// is noted in the provenance (`tokenizer_unread`).
 std::shared_ptr<const Tokenizer> names_beside(const ModelPlace& place, Attributes& provenance) {
   try {
     return tokenizer_beside(place, provenance, TokenizerUse::names);
@@ -146,10 +229,10 @@ Endings endings_in_config(const std::filesystem::path& folder) {
 }  // namespace
 
 void require_words(const Model& model, const std::string& name) {
-  if (model.reads_images())
-    throw ShapeError(fmt::format("{}: the model reads images ({}), no tokens; give --images DIR", name, model.family));
-  if (model.reads_sound())
-    throw ShapeError(fmt::format("{}: the model reads sound ({}), no text; give --features FILE", name, model.family));
+  if (model.reads_images() || model.reads_sound())
+    throw ShapeError(fmt::format("{}: the model reads {} ({}), no text", name,
+                                 model.reads_images() ? "images" : "sound", model.family),
+                     give("features", "FILE"));
 }
 
 void require_two_tokens(const JobInput& input, const std::string& name) {
@@ -202,35 +285,21 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
-JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder, std::optional<Index> documents) {
+JobInput features_input(const ModelPlace& place, const ArraysPlace& features, std::optional<Index> documents) {
   Model model = open_model(place);
-  if (!model.reads_images())
-    throw ShapeError(fmt::format("{}: images were given, but a {} reads tokens; give a ViT or a DeiT, or --text FILE",
-                                 place.weights.string(), model.family));
-  const std::filesystem::path preprocessor = folder_of(place) / "preprocessor_config.json";
-  if (!std::filesystem::exists(preprocessor))
-    throw IoError(
-        fmt::format("{}: not found; it says how images are resized and scaled: put the checkpoint's own there",
-                    preprocessor.string()));
-  std::unique_ptr<Source> source = distinct_documents(
-      image_documents({folder, preprocessor, model.family}, model.patches, documents.value_or(usual_documents)));
-  return {std::move(model), std::move(source), model_provenance(place), -1};
-}
-
-JobInput sound_input(const ModelPlace& place, const std::filesystem::path& features, std::optional<Index> documents) {
-  Model model = open_model(place);
-  if (!model.reads_sound())
-    throw ShapeError(fmt::format("{}: spectra of sounds were given, but a {} reads {}; give a Whisper",
-                                 place.weights.string(), model.family, model.reads_images() ? "images" : "tokens"));
+  if (!model.reads_images() && !model.reads_sound())
+    throw ShapeError(fmt::format("{}: features of images or sounds were given, but a {} reads tokens",
+                                 place.weights.string(), model.family),
+                     give("text", "FILE"));
   Attributes provenance = model_provenance(place);
-  std::unique_ptr<Source> source =
-      distinct_documents(sound_documents(features, model, names_beside(place, provenance), documents));
+  const std::shared_ptr<const Tokenizer> tokenizer = model.reads_sound() ? names_beside(place, provenance) : nullptr;
+  std::unique_ptr<Source> source = distinct_documents(feature_documents(features, model, tokenizer, documents));
   return {std::move(model), std::move(source), std::move(provenance), -1};
 }
 
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {
   Model model = open_model(place);
-  require_sequences(model, "--random-tokens", false);
+  require_sequences(model, "random tokens", false);
   Attributes provenance = model_provenance(place);
   const TokenizerUse use = special_token ? TokenizerUse::text : TokenizerUse::names;
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance, use);
@@ -238,10 +307,10 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
   options.opening = special_token && tokenizer ? tokenizer->special_tokens().opens : -1;
   std::unique_ptr<Source> source = repeated_tokens(std::move(ids), options);
   if (const Index positions = model.longest; positions > 0 && source->length(0) > positions)
-    throw ShapeError(fmt::format(
-        "--random-tokens {}: documents of {} tokens, but the model has {} positions; ask for {} "
-        "or fewer",
-        options.period, source->length(0), positions, (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats));
+    throw ShapeError(fmt::format("{} random tokens twice make documents of {} tokens, the model has {} positions",
+                                 options.period, source->length(0), positions),
+                     give("random_tokens",
+                          fmt::format("{} or fewer", (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats)));
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
@@ -266,12 +335,12 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
   return {std::move(model), std::move(source), std::move(provenance), special.mask};
 }
 
-JobInput states_input(const StatesAt& states, const StoredStatesOptions& options) {
+JobInput states_input(const ArraysPlace& states, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, options);
   return {std::move(stored.model), std::move(stored.source), reading_provenance(options), -1};
 }
 
-JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options) {
+JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, open_model(place), options);
   require_positions_of_states(stored.model, *stored.source, states.path);
   Attributes provenance = model_provenance(place);
@@ -280,14 +349,37 @@ JobInput states_input(const StatesAt& states, const ModelPlace& place, const Sto
   return {std::move(stored.model), std::move(stored.source), std::move(provenance), -1};
 }
 
-void require_stored(const Source& source, const std::vector<HeadName>& heads, const std::string& option) {
+void require_stored(const Source& source, const std::vector<HeadName>& heads) {
   if (heads.empty()) return;
   std::vector<Index> stored;
   for (const StoredLayer& layer : source.document(0).stored) stored.push_back(layer.layer);
   for (const HeadName& head : heads)
     if (!stored.empty() && std::ranges::count(stored, head.layer) == 0)
-      throw ShapeError(fmt::format("{}there is no {}; the stored layers are {}", option,
-                                   head_name(head.layer, head.head), fmt::join(stored, ", ")));
+      throw ShapeError(fmt::format("there is no head {}; the stored layers are {}", head_name(head.layer, head.head),
+                                   fmt::join(stored, ", ")));
+}
+
+namespace {
+
+/// What was asked for by name is not left out without a word.
+void require_grid(const JobOptions& options, const Model& model) {
+  for (const AnalysisKind* kind : listed_analyses())
+    if (std::ranges::count(options.only, kind->name) > 0 && std::ranges::count(kind->needs, Need::grid) > 0 &&
+        !model.reads_images())
+      throw ShapeError(fmt::format("{}: needs {}, and this {} reads no images: its tokens stand in a row", kind->name,
+                                   text_of(Need::grid), model.family),
+                       omit("only"));
+}
+
+}  // namespace
+
+std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options, const ProgressCallback& progress,
+                                  const Gather& gather) {
+  require_maps(options, *input.source);
+  require_grid(options, input.model);
+  std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options, progress, gather);
+  for (KindResult& found : results) found.result.provenance.insert(input.provenance.begin(), input.provenance.end());
+  return results;
 }
 
 }  // namespace headwave

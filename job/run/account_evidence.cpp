@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/attention/followed_documents.h"
-#include "../../analysis/attention/offset_trace_probe.h"
+#include "../../analysis/attention/followed_keys.h"
+#include "../../analysis/attention/offset_trace.h"
+#include "../../analysis/pass/even_spread.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/rotary_intervention.h"
 #include "../../core/numbers/largest_entries.h"
 #include "../../core/process/threads.h"
 
@@ -45,8 +45,9 @@ std::vector<Index> documents_to_ask(const Site& site, Index most) {
   std::vector<Index> all, some;
   for (Index i = 0; i < std::ssize(site.numbers); ++i)
     if (site.number_of(i) >= 0) all.push_back(i);
-  const Index count = std::ssize(all), asked = std::min(most, count);
-  for (Index n = 0; n < asked; ++n) some.push_back(all[static_cast<std::size_t>(n * count / asked)]);
+  const Index count = std::ssize(all);
+  for (Index n = 0; n < count; ++n)  // from the end: the first of each part
+    if (is_spread(count - 1 - n, std::min(most, count), count)) some.push_back(all[static_cast<std::size_t>(n)]);
   return some;
 }
 
@@ -190,9 +191,9 @@ class Moving {
     AccountSite one = site_;
     one.stack = &alone_;
     attend_layer(one, static_cast<std::size_t>(site_.grid.place_of(heads_[h].layer)), query, key, {}, probes);
-    const DocumentTraces traces = probe.taken();
+    const OffsetTraceSum traces = probe.taken();
     constexpr auto pairs = static_cast<std::size_t>(Pairs::without_sink);
-    const Index first = traces.length - 1 - site_.reach, width = 2 * site_.reach + 1;
+    const Index first = traces.count[pairs].size() / 2 - site_.reach, width = 2 * site_.reach + 1;
     // 0 / 0 is NaN: there is no pair.
     return traces.trace[pairs]
         .row(0)
@@ -281,7 +282,7 @@ std::string no_account_evidence(const Model& model, const AccountSite& site, con
   if (!first.stored.empty()) return "states, or queries and keys, are stored; their positions cannot be moved";
   if (stack.position_term)
     return fmt::format("a {} adds positions ({}) to its scores, which keys do not hold", model.family,
-                       stack.position_term->name());
+                       stack.position_term.name());
   if (stack.embedding.positions.empty())
     return fmt::format("a {} has neither a position table nor rotary positions", model.family);
   if (site.no_positions) return "every place is the same to the model";

@@ -1,35 +1,161 @@
 #include "document_pass.h"
 
 #include <algorithm>
+#include <compare>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "../../analysis/waves/wave_probe.h"
+#include "../../analysis/waves/wave_chain.h"
+#include "../../core/model/common_length.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
-#include "sites.h"
-#include "stage_report.h"
-#include "unfinished_run.h"
+#include "memory_limit.h"
+#include "resume_file.h"
 
 namespace headwave {
 
+namespace {
+
+/// Why redefined queries and keys cannot be had of a kind of attention; empty: they can.
+std::string no_chain(const Stack& stack, const Document& document, const Site& site) {
+  if (site.kind == AttentionKind::cross) return "queries and keys of cross-attention stand in different sequences";
+  if (!site.no_projections.empty()) return site.no_projections;
+  if (!document.stored.empty() && document.stored.front().states.size() == 0)
+    return "queries and keys were stored without the states and weights they come from";
+  for (const Index layer : site.grid.layers)
+    if (layer >= stack.layers() || stack.blocks[static_cast<std::size_t>(layer)].self.query.empty())
+      return "no query and key weights";
+  if (stack.normalises_heads()) return "queries and keys are normalised after projection: no W_Q W_K^T says what meets";
+  return site.length < 2 ? "documents of one token have no waves" : "";
+}
+
+/// How many queries and keys a document has.
+struct SequenceLengths {
+  Index queries = 0, keys = 0;
+  auto operator<=>(const SequenceLengths&) const = default;
+};
+
+/// Document by document. Only an encoder-decoder's differ from the document's length.
+std::vector<SequenceLengths> sequence_lengths(const Model& model, const Source& source, AttentionKind kind) {
+  std::vector<SequenceLengths> lengths;
+  for (Index i = 0; i < source.count(); ++i) {
+    if (!model.decoder) {
+      lengths.push_back({source.length(i), source.length(i)});
+      continue;
+    }
+    const Document document = source.document(i);
+    lengths.push_back({document.queries(kind), document.keys(kind)});
+  }
+  return lengths;
+}
+
+/// Why tokens are no patches on a grid; empty: they are.
+std::string no_grid(const PatchGrid& patches, const std::vector<SequenceLengths>& lengths) {
+  if (patches.empty()) return "the model reads no images: its tokens stand in a row, on no grid";
+  for (const SequenceLengths& length : lengths)
+    if (length.queries != patches.positions())
+      return fmt::format("a document has {} tokens, the model's grid {}", length.queries, patches.positions());
+  return "";
+}
+
+void set_length(Site& site, const std::vector<SequenceLengths>& lengths) {
+  const CommonLength<SequenceLengths> common = common_length(lengths);
+  site.length = common.length.queries;
+  site.key_length = common.length.keys;
+  site.documents = common.documents;
+  Index number = 0;
+  for (const SequenceLengths& length : lengths) site.numbers.push_back(length == common.length ? number++ : -1);
+}
+
+}  // namespace
+
+std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first) {
+  std::vector<Site> sites;
+  for (const AttentionKind kind : model.kinds()) {
+    const Stack& stack = model.stack_of(kind);
+    std::set<Index> layers;
+    for (const StoredLayer& stored : first.stored) layers.insert(stored.layer);
+    if (first.stored.empty())
+      for (Index layer = 0; layer < stack.layers(); ++layer) layers.insert(layer);
+    Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}, {}};
+    const std::vector<SequenceLengths> lengths = sequence_lengths(model, source, kind);
+    set_length(site, lengths);
+    site.no_grid = no_grid(model.patches, lengths);
+    if (!first.stored.empty() && !first.stored.front().attention.empty())
+      site.no_projections = "needs queries and keys; the file holds finished attention";
+    site.no_chain = no_chain(stack, first, site);
+    sites.push_back(std::move(site));
+  }
+  return sites;
+}
+
+namespace {
+
+/// Documents for each thread that share a reading of a layer: more would save little time.
+constexpr Index documents_of_a_thread = 4;
+
+SideBySide side_by_side(bool by_layer, const JobOptions& options, int threads) {
+  if (!by_layer) return {options.max_memory, 1, threads};
+  if (options.together > 0) return {0, options.together, options.together};
+  if (options.max_memory > 0) return {options.max_memory, 1, documents_of_a_thread * threads};
+  return {usual_memory_limit(), threads, documents_of_a_thread * threads};
+}
+
+std::vector<const Stack*> stacks_of(const Model& model) {
+  std::vector<const Stack*> stacks{&model.stack};
+  if (model.decoder) stacks.push_back(&*model.decoder);
+  return stacks;
+}
+
+double bytes_of_layers(const Model& model) {
+  double bytes = 0;
+  for (const Stack* const stack : stacks_of(model))
+    for (Index layer = 0; stack->store && layer < (stack->store->is_one() ? 1 : stack->layers()); ++layer)
+      bytes += stack->store->bytes(layer);
+  return bytes;
+}
+
+/// A model that is read layer by layer with all layers in memory, if its documents would share readings too
+/// little.
+std::optional<Model> kept_model(const Model& model, const Source& source, const JobOptions& options, int threads) {
+  if (!options.may_keep_layers || !model.by_layer()) return std::nullopt;
+  constexpr Index shared_tokens = 2048;
+  Index longest = 0;
+  for (Index i = 0; i < source.count(); ++i) longest = std::max(longest, source.length(i));
+  const bool shared =
+      source.count() >= documents_of_a_thread * threads && documents_of_a_thread * threads * longest >= shared_tokens;
+  if (shared || !side_by_side(true, options, threads).has_room(bytes_of_layers(model))) return std::nullopt;
+  std::optional<Model> kept = model;
+  kept->keep_layers();
+  return kept;
+}
+
+}  // namespace
+
 DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOptions& options, int threads)
-    : model_(model),
+    : kept_(kept_model(model, source, options, threads)),
+      model_(kept_ ? *kept_ : model),
       source_(source),
       options_(options),
       threads_(threads),
-      together_(model.by_layer() ? std::max<Index>(options.together, 1) : 1),
+      together_(std::make_unique<SideBySide>(side_by_side(model_.by_layer(), options, threads))),
       first_(source.document(0)),
       blocks_(source.count()),
-      sites_(sites_of(model, source, first_)),
+      sites_(sites_of(model_, source, first_)),
       kinds_(chosen_analyses(options.only)),
       finished_(sites_.size()) {
   for (Index i = 0; i < source_.count(); ++i) lengths_.push_back(source_.length(i));
 }
 
 DocumentPass::~DocumentPass() = default;
+
+Index DocumentPass::together() const {
+  return together_->next();
+}
 
 void DocumentPass::prepare() {
   const Index longest = *std::max_element(lengths_.begin(), lengths_.end());
@@ -69,7 +195,7 @@ std::unique_ptr<DocumentPass::OnItsWay> DocumentPass::begun(Index i) const {
     }
     if (listeners.empty()) continue;
     way->waves.push_back(std::make_unique<WaveProbe>(model_.stack_of(site.kind), site.grid, site.kind, site.length,
-                                                     finished_[s].get<WaveHeads>().heads, std::move(listeners)));
+                                                     finished_[s].get<ChainHeads>().heads, std::move(listeners)));
     way->probes.push_back(way->waves.back().get());
   }
   return way;
@@ -139,7 +265,9 @@ BlockSums DocumentPass::read_block(ByteReader bytes) const {
       const bool there = bytes.read<std::uint8_t>() != 0;
       if (there && !analyses_[s][a])
         throw FormatError(fmt::format("bytes of a block: {} has none here; they are another job's", kinds_[a]->name));
-      if (there) block[s][a] = analyses_[s][a]->read_block(bytes);
+      if (!there) continue;
+      block[s][a] = analyses_[s][a]->no_documents();
+      block[s][a]->read(bytes);
     }
   if (!bytes.at_end()) throw FormatError("bytes of a block: there are more than one block's");
   return block;
@@ -157,19 +285,19 @@ void DocumentPass::read_sums(ByteReader& bytes) {
       if (analysis) analysis->read_sum(bytes);
 }
 
-Index DocumentPass::read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block) {
+Index DocumentPass::read_kept(StageReport& report, ResumeFile* kept, BlockSums& block) {
   report.begin("preparation");
   prepare();
-  report.begin("attention", source_.count());
-  if (kept == nullptr || kept->documents() == 0) return 0;
+  const Index before = kept == nullptr ? 0 : kept->documents();
+  report.begin("attention", source_.count(), before);
+  if (before == 0) return 0;
   ByteReader sums = kept->sums();
   read_sums(sums);
   block = read_block(sums);
-  report.reached(kept->documents());
-  return kept->documents();
+  return before;
 }
 
-Index DocumentPass::go_on(StageReport& report, UnfinishedRun* kept) {
+Index DocumentPass::go_on(StageReport& report, ResumeFile* kept) {
   BlockSums block = new_block();
   Index next = read_kept(report, kept, block);
   std::vector<Index> documents;
@@ -179,7 +307,7 @@ Index DocumentPass::go_on(StageReport& report, UnfinishedRun* kept) {
   return next == source_.count() ? blocks_.count() : blocks_.of(next);
 }
 
-void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
+void DocumentPass::run(StageReport& report, ResumeFile* kept) {
   BlockSums block = new_block();
   const Index before = read_kept(report, kept, block);
   std::vector<Index> documents;
@@ -214,28 +342,50 @@ void DocumentPass::run_blocks(const std::vector<Index>& blocks,
   });
 }
 
+void DocumentPass::hold_small_layers() const {
+  if (!together_->has_measured() || !together_->has_room(bytes_of_layers(model_)) ||
+      2 * bytes_of_layers(model_) > static_cast<double>(most_resident_bytes()))
+    return;
+  for (const Stack* const stack : stacks_of(model_))
+    for (Index layer = 0; stack->store && layer < stack->layers(); ++layer) held_layers_.push_back(stack->layer(layer));
+  *together_ = side_by_side(false, options_, threads_);
+}
+
 void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& block,
                               const std::function<void(Index document)>& added) const {
-  if (model_.by_layer()) {
-    for (auto left = std::span(documents); !left.empty();) {
-      const auto some = left.first(std::min(left.size(), static_cast<std::size_t>(together_)));
-      std::vector<DocumentFindings> findings = look_together(some, threads_);
-      for (std::size_t i = 0; i < some.size(); ++i) {
-        add(block, std::move(findings[i]));
-        added(some[i]);
-      }
-      left = left.subspan(some.size());
+  const auto look_side_by_side = [&](std::span<const Index> some) {
+    std::vector<DocumentFindings> findings = look_together(some, threads_);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      add(block, std::move(findings[i]));
+      added(some[i]);
     }
-    return;
+  };
+  const auto look_one_by_one = [&](std::span<const Index> some, int threads) {
+    parallel_in_order(std::ssize(some), threads, [&](Index i) -> std::function<void()> {
+      const Index document = some[static_cast<std::size_t>(i)];
+      auto findings = std::make_shared<DocumentFindings>(look(document));
+      return [&, document, findings] {
+        add(block, std::move(*findings));
+        added(document);
+      };
+    });
+  };
+  // In rounds, each as large as the memory that those before it took allows.
+  for (auto left = std::span(documents); !left.empty();) {
+    if (options_.may_keep_layers && by_layer()) hold_small_layers();
+    if (!by_layer() && !together_->is_limited()) return look_one_by_one(left, threads_);
+    constexpr Index shares = 4;  // of a thread in a round, so that threads seldom wait for one another
+    const Index threads = std::min<Index>(together(), threads_);
+    const auto some =
+        left.first(std::min(left.size(), static_cast<std::size_t>(by_layer() ? together() : shares * threads)));
+    together_->measured(by_layer() ? std::ssize(some) : std::min(threads, std::ssize(some)), [&] {
+      if (by_layer())
+        look_side_by_side(some);
+      else
+        look_one_by_one(some, static_cast<int>(threads));
+    });
+    left = left.subspan(some.size());
   }
-  parallel_in_order(static_cast<Index>(documents.size()), threads_, [&](Index i) -> std::function<void()> {
-    const Index document = documents[static_cast<std::size_t>(i)];
-    auto findings = std::make_shared<DocumentFindings>(look(document));
-    return [&, document, findings] {
-      add(block, std::move(*findings));
-      added(document);
-    };
-  });
 }
 
 std::vector<Field> DocumentPass::fields(std::size_t site, StageReport& report) {

@@ -2,31 +2,39 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "../../analysis/pass/site.h"
 #include "../../analysis/registry/registry.h"
+#include "../../core/model/model.h"
 #include "../../core/model/source.h"
 #include "document_blocks.h"
 #include "job.h"
 
 namespace headwave {
 
+/// The kinds of attention of a job, with the layers that a document passes through or in which it was stored.
+/// @param first  document of the source
+std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first);
+
 /// What one document gave: by kind of attention, then by analysis; null: nothing.
-using DocumentFindings = std::vector<std::vector<std::unique_ptr<Finding>>>;
+using DocumentFindings = std::vector<std::vector<std::unique_ptr<DocumentSum>>>;
 
-/// What a block of documents came to: by kind of attention, then by analysis; null: none had anything for it.
-using BlockSums = std::vector<std::vector<std::unique_ptr<BlockSum>>>;
+/// What a block of documents came to, in the same way.
+using BlockSums = DocumentFindings;
 
-class UnfinishedRun;
-class StageReport;
+class SideBySide;
+class ResumeFile;
 
-/// Takes every document of a source through a model once, the analyses of a job looking on. What a document gives is
-/// merged in the order of documents, and of blocks of them (DocumentBlocks), so threads change no digit.
+/// Takes every document of a source through a model once, the analyses of a job looking on. What a document
+/// gives is merged in the order of documents, and of blocks of them (DocumentBlocks), so threads change no
+/// digit.
 ///
-/// Documents and their merging are apart: what blocks came to may be written to bytes where one process looks at their
-/// documents, and read where another adds them up.
+/// Documents and their merging are apart: what blocks came to may be written to bytes where one process looks
+/// at their documents, and read where another adds them up.
 class DocumentPass {
  public:
   /// @param model, source, options  must outlive the pass
@@ -48,8 +56,13 @@ class DocumentPass {
   [[nodiscard]] int threads() const { return threads_; }
   /// From now on as many; what is done once still has those of before.
   void look_with(int threads) { threads_ = threads; }
-  /// Documents that go through the model side by side, where its layers are read one by one; else one.
-  [[nodiscard]] Index together() const { return together_; }
+  /// Documents that go through the model side by side now (memory_limit.h): where layers are read one by one,
+  /// in a layer.
+  [[nodiscard]] Index together() const;
+  [[nodiscard]] const Model& model() const { return model_; }
+  /// Whether layers are read one by one now, for several documents side by side: not of weights that are in
+  /// memory, nor once all layers are held there (JobOptions::may_keep_layers).
+  [[nodiscard]] bool by_layer() const { return model_.by_layer() && held_layers_.empty(); }
 
   /// What is done once before the documents: makes the analyses.
   /// @throws Error as the analyses do: NumericError if weights are not finite
@@ -80,15 +93,15 @@ class DocumentPass {
   /// All of it: prepares, looks at every document, and adds them up.
   /// @param report  is told of the stages "preparation" and "attention"
   /// @param kept    where to go on, and what keeps the sums now and then; may be null
-  /// @throws Error as prepare(), look() and UnfinishedRun: of several documents that fail, as the first of them
-  void run(StageReport& report, UnfinishedRun* kept = nullptr);
+  /// @throws Error as prepare(), look() and ResumeFile: of several documents that fail, as the first of them
+  void run(StageReport& report, ResumeFile* kept = nullptr);
 
   /// The beginning of it: prepares, reads what was kept, and ends the block that was under way.
   /// @returns the first block that has not been looked at
   /// @throws Error as run()
-  Index go_on(StageReport& report, UnfinishedRun* kept);
-  /// After prepare(): looks at the documents of some blocks, and gives each block as soon as it is through, in their
-  /// order.
+  Index go_on(StageReport& report, ResumeFile* kept);
+  /// After prepare(): looks at the documents of some blocks, and gives each block as soon as it is through,
+  /// in their order.
   /// @param looked  is called after every document; may be empty
   /// @throws Error as run()
   void run_blocks(const std::vector<Index>& blocks, const std::function<void(Index block, BlockSums&& sums)>& taken,
@@ -106,16 +119,21 @@ class DocumentPass {
   [[nodiscard]] DocumentFindings found(OnItsWay& document) const;
   /// Prepares, and reads what was kept.
   /// @returns how many documents that is of
-  Index read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block);
+  Index read_kept(StageReport& report, ResumeFile* kept, BlockSums& block);
+  /// Holds all layers in memory once the first documents have shown that they are less than half of what the
+  /// program takes.
+  void hold_small_layers() const;
   /// Looks at documents, adds what they gave in order to the block under way, and tells so of each.
   void go_through(const std::vector<Index>& documents, BlockSums& block,
                   const std::function<void(Index document)>& added) const;
 
+  std::optional<Model> kept_;  // with all layers in memory, see JobOptions::may_keep_layers
   const Model& model_;
   const Source& source_;
   const JobOptions& options_;
   int threads_;
-  Index together_;
+  std::unique_ptr<SideBySide> together_;
+  mutable std::vector<std::shared_ptr<const Block>> held_layers_;  // while they are held, nothing is read again
   Document first_;
   DocumentBlocks blocks_;
   std::vector<Index> lengths_;

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "../../analysis/attention/attention_map.h"
+#include "../../analysis/registry/job_option_table.h"
 #include "../../core/process/threads.h"
 #include "../../data/files/mapped_file.h"
 #include "account_evidence.h"
 #include "document_pass.h"
-#include "job_memory.h"
-#include "job_stages.h"
 #include "provenance.h"
 
 namespace headwave {
@@ -22,8 +22,8 @@ void require_job(const Source& source, const JobOptions& options) {
   require_in_range(options);
 }
 
-/// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands, of finished
-/// attention nothing of queries and keys either.
+/// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands,
+/// of finished attention nothing of queries and keys either.
 void add_model(Attributes& provenance, const Model& model, const Document& document, AttentionKind kind) {
   const Stack& stack = model.stack_of(kind);
   const BlockSpec& block = stack.block;
@@ -36,7 +36,7 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
     provenance["d_head"] = static_cast<std::int64_t>(block.d_head);
     provenance["score_scale"] = block.score_scale;
   }
-  if (stack.position_term) provenance["position_term"] = std::string(stack.position_term->name());
+  if (stack.position_term) provenance["position_term"] = std::string(stack.position_term.name());
   add_trained_rows(provenance, stack.embedding.positions);
   if (!document.stored.empty()) {
     if (document.stored.front().states.size() > 0)
@@ -65,47 +65,44 @@ void add_evidence(Result& result, const Model& model, const Source& source, cons
 }  // namespace
 
 void require_maps(const JobOptions& options, const Source& source) {
-  if (options.map_document >= source.count())
-    throw ShapeError(fmt::format("--map-document: there is no document {}; the job has {}, 0 to {}",
-                                 options.map_document, source.count(), source.count() - 1));
-  if (options.map_first < 0) return;
-  const Document document = source.document(options.map_document);
+  if (options[map_document_option] >= source.count())
+    throw ShapeError(fmt::format("attention maps: there is no document {}; the job has {}",
+                                 options[map_document_option], source.count()),
+                     give("map_document", fmt::format("0 to {}", source.count() - 1)));
+  if (options[map_first_option] < 0) return;
+  const Document document = source.document(options[map_document_option]);
   const auto target = static_cast<Index>(document.target.ids.size());
-  if (target > 0 && options.map_first >= std::min(document.length(), target))
-    throw ShapeError(fmt::format(
-        "--map-window: begins at token {}, but of document {} the encoder reads {} tokens and the "
-        "decoder {}; cross-attention needs a window that begins within both, at 0 to {}",
-        options.map_first, options.map_document, document.length(), target, std::min(document.length(), target) - 1));
+  if (target > 0 && options[map_first_option] >= std::min(document.length(), target))
+    throw ShapeError(
+        fmt::format("attention maps: the window begins at token {}, but of document {} the encoder reads {} tokens and "
+                    "the decoder {}; cross-attention needs a window that begins within both",
+                    options[map_first_option], options[map_document_option], document.length(), target),
+        give("map_window", fmt::format("FIRST:END with FIRST 0 to {}", std::min(document.length(), target) - 1)));
   const Index length = document.length();
-  if (options.map_first >= length)
-    throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}", options.map_first,
-                                 options.map_document, length, length - 1));
+  if (options[map_first_option] >= length)
+    throw ShapeError(fmt::format("attention maps: the window begins at token {}; document {} has {} tokens",
+                                 options[map_first_option], options[map_document_option], length),
+                     give("map_window", fmt::format("FIRST:END with FIRST 0 to {}", length - 1)));
 }
 
-void run_part_of_job(const Model& model, const Source& source, const JobOptions& asked,
+void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,
                      const ProgressCallback& progress, const Gather& gather) {
-  require_job(source, asked);
+  require_job(source, options);
   (void)source.provenance();  // digests are taken before what they are of is read
-  const int threads = thread_count(asked.threads);
-  const JobOptions options = with_together(model, source, asked, threads);
-  DocumentPass pass(model, source, options, threads);
-  std::vector<StageCost> stages = job_stages(model, pass, options, threads);
-  std::erase_if(stages,
-                [](const StageCost& stage) { return stage.name != "preparation" && stage.name != "attention"; });
-  StageReport report(std::move(stages), progress);
+  DocumentPass pass(model, source, options, thread_count(options.threads));
+  StageReport report(progress);
   gather(pass, report);
   report.end();
   source.require_unchanged();
 }
 
-std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& asked,
+std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options,
                                         const ProgressCallback& progress, const Gather& gather) {
-  require_job(source, asked);
+  require_job(source, options);
   (void)source.provenance();  // digests are taken before what they are of is read
-  const int threads = thread_count(asked.threads);
-  const JobOptions options = with_together(model, source, asked, threads);
+  const int threads = thread_count(options.threads);
   DocumentPass pass(model, source, options, threads);
-  StageReport report(job_stages(model, pass, options, threads), progress);
+  StageReport report(progress);
   if (gather)
     gather(pass, report);
   else
@@ -134,9 +131,9 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
     results.push_back({site.kind, std::move(result)});
   }
   const AccountEvidenceOptions evidence{
-      .heads = options.evidence, .together = model.by_layer() ? pass.together() : threads, .threads = threads};
+      .heads = options.evidence, .together = pass.by_layer() ? pass.together() : threads, .threads = threads};
   for (std::size_t s = 0; s < results.size(); ++s)
-    add_evidence(results[s].result, model, source, pass, s, evidence, report);
+    add_evidence(results[s].result, pass.model(), source, pass, s, evidence, report);
   report.end();
   require_intact_files();
   source.require_unchanged();

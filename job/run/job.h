@@ -1,59 +1,51 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "../../analysis/pass/job_options.h"
 #include "../../core/fields/field.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
+#include "progress.h"
 
 namespace headwave {
 
 class DocumentPass;
-class StageReport;
 
-/// How a job's pass comes to what its documents give: it looks at them all, or some of them, or reads what others found.
+/// Fills a pass with the sums over its documents: looks at all or some of them, or reads sums that others
+/// computed.
 using Gather = std::function<void(DocumentPass& pass, StageReport& report)>;
 
-/// Said before the work is done, not after.
-/// @throws ShapeError if attention maps are asked of a document, or of tokens, that the source has not
+/// Checks before the work that the source has the document and tokens of the attention maps.
+/// @throws ShapeError if it has not
 void require_maps(const JobOptions& options, const Source& source);
 
-/// Where a job stands.
-struct JobProgress {
-  std::string stage;  ///< "preparation", "attention", "head_cluster"
-  Index done = 0;     ///< steps of the stage; all of them: it is over
-  Index total = 0;
-  double before = 0, here = 0, after = 0;  ///< work expected before, in and after the stage, in one unit; 0: unknown
-};
-using ProgressCallback = std::function<void(const JobProgress&)>;
-
-/// What a job finds of one kind of attention.
+/// The result of a job for one kind of attention.
 struct KindResult {
   AttentionKind kind = AttentionKind::self;
   Result result;
 };
 
-/// Runs documents through a model and follows every head, from the positions to where attention lands: every analysis
-/// of analysis/registry, or those of `only`.
+/// Runs documents through a model and follows every head, from the positions to where attention lands: every
+/// analysis of analysis/registry, or those of `only`.
 ///
-/// What one document gives is computed apart, and the answer is a function of those parts merged in a fixed order: neither
-/// threads nor the processes and machines that documents are divided over change a digit. Attention itself is seen tile by tile and never kept; memory is the weights, one document's
-/// findings per thread, and document by document (layers x heads x (2 reach + 1)) traces and (layers x heads x T)
-/// cross-spectra. What needs documents of one length (spectra, delays, the split of states) is found from those of the
-/// most common length; how many they are is in the provenance.
+/// Each document is computed separately and the results are added in a fixed order: threads, processes and
+/// machines change no digit. Attention is seen tile by tile and never kept. Memory is the weights, the
+/// findings of one document per thread, and for each document traces (layers x heads x (2 reach + 1)) and
+/// cross-spectra (layers x heads x T). Analyses that need documents of one length (spectra, delays, the split
+/// of states) use those of the most common length; their number is in the provenance.
 ///
 /// @param progress  called from one thread at a time, not always the same; may be empty
 /// @param gather    empty: all documents pass through the model here, DocumentPass::run()
-/// @returns a result for each kind of attention in the model: one, or self, causal and cross of an encoder-decoder
-/// @throws ShapeError if there are no documents, or as require_in_range() and chosen_analyses(); Error as the source, the
-///         model pass, the analyses and `gather` do
+/// @returns a result for each kind of attention in the model: one, or self, causal and cross of an
+///         encoder-decoder
+/// @throws ShapeError if there are no documents, or as require_in_range() and chosen_analyses(); Error as the
+///         source, the model pass, the analyses and `gather` do
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options = {},
                                         const ProgressCallback& progress = {}, const Gather& gather = {});
 
-/// What becomes of some of its documents, with nothing made of it: `gather` keeps it.
+/// Runs some documents of a job, and makes no result: `gather` keeps their sums.
 /// @throws as run_job_by_kind()
 void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,
                      const ProgressCallback& progress, const Gather& gather);

@@ -3,174 +3,110 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <map>
-#include <mutex>
-#include <numeric>
-#include <string>
+#include <set>
 
-#include "../../analysis/waves/phase_delay.h"
-#include "../../core/errors/error.h"
-#include "../../core/process/process_memory.h"
+#include "../../analysis/attention/attention_map.h"
 #include "../../core/process/threads.h"
-#include "../../data/results/packed_size.h"
-#include "job_memory.h"
-#include "job_stages.h"
+#include "document_pass.h"
+#include "memory_limit.h"
 
 namespace headwave {
 
 namespace {
 
-// Writing the result: what a Field takes beside its numbers, with its part of the axes, and to be packed, digested and
-// read back. Measured once, as the rates of analyses are.
-constexpr double bytes_a_field = 3600, seconds_a_field = 2e-3, seconds_a_byte = 4.5e-8;
-
-/// Time by the wall, and of processors.
-struct Seconds {
-  double wall = 0, processor = 0;
-
-  static Seconds now() {
-    return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
-            static_cast<double>(std::clock()) / CLOCKS_PER_SEC};
-  }
-  /// Of this thread alone.
-  static Seconds of_thread() {
-    timespec time{};
-    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return {now().wall, static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec)};
-  }
-  Seconds& operator+=(const Seconds& more) {
-    wall += more.wall;
-    processor += more.processor;
-    return *this;
-  }
-  friend Seconds operator-(const Seconds& a, const Seconds& b) { return {a.wall - b.wall, a.processor - b.processor}; }
-  friend Seconds operator*(const Seconds& a, double times) { return {a.wall * times, a.processor * times}; }
-};
-
-/// The first documents of another source, and what reading took: what several share is read with the first of them.
-class FirstDocuments : public Source {
+/// Some documents of another source.
+class SomeDocuments : public Source {
  public:
-  FirstDocuments(const Source& all, Index count) : all_(all), count_(count) {}
-  [[nodiscard]] Index count() const override { return count_; }
-  [[nodiscard]] Document document(Index i) const override {
-    const Seconds began = Seconds::of_thread();
-    Document document = all_.document(i);
-    const Seconds took = Seconds::of_thread() - began;
-    const std::lock_guard lock(mutex_);
-    first_.try_emplace(i, took);
-    last_[i] = took;
-    return document;
-  }
-  [[nodiscard]] Index length(Index i) const override { return all_.length(i); }
+  SomeDocuments(const Source& all, const std::set<Index>& chosen) : all_(all), chosen_(chosen.begin(), chosen.end()) {}
+  [[nodiscard]] Index count() const override { return std::ssize(chosen_); }
+  [[nodiscard]] Document document(Index i) const override { return all_.document(place_of(i)); }
+  [[nodiscard]] Index length(Index i) const override { return all_.length(place_of(i)); }
   [[nodiscard]] Attributes provenance() const override { return {}; }
 
-  /// Of documents begin .. end - 1, the last time that they were read.
-  [[nodiscard]] Seconds read_last(Index begin, Index end) const {
-    Seconds sum;
-    for (Index i = begin; i < end; ++i)
-      if (const auto found = last_.find(i); found != last_.end()) sum += found->second;
-    return sum;
-  }
-  /// Of a document in the mean, the first time: after some more of them, read for so many seconds at most.
-  [[nodiscard]] Seconds read_first(double seconds) const {
-    constexpr Index enough = 64;
-    const double until = Seconds::now().wall + seconds;
-    for (Index i = count_; i < std::min(enough, all_.count()) && Seconds::now().wall < until; ++i) (void)document(i);
-    Seconds sum;
-    for (const auto& [i, took] : first_) sum += took;
-    return sum * (1.0 / static_cast<double>(std::max<std::size_t>(1, first_.size())));
-  }
-
  private:
+  [[nodiscard]] Index place_of(Index i) const { return chosen_[static_cast<std::size_t>(i)]; }
+
   const Source& all_;
-  Index count_;
-  mutable std::mutex mutex_;
-  mutable std::map<Index, Seconds> first_, last_;
+  std::vector<Index> chosen_;
 };
 
-/// Time of each stage, from what the job reports.
-class StageTimes {
- public:
-  /// @param first  documents whose share of the attention is wanted apart
-  explicit StageTimes(Index first) : first_(first) {}
+/// About so many documents, spread evenly, the longest and the one whose attention maps are kept among them.
+std::set<Index> chosen_documents(const Source& source, Index count, Index map_document) {
+  const Index all = source.count();
+  std::set<Index> chosen{map_document};
+  for (Index i = 0; i < std::min(count, all); ++i) chosen.insert(i * all / std::min(count, all));
+  Index longest = 0;
+  for (Index i = 0; i < all; ++i)
+    if (source.length(i) > source.length(longest)) longest = i;
+  if (source.length(longest) > source.length(*chosen.begin())) chosen.insert(longest);
+  return chosen;
+}
 
-  void see(const JobProgress& now) {
-    const Seconds time = Seconds::now();
-    if (!stage_.empty()) seconds_[stage_] += time - last_;
-    last_ = time;
-    stage_ = now.stage;
-    if (stage_ == "attention" && now.done == first_) first_seconds_ = seconds_["attention"];
-  }
-
-  [[nodiscard]] const std::map<std::string, Seconds>& seconds() const { return seconds_; }
-  [[nodiscard]] Seconds first_seconds() const { return first_seconds_; }
-
- private:
-  Index first_;
-  Seconds last_;
-  std::string stage_;
-  std::map<std::string, Seconds> seconds_;
-  Seconds first_seconds_;
+struct Trial {
+  double documents = 0, seconds = 0, processor_seconds = 0;
+  double sums = 0, result = 0;           // bytes
+  double memory = 0, memory_at_end = 0;  // bytes at most; the same once half of the documents were through
+  std::vector<KindResult> results;
 };
 
-std::map<std::string, double> costs_by_name(const std::vector<StageCost>& stages) {
-  std::map<std::string, double> costs;
-  for (const StageCost& stage : stages) costs[stage.name] += stage.seconds;
-  return costs;
+double wall_time() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-double sum_from(const std::vector<double>& costs, Index first) {
-  return std::accumulate(costs.begin() + std::min<std::ptrdiff_t>(first, std::ssize(costs)), costs.end(), 0.0);
+double processor_time() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// (1) to (3) of the header.
-Seconds job_seconds(const Model& model, const Source& source, const FirstDocuments& probe, const JobOptions& options,
-                    int threads, const StageTimes& times, Index first) {
-  const DocumentPass all(model, source, options, threads), few(model, probe, options, threads);
-  std::map<std::string, double> whole = costs_by_name(job_stages(model, all, options, threads));
-  std::map<std::string, double> part = costs_by_name(job_stages(model, few, options, threads));
-  // Reading, which threads share.
-  const auto shared = [&](Seconds reading) { return Seconds{reading.wall / threads, reading.processor}; };
-  const Seconds read_begun = shared(probe.read_last(0, first)), read = shared(probe.read_last(0, probe.count()));
-  Seconds seconds, probed;
-  for (const auto& [stage, measured] : times.seconds()) {
-    Seconds begun, taken = measured;
-    double more = part[stage] > 0 ? whole[stage] / part[stage] : 1.0;
-    if (stage == "attention") {
-      taken = taken - read;
-      // (Documents side by side end together: those after the first say nothing by themselves.)
-      if (probe.count() > first && !model.by_layer()) {
-        begun = times.first_seconds() - read_begun;
-        more =
-            sum_from(document_costs(model, all, options), first) / sum_from(document_costs(model, few, options), first);
-      }
-    }
-    probed += measured;
-    seconds += begun;
-    seconds += (taken - begun) * more;
-  }
-  constexpr double share_for_reading = 0.2, usual = 0.5;
-  seconds +=
-      shared(probe.read_first(std::max(usual, share_for_reading * probed.wall))) * static_cast<double>(source.count());
-  return seconds;
-}
-
-/// Bytes that a Field takes in the file once its axes have the lengths that the whole job gives them.
-double bytes_of(const Field& field, const JobEstimate& job, Index probe_longest) {
-  const double entry =
-      std::visit([](const auto& values) { return static_cast<double>(sizeof(*values.data())); }, field.values);
-  double bytes = entry * packed_share(field) * static_cast<double>(field.size());
-  for (const Axis& axis : field.axes) {
-    if (axis.name == "document") bytes *= static_cast<double>(job.documents) / static_cast<double>(job.probed);
-    if (axis.name == "offset")
-      bytes *= static_cast<double>(2 * job.longest - 1) / static_cast<double>(2 * probe_longest - 1);
-  }
+double bytes_of_sums(const DocumentPass& pass) {
+  double bytes = 0;
+  ByteWriter counting([&](std::string_view piece) { bytes += static_cast<double>(piece.size()); });
+  pass.write_sums(counting);
+  counting.flush();
   return bytes;
+}
+
+Trial trial_of(const Model& model, const Source& source, JobOptions options, Index count,
+               const std::function<std::int64_t(const std::vector<KindResult>&)>& written) {
+  const std::set<Index> chosen = chosen_documents(source, count, options[map_document_option]);
+  options[map_document_option] = std::distance(chosen.begin(), chosen.find(options[map_document_option]));
+  const SomeDocuments some(source, chosen);
+  Trial trial;
+  trial.documents = static_cast<double>(some.count());
+  const double began = wall_time(), processor_began = processor_time();
+  MemoryWatch memory;
+  bool half = false;
+  const auto progress = [&](const JobProgress& now) {
+    if (half || now.stage != "attention" || 2 * now.done < now.total) return;
+    half = true;
+    trial.memory = static_cast<double>(memory.most());
+  };
+  trial.results = run_job_by_kind(model, some, options, progress, [&](DocumentPass& pass, StageReport& report) {
+    pass.run(report);
+    trial.sums = bytes_of_sums(pass);
+  });
+  trial.result = static_cast<double>(written(trial.results));
+  trial.memory_at_end = static_cast<double>(memory.most());
+  trial.memory = std::max(trial.memory, trial.memory_at_end);
+  trial.seconds = wall_time() - began;
+  trial.processor_seconds = processor_time() - processor_began;
+  return trial;
+}
+
+/// What a quantity grows by from the last trial to all documents: (1) of the header without y(m).
+double growth(double Trial::*quantity, const Trial& before, const Trial& last, double documents) {
+  const double more = documents - last.documents, between = last.documents - before.documents;
+  if (more <= 0) return 0;
+  return more * std::clamp((last.*quantity - before.*quantity) / between, 0.0, last.*quantity / last.documents);
+}
+
+std::int64_t whole_bytes(double bytes) {
+  return static_cast<std::int64_t>(std::min(bytes, 1e18));  // and sums of a few are numbers still
 }
 
 }  // namespace
 
-JobEstimate estimate_job(const Model& model, const Source& source, const JobOptions& options) {
+JobEstimate estimate_job(const Model& model, const Source& source, const JobOptions& options,
+                         const std::function<std::int64_t(const std::vector<KindResult>&)>& written, double enough) {
   if (source.count() < 1) throw ShapeError("estimate_job: the source has no documents; expected at least one");
   JobEstimate job;
   job.documents = source.count();
@@ -180,33 +116,32 @@ JobEstimate estimate_job(const Model& model, const Source& source, const JobOpti
     job.longest = std::max(job.longest, source.length(i));
   }
   job.threads = thread_count(options.threads);
-  const Index first = std::max<Index>(PhaseDelayOptions().null_documents, job.threads);
-  job.probed = std::min<Index>(job.documents, first + job.threads);
+  const auto all = static_cast<double>(job.documents);
 
-  const FirstDocuments probe(source, job.probed);
-  Index probe_longest = 0;
-  for (Index i = 0; i < job.probed; ++i) probe_longest = std::max(probe_longest, source.length(i));
-  StageTimes times(first);
-  (void)probe.document(0);  // before anybody else reads it, so that what that takes is seen
-  const JobMemory memory = job_memory(model, source, with_together(model, source, options, job.threads));
-  job.probe = run_job_by_kind(model, probe, options, [&](const JobProgress& now) { times.see(now); });
+  Index count = std::max<Index>(2, job.threads);
+  Trial before, last = trial_of(model, source, options, count, written);
+  const auto is_enough = [&] {
+    // With fewer documents nothing is resampled, and the time that takes would be missing.
+    constexpr double resampled = 8, patience = 10;
+    return last.seconds >= (last.documents < resampled ? patience : 1) * enough && before.documents > 0;
+  };
+  while (last.documents < all && !is_enough()) {
+    before = std::move(last);
+    count *= 2;
+    last = trial_of(model, source, options, count, written);
+  }
 
-  const Field& offset = job.probe.front().result.at("measured_offset/offset");
+  job.tried = static_cast<Index>(last.documents);
+  job.seconds = last.seconds + growth(&Trial::seconds, before, last, all);
+  job.processor_seconds = last.processor_seconds + growth(&Trial::processor_seconds, before, last, all);
+  const double sums = growth(&Trial::sums, before, last, all);
+  job.memory_bytes = whole_bytes(std::max(last.memory, last.memory_at_end + sums));
+  job.result_bytes = whole_bytes(last.result + growth(&Trial::result, before, last, all));
+  job.unfinished_bytes = whole_bytes(last.sums + sums);
+  const Field& offset = last.results.front().result.at("measured_offset/offset");
   job.layers = offset.axis("layer").size();
   job.heads = offset.axis("head").size();
-  const Seconds seconds = job_seconds(model, source, probe, options, job.threads, times, first);
-  job.memory_bytes = std::max(memory.bytes(job.threads), most_resident_bytes());
-  job.kept_bytes = memory.unfinished_bytes();
-  double fields = 0.0, bytes = 0.0;
-  for (const KindResult& kind : job.probe)
-    for (const Field& field : kind.result.fields) {
-      ++fields;
-      bytes += bytes_a_field + bytes_of(field, job, probe_longest);
-    }
-  job.result_bytes = static_cast<std::int64_t>(std::min(bytes, 1e18));
-  const double writing = fields * seconds_a_field + bytes * seconds_a_byte;
-  job.seconds = seconds.wall + writing;
-  job.processor_seconds = seconds.processor + writing;
+  job.trial = std::move(last.results);
   return job;
 }
 

@@ -1,40 +1,44 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "job.h"
 
 namespace headwave {
 
-/// What a job would take, found out by running a little of it.
+/// What a job would take, found out by running a few of its documents.
 struct JobEstimate {
   Index documents = 0;
   Index shortest = 0, longest = 0;  ///< tokens of a document
   Index layers = 0, heads = 0;
-  Index probed = 0;                ///< documents that were run to find out
-  int threads = 1;                 ///< of the job
-  std::vector<KindResult> probe;   ///< what they gave: the Fields that the result would hold, of fewer documents
-  double seconds = 0.0;            ///< wall time without figures, while the machine is as busy as it was
-  double processor_seconds = 0.0;  ///< of all threads together
-  std::int64_t memory_bytes = 0;   ///< largest resident memory, the mapped weights with it
-  std::int64_t result_bytes = 0;   ///< of the result file; its parts are packed about as well as the probe's
-  std::int64_t kept_bytes = 0;     ///< of an unfinished run's file
+  int threads = 1;
+  Index tried = 0;                    ///< documents of the last trial
+  std::vector<KindResult> trial;      ///< what they gave: the Fields of the result, of fewer documents
+  double seconds = 0;                 ///< wall time, writing the result included, figures not
+  double processor_seconds = 0;       ///< of all threads together
+  std::int64_t memory_bytes = 0;      ///< largest resident memory, mapped weights included
+  std::int64_t result_bytes = 0;      ///< of the result file
+  std::int64_t unfinished_bytes = 0;  ///< of the file of an unfinished run
 };
 
-/// Runs the first documents, a few for each thread, and reckons the job from them:
+/// Runs the job on a few of its documents, then on twice as many, until a trial has taken some seconds, and
+/// extrapolates from the last two trials, of n < m documents, to all N:
 ///
-///     attention time = that of the first two + that of the others * cost of all others / cost of the probe's   (1)
-///     time of another stage = probe's * cost in the job / cost in the probe                                    (2)
-///     reading time = that of a document in the mean * documents                                                (3)
+///     y(N) = y(m) + min(max(0, (y(m) - y(n)) / (m - n)), y(m) / m) (N - m)                            (1)
 ///
-/// where costs are those of job_stages.h, and times of the wall or of processors. What the null of the phases takes in the
-/// first two documents is apart in (1); where layers are read one by one documents end together, and (2) holds for attention
-/// too. Reading is taken out of (1), since stored documents may lie in packed chunks that many share: for (3) up to 64 are
-/// read, for half a second or a fifth of what the others took. Memory is that of job_memory.h, or what the probe took where
-/// that is more. Nothing is written.
+/// for time, for the result file and for the sums that all documents come to. So a quantity grows between not
+/// at all and in proportion to the documents. Memory is the largest measured, or, where that is more, what
+/// was measured once half of the m documents were through plus what the sums grow by. The documents of a
+/// trial are spread evenly over all, the longest among them. Time is that of a machine as busy as it was
+/// during the trials.
 ///
+/// @param written  writes results somewhere and returns their bytes
+/// @param enough   seconds of a trial that is the last one; ten times as many of fewer than 8 documents.
+///                 There are two trials at least, unless the first is the whole job
 /// @throws Error as run_job_by_kind()
-JobEstimate estimate_job(const Model& model, const Source& source, const JobOptions& options = {});
+JobEstimate estimate_job(const Model& model, const Source& source, const JobOptions& options,
+                         const std::function<std::int64_t(const std::vector<KindResult>&)>& written, double enough = 3);
 
 }  // namespace headwave

@@ -109,7 +109,8 @@ std::vector<std::int64_t> counted_flags(const Field& flags, std::size_t kinds) {
   return counts;
 }
 
-/// For each of so many heads the first checkpoint from which on something holds; NaN where it does not at the last.
+/// For each of so many heads the first checkpoint from which on something holds; NaN where it does not at the
+/// last.
 /// @param holds  of a checkpoint and a head
 template <class Holds>
 std::vector<double> since(std::size_t checkpoints, std::size_t heads, const Holds& holds) {
@@ -119,7 +120,8 @@ std::vector<double> since(std::size_t checkpoints, std::size_t heads, const Hold
   return first;
 }
 
-/// What is said of measured offsets; pairs are the outermost axis of theirs behind the checkpoints, all of them first.
+/// What is said of measured offsets; pairs are the outermost axis of theirs behind the checkpoints, all of
+/// them first.
 void describe_offsets(Fields& fields, const Result& result, const std::vector<Axis>& heads) {
   const Field* status = result.find("checkpoints_measured_offset/status");
   const Field* offset = result.find("checkpoints_measured_offset/offset");

@@ -9,20 +9,21 @@
 
 namespace headwave {
 
-/// The step of training that a checkpoint's name ends in, 3000 of "step-3000"; NaN: it ends in no number.
+/// The number that ends a checkpoint's name, 3000 in "step-3000"; NaN if there is none.
 double step_of(const std::string& name);
 
-/// Refuses checkpoints that no CheckpointSweep takes together before any is run: by what describes them.
-/// @param models  by the names of the checkpoints, in the order of training
-/// @throws ShapeError naming the checkpoint that is of another family than the first, or has other layers or heads;
-///         IoError and FormatError as model_map()
+/// Checks from their descriptions that checkpoints are of one model, before any is run.
+/// @param models  with the names of the checkpoints, in the order of training
+/// @throws ShapeError naming a checkpoint that is of another family than the first, or has other layers or
+///         heads; IoError and FormatError as model_map()
 void require_one_model(const std::vector<std::pair<std::string, ModelPlace>>& models);
 
-/// What one job found of every checkpoint of a training run, put together along an axis `checkpoint`.
+/// Joins the results of one job for every checkpoint of a training run along an axis `checkpoint`.
 ///
-/// Numbers of heads are kept: Fields of layer and head, and of few named things beside them (pairs, terms).
-/// `measured_offset/offset` of the checkpoints is checkpoints_measured_offset/offset. Curves stay in the results of
-/// single checkpoints. Beside them stand, as far as the results have what they are made of:
+/// Numbers of heads are joined: Fields of layer and head, with at most a few named entries beside them
+/// (pairs, terms). `measured_offset/offset` of the checkpoints becomes checkpoints_measured_offset/offset.
+/// Curves stay in the results of the single checkpoints. These Fields are added, if the results hold what
+/// they are made from:
 ///
 ///     checkpoints/step               (checkpoint)           of training, from the name
 ///     checkpoints/with_offset        (checkpoint)           heads whose measured offset stands out
@@ -36,14 +37,14 @@ class CheckpointSweep {
   /// @param names  of the checkpoints, in the order of training
   explicit CheckpointSweep(std::vector<std::string> names);
 
-  /// What was found of the next checkpoint. A Field that the first has and this one has not is undefined here, or left
-  /// out and named in the provenance (`left_out`) where it cannot be.
-  /// @throws ShapeError naming the checkpoint if there are too many, or it is of another family than the first, or has
-  ///         other layers or heads
+  /// Adds the result of the next checkpoint. A Field that the first one has and this one lacks is undefined
+  /// here; if it cannot be, it is omitted and named in the provenance (`left_out`).
+  /// @throws ShapeError naming the checkpoint if there are too many, or it is of another family than the
+  ///         first, or has other layers or heads
   void add(const Result& result);
 
-  /// Of the provenance what all have in common.
-  /// @throws ShapeError unless all checkpoints came
+  /// The joined result, with the provenance that all checkpoints have in common.
+  /// @throws ShapeError unless all checkpoints were added
   [[nodiscard]] Result taken();
 
  private:

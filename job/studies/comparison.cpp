@@ -3,22 +3,405 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <ranges>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "../../analysis/statistics/tails.h"
+#include "../../analysis/statistics/cluster_quality.h"
+#include "../../analysis/statistics/mean_change.h"
+#include "../../analysis/statistics/quantile.h"
+#include "../../core/algebra/product.h"
 #include "../../core/errors/error.h"
+#include "../../core/fields/field.h"
+#include "../../core/fields/field_reader.h"
 #include "../../core/fields/fields.h"
-#include "comparison_clusters.h"
-#include "comparison_profiles.h"
-#include "comparison_provenance.h"
-#include "comparison_readings.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/numbers/matrix.h"
 
 namespace headwave {
 
 namespace {
+
+void require_rows(const char* name, std::size_t found, Index rows) {
+  if (static_cast<Index>(found) != rows)
+    throw ShapeError(fmt::format("{}: expected a value for each of {} heads, found {}", name, rows, found));
+}
+
+/// Query-key pairs at every offset, mean over documents. Between two sequences a document's length does not
+/// say how many it has.
+Vector mean_pairs(const Result& result, const std::vector<Index>& offsets) {
+  constexpr const char* name = "offset_trace/count";
+  Vector pairs = Vector::Constant(std::ssize(offsets), not_defined);
+  if (result.find(name) == nullptr) return pairs;
+  const auto& counts = doubles_of(result, name, {"pairs", "offset"});
+  const auto counted = whole_coordinates(result.at(name), "offset");
+  const auto all = slice_of(counts, place_of(result.at(name), "pairs", "all"), counted.size());
+  for (std::size_t c = 0; c < offsets.size(); ++c)
+    if (const auto at = std::ranges::find(counted, offsets[c]); at != counted.end())
+      pairs[static_cast<Index>(c)] = all[static_cast<std::size_t>(at - counted.begin())];
+  return pairs;
+}
+
+/// The Field of that name; nullptr if there is none, or only a NaN without axes that says why.
+const Field* kept_field(const Result& result, const char* name) {
+  const Field* field = result.find(name);
+  return field == nullptr || field->axes.empty() ? nullptr : field;
+}
+
+/// @param name   of a Field (layer, head); nullptr: none
+/// @param slice  of the axis of texts before these, "all" of pairs say; empty: there is none
+/// @returns (rows)  NaN if the result has no such Field
+Vector head_numbers(const Result& result, const char* name, const char* slice, Index rows) {
+  if (name == nullptr || kept_field(result, name) == nullptr) return Vector::Constant(rows, not_defined);
+  const std::vector<double> numbers = head_doubles(result, name, slice);
+  require_rows(name, numbers.size(), rows);
+  return Eigen::Map<const Vector>(numbers.data(), rows);
+}
+
+/// The meaning of every head's flag.
+/// @returns (rows)  empty if the result has no such Field
+std::vector<std::string> head_words(const Result& result, const char* name, const char* slice, Index rows) {
+  if (kept_field(result, name) == nullptr) return {};
+  std::vector<std::string> words = head_meanings(result, name, slice);
+  require_rows(name, words.size(), rows);
+  return words;
+}
+
+/// The offset that a result found, in tokens; 0 of a head whose maximum is at itself, NaN of one without.
+Vector found_offsets(const Result& result, Index rows) {
+  Vector offset = head_numbers(result, "measured_offset/offset", "all", rows);
+  const std::vector<std::string> status = head_words(result, "measured_offset/status", "all", rows);
+  for (Index row = 0; row < rows && !status.empty(); ++row)
+    if (status[static_cast<std::size_t>(row)] == "self") offset[row] = 0;
+  return offset;
+}
+
+/// Mean attention weight at every offset in each document: what is summed along a diagonal over its pairs;
+/// between two sequences over the pairs that documents have there on average.
+/// @returns a matrix (rows, offsets) per document; none if the result does not keep documents apart
+std::vector<Matrix> document_profiles(const Result& result, Index rows) {
+  constexpr const char *name = "offset_trace/by_document", *length_name = "offset_trace/length";
+  if (kept_field(result, name) == nullptr || result.find(length_name) == nullptr) return {};
+  const auto& sums = doubles_of(result, name, {"document", "layer", "head", "near_offset"});
+  const auto& lengths = counts_of(result, length_name, {"document"});
+  const auto offsets = whole_coordinates(result.at(name), "near_offset");
+  const Index columns = std::ssize(offsets);
+  if (std::ssize(sums) != std::ssize(lengths) * rows * columns)
+    throw ShapeError(fmt::format("{}: expected {} documents of {} heads at {} offsets, found {} numbers", name,
+                                 lengths.size(), rows, columns, sums.size()));
+  const bool cross = attribute_text(result.provenance, "attention") == "cross";
+  const Vector crossing = cross ? mean_pairs(result, offsets) : Vector();
+  std::vector<Matrix> profiles;
+  for (std::size_t d = 0; d < lengths.size(); ++d) {
+    const auto own = slice_of(sums, d, static_cast<std::size_t>(rows * columns));
+    Matrix profile = Eigen::Map<const Matrix>(own.data(), rows, columns);
+    for (Index c = 0; c < columns; ++c) {
+      const double pairs =
+          cross ? crossing[c] : static_cast<double>(lengths[d] - std::abs(offsets[static_cast<std::size_t>(c)]));
+      profile.col(c) *= pairs > 0 ? 1 / pairs : not_defined;
+    }
+    profiles.push_back(std::move(profile));
+  }
+  return profiles;
+}
+
+using Names = std::set<std::string_view>;
+
+/// Of every run its own, and the numbers do not depend on them.
+const Names of_the_moment{"command",      "started",  "wall_time_s", "threads",
+                          "job",          "NX_class", "processor",   "resumed_after_documents",
+                          "merged_parts", "ranks",    "run_sha256"};
+const Names about_program{"version", "commit", "compiler", "libraries", "instruction_set"};
+const Names about_model{"model",         "model_sha256",  "model_family", "layers",      "heads",
+                        "kv_heads",      "d_model",       "d_head",       "attention",   "position_term",
+                        "hidden_states", "stored_layers", "score_scale",  "intervention"};
+const Names about_text{"source", "documents", "length", "special_tokens", "tokenizer", "tokenizer_sha256", "encoding"};
+
+std::string shown(const Attributes& attributes, const std::string& name) {
+  const auto found = attributes.find(name);
+  if (found == attributes.end()) return "none";
+  return std::visit(
+      [](const auto& value) -> std::string {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::vector<double>>)
+          return fmt::format("{}", fmt::join(value, " "));
+        else
+          return fmt::format("{}", value);
+      },
+      found->second);
+}
+
+std::string about(const std::string& name) {
+  if (about_program.contains(name)) return "program";
+  if (about_model.contains(name) || name.starts_with("model") || name.starts_with("interven") ||
+      name.starts_with("captured_"))
+    return "model";
+  if (about_text.contains(name) || name.starts_with("source") || name.starts_with("target_")) return "text";
+  return "options";
+}
+
+template <class Numbers>
+void require_same(const char* what, const Numbers& first, const Numbers& second,
+                  const std::vector<std::string>& names) {
+  if (first != second)
+    throw ShapeError(
+        fmt::format("{} and {} cannot be compared: {} {} against {}", names[0], names[1], what, first, second));
+}
+
+/// "-64 .. 64 (129)"
+std::string span_of(const Axis& axis) {
+  return std::visit(
+      [](const auto& values) {
+        return values.empty() ? std::string("none")
+                              : fmt::format("{} .. {} ({})", values.front(), values.back(), values.size());
+      },
+      axis.values);
+}
+
+/// What two results' provenance says differently, model first; times, threads and paths of commands left out.
+std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const Attributes& second) {
+  std::set<std::string> names;
+  for (const Attributes* attributes : {&first, &second})
+    for (const auto& [name, value] : *attributes)
+      if (!of_the_moment.contains(name)) names.insert(name);
+  std::vector<ProvenanceChange> changes;
+  for (const char* group : {"model", "text", "options", "program"})
+    for (const std::string& name : names) {
+      const std::string one = shown(first, name), other = shown(second, name);
+      if (about(name) == group && one != other) changes.push_back({group, name, one, other});
+    }
+  return changes;
+}
+
+/// Whether the documents are what stands in files, whatever the seed.
+bool comes_from_files(const Attributes& provenance) {
+  const std::string source = attribute_text(provenance, "source");
+  return source == "text" || source == "images" || source == "sound";
+}
+
+/// Whether both looked at the same documents: the same source, by its digest, cut in the same way.
+bool same_documents(const Result& first, const Result& second) {
+  const Field *lengths = first.find("offset_trace/length"), *others = second.find("offset_trace/length");
+  if (lengths == nullptr || others == nullptr || lengths->values != others->values) return false;
+  if (!first.provenance.contains("source")) return false;
+  for (const auto* of : {&first.provenance, &second.provenance})
+    if (!comes_from_files(*of) && !of->contains("seed")) return false;
+  std::vector<ProvenanceChange> changes = provenance_changes(first.provenance, second.provenance);
+  // Documents of a seed are the same only of one seed; of a text, whatever the seed.
+  const bool text = comes_from_files(first.provenance);
+  return std::none_of(changes.begin(), changes.end(), [&](const ProvenanceChange& change) {
+    return (change.about == "text" && change.name != "source_file" && change.name != "target_file") ||
+           (!text && change.name == "seed");
+  });
+}
+
+/// @throws ShapeError that names what the two differ in: layers, heads, reach or axes, kind of attention
+void require_comparable(const Result& first, const Result& second, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < 2; ++i)
+    if ((i == 0 ? first : second).find("measured_offset/offset") == nullptr)
+      throw ShapeError(
+          fmt::format("{}: expected a result with measured offsets, found none; compare results of "
+                      "`headwave run`",
+                      names[i]));
+  require_same("attention is", attribute_text(first.provenance, "attention", "self"),
+               attribute_text(second.provenance, "attention", "self"), names);
+  const auto axes_of = [&](const char* name, const char* axis, const char* what) {
+    const Field *one = first.find(name), *other = second.find(name);
+    if (one == nullptr || other == nullptr) return;
+    require_same(what, span_of(one->axis(axis)), span_of(other->axis(axis)), names);
+    if (one->axis(axis).values != other->axis(axis).values)
+      throw ShapeError(fmt::format("{} and {} cannot be compared: {} are not the same", names[0], names[1], what));
+  };
+  axes_of("measured_offset/offset", "layer", "layers");
+  axes_of("measured_offset/offset", "head", "heads");
+  axes_of("measured_offset/offset", "pairs", "pairs");
+  axes_of("offset_trace/by_document", "near_offset", "reach, offsets");
+  const Attribute *reach = nullptr, *other = nullptr;
+  for (const auto& [of, to] : {std::pair{&first, &reach}, std::pair{&second, &other}})
+    if (const auto found = of->provenance.find("reach"); found != of->provenance.end()) *to = &found->second;
+  if (reach != nullptr && other != nullptr)
+    require_same("reach is", shown(first.provenance, "reach"), shown(second.provenance, "reach"), names);
+}
+
+/// Share of a head's documents in each cluster.
+/// @returns (rows, clusters)
+Matrix cluster_shares(const Field& field, Index rows) {
+  field.check_shape();
+  if (field.axes.size() != 3 || field.axes[2].size() < 1 || field.size() != rows * field.axes[2].size())
+    throw ShapeError(fmt::format("{}: expected shares of clusters for each of {} heads, found {} numbers on {} axes",
+                                 field.name, rows, field.size(), field.axes.size()));
+  return Eigen::Map<const Matrix>(field.doubles().data(), rows, field.axes[2].size());
+}
+
+std::vector<Index> dominant(const Matrix& shares) {
+  std::vector<Index> labels(static_cast<std::size_t>(shares.rows()));
+  for (Index row = 0; row < shares.rows(); ++row) shares.row(row).maxCoeff(&labels[static_cast<std::size_t>(row)]);
+  return labels;
+}
+
+/// What clusters of the second are called by those of the first.
+/// @param common  (clusters of the first, of the second)  how much they share
+std::vector<std::string> labels_by(Matrix common) {
+  std::vector<std::string> labels;
+  for (Index b = 0; b < common.cols(); ++b) labels.push_back(fmt::format("new {}", b));
+  for (Index matched = 0; matched < std::min(common.rows(), common.cols()); ++matched) {
+    Index a = 0, b = 0;
+    common.maxCoeff(&a, &b);
+    labels[static_cast<std::size_t>(b)] = fmt::format("{}", a);
+    common.row(a).setConstant(-1);
+    common.col(b).setConstant(-1);
+  }
+  return labels;
+}
+
+void add_clusters_of(Comparison& compared, const std::string& name, const Field& first, const Field& second) {
+  const Index rows = compared.grid.rows();
+  const Matrix shares = cluster_shares(first, rows), others = cluster_shares(second, rows);
+  if (!are_finite(shares) || !are_finite(others)) return;
+  const std::vector<Index> one = dominant(shares), other = dominant(others);
+  const std::vector<std::string> labels = labels_by(product(shares.transpose(), others));
+  WordChange word{name, "cluster that most of the head's documents fall into, by the first result's labels", {}, {}};
+  ClusterChange change{name, 0, adjusted_rand(one, other)};
+  for (std::size_t row = 0; row < one.size(); ++row) {
+    word.first.push_back(fmt::format("{}", one[row]));
+    word.second.push_back(labels[static_cast<std::size_t>(other[row])]);
+    change.same += word.first.back() == word.second.back() ? 1 : 0;
+  }
+  compared.words.push_back(std::move(word));
+  compared.clusters.push_back(std::move(change));
+}
+
+/// Names of the Fields that add_clusters() looks at.
+const std::vector<std::string>& cluster_fields() {
+  static const std::vector<std::string> names{"head_cluster/share", "score_cluster/share"};
+  return names;
+}
+
+/// Which cluster every head belongs to, as words and as a count, for each kind of clusters that both results
+/// have.
+/// @param compared  its grid is read, words and clusters are written
+/// @throws ShapeError if shares have other axes than described
+void add_clusters(Comparison& compared, const Result& first, const Result& second) {
+  for (const std::string& name : cluster_fields()) {
+    const Field *one = kept_field(first, name.c_str()), *other = kept_field(second, name.c_str());
+    if (one != nullptr && other != nullptr) add_clusters_of(compared, name.substr(0, name.find('/')), *one, *other);
+  }
+}
+
+/// Weights at one offset per head, NaN for none, with the bands of (2).
+MeasureChange weights_at(const MeanChange& change, const Vector& offset, Index reach, MeasureChange made) {
+  for (Index row = 0; row < offset.size(); ++row) {
+    const double t = offset[row] + static_cast<double>(reach);
+    if (!(t >= 0 && t < static_cast<double>(change.first.cols()))) continue;
+    const auto c = static_cast<Index>(t);
+    made.first[row] = change.first(row, c);
+    made.second[row] = change.second(row, c);
+    if (!std::isfinite(change.difference(row, c))) continue;
+    auto& verdict = made.verdict[static_cast<std::size_t>(row)];
+    verdict = ChangeVerdict::no_interval;
+    if (const double half = change.half_width(row, c); std::isfinite(half)) {
+      made.lower[row] = change.difference(row, c) - half;
+      made.upper[row] = change.difference(row, c) + half;
+      verdict = change.beyond(row, c) ? ChangeVerdict::beyond : ChangeVerdict::within;
+    }
+  }
+  return made;
+}
+
+/// Per head where the profile changed most, in standard errors.
+Vector most_changed(const MeanChange& change, Index reach) {
+  Vector offset = Vector::Constant(change.first.rows(), not_defined);
+  for (Index row = 0; row < offset.size(); ++row) {
+    double most = -1;
+    for (Index c = 0; c < change.first.cols(); ++c)
+      if (const double t = std::abs(change.difference(row, c)) / change.error(row, c); t > most) {
+        most = t;
+        offset[row] = static_cast<double>(c - reach);
+      }
+  }
+  return offset;
+}
+
+/// Why no band is finite; empty: they are.
+std::string why_untested(const MeanChange& change, const ComparisonOptions& options) {
+  if (std::isfinite(change.factor)) return "";
+  if (change.least_level <= options.level / 2)
+    return fmt::format("{} draws are too few for a level of {}; {} would be enough", options.draws, options.level,
+                       static_cast<Index>(std::ceil(2 / options.level)));
+  const std::string blocks = change.paired ? fmt::format("{} pairs of", change.first_blocks)
+                                           : fmt::format("{} and {}", change.first_blocks, change.second_blocks);
+  const Index enough = blocks_for(options.level / 2, change.paired);
+  return fmt::format("{} blocks of documents reach no level below {:.2g}; give {}{} documents or more{}", blocks,
+                     2 * change.least_level, change.paired ? "" : "each result ", enough * change.block,
+                     change.block > 1 ? ", or smaller blocks" : "");
+}
+
+/// A measure that is undefined in every head.
+MeasureChange blank_measure(const std::string& name, const std::string& unit, const std::string& long_name,
+                            Index rows) {
+  const Vector none = Vector::Constant(rows, not_defined);
+  return {name, unit, long_name, none,
+          none, none, none,      std::vector<ChangeVerdict>(static_cast<std::size_t>(rows), ChangeVerdict::undefined)};
+}
+
+/// What documents decide: offset, weight_at_first, weight_at_second and profile, by (1) and (2) of
+/// comparison.h; the mean profiles; or why nothing is decided.
+/// @param compared  its grid, options and whether documents are paired are read, the rest of this is written
+void add_profiles(Comparison& compared, const Result& first, const Result& second) {
+  const Index rows = compared.grid.rows();
+  MeasureChange offset =
+      blank_measure("offset", "token", "offset at which the mean attention weight is largest; 0: at itself", rows);
+  offset.first = found_offsets(first, rows);
+  offset.second = found_offsets(second, rows);
+  for (Index row = 0; row < rows; ++row)
+    if (std::isfinite(offset.first[row]) && std::isfinite(offset.second[row]))
+      offset.verdict[static_cast<std::size_t>(row)] = ChangeVerdict::no_interval;
+  compared.measures.push_back(offset);
+  const std::vector<Matrix> one = document_profiles(first, rows), other = document_profiles(second, rows);
+  compared.first_documents = std::ssize(one);
+  compared.second_documents = std::ssize(other);
+  if (one.empty() || other.empty()) {
+    compared.untested = "a result does not keep offset_trace/by_document";
+    return;
+  }
+  const ComparisonOptions& options = compared.options;
+  const MeanChange change = mean_change(
+      one, other, compared.paired, {options.level / 2, options.draws, options.block, options.seed, options.threads});
+  compared.block = change.block;
+  compared.first_blocks = change.first_blocks;
+  compared.second_blocks = change.second_blocks;
+  compared.untested = why_untested(change, options);
+  const Index reach = change.first.cols() / 2;
+  compared.first_profile = change.first;
+  compared.second_profile = change.second;
+  compared.profile_offset = most_changed(change, reach);
+  compared.measures.push_back(
+      weights_at(change, offset.first, reach,
+                 blank_measure("weight_at_first", "1", "mean weight at the first result's offset", rows)));
+  compared.measures.push_back(
+      weights_at(change, offset.second, reach,
+                 blank_measure("weight_at_second", "1", "mean weight at the second result's offset", rows)));
+  compared.measures.push_back(weights_at(
+      change, compared.profile_offset, reach,
+      blank_measure("profile", "1", "mean weight where the profile changed most, in standard errors", rows)));
+  if (!compared.untested.empty()) return;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+    auto& verdict = compared.measures[0].verdict[row];
+    if (verdict == ChangeVerdict::undefined) continue;
+    const auto i = static_cast<Index>(row);
+    const bool moved = offset.first[i] != offset.second[i];
+    const bool told = compared.measures[1].verdict[row] == ChangeVerdict::beyond ||
+                      compared.measures[2].verdict[row] == ChangeVerdict::beyond;
+    verdict = moved && told ? ChangeVerdict::beyond : ChangeVerdict::within;
+  }
+}
 
 /// A number per head, with its interval where the results have one.
 struct Measure {
@@ -69,13 +452,12 @@ struct Ends {
 
 double coverage_of(const Result& result, const Measure& measure) {
   const Field& field = result.at(measure.lower);
-  const auto found = field.attributes.find("coverage");
-  const auto* coverage = found == field.attributes.end() ? nullptr : std::get_if<double>(&found->second);
-  return coverage != nullptr && *coverage > 0 && *coverage < 1 ? *coverage : not_defined;
+  const double coverage = attribute_number(field.attributes, "coverage");
+  return coverage > 0 && coverage < 1 ? coverage : not_defined;
 }
 
-/// Takes the intervals of heads without a preference in either result: parts of a profile that has no strength mean
-/// nothing, and neither does their change.
+/// Takes the intervals of heads without a preference in either result: parts of a profile that has no
+/// strength mean nothing, and neither does their change.
 void ignore_no_preference(Ends& ends, const Result& first, const Result& second, Index rows) {
   constexpr const char* verdict = "head_account/verdict";
   const std::array words{head_words(first, verdict, "", rows), head_words(second, verdict, "", rows)};
@@ -158,8 +540,7 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   require_comparable(first, second, names);
   Comparison compared;
   const Field& field = first.at("measured_offset/offset");
-  if (const auto* layers = std::get_if<std::vector<std::int64_t>>(&field.axis("layer").values))
-    compared.grid.layers.assign(layers->begin(), layers->end());
+  compared.grid.layers = whole_coordinates(field, "layer");
   compared.grid.heads = field.axis("head").size();
   if (compared.grid.rows() < 1) throw ShapeError(fmt::format("{}: expected heads, found none", names[0]));
   compared.options = options;
@@ -179,6 +560,110 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   }
   add_clusters(compared, first, second);
   return compared;
+}
+
+bool Comparison::beyond(Index row) const {
+  return std::ranges::any_of(measures, [&](const MeasureChange& measure) {
+    return measure.verdict[static_cast<std::size_t>(row)] == ChangeVerdict::beyond;
+  });
+}
+
+bool Comparison::beyond() const {
+  for (Index row = 0; row < grid.rows(); ++row)
+    if (beyond(row)) return true;
+  return false;
+}
+
+std::vector<Index> Comparison::order() const {
+  Vector size = Vector::Zero(grid.rows());
+  for (const MeasureChange& measure : measures)
+    if (measure.name.starts_with("weight_at") || measure.name == "profile")
+      for (Index row = 0; row < size.size(); ++row)
+        size[row] = std::fmax(size[row], std::abs(measure.second[row] - measure.first[row]));
+  std::vector<Index> rows(static_cast<std::size_t>(grid.rows()));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  std::ranges::stable_sort(rows, [&](Index a, Index b) {
+    if (beyond(a) != beyond(b)) return beyond(a);
+    return size[a] > size[b];
+  });
+  return rows;
+}
+
+namespace {
+
+/// What every head differs by, a Field for each measure.
+std::vector<Field> differences(const Comparison& comparison, const std::vector<Axis>& axes) {
+  Fields fields("change");
+  for (const MeasureChange& measure : comparison.measures)
+    fields.add(measure.name, axes, measure.unit, "second - first: " + measure.long_name, measure.second - measure.first)
+        .undefined("not defined in one of the results");
+  return fields.taken();
+}
+
+/// Places of heads in the order of what is said of them.
+std::vector<std::int64_t> ranks(const Comparison& comparison) {
+  const std::vector<Index> order = comparison.order();
+  std::vector<std::int64_t> rank(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
+  return rank;
+}
+
+}  // namespace
+
+std::vector<Field> describe(const Comparison& comparison) {
+  const std::vector<Axis> heads{layer_axis(comparison.grid.layers), head_axis(comparison.grid.heads)};
+  const auto with = [&](Axis axis, bool outermost) {
+    std::vector<Axis> axes = heads;
+    axes.insert(outermost ? axes.begin() : axes.end(), std::move(axis));
+    return axes;
+  };
+  const auto names_of = [](const auto& of) {
+    std::vector<std::string> names;
+    for (const auto& one : of) names.push_back(one.name);
+    return names;
+  };
+  const std::vector<Axis> axes = with({"measure", "1", "what is compared", names_of(comparison.measures)}, true);
+  const auto each = [&](auto member) { return comparison.measures | std::views::transform(member); };
+  Fields fields("comparison");
+  const char* const undefined = "not defined in that result";
+  const char* const no_interval = "the results hold nothing that an interval could be made of";
+  fields.add("first", axes, "1 or token", "of the first result", each(&MeasureChange::first)).undefined(undefined);
+  fields.add("second", axes, "1 or token", "of the second result", each(&MeasureChange::second)).undefined(undefined);
+  fields.add("lower", axes, "1 or token", "lower end of the interval of second - first", each(&MeasureChange::lower))
+      .undefined(no_interval);
+  fields.add("upper", axes, "1 or token", "upper end of that interval", each(&MeasureChange::upper))
+      .undefined(no_interval);
+  fields.flags("verdict", axes, "whether the difference is beyond its interval", each(&MeasureChange::verdict),
+               {"within", "beyond", "no interval", "undefined"});
+  std::vector<std::uint8_t> changed;
+  for (Index row = 0; row < comparison.grid.rows(); ++row) changed.push_back(comparison.beyond(row) ? 1 : 0);
+  fields.flags("changed", heads, "whether a difference is beyond its interval", changed, {"no", "yes"});
+  fields.add("rank", heads, "1", "place among heads, those that changed first", ranks(comparison));
+  fields
+      .add("profile_offset", heads, "token", "offset at which the profile changed most, in standard errors",
+           comparison.profile_offset)
+      .undefined("not tested");
+  if (!comparison.words.empty()) {
+    const std::vector<Axis> said = with({"word", "1", "what is said of a head", names_of(comparison.words)}, true);
+    const auto every = [&](auto member) { return comparison.words | std::views::transform(member); };
+    fields.add("first_word", said, "1", "what the first result says", every(&WordChange::first));
+    fields.add("second_word", said, "1", "what the second result says", every(&WordChange::second));
+  }
+  if (const Index offsets = comparison.first_profile.cols(); offsets > 0) {
+    const std::vector<Axis> near = with(offset_axis("near_offset", -(offsets / 2), offsets / 2), false);
+    const char* const long_name = "mean attention weight at an offset, over blocks of documents";
+    const char* const absent = "a document has no such pair";
+    fields.add("first_profile", near, "1", long_name, comparison.first_profile).undefined_if_any(absent);
+    fields.add("second_profile", near, "1", long_name, comparison.second_profile).undefined_if_any(absent);
+  }
+  fields.note_all("level", comparison.options.level)
+      .note_all("draws", comparison.options.draws)
+      .note_all("seed", static_cast<std::int64_t>(comparison.options.seed))
+      .note_all("block", comparison.block)
+      .note_all("documents_paired", comparison.paired ? "yes" : "no");
+  if (!comparison.untested.empty()) fields.note_all("untested", comparison.untested);
+  fields.append(differences(comparison, heads));
+  return fields.taken();
 }
 
 }  // namespace headwave

@@ -82,34 +82,34 @@ struct Comparison {
 ///     apart:  [a - k (a - a_low), a + k (a_high - a)] and the same of b have no point in common  (3)
 ///     k = z(level / 4m) / z((1 - coverage) / 2)                                                  (4)
 ///
-/// (1) is a document's offset profile; the bands of (2) are mean_change()'s, for all heads and offsets together, of pairs
-/// of documents where both results looked at the same ones. `profile` is where a head's changed most; `weight_at_first`
-/// and `weight_at_second` are (1) at the offset that each result found. An offset is beyond if it differs and one of
-/// these weights is. Predicted offsets and shares of the account have intervals of their own: (3) asks for more than two
-/// intervals apart, they are widened by (4) as normal ones would be for all m of them to hold together. So `level` bounds
-/// the chance of calling any head changed where nothing is, by documents exactly, by (3) as far as the widening holds.
-/// Both get half of it.
+/// (1) is a document's offset profile; the bands of (2) are mean_change()'s, for all heads and offsets
+/// together, of pairs of documents where both results looked at the same ones. `profile` is where a head's
+/// changed most; `weight_at_first` and `weight_at_second` are (1) at the offset that each result found. An
+/// offset is beyond if it differs and one of these weights is. Predicted offsets and shares of the account
+/// have intervals of their own: (3) asks for more than two intervals apart, they are widened by (4) as normal
+/// ones would be for all m of them to hold together. So `level` bounds the chance of calling any head changed
+/// where nothing is, by documents exactly, by (3) as far as the widening holds. Both get half of it.
 ///
-/// A head's cluster is the one that most of its documents fall into. Labels mean nothing from one result to another: a
-/// cluster of the second has the label of that of the first with which it shares most, largest shares first; "new 3" is
-/// left without one.
+/// A head's cluster is the one that most of its documents fall into. Labels mean nothing from one result to
+/// another: a cluster of the second has the label of that of the first with which it shares most, largest
+/// shares first; "new 3" is left without one.
 ///
-/// Documents in a row are alike, so blocks of them decide, as long as the level allows. Texts by two authors, or of two
-/// articles, differ all the same, and that is a change. Other lengths, models or options are a change too; provenance
-/// says which.
+/// Documents in a row are alike, so blocks of them decide, as long as the level allows. Texts by two authors,
+/// or of two articles, differ all the same, and that is a change. Other lengths, models or options are a
+/// change too; provenance says which.
 ///
-/// Source: (1) Yamamoto and Matsuzaki 2023, section 3.1; (2) see mean_change(); (3) and (4) are this project's, with the
-/// normal quantile z and Bonferroni's division.
+/// Source: (1) Yamamoto and Matsuzaki 2023, section 3.1; (2) see mean_change(); (3) and (4) are this
+/// project's, with the normal quantile z and Bonferroni's division.
 /// @param names  what messages call the two
-/// @throws ShapeError that names what cannot be compared: other layers, heads, reach or axes, another kind of attention,
-///         or no measured offsets; NumericError as mean_change()
+/// @throws ShapeError that names what cannot be compared: other layers, heads, reach or axes, another kind of
+///         attention, or no measured offsets; NumericError as mean_change()
 Comparison comparison(const Result& first, const Result& second,
                       const std::vector<std::string>& names = {"first", "second"},
                       const ComparisonOptions& options = {});
 
-/// Fields comparison/first, second, lower, upper and verdict (measure, layer, head); changed, rank and profile_offset (layer,
-/// head); first_word and second_word (word, layer, head); first_profile and second_profile (layer, head, near_offset); and
-/// change/NAME (layer, head), the difference in each measure.
+/// Fields comparison/first, second, lower, upper and verdict (measure, layer, head); changed, rank and
+/// profile_offset (layer, head); first_word and second_word (word, layer, head); first_profile and
+/// second_profile (layer, head, near_offset); and change/NAME (layer, head), the difference in each measure.
 std::vector<Field> describe(const Comparison& comparison);
 
 /// Names of the Fields that comparison() looks at, so that no more need be read.

@@ -5,13 +5,43 @@
 
 #include <fmt/format.h>
 
+#include "../../analysis/predictions/word_atlas.h"
 #include "../../core/model/trained_rows.h"
 #include "../../core/process/threads.h"
-#include "../../data/sources/packed_ids.h"
+#include "../../data/sources/token_ids.h"
+#include "../run/document_pass.h"
 #include "../run/provenance.h"
-#include "word_passes.h"
 
 namespace headwave {
+
+std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptions& options,
+                                    const ProgressCallback& progress) {
+  if (const Index length = input.source->length(0); length < 3)
+    throw ShapeError(
+        fmt::format("random words: documents have {} tokens; offsets are predicted from 3 tokens on", length),
+        {give("length", "3 or more"), give("passes", "0", "to predict from the weights alone")});
+  JobOptions job;
+  job.only = {std::string(head_account_analysis().name)};
+  job.reach = options.reach;
+  job.dealt_tokens = job.draws = 0;  // the measured profile is all that is read, and its weight tells what it is worth
+  const int threads = thread_count(options.threads);
+  DocumentPass pass(input.model, *input.source, job, threads);
+  StageReport report(progress);
+  pass.run(report);
+  std::vector<KindResult> results;
+  for (std::size_t site = 0; site < pass.sites().size(); ++site) {
+    const AttentionKind kind = pass.sites()[site].kind;
+    (void)pass.fields(site, report);
+    if (kind == AttentionKind::cross) continue;
+    Result result;
+    result.fields = describe(word_atlas(pass.finished(site).get<HeadAccount>()));
+    result.provenance = input.source->provenance();
+    result.provenance.insert(input.provenance.begin(), input.provenance.end());
+    results.push_back({kind, std::move(result)});
+  }
+  report.end();
+  return results;
+}
 
 namespace {
 
@@ -19,16 +49,16 @@ namespace {
 void require_options(const Model& model, const ModelPlace& place, const ModelAtlasOptions& options) {
   const Index positions = model.stack.embedding.positions.rows(), length = options.atlas.length;
   if (positions > 0 && (length > positions || length == 1))
-    throw ShapeError(fmt::format("{}: --length {}, but the model has {} positions; ask for 2 to {}, or 0 for all",
-                                 place.weights.string(), length, positions, positions));
-  if (positions > 0 && (options.rows > positions || options.rows == 1))
     throw ShapeError(
-        fmt::format("{}: --rows {}, but the position table has {}; ask for 2 to {}, or 0 for those that "
-                    "look trained",
-                    place.weights.string(), options.rows, positions, positions));
+        fmt::format("{}: {} positions were asked for, the model has {}", place.weights.string(), length, positions),
+        give("length", fmt::format("2 to {}, or 0", positions), "for all"));
+  if (positions > 0 && (options.rows > positions || options.rows == 1))
+    throw ShapeError(fmt::format("{}: {} rows of the position table were asked for, it has {}", place.weights.string(),
+                                 options.rows, positions),
+                     give("rows", fmt::format("2 to {}, or 0", positions), "for those that look trained"));
   for (const HeadName& name : options.paper_heads)
     if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
-      throw ShapeError(fmt::format("--paper-rotation: there is no {}; the model has {} layers of {} heads",
+      throw ShapeError(fmt::format("there is no head {}; the model has {} layers of {} heads",
                                    head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
 }
 
@@ -38,7 +68,8 @@ Index positions_read(const Stack& stack, const ModelAtlasOptions& options) {
   return options.atlas.length > 0 ? std::min(options.atlas.length, rows) : rows;
 }
 
-/// Tokens of a document of random words: as asked for, or as the model is usually given, but within the rows that are read.
+/// Tokens of a document of random words: as asked for, or as the model is usually given, but within the rows
+/// that are read.
 Index tokens_of(const Model& model, const ModelAtlasOptions& options) {
   if (options.atlas.length > 0) return options.atlas.length;
   PackingOptions packing;
@@ -122,7 +153,7 @@ std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOpt
     add_trained_rows(result.provenance, stack.embedding.positions);
     if (!stack.embedding.positions.empty())
       result.provenance["positions_read"] = static_cast<std::int64_t>(positions_read(stack, options));
-    if (stack.position_term) result.provenance["position_term"] = std::string(stack.position_term->name());
+    if (stack.position_term) result.provenance["position_term"] = std::string(stack.position_term.name());
     result.provenance["score_scale"] = stack.block.score_scale;
     result.provenance["reach"] = static_cast<std::int64_t>(options.atlas.reach);
     result.provenance["level"] = options.atlas.null.level;

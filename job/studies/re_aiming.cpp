@@ -7,14 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/attention/clearest_heads.h"
-#include "../../analysis/attention/followed_shifts.h"
+#include "../../analysis/attention/followed_keys.h"
 #include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/registry/job_option_table.h"
+#include "../../analysis/statistics/published_measures.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/process/threads.h"
 #include "../run/document_pass.h"
-#include "../run/stage_report.h"
 
 namespace headwave {
 
@@ -42,11 +42,11 @@ struct Looks {
 
 Looks looks_of(const Model& model, const Source& source, const ReAimingOptions& options, int threads) {
   JobOptions job;
-  job.only = {"measured_offset"};
+  job.only = {std::string(measured_offset_analysis().name)};
   job.reach = options.reach;
   job.level = options.level;
   require_in_range(job);
-  StageReport nobody({}, {});
+  StageReport nobody({});
   DocumentPass pass(model, source, job, threads);
   pass.run(nobody);
   (void)pass.fields(0, nobody);
@@ -86,10 +86,10 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
     if (std::find(options.heads.begin(), options.heads.begin() + static_cast<std::ptrdiff_t>(h), options.heads[h]) !=
         options.heads.begin() + static_cast<std::ptrdiff_t>(h))
       throw ShapeError(
-          fmt::format("--heads: {} is named twice", head_name(options.heads[h].layer, options.heads[h].head)));
+          fmt::format("the head {} is named twice", head_name(options.heads[h].layer, options.heads[h].head)));
   for (const HeadName& name : options.heads)
     if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
-      throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads",
+      throw ShapeError(fmt::format("there is no head {}; the model has {} layers of {} heads",
                                    head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
   if (source.count() < 1) throw ShapeError("re_aiming: the source has no documents; expected at least one");
   const int threads = thread_count(options.threads);

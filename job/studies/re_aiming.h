@@ -16,7 +16,8 @@ struct ReAimingOptions {
   int threads = 0;      ///< 0: one per core; changes no digit
 };
 
-/// How far attention moves when keys are re-aimed: the causal test of the wave. S = shifts, 0 among them, ascending.
+/// How far attention moves when keys are re-aimed: the causal test of the wave. S = shifts, 0 among them,
+/// ascending.
 struct ReAiming {
   std::vector<HeadName> heads;
   std::vector<Index> shifts;
@@ -28,13 +29,15 @@ struct ReAiming {
   Vector fitted;  ///< (heads)  shifts u != 0 that the slope is fitted to: what lands elsewhere, on an alias say, is not
 };
 
-/// Re-aims one layer's heads after another, W_K' = T_u W_K (core/model/intervention.h), and measures where they look in the
-/// running model.
+/// Re-aims one layer's heads after another, W_K' = T_u W_K (core/model/intervention.h), and measures where
+/// they look in the running model.
 ///
-/// Heads of a layer are re-aimed together, since none reads what another writes; layers after it are not run. A head
-/// whose t* lies at u = t* lands on itself, offset 0. What follows only in part is drawn by words as well.
+/// Heads of a layer are re-aimed together, since none reads what another writes; layers after it are not run.
+/// A head whose t* lies at u = t* lands on itself, offset 0. What follows only in part is drawn by words as
+/// well.
 ///
-/// @throws ShapeError if the model has no position table, is an encoder-decoder, or a head is not there; Error as run_job()
+/// @throws ShapeError if the model has no position table, is an encoder-decoder, or a head is not there;
+///         Error as run_job()
 ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptions& options = {},
                    const ProgressCallback& progress = {});
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/statistics/loss_difference.h"
+#include "../../analysis/statistics/mean_change.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
 

@@ -11,15 +11,15 @@ namespace headwave {
 
 struct TextLossOptions {
   double masked_share =
-      0.15;                ///< of a document's ordinary tokens that a masked model has to guess; its training's share
-  std::uint64_t seed = 1;  ///< of which tokens those are
+      0.15;                ///< share of a document's ordinary tokens that are masked for a masked model, as in training
+  std::uint64_t seed = 1;  ///< of the choice of masked tokens
   int threads = 0;         ///< 0: one per core; changes no digit
 };
 
-/// How well a model predicts the documents of a source: every next token of a causal model, every next token
-/// of the target of an encoder-decoder, the masked tokens of a masked one. Which tokens are masked depends on
-/// the seed and the document's number alone, so two models, or one with and without an intervention, are
-/// asked the same.
+/// How well a model predicts the documents of a source: a causal model every next token, an encoder-decoder
+/// every next token of the target, a masked model the masked tokens. Which tokens are masked depends on the
+/// seed and the document's number alone, so that two models, or one with and without an intervention, predict
+/// the same tokens.
 ///
 /// @param mask  id of the mask token, for a masked model
 /// @returns one loss per document

@@ -5,9 +5,10 @@ from .attention import Tile, attend, delay, offset_traces, spectrum
 from .capture import capture
 from .errors import Error, FormatError, IoError, NumericError, ShapeError
 from .jobs import account, atlas, run
+from .profiles import watch
 from .result import Result, open_result as open
 
 __all__ = [
     "Error", "FormatError", "IoError", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",
-    "capture", "commit", "delay", "offset_traces", "open", "run", "spectrum",
+    "capture", "commit", "delay", "offset_traces", "open", "run", "spectrum", "watch",
 ]

@@ -29,7 +29,7 @@ class Capture:
             raise FormatError(f"capture: tokenizer is {type(tokenizer).__name__}; expected one of transformers")
         packing = whole(packing, "packing", 0, 9)
         from .torch_models import described, require_eval  # PyTorch where it is there
-        from .watch import Watch
+        from .hooks import Watch
 
         self.documents = 0
         self._output = _Output(path, overwrite)

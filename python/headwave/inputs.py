@@ -12,7 +12,9 @@ from typing import Any, Mapping, Sequence
 from . import _core
 from .arguments import names, path, text, whole, whole_or_none
 from .arrays import as_array, listed_ids, raw
+from .documents import documents_of, texts_of, unknown_share
 from .errors import FormatError, IoError, ShapeError
+from .images import prepared_images
 from .neighbours import named_states
 
 
@@ -86,11 +88,8 @@ class Input:
             raise FormatError("run: layers and weights are of a model directory; the weights of a model of PyTorch are in memory, all of them")
         if self.kind == "random_tokens":
             self.value = whole(self.value, "random_tokens", 1, 2**20)
-        if self.kind in ("images", "features"):
-            self.value = path(self.value, self.kind)
-            if self.length is not None or not self.special_tokens:
-                read = "an image has the model's own patches" if self.kind == "images" else "a sound has as many frames as the model reads"
-                raise FormatError(f"run: {read}; leave length and special_tokens away")
+        if self.kind in ("images", "features") and (self.length is not None or not self.special_tokens):
+            raise FormatError("run: the model says how long an image or a sound is; omit length and special_tokens")
         if self.model is not None and not self.in_memory:
             self.model = path(self.model, "model")
 
@@ -112,7 +111,8 @@ class Input:
 
     def as_options(self) -> dict[str, Any]:
         """What a job file says of it (docs/job-file.md), paths absolute. What is in memory has no name there."""
-        file = self.value if isinstance(self.value, os.PathLike) or (isinstance(self.value, str) and self.kind != "text") else None
+        in_file = isinstance(self.value, os.PathLike) or (isinstance(self.value, str) and self.kind != "text")
+        file = self.value if in_file and self.kind != "images" else None
         said = {"model": None if self.in_memory or self.model is None else os.path.abspath(self.model),
                 "map": self.map and os.path.abspath(self.map), "documents": self.documents, "length": self.length,
                 self.kind.replace("_", "-"): self.value if self.kind == "random_tokens" else file and os.path.abspath(os.fsdecode(file)),
@@ -143,13 +143,15 @@ class Input:
     def _of_states(self) -> Any:
         if self.length is not None:
             raise FormatError("run: length does not apply to states: documents are as they were stored")
-        return _core.states_input(_states(self.value), self._place, self.heads, self.documents, self.layer,
+        return _core.states_input(_arrays(self.value, "states"), self._place, self.heads, self.documents, self.layer,
                                   self.dataset, self.axes, self.states_map, self.apply_norm, self.any_states)
 
     def _of_folder(self) -> Any:
         if self.model is None:
             raise FormatError(f"run: {self.kind} needs a model: its directory, or a model of transformers")
         if self.kind == "text":
+            if self.tokenizer is not None:
+                return self._of_tokenizer()
             if self.target is not None:
                 return _core.pairs_input(self._place, _text(self.value), _text(self.target, "target"), self.documents,
                                          self.special_tokens, self.encoding, bool(self.allow_unknown))
@@ -157,11 +159,27 @@ class Input:
                                     bool(self.allow_unknown))
         if self.kind == "ids":
             return _core.ids_input(self._place, ids_place(self.value), self.documents, self.length)
-        if self.kind == "images":
-            return _core.images_input(self._place, self.value, self.documents)
-        if self.kind == "features":
-            return _core.sound_input(self._place, self.value, self.documents)
+        if self.kind in ("images", "features"):
+            features = self.value if self.kind == "features" else prepared_images(self.model, self.value, self.documents)
+            return _core.features_input(self._place, _arrays(features, "features"), self.documents)
         return _core.random_input(self._place, self.value, self.documents, self.special_tokens, self.seed)
+
+
+    def _of_tokenizer(self) -> Any:
+        """A text for a model directory through a tokenizer of transformers, cut as the program cuts texts."""
+        if self.target is not None:
+            raise FormatError("run: a text and its target are read by the tokenizers of the model directory; omit tokenizer")
+        listed, _ = documents_of(self._place, None, self.tokenizer, _written(self.value, self.encoding), None, self.documents, self.length,
+                                 self.special_tokens)
+
+        def document(i: int) -> dict[str, Any]:
+            tokens, special = texts_of(self.tokenizer, listed[i])
+            return {"name": f"text, document {i}", "ids": listed[i], "tokens": tokens, "special": special, "layers": []}
+
+        lengths = [len(ids) for ids in listed]
+        provenance = {"source": "text", "documents": len(listed), "length": max(lengths), "tokenizer": type(self.tokenizer).__name__}
+        provenance |= unknown_share(self.tokenizer, listed, bool(self.allow_unknown))
+        return _core.tokenized_input(self._place, lengths, document, provenance)
 
 
 def _text(value: Any, name: str = "text") -> Any:
@@ -200,13 +218,17 @@ def ids_place(value: Any) -> Any:
     return "ids", json.dumps(listed)
 
 
-def _states(value: Any) -> Any:
+def _arrays(value: Any, what: str) -> Any:
+    """Arrays by name: a file or folder, or what C++ reads in memory."""
     if isinstance(value, (str, os.PathLike)):
-        return path(value, "states")
+        return path(value, what)
+    if what == "features" and not isinstance(value, Mapping):
+        raise FormatError(f"features: {type(value).__name__}; expected a file, or arrays by name as an image processor or a feature "
+                          "extractor of transformers gives them")
     arrays = []
-    for name, of in named_states(value).items():
-        array = as_array(of, f"states: '{text(name, 'states: a name')}'")
+    for name, of in (named_states(value) if what == "states" else value).items():
+        array = as_array(of, f"{what}: '{text(name, f'{what}: a name')}'")
         if array.size == 0:
-            raise ShapeError(f"states: '{name}' has shape {array.shape}: there is nothing in it")
+            raise ShapeError(f"{what}: '{name}' has shape {array.shape}: there is nothing in it")
         arrays.append(raw(name, array))
     return arrays

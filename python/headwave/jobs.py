@@ -20,7 +20,7 @@ Progress = bool | Callable[[str], Any]
 
 
 def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
-        states: Any = None, images: str | os.PathLike | None = None, features: str | os.PathLike | None = None, random_tokens: int | None = None,
+        states: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
         documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
         map: str | os.PathLike | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None,
@@ -31,14 +31,16 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
     Args:
         model: a Hugging Face model directory; or a model of transformers, whose own weights are looked at and which runs
             where it is; None where states bring their own queries, keys, weights or attention
-        tokenizer: of a model of transformers, for `text`
+        tokenizer: of transformers, for `text`: needed for a model of transformers; used in place of a directory's own
         text: a text as str, or a file as pathlib.Path, cut into documents
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
         ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
         states: stored states, queries and keys or attention (docs/stored-states.md): a file, an array, or a dict of
             arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
-        images: a folder of PNG and JPEG files, for a model of images (docs/images.md)
-        features: a file of spectra of sounds and of what is said, for a model of sound (docs/sound.md)
+        images: a folder of image files, or a list of files, images of Pillow or arrays, for a model of images: prepared by the
+            checkpoint's own processor of transformers (docs/images.md)
+        features: images or sounds that are prepared: a file, or arrays by name, as processors of transformers return them
+            (docs/images.md, docs/sound.md)
         random_tokens: so many random tokens, twice, in every document
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read

@@ -12,7 +12,7 @@ from . import _core
 from .documents import documents_of, require_known, texts_of, unknown_share
 from .errors import FormatError
 from .hooked import hooked, is_hooked
-from .watch import Watch
+from .hooks import Watch
 
 _DTYPES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64",
            torch.int64: "I64", torch.int32: "I32", torch.uint8: "U8", torch.bool: "BOOL"}

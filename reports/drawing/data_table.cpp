@@ -21,7 +21,8 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
-/// Whether a spreadsheet might take a text for a formula, which can run programs; or for one of ours, see below.
+/// Whether a spreadsheet might take a text for a formula, which can run programs; or for one of ours, see
+/// below.
 bool may_be_run(const std::string& text) {
   return !text.empty() && std::string_view("=+-@'").find(text.front()) != std::string_view::npos;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -8,9 +10,16 @@
 
 namespace headwave {
 
-using Cell = std::variant<double, Index, std::string>;
+/// What stands in one cell: a number, a count or a text.
+struct Cell : std::variant<double, Index, std::string> {
+  Cell(std::floating_point auto number) : variant(static_cast<double>(number)) {}  // NOLINT: implicit, rows are lists
+  Cell(std::integral auto count) : variant(static_cast<Index>(count)) {}           // NOLINT: as above
+  Cell(std::string text) : variant(std::move(text)) {}                             // NOLINT: as above
+  Cell(const char* text) : variant(std::string(text)) {}                           // NOLINT: as above
+};
 
-/// Numbers and texts in named columns: what one panel of a figure draws, and what is written beside the figure.
+/// Numbers and texts in named columns: what one panel of a figure draws, and what is written beside the
+/// figure.
 class DataTable {
  public:
   explicit DataTable(std::vector<std::string> columns);
@@ -31,24 +40,26 @@ class DataTable {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// Tab-separated values for people and programs: a line of column names, then the rows. Doubles are written so that
-/// they read back to the same bits, undefined ones as NaN; tab, line end and backslash in texts as \t, \n, \r and \\,
-/// other control characters as \u001b. A text that begins with = + - @, which a spreadsheet could take for a formula, or
-/// with an apostrophe, stands after an apostrophe.
+/// Tab-separated values for people and programs: a line of column names, then the rows. Doubles are written
+/// so that they read back to the same bits, undefined ones as NaN; tab, line end and backslash in texts as
+/// \t, \n, \r and \\, other control characters as \u001b. A text that begins with = + - @, which a
+/// spreadsheet could take for a formula, or with an apostrophe, stands after an apostrophe.
 std::string tab_separated(const DataTable& table);
 
-/// Comma-separated values after RFC 4180, for pandas, R and spreadsheets, in UTF-8 with bare line feeds: a line of column
-/// names, then the rows. Numbers are those of tab_separated(), undefined ones empty cells. Texts are written as there, so
-/// that a row is one line and no text is a formula, and stand in double quotes where they hold a comma, a quote, or a
-/// space at an end, or are empty; bytes that are no UTF-8 become U+FFFD.
+/// Comma-separated values after RFC 4180, for pandas, R and spreadsheets, in UTF-8 with bare line feeds: a
+/// line of column names, then the rows. Numbers are those of tab_separated(), undefined ones empty cells.
+/// Texts are written as there, so that a row is one line and no text is a formula, and stand in double quotes
+/// where they hold a comma, a quote, or a space at an end, or are empty; bytes that are no UTF-8 become
+/// U+FFFD.
 std::string comma_separated(const DataTable& table);
 
-/// A cell of that, and a line of cells, for tables too long to be held. A line is never empty: programs skip such.
+/// A cell of that, and a line of cells, for tables too long to be held. A line is never empty: programs skip
+/// such.
 std::string csv_cell(const Cell& cell);
 std::string csv_line(const std::vector<std::string>& cells);
 
-/// The same rows as gnuplot reads them, without the names. gnuplot ends a text at a double quote and takes backslashes
-/// for escapes, so both are written as escapes here; texts are made visible_text() first.
+/// The same rows as gnuplot reads them, without the names. gnuplot ends a text at a double quote and takes
+/// backslashes for escapes, so both are written as escapes here; texts are made visible_text() first.
 std::string gnuplot_data(const DataTable& table);
 
 }  // namespace headwave

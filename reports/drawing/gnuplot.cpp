@@ -1,23 +1,28 @@
 #include "gnuplot.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <cerrno>
+#include <cstring>
+#include <deque>
 #include <memory>
+#include <string_view>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "../../core/errors/error.h"
+#include "../../data/files/file_descriptor.h"
 #include "../../data/files/replaced_file.h"
-#include "program.h"
 #include "run_mark.h"
 #include "visible_text.h"
-#include "whole_figure.h"
 
 namespace headwave {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr double text_size = 8.0;  // points
 
@@ -28,84 +33,147 @@ struct Paper {
   std::string font;
 };
 
-/// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a user unit,
-/// of which we give it 72 to the inch before the figure is enlarged. The factors make the three look alike.
+/// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a
+/// user unit, of which there are 72 to the inch before the figure is enlarged. The factors make the three
+/// look alike.
 std::string terminal(const std::string& format, const Paper& paper) {
   const double width = paper.width * paper.times, height = paper.height * paper.times;
   const std::string font = fmt::format("font \"{},{}\"", paper.font, text_size);
   if (format == "pdf")
     return fmt::format(
-        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} fontscale {} linewidth {} pointscale {} butt "
-        "dashlength 0.6",
+        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} "
+        "fontscale {} linewidth {} pointscale {} butt "
+        "dashlength 0.6\n",
         width, height, font, 0.75 * paper.times, paper.times, paper.times);
   if (format == "svg")
     return fmt::format(
-        "set terminal svg noenhanced size {:.0f},{:.0f} {} linewidth 0.5 butt dashlength 0.6 background \"#ffffff\"",
+        "set terminal svg noenhanced size {:.0f},{:.0f} {} linewidth 0.5 butt "
+        "dashlength 0.6 background \"#ffffff\"\n",
         paper.width * 72, paper.height * 72, font);
   if (format == "png") {
     // 200 dots per inch, fewer where cairo's largest picture (32767 dots) or sheer size would be the limit.
     const double dots = std::min(200.0, 8000.0 / std::max(width, height)), unit = dots * paper.times;
     return fmt::format(
-        "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} fontscale {:.4f} linewidth {:.4f} pointscale "
-        "{:.4f} butt dashlength 0.6 background \"#ffffff\"",
+        "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} "
+        "fontscale {:.4f} linewidth {:.4f} pointscale "
+        "{:.4f} butt dashlength 0.6 background \"#ffffff\"\n",
         width * dots, height * dots, font, unit / 96, unit / 144, unit / 72);
   }
   throw ShapeError(fmt::format("figure format '{}': expected pdf, svg or png", shortened(visible_text(format), 20)));
 }
 
-/// What gnuplot made of a format: it writes an SVG, which cannot tell that a part is missing, to us and not to a disk.
-std::string made_figure(const ProgramEnd& end, const fs::path& scratch, const std::string& format) {
-  if (format == "svg") return end.output;
-  const fs::path path = scratch / ("figure." + format);
-  if (!fs::exists(path)) return "";
-  std::ifstream file(path, std::ios::binary);
-  std::string content{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad()) throw IoError(fmt::format("{}: cannot be read", visible_text(path.string())));
-  return content;
-}
-
-void replace_first(std::string& text, const std::string& old, const std::string& by) {
-  if (const auto at = text.find(old); at != std::string::npos) text.replace(at, old.size(), by);
-}
-
-/// gnuplot gives an SVG its size in pixels and the title "Gnuplot"; on paper it should be as large as the PDF. Browsers
-/// smooth the few pixels of an embedded heat map unless told not to. Of "]]>", which no text in XML may hold, gnuplot
-/// leaves the ">" as it is.
+/// gnuplot gives an SVG its size in pixels and the title "Gnuplot"; on paper it should be as large as the
+/// PDF. Browsers smooth the few pixels of an embedded heat map unless told not to. Of "]]>", which no text in
+/// XML may hold, gnuplot leaves the ">" as it is.
 std::string finished_svg(std::string svg, const std::string& name, const Paper& paper) {
-  replace_first(
-      svg, fmt::format("width=\"{:.0f}\" height=\"{:.0f}\"", paper.width * 72, paper.height * 72),
-      fmt::format("width=\"{:.3f}in\" height=\"{:.3f}in\"", paper.width * paper.times, paper.height * paper.times));
-  replace_first(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
-  const std::string mark = "]]>", escaped = "]]&gt;";
-  for (std::size_t at = svg.find(mark); at != std::string::npos; at = svg.find(mark, at + escaped.size()))
-    svg.replace(at, mark.size(), escaped);
-  const std::string family = fmt::format("font-family=\"{}", paper.font), bold = family + ":Bold\"";
-  for (std::size_t at = svg.find(bold); at != std::string::npos; at = svg.find(bold, at))
-    svg.replace(at, bold.size(), family + "\" font-weight=\"bold\"");
-  const std::string image = "<image ";
-  const std::string style = "style='image-rendering:optimizeSpeed;image-rendering:pixelated' ";
-  for (std::size_t at = svg.find(image); at != std::string::npos; at = svg.find(image, at + style.size()))
-    svg.insert(at + image.size(), style);
+  const double width = paper.width * paper.times, height = paper.height * paper.times;
+  replace_all(svg, fmt::format("\n width=\"{:.0f}\" height=\"{:.0f}\"", paper.width * 72, paper.height * 72),
+              fmt::format("\n width=\"{:.3f}in\" height=\"{:.3f}in\"", width, height));
+  replace_all(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
+  replace_all(svg, "]]>", "]]&gt;");
+  const std::string family = fmt::format("font-family=\"{}", paper.font);
+  replace_all(svg, family + ":Bold\"", family + "\" font-weight=\"bold\"");
+  replace_all(svg, "<image ",
+              "<image "
+              "style='image-rendering:optimizeSpeed;image-rendering:pixelated' ");
   return svg;
 }
 
-[[noreturn]] void refuse_without_gnuplot() {
-  throw IoError("gnuplot is not installed, figures need it: install the Debian package gnuplot-nox, or leave them out");
+[[noreturn]] void fail(const std::string& what, const char* cannot) {
+  throw IoError(fmt::format("{}: cannot {}: {}", what, cannot, std::strerror(errno)));
 }
 
-ProgramEnd run_gnuplot(const fs::path& folder, const std::string& name) {
-  // -d: neither the user's nor the system's start-up file may change how a figure looks.
-  // GNUTERM names a terminal that gnuplot opens first, which it may not have.
-  ProgramEnd end = run_program({"gnuplot", "-d", "figure.gp"}, folder, "GNUTERM=unknown");
-  if (!end.found) refuse_without_gnuplot();
-  // It goes on without a data file that it cannot read, and only warns.
-  const bool skipped = end.errors.find("Cannot find or open file") != std::string::npos;
-  if (end.exit_code == 0 && !skipped) return end;
-  // What went wrong stands on the last line, below the command that was too much for it.
-  const std::string said = end.errors.substr(0, end.errors.find_last_not_of(" \n") + 1);
-  const std::string last = visible_text(said.substr(said.find_last_of('\n') + 1));
+FileDescriptor file_in_memory(const std::string& content, const std::string& what) {
+  FileDescriptor file(memfd_create("headwave", MFD_CLOEXEC));
+  if (!file.is_open() || !file.write(content)) fail(what, "hold a figure in memory");
+  return file;
+}
+
+/// All that a file in memory holds.
+std::string content_of(const FileDescriptor& file, const std::string& what) {
+  const off_t size = ::lseek(file.get(), 0, SEEK_END);
+  std::string text(static_cast<std::size_t>(std::max<off_t>(size, 0)), '\0');
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t read = ::pread(file.get(), text.data() + at, text.size() - at, static_cast<off_t>(at));
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) fail(what, "read what gnuplot draws");
+    at += static_cast<std::size_t>(read);
+  }
+  return text;
+}
+
+/// Our environment, in which GNUTERM names no terminal: gnuplot opens the one it names first, which it may not
+/// have.
+std::vector<char*> environment() {
+  static std::string no_terminal = "GNUTERM=unknown";
+  std::vector<char*> variables;
+  for (char** one = environ; *one != nullptr; ++one)
+    if (!std::string_view(*one).starts_with("GNUTERM=")) variables.push_back(*one);
+  variables.insert(variables.end(), {no_terminal.data(), nullptr});
+  return variables;
+}
+
+/// gnuplot as a child process, started without a shell. Its stdin is /dev/null; its script, output and errors are
+/// files in memory, of which it opens the script as file 3.
+class Gnuplot {
+ public:
+  /// @param what  what errors begin with: "figure offset_profile"
+  Gnuplot(std::vector<std::string> arguments, const std::string& script, std::string what)
+      : what_(std::move(what)),
+        script_(file_in_memory(script, what_)),
+        output_(file_in_memory("", what_)),
+        errors_(file_in_memory("", what_)) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, output_.get(), 1);
+    posix_spawn_file_actions_adddup2(&actions, errors_.get(), 2);
+    posix_spawn_file_actions_adddup2(&actions, script_.get(), 3);
+    std::vector<char*> argv, variables = environment();
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    const int failure = posix_spawnp(&child_, argv.front(), &actions, nullptr, argv.data(), variables.data());
+    posix_spawn_file_actions_destroy(&actions);
+    if (failure == 0) return;
+    child_ = 0;
+    errno = failure;
+    if (failure != ENOENT) fail(what_, "start gnuplot");
+  }
+  Gnuplot(const Gnuplot&) = delete;
+  Gnuplot& operator=(const Gnuplot&) = delete;
+  ~Gnuplot() {
+    if (child_ > 0) ::waitpid(child_, nullptr, 0);
+  }
+
+  /// Whether there is such a program on PATH.
+  [[nodiscard]] bool is_found() const { return child_ > 0; }
+
+  /// Waits for its end.
+  /// @returns its output
+  /// @throws IoError if it fails, with its last line
+  std::string output() {
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0)
+      if (errno != EINTR) fail(what_, "wait for gnuplot");
+    child_ = 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return content_of(output_, what_);
+    // What went wrong is on the last line, below the command that failed.
+    const std::string said = content_of(errors_, what_), lines = said.substr(0, said.find_last_not_of(" \n") + 1);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    throw IoError(fmt::format("{}: gnuplot ended with code {} and said: {}", what_, code,
+                              shortened(visible_text(lines.substr(lines.find_last_of('\n') + 1)), 400)));
+  }
+
+ private:
+  std::string what_;
+  FileDescriptor script_, output_, errors_;
+  pid_t child_ = 0;
+};
+
+[[noreturn]] void refuse_without_gnuplot() {
   throw IoError(
-      fmt::format("figure {}: gnuplot ended with code {} and said: {}", name, end.exit_code, shortened(last, 400)));
+      "gnuplot is not installed, figures need it: install the Debian "
+      "package gnuplot-nox, or leave them out");
 }
 
 }  // namespace
@@ -123,8 +191,11 @@ void GnuplotFigure::keep(const DataTable& numbers) {
 }
 
 std::string GnuplotFigure::add_data(const DataTable& data) {
-  files_.push_back(gnuplot_data(data));
-  return fmt::format("data{}.tsv", files_.size() - 1);
+  const std::string lines = gnuplot_data(data), name = fmt::format("$data{}", blocks_++);
+  std::string end = "_end_";
+  while (lines.find(end) != std::string::npos) end += '_';  // a text could be taken for the end of the block
+  data_ += fmt::format("{} << {}\n{}{}\n", name, end, lines, end);
+  return name;
 }
 
 std::string GnuplotFigure::add_numbers(const DataTable& numbers) {
@@ -134,48 +205,38 @@ std::string GnuplotFigure::add_numbers(const DataTable& numbers) {
 
 std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::vector<std::string>& formats,
                                             bool keep_data) const {
-  // Data files hold texts with spaces and '#' in them.
+  // Data blocks hold texts with spaces and '#' in them.
   const std::string reading =
-      "reset\nset encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
+      "set encoding utf8\nset datafile separator "
+      "\"\\t\"\nset datafile commentschars \"\"\n";
   const Paper paper{width_, height_, enlargement(style_), style_.font};
-  std::string script;
-  for (const std::string& format : formats)
-    script += reading + terminal(format, paper) +
-              fmt::format("\nset output{}\nload \"drawing.gp\"\n",
-                          format == "svg" ? "" : fmt::format(" \"figure.{}\"", format));
-  script += "set output\n";
-
-  const ScratchFolder scratch;
-  for (std::size_t i = 0; i < files_.size(); ++i)
-    write_scratch_text(scratch.path() / fmt::format("data{}.tsv", i), files_[i]);
-  write_scratch_text(scratch.path() / "drawing.gp", script_);
-  write_scratch_text(scratch.path() / "figure.gp", script);
-  const ProgramEnd end = formats.empty() ? ProgramEnd{} : run_gnuplot(scratch.path(), name);
-
-  std::vector<DrawnFile> files;
+  std::deque<Gnuplot> running;  // all formats side by side
   for (const std::string& format : formats) {
-    std::string made = made_figure(end, scratch.path(), format);
+    // -d: neither the user's nor the system's start-up file may change how a figure looks.
+    running.emplace_back(std::vector<std::string>{"gnuplot", "-d", "/dev/fd/3"},
+                         reading + data_ + terminal(format, paper) + script_, "figure " + name);
+    if (!running.back().is_found()) refuse_without_gnuplot();
+  }
+  std::vector<DrawnFile> files;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    std::string made = running[i].output();
     if (made.empty())
-      throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, format));
-    if (!is_whole_figure(made, format))
-      throw IoError(fmt::format("figure {}: gnuplot made an incomplete {} in {}: is the disk full?", name, format,
-                                visible_text(scratch.path().parent_path().string())));
-    if (format == "svg") made = finished_svg(std::move(made), name, paper);
-    files.push_back({format, std::move(made)});
+      throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, formats[i]));
+    files.push_back({formats[i], formats[i] == "svg" ? finished_svg(std::move(made), name, paper) : std::move(made)});
   }
   if (keep_data && kept_) files.push_back({"tsv", tab_separated(*kept_)});
   return files;
 }
 
-std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::string& name,
-                                           const std::vector<std::string>& formats, bool keep_data) const {
+std::vector<std::filesystem::path> GnuplotFigure::write(const std::filesystem::path& folder, const std::string& name,
+                                                        const std::vector<std::string>& formats, bool keep_data) const {
   return write_drawn(folder, name, drawn(name, formats, keep_data));
 }
 
-std::vector<fs::path> write_drawn(const fs::path& folder, const std::string& name, const std::vector<DrawnFile>& files,
-                                  const std::string& mark) {
+std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,
+                                               const std::vector<DrawnFile>& files, const std::string& mark) {
   make_folder(folder);
-  std::vector<fs::path> written;
+  std::vector<std::filesystem::path> written;
   std::vector<std::unique_ptr<ReplacedFile>> replaced;
   for (const DrawnFile& file : files) {
     written.push_back(folder / fmt::format("{}.{}", name, file.ending));
@@ -187,8 +248,7 @@ std::vector<fs::path> write_drawn(const fs::path& folder, const std::string& nam
 }
 
 bool gnuplot_found() {
-  const ScratchFolder scratch;
-  return run_program({"gnuplot", "--version"}, scratch.path(), "GNUTERM=unknown").found;
+  return Gnuplot({"gnuplot", "--version"}, "", "figures").is_found();
 }
 
 void require_gnuplot() {

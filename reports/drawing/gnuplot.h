@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "data_table.h"
@@ -17,31 +16,32 @@ struct DrawnFile {
   std::string content;
 };
 
-/// Writes folder/name.ENDING of each: all are on the disk before the first gets its name, so that a disk that refuses one
-/// leaves none. The folder is made if it is not there.
-/// @param mark  run_mark() of the result that was drawn, which each carries; empty: none
+/// Writes folder/name.ENDING for each file. All are on the disk before the first gets its name, so a full
+/// disk leaves none of them. The folder is made if it is not there.
+/// @param mark  run_mark() of the drawn result, which each file carries; empty: none
 /// @returns the files written, in their order
 /// @throws IoError if one cannot be written
 std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,
                                                const std::vector<DrawnFile>& files, const std::string& mark = {});
 
-/// One figure on its way to paper: a gnuplot script and the data files it plots.
+/// One figure: a gnuplot script, and the data blocks it plots.
 ///
-/// Numbers and texts reach gnuplot in data files only; the script holds nothing but our own words, numbers and the
-/// names of those files, so no token or path can act as a command. The same script makes every format: text stays text
-/// in PDF and SVG, a heat map is one image in them.
+/// Numbers and texts of a result reach gnuplot in data blocks only. The script holds nothing but our own
+/// words, numbers and the blocks' names, so no token or path can act as a command. The same script makes
+/// every format: text stays text in PDF and SVG, a heat map is one image in them.
 class GnuplotFigure {
  public:
   /// @param width   inches, before the style enlarges the figure
   /// @param height  inches
-  /// @throws FormatError if the style is none, see require_style()
+  /// @throws FormatError if the style is invalid, see require_style()
   GnuplotFigure(double width, double height, const FigureStyle& style = {});
 
-  /// What is plotted, for people: written beside the figure. All tables of one figure have the same columns.
+  /// Keeps numbers for people, to be written beside the figure. All tables of one figure have the same
+  /// columns.
   void keep(const DataTable& numbers);
 
-  /// What gnuplot reads.
-  /// @returns the file name to use in the script
+  /// Adds a block of data for gnuplot.
+  /// @returns the block's name in the script, "$data0"
   std::string add_data(const DataTable& data);
 
   /// Both: numbers that are plotted as they are.
@@ -55,7 +55,7 @@ class GnuplotFigure {
   [[nodiscard]] double width() const { return width_ * enlargement(style_); }
   [[nodiscard]] double height() const { return height_ * enlargement(style_); }
 
-  /// Draws the formats and, if asked, adds "tsv", the plotted numbers.
+  /// Draws the formats, side by side, and, if asked, adds "tsv", the plotted numbers.
   /// @param name     of the figure; plain ASCII
   /// @param formats  of "pdf", "svg", "png"
   /// @returns formats in the order asked, the numbers last
@@ -69,18 +69,17 @@ class GnuplotFigure {
                                            const std::vector<std::string>& formats, bool keep_data) const;
 
  private:
-  double width_;
-  double height_;
+  double width_, height_;
   FigureStyle style_;
-  std::string script_;
-  std::vector<std::string> files_;
+  std::string script_, data_;
+  std::size_t blocks_ = 0;
   std::optional<DataTable> kept_;
 };
 
 /// Whether gnuplot can be run on this machine.
 bool gnuplot_found();
 
-/// To be asked before what is to be drawn has been computed.
+/// Call this before computing what is to be drawn.
 /// @throws IoError that names the package, if gnuplot cannot be run
 void require_gnuplot();
 

@@ -38,31 +38,31 @@ std::vector<std::string> note_lines(const std::vector<std::string>& parts, doubl
 }
 
 PanelGrid with_legend_above(PanelGrid grid, const std::vector<LegendEntry>& entries, const FigureStyle& style) {
-  grid.top += legend_row * static_cast<double>(legend_rows(entries, style) - 1);
+  grid.margin.top += legend_row * static_cast<double>(legend_rows(entries, style) - 1);
   return grid;
 }
 
 Page::Page(const PanelGrid& grid, const FigureStyle& style)
     : grid_(grid), style_(style), figure_(grid.width(), grid.height(), style), palette_(sequential_palette(style)) {}
 
-Panel& Page::panel(Index row, Index column) {
+Panel& Page::panel(std::size_t row, std::size_t column) {
   return panels_.emplace_back(grid_, row, column, style_);
 }
 
 void Page::title_below(const std::string& title, double height) {
-  panels_.front().note(title, grid_.at((grid_.left + grid_.width() - grid_.right) / 2, height),
+  panels_.front().note(title, grid_.at((grid_.margin.left + grid_.width() - grid_.margin.right) / 2, height),
                        {.anchor = Anchor::center});
 }
 
 void Page::title_left(const std::string& title, double distance) {
-  panels_.front().note(title, grid_.at(distance, (grid_.bottom + grid_.height() - grid_.top) / 2),
+  panels_.front().note(title, grid_.at(distance, (grid_.margin.bottom + grid_.height() - grid_.margin.top) / 2),
                        {.anchor = Anchor::center, .upward = true});
 }
 
 void Page::note_below(const std::vector<std::string>& lines) {
   for (std::size_t line = 0; line < lines.size(); ++line)
     panels_.front().note(lines[line],
-                         grid_.at((grid_.left + grid_.width() - grid_.right) / 2,
+                         grid_.at((grid_.margin.left + grid_.width() - grid_.margin.right) / 2,
                                   0.07 + note_line * static_cast<double>(lines.size() - 1 - line)),
                          {.points = 6, .ink = ink::note, .anchor = Anchor::center});
 }
@@ -81,8 +81,10 @@ std::string Page::legend_script() const {
                         text_words(entry.title));
   const double middle = from_edge + legend_row * static_cast<double>(rows - 1) / 2;
   return fmt::format(
-      "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen 0\nset tmargin at screen 1\nset border "
-      "0\nunset xtics\nunset ytics\nset key at screen 0.5, screen {:.6f} center center horizontal samplen 2.6 maxrows "
+      "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen "
+      "0\nset tmargin at screen 1\nset border "
+      "0\nunset xtics\nunset ytics\nset key at screen 0.5, screen {:.6f} "
+      "center center horizontal samplen 2.6 maxrows "
       "{}\nplot [0:1] [0:1] {}\n",
       1 - middle / grid_.height(), rows, plot);
 }

@@ -16,7 +16,7 @@ struct LegendEntry {
   Line line;
 };
 
-/// A figure while it is drawn: panels in a grid, and what stands around them.
+/// A figure being drawn: panels in a grid, with titles, notes and a legend around them.
 ///
 ///     Page page(grid, options.style);
 ///     Panel& panel = page.panel(0, 0);
@@ -27,31 +27,33 @@ struct LegendEntry {
 ///     return page.figure();
 class Page {
  public:
-  /// @throws FormatError if the style is none, see require_style()
+  /// @throws FormatError if the style is invalid, see require_style()
   Page(const PanelGrid& grid, const FigureStyle& style);
 
-  /// What is drawn from: `data` is for the drawing alone, `keep` for people, written beside the figure, `numbers` both.
-  /// All that is kept has the same columns.
-  /// @returns the name of the file that verbs of a Panel take
+  /// Adds a table: `data` for the drawing alone, `keep` for people, written beside the figure, `numbers` for
+  /// both. All kept tables have the same columns.
+  /// @returns the name that verbs of a Panel take
   std::string data(const DataTable& table) { return figure_.add_data(table); }
   std::string numbers(const DataTable& table) { return figure_.add_numbers(table); }
   void keep(const DataTable& table) { figure_.keep(table); }
 
-  /// The panel in a row and column, or panel k of those that follow each other row by row. It lives as long as the page.
-  Panel& panel(Index row, Index column);
+  /// Adds the panel in a row and column, or panel k where panels follow each other row by row. It lives as long
+  /// as the page.
+  Panel& panel(std::size_t row, std::size_t column);
   Panel& panel(std::size_t k) { return panel(grid_.row_of(k), grid_.column_of(k)); }
 
-  /// Titles of all panels together, centred below and left of them, so many inches from the page's edge; drawn with the
-  /// first panel, which must be there.
+  /// Titles of all panels together, centred below and left of them, at a distance in inches from the page's
+  /// edge. They are drawn with the first panel, which must exist.
   void title_below(const std::string& title, double height = 0.1);
   void title_left(const std::string& title, double distance = 0.12);
-  /// What letters and inks in the panels say, in small letters below all else; the bottom margin has room for them.
+  /// Explains letters and inks of the panels in small letters below everything; the bottom margin needs room
+  /// for it.
   /// @param lines  of note_lines()
   void note_below(const std::vector<std::string>& lines);
-  /// A legend in a row above all panels, in several where one is too long.
+  /// A legend in a row above all panels, in several rows if it is too long.
   void legend(const std::vector<LegendEntry>& entries) { legend_ = entries; }
 
-  /// Colours for things in order, say layers, a colour each, instead of those for amounts.
+  /// Uses one colour for each of several things in order, layers say, instead of colours for amounts.
   void step_colors(Index steps);
 
   [[nodiscard]] const PanelGrid& grid() const { return grid_; }
@@ -70,7 +72,7 @@ class Page {
   std::string palette_;
 };
 
-/// Parts of a note, separated by semicolons, in as many lines as their words need, by a rough guess.
+/// Parts of a note, separated by semicolons, in as many lines as their words need, by a rough estimate.
 /// @param width  inches before the style enlarges the figure
 std::vector<std::string> note_lines(const std::vector<std::string>& parts, double width);
 inline constexpr double note_line = 0.12;  ///< inches from one to the next

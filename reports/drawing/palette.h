@@ -8,13 +8,13 @@
 
 namespace headwave {
 
-/// A colour, 0xRRGGBB, and the grey that takes its place where a figure is drawn without colours. A byte before them
-/// says how much shows through: 0x00 nothing, 0xFF all.
+/// A colour, 0xRRGGBB, and the grey that replaces it in figures without colours. A byte before them is the transparency:
+/// 0x00 opaque, 0xFF invisible.
 struct Ink {
   std::uint32_t color = 0, grey = 0;
 };
 
-/// What figures are drawn with, by what it means. No figure names a colour of its own.
+/// The inks of all figures, named by their meaning. No figure names a colour of its own.
 namespace ink {
 constexpr Ink text{0x000000, 0x000000}, paper{0xFFFFFF, 0xFFFFFF};
 constexpr Ink frame{0x404040, 0x404040}, base_line{0x808080, 0x808080};           ///< of panels, of small ones
@@ -35,29 +35,30 @@ constexpr Ink broad{0xEFA15F, 0xC0C0C0};                              ///< a bro
 constexpr Ink rest{0xCFCFCF, 0xDCDCDC}, unnamed{0xE8E8E8, 0xF0F0F0};  ///< shares and heads of no kind
 }  // namespace ink
 
-/// Ink i of Okabe and Ito's set, told apart by colour-blind eyes too; the next eight are lighter, eight more darker,
-/// and then they come again.
+/// Ink i of Okabe and Ito's set, which colour-blind readers can tell apart; the next eight are lighter, the next eight
+/// darker, then they repeat.
 ///
 /// Source: Okabe and Ito 2008, Color Universal Design. The order is ours: strong colours first, yellow last.
 Ink categorical(Index i);
 
-/// The colour that an ink has on white paper of which so much shows through it: 1 is the ink, 0 the paper.
+/// An ink blended with white paper.
+/// @param opacity  1: the ink, 0: the paper
 Ink on_paper(const Ink& ink, double opacity);
 
-/// Black or white, whichever is read more easily on it.
+/// Black or white, whichever is easier to read on an ink.
 Ink text_on(const Ink& ink);
 
 /// The colour as gnuplot reads it, "#0072B2", in the style's palette.
 std::string color_of(const Ink& ink, const FigureStyle& style);
 
-/// gnuplot's `set palette` for amounts from zero up, dark to light and even to the eye.
+/// gnuplot's `set palette` for amounts from zero up, from dark to light in perceptually even steps.
 ///
 /// Source: viridis and magma: van der Walt and Smith 2015; cividis: Nunez, Anderton and Renslow 2018; ten colours of
 /// each, the rest interpolated. grey is even in sRGB, which is nearly even to the eye.
 std::string sequential_palette(const FigureStyle& style);
 
-/// gnuplot's `set palette` for things in order, a colour for each: the same colours without the lightest, which white
-/// paper swallows.
+/// gnuplot's `set palette` for things in order, one colour each: the same colours without the lightest, which are
+/// invisible on white paper.
 /// @param steps  how many colours, at least 1
 std::string step_palette(const FigureStyle& style, Index steps);
 

@@ -14,13 +14,29 @@ std::string format_words(Numbers numbers) {
 
 }  // namespace
 
-Panel::Panel(const PanelGrid& grid, Index row, Index column, const FigureStyle& style)
+ColorBar amount_bar(double largest, const std::string& title, double away) {
+  return {.away = away, .tics = {.step = tic_step(largest), .first = 0, .points = 6, .away = 0.6}, .title = title};
+}
+
+DataTable pixels(const Cells& cells, std::size_t across, std::size_t up) {
+  // The middle of a pixel, in cells.
+  const auto middle = [](std::size_t pixel, std::size_t block) {
+    return (static_cast<double>(pixel) + 0.5) / static_cast<double>(block) - 0.5;
+  };
+  DataTable table({"x", "y", "amount"});
+  for (std::size_t y = 0; y < cells.rows * up; ++y)
+    for (std::size_t x = 0; x < cells.columns * across; ++x)
+      table.add_row({cells.x(middle(x, across)), cells.y(middle(y, up)), cells.amount(x / across, y / up)});
+  return table;
+}
+
+Panel::Panel(const PanelGrid& grid, std::size_t row, std::size_t column, const FigureStyle& style)
     : grid_(grid),
       style_(style),
       left_(grid.panel_left(column)),
-      right_(left_ + grid.panel_width),
+      right_(left_ + grid.panel.width),
       bottom_(grid.panel_bottom(row)),
-      top_(bottom_ + grid.panel_height) {}
+      top_(bottom_ + grid.panel.height) {}
 
 void Panel::part(double low, double high) {
   const double height = top_ - bottom_;
@@ -36,6 +52,14 @@ void Panel::x_axis(const ValueRange& range, const Tics& tics) {
 void Panel::y_axis(const ValueRange& range, const Tics& tics) {
   y_.range = range;
   y_.tics = tics;
+}
+
+void Panel::x_cells(std::size_t count, const Tics& tics) {
+  x_axis({-0.5, static_cast<double>(count) - 0.5}, tics);
+}
+
+void Panel::y_cells(std::size_t count, const Tics& tics) {
+  y_axis({static_cast<double>(count) - 0.5, -0.5}, tics);
 }
 
 void Panel::title_below(const std::string& title, double distance) {
@@ -84,16 +108,18 @@ void Panel::legend_beside(const std::string& title) {
   const double x = below ? std::max(0.05, left_ - 0.4) : right_ + 0.1;  // two columns need more than the panel
   const Coordinate top = below ? page_share(grid_.legend_below / grid_.height()) : share(1);
   const auto rows = static_cast<int>(std::lround((grid_.legend_below - legend_margin) / legend_line)) - 1;
-  legend_ = fmt::format("set key at {} left top Left reverse {} samplen 3.2 spacing 1.25 title {} left {}",
-                        place_words({page_share(x / grid_.width()), top}), below ? fmt::format("maxrows {}", rows) : "",
-                        text_words(title), font_words(7.5, false, style_));
+  legend_ = fmt::format(
+      "set key at {} left top Left reverse {} samplen 3.2 "
+      "spacing 1.25 title {} left {}",
+      place_words({page_share(x / grid_.width()), top}), below ? fmt::format("maxrows {}", rows) : "",
+      text_words(title), font_words(7.5, false, style_));
 }
 
 void Panel::legend_beside(const DotLegend& legend) {
   const bool below = grid_.legend_below > 0;
   const std::size_t rows = below ? (legend.entries.size() + 1) / 2 : legend.entries.size();
   const double left = below ? left_ + 0.06 : right_ + legend.away;
-  const double top = (below ? grid_.legend_below : grid_.height() - grid_.top) - 0.08;
+  const double top = (below ? grid_.legend_below : grid_.height() - grid_.margin.top) - 0.08;
   note(legend.title, grid_.at(left - 0.06, top), {.points = 7});
   for (std::size_t i = 0; i < legend.entries.size(); ++i) {
     const double x = left + (i < rows ? 0 : (grid_.width() - left) / 2);
@@ -110,7 +136,8 @@ void Panel::legend_over(double height) {
 
 std::string Panel::margins() const {
   return fmt::format(
-      "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset bmargin at screen {:.6f}\nset tmargin at screen "
+      "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset bmargin "
+      "at screen {:.6f}\nset tmargin at screen "
       "{:.6f}\n",
       left_ / grid_.width(), right_ / grid_.width(), bottom_ / grid_.height(), top_ / grid_.height());
 }
@@ -127,9 +154,103 @@ std::string Panel::axis_words(char name, const Axis& axis) const {
   return words + fmt::format("set format {} \"{}\"\n", name, format_words(tics.numbers));
 }
 
+void Panel::plot(const std::string& what, const std::string& with, const std::string& name) {
+  if (!plot_.empty()) plot_ += ", \\\n  ";
+  plot_ += fmt::format("{} with {} {}", what, with, name.empty() ? "notitle" : "title " + text_words(name));
+}
+
+void Panel::plot(const std::string& file, const std::string& columns, const std::string& with,
+                 const std::string& name) {
+  plot(fmt::format("{} using {}", file, columns), with, name);
+}
+
+void Panel::curve(const std::string& file, const std::string& columns, const Line& line, const std::string& name) {
+  plot(file, columns, (line.dots > 0 ? "linespoints " : "lines ") + line_words(line, style_), name);
+}
+
+void Panel::falling_diagonal(const Line& line, const std::string& name) {
+  plot("-x", "lines " + line_words(line, style_), name);
+}
+
+void Panel::diagonal(const Line& line) {
+  plot("x", "lines " + line_words(line, style_));
+}
+
+void Panel::colored_curve(const std::string& file, const std::string& columns, double width, double dots) {
+  plot(file, columns, fmt::format("linespoints lc palette lw {} pt 7 ps {}", width, dots), "");
+}
+
+void Panel::band(const std::string& file, const std::string& columns, const Ink& ink, double opacity) {
+  const std::string fill = opacity > 0 ? fmt::format(" fs transparent solid {} noborder", opacity) : "";
+  plot(file, columns, fmt::format("filledcurves lc {}{}", color_words(ink, style_), fill), "");
+}
+
+void Panel::area(const std::string& file, const std::string& columns, double level, const Ink& ink, double strength) {
+  const std::string fill = strength > 0 ? fmt::format(" fs solid {} noborder", strength) : "";
+  plot(file, columns, fmt::format("filledcurves y={} lc {}{}", level, color_words(ink, style_), fill), "");
+}
+
+void Panel::heat_map(const std::string& file, const std::string& columns) {
+  plot(file, columns, "image", "");
+}
+
+void Panel::dots(const std::string& file, const std::string& columns, const Dot& dot, double line_width) {
+  plot(file, columns,
+       fmt::format("points pt {} ps variable lw {} lc {}", static_cast<int>(dot.shape), line_width,
+                   color_words(dot.ink, style_)),
+       "");
+}
+
+void Panel::strokes(const std::string& file, const std::string& columns, const Line& line) {
+  plot(file, columns, "vectors nohead " + line_words(line, style_), "");
+}
+
+void Panel::boxes(const std::string& file, const std::string& columns, const Ink& ink) {
+  plot(file, columns, "boxxyerror fs solid 1 noborder fc " + color_words(ink, style_), "");
+}
+
+void Panel::frames(const std::string& file, const std::string& columns, const Line& line) {
+  plot(file, columns, fmt::format("boxxyerror fs empty lc {} lw {}", color_words(line.ink, style_), line.width), "");
+}
+
+void Panel::pies(const std::string& file, const std::string& columns, const Ink& ink) {
+  plot(file, columns, "circles fs solid 1 noborder lc " + color_words(ink, style_), "");
+}
+
+void Panel::texts(const std::string& file, const std::string& columns, const Letters& letters) {
+  plot(file, columns, "labels " + letter_words(letters, style_), "");
+}
+
+void Panel::x_tic_names(const std::string& file, int place, int text) {
+  // Tics come with points; these lie far outside.
+  plot(file, fmt::format("{}:(-9):xticlabels({})", place, text), "dots lc " + color_words(ink::paper, style_), "");
+}
+
+void Panel::y_tic_names(const std::string& file, int place, int text) {
+  plot(file, fmt::format("(-9):{}:yticlabels({})", place, text), "dots lc " + color_words(ink::paper, style_), "");
+}
+
+void Panel::color_range(const ValueRange& range, bool logarithmic) {
+  colors_ += fmt::format("{}set cbrange [{}:{}]\n", logarithmic ? "set logscale cb\n" : "", range.low, range.high);
+}
+
+void Panel::color_bar(const ColorBar& bar) {
+  const double height = bar.height > 0 ? bar.height : top_ - bottom_;
+  colors_ += fmt::format("set colorbox vertical user origin {} size {:.6f},{:.6f} border\n",
+                         place_words(grid_.at(right_ + bar.away, top_ - height)), bar.width / grid_.width(),
+                         height / grid_.height());
+  colors_ += fmt::format("set cbtics {} {} offset {},0 scale {}\n", tic_words(bar.tics),
+                         font_words(bar.tics.points, false, style_), -bar.tics.away, bar.title.empty() ? 0.5 : 0.4);
+  if (bar.tics.numbers == Numbers::plain) colors_ += "set format cb \"%g\"\n";
+  colors_ += fmt::format("set cblabel {} {} offset {},0\n", text_words(bar.title), font_words(6.5, false, style_),
+                         bar.title_right);
+}
+
 std::string Panel::script() const {
   std::string words = margins();
-  words += "unset label\nunset arrow\nunset object\nunset logscale\nunset key\nunset colorbox\n";
+  words +=
+      "unset label\nunset arrow\nunset object\nunset logscale\nunset "
+      "key\nunset colorbox\n";
   words += frame_ == Frame::base_line ? fmt::format("set border 1 lw 0.6 lc {}\n", color_words(ink::base_line, style_))
                                       : fmt::format("set border {} lw 0.8 lc {}\n", frame_ == Frame::none ? 0 : 31,
                                                     color_words(ink::frame, style_));

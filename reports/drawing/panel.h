@@ -1,27 +1,46 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "panels.h"
+#include "data_table.h"
+#include "panel_grid.h"
 #include "strokes.h"
-#include "tics.h"
 
 namespace headwave {
 
-/// What is drawn around a panel.
+/// The frame of a panel.
 enum class Frame { whole, base_line, none };
 
-/// A bar of the heat map's colours beside it, in inches from the page's left and lower edge.
+/// A bar of the heat map's colours right of a panel.
 struct ColorBar {
-  double x = 0.0, y = 0.0;
-  double width = 0.08, height = 1.0;
+  double away = 0.08;   ///< inches from the panel
+  double width = 0.08;  ///< inches
+  double height = 0.0;  ///< inches from the panel's top down; 0: as tall as the panel
   Tics tics;
   std::string title = {};
   double title_right = 0.0;  ///< letters by which the title is moved
 };
 
-/// What dots of several inks stand for, in a column.
+/// The bar of amounts from 0 to the largest, with small numbers.
+ColorBar amount_bar(double largest, const std::string& title = {}, double away = 0.08);
+
+/// The cells of a heat map: amounts in columns and rows, and where they stand on the axes.
+struct Cells {
+  std::size_t columns = 0, rows = 0;
+  std::function<double(std::size_t column, std::size_t row)> amount;
+  std::function<double(double column)> x = [](double column) { return column; };  ///< 0.0 is the first one's middle
+  std::function<double(double row)> y = [](double row) { return row; };
+};
+
+/// Every cell as a block of pixels, x, y and amount of each: viewers that smooth small images then soften
+/// edges only. gnuplot draws no image of a single row or column of pixels.
+/// @param across  pixels to a cell
+/// @param up      pixels to a cell
+DataTable pixels(const Cells& cells, std::size_t across, std::size_t up);
+
+/// Explains dots of several inks, in a column.
 struct DotLegend {
   struct Entry {
     Dot dot;
@@ -29,23 +48,28 @@ struct DotLegend {
   };
   std::string title = {};
   std::vector<Entry> entries;
-  double away = 0.16, text_right = 0.1;  ///< inches from the panel to the dots, and from these to their texts
+  double away = 0.16, text_right = 0.1;  ///< inches from the panel to the dots,
+                                         ///< and from these to their texts
 };
 
-/// One panel of a page: axes, then curves and the like, then words. Nothing of one panel is seen on another.
+/// One panel of a page: axes, curves and words. Nothing of one panel affects another.
 ///
-/// What is plotted comes from a file that Page::data() or Page::numbers() names, whose columns count from 1: "3:4" is
-/// column 4 over column 3, and "3:($4/2)" half of it. Words are our own; texts of a result go into files, see texts().
+/// What is plotted comes from a block of data that Page::data() or Page::numbers() names. Columns count from
+/// 1: "3:4" is column 4 over column 3, and "3:($4/2)" half of it. Words are our own; texts of a result go
+/// into data, see texts().
 class Panel {
  public:
   /// @param box    inches from the page's left and lower edge
-  Panel(const PanelGrid& grid, Index row, Index column, const FigureStyle& style);
+  Panel(const PanelGrid& grid, std::size_t row, std::size_t column, const FigureStyle& style);
 
-  /// Leaves the panel only the part of its height between two shares of it.
+  /// Restricts the panel to a part of its height, between two shares of it.
   void part(double low, double high);
 
   void x_axis(const ValueRange& range, const Tics& tics = {});
   void y_axis(const ValueRange& range, const Tics& tics = {});
+  /// Axes of cells 0, 1, ..., the y axis downwards.
+  void x_cells(std::size_t count, const Tics& tics = {});
+  void y_cells(std::size_t count, const Tics& tics = {});
   void without_x_tics() { x_.shown = false; }
   void without_y_tics() { y_.shown = false; }
   void x_logarithmic(int base = 10) { x_.log_base = base; }
@@ -58,13 +82,18 @@ class Panel {
   /// Titles of the axes, at distances in inches from the frame.
   void title_below(const std::string& title, double distance = 0.37);
   void title_left(const std::string& title, double distance = 0.5);
-  /// A text at a place; a text above the panel's left or right end, in letters that small panels have room for.
+  /// A place given in inches right of the panel's left edge and above its upper edge.
+  [[nodiscard]] Place over(double right, double up) const { return grid_.at(left_ + right, top_ + up); }
+  [[nodiscard]] double width() const { return right_ - left_; }
+  [[nodiscard]] double height() const { return top_ - bottom_; }
+  /// A text at a place; a text above the panel's left or right end, in letters that small panels have room
+  /// for.
   void note(const std::string& text, const Place& place, const Letters& letters = {});
   void above(const std::string& text, Anchor end, Letters letters);
   /// A dot with a text beside it.
   void mark(const Place& place, const Dot& dot, const std::string& text = "", const Letters& letters = {});
 
-  /// Straight lines behind the curves, across the whole panel.
+  /// Straight lines across the whole panel, drawn below the curves.
   void vertical(double x, const Line& line, const Coordinate& end = share(1));
   void level(double y, const Line& line);
   void segment(const Place& from, const Place& to, const Line& line);
@@ -72,14 +101,14 @@ class Panel {
 
   /// x:y, with a name for the legend that legend_beside() or legend_over() shows.
   void curve(const std::string& file, const std::string& columns, const Line& line, const std::string& name = "");
-  /// -x, where nothing is measured.
+  /// The line y = -x.
   void falling_diagonal(const Line& line, const std::string& name = "");
-  /// x:y of points on a heat map's diagonal.
+  /// The line y = x.
   void diagonal(const Line& line);
   /// x:y:c, coloured by c.
   void colored_curve(const std::string& file, const std::string& columns, double width, double dots);
-  /// x:low:high, which what lies behind shows through where its opacity is given and below 1; and x:y down to a level,
-  /// paler where a strength below 1 is given.
+  /// x:low:high as a filled band, transparent if an opacity below 1 is given; and x:y filled down to a level,
+  /// paler if a strength below 1 is given.
   void band(const std::string& file, const std::string& columns, const Ink& ink, double opacity = 0.0);
   void area(const std::string& file, const std::string& columns, double level, const Ink& ink, double strength = 0.0);
   /// x:y:amount of every pixel of an image.
@@ -104,8 +133,8 @@ class Panel {
   void color_range(const ValueRange& range, bool logarithmic = false);
   void color_bar(const ColorBar& bar);
 
-  /// Names of the curves, or of dots, in the room that with_legend_beside() left; and of curves in a row that ends with
-  /// the panel, at a height in inches of the page.
+  /// Names of the curves, or of dots, in the room that with_legend_beside() left; and of curves in a row that
+  /// ends with the panel, at a height in inches of the page.
   void legend_beside(const std::string& title);
   void legend_beside(const DotLegend& legend);
   void legend_over(double height);

@@ -7,7 +7,7 @@ namespace headwave {
 
 enum class Align { left, right };
 
-/// One column of a table for people. Cells may hold anybody's writing: nothing in them reaches a terminal as a command.
+/// One column of a table for people. Cells may come from anywhere: nothing in them reaches a terminal as a command.
 struct TableColumn {
   std::string header;
   Align align = Align::left;
@@ -16,8 +16,7 @@ struct TableColumn {
 
 /// A table of plain text: headers, a rule, one line per row; two spaces between columns, no space at line ends. Widths
 /// are those a terminal shows, so East Asian text stays in line.
-/// @param color  headers in bold, "differs" in red, by ANSI escapes
 /// @throws ShapeError if columns have different numbers of cells
-std::string terminal_table(const std::vector<TableColumn>& columns, bool color = false);
+std::string terminal_table(const std::vector<TableColumn>& columns);
 
 }  // namespace headwave

@@ -110,29 +110,16 @@ std::string shortened(std::string_view text, Index width) {
   return std::string(text.substr(0, end)) + "…";
 }
 
+void replace_all(std::string& text, std::string_view old, std::string_view by) {
+  for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
+    text.replace(at, old.size(), by);
+}
+
 std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : visible_text(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
+  std::string out = visible_text(text);
+  for (const auto& [sign, entity] :
+       {std::pair{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}})
+    replace_all(out, sign, entity);
   return out;
 }
 

@@ -58,20 +58,22 @@ bool counts_pairs(const FigureKind& kind) {
   return std::ranges::find(kind.fields, "offset_trace/mean_weight") != kind.fields.end();
 }
 
-/// What of the scores the numbers that are drawn leave out; empty: nothing.
-std::string left_out(const FigureKind& kind, const Result& result) {
-  const std::string term = attribute_text(result.provenance, "position_term");
-  for (const std::string& name : kind.fields)
-    if (const Field* field = result.find(name); field != nullptr && field->attributes.contains("position_term"))
-      return fmt::format(" Queries and keys are those before the position term{}, which is left out.",
-                         term.empty() ? "" : " (" + term + ")");
-  return "";
-}
-
 }  // namespace
 
+bool leaves_out_position_term(const FigureKind& kind, const Result& result) {
+  return std::ranges::any_of(kind.fields, [&](const std::string& name) {
+    const Field* field = result.find(name);
+    return field != nullptr && field->attributes.contains("position_term");
+  });
+}
+
 std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options) {
-  std::string text = kind.caption + left_out(kind, result);
+  std::string text = kind.caption;
+  if (leaves_out_position_term(kind, result)) {
+    const std::string term = attribute_text(result.provenance, "position_term");
+    text += fmt::format(" Queries and keys are those before the position term{}, which is left out.",
+                        term.empty() ? "" : " (" + term + ")");
+  }
   if (kind.says != nullptr)
     if (const std::string said = kind.says(result, options); !said.empty()) text += " " + said;
   if (counts_pairs(kind) && options.pairs != "all") {

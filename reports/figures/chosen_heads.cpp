@@ -9,78 +9,74 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../drawing/field_values.h"
+#include "../../core/fields/field_reader.h"
 
 namespace headwave {
 
 namespace {
 
+constexpr std::size_t most_maps = 9;
+
+/// What was measured of a head.
 struct Clearness {
-  double offset = std::nan("");  // tokens
-  double ratio = 0.0;            // of the weight there to what it had to exceed
+  double offset = std::nan("");      // tokens
+  double weight = 0.0, ratio = 0.0;  // mean weight there, and divided by what it had to exceed
 };
 
-/// What was measured of every head, one entry per candidate.
-std::vector<Clearness> measured(const Result& result, const std::vector<ChosenHead>& candidates,
-                                const std::string& pairs) {
-  std::vector<Clearness> found(candidates.size());
-  const Field* offset_field = result.find("measured_offset/offset");
-  if (offset_field == nullptr) return found;
-  const auto offsets = head_doubles(result, "measured_offset/offset", pairs);
-  const auto layers = whole_coordinates(*offset_field, "layer");
-  const auto heads = whole_coordinates(*offset_field, "head");
-  const bool told =
-      result.find("measured_offset/weight") != nullptr && result.find("measured_offset/threshold") != nullptr;
-  const auto weights = told ? head_doubles(result, "measured_offset/weight", pairs) : std::vector<double>{};
-  const auto thresholds = told ? head_doubles(result, "measured_offset/threshold", pairs) : std::vector<double>{};
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const auto layer = std::find(layers.begin(), layers.end(), candidates[i].name.layer);
-    const auto head = std::find(heads.begin(), heads.end(), candidates[i].name.head);
-    if (layer == layers.end() || head == heads.end()) continue;
-    const auto at = static_cast<std::size_t>((layer - layers.begin()) * static_cast<std::ptrdiff_t>(heads.size()) +
-                                             (head - heads.begin()));
-    found[i].offset = std::isfinite(offsets[at]) ? offsets[at] : std::nan("");
-    if (at >= weights.size() || at >= thresholds.size() || !(thresholds[at] > 0)) continue;
-    const double ratio = weights[at] / thresholds[at];
-    if (std::isfinite(ratio)) found[i].ratio = ratio;
+/// What was measured of heads, wherever the result's own grid has them.
+std::vector<Clearness> clearness_of(const Result& result, const std::vector<HeadName>& names,
+                                    const std::string& pairs) {
+  std::vector<Clearness> found(names.size());
+  if (result.find("measured_offset/offset") == nullptr) return found;
+  const auto numbers = [&](const char* name) {
+    return result.find(name) == nullptr ? std::vector<double>{} : head_doubles(result, name, pairs);
+  };
+  const auto offsets = numbers("measured_offset/offset"), weights = numbers("measured_offset/weight"),
+             thresholds = numbers("measured_offset/threshold");
+  const FieldHeads heads = field_heads(result.at("measured_offset/offset"));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::size_t row = heads.row_of(names[i]);
+    if (row < offsets.size() && std::isfinite(offsets[row])) found[i].offset = offsets[row];
+    if (row < weights.size() && std::isfinite(weights[row])) found[i].weight = weights[row];
+    if (row >= weights.size() || row >= thresholds.size() || !(thresholds[row] > 0)) continue;
+    if (const double ratio = weights[row] / thresholds[row]; std::isfinite(ratio)) found[i].ratio = ratio;
   }
   return found;
 }
 
-/// The clearest head of each offset first, then the others that have one, then those without, each by clearness.
-std::vector<std::size_t> most_telling(const std::vector<Clearness>& heads, std::size_t most) {
-  std::vector<std::size_t> order(heads.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return heads[a].ratio > heads[b].ratio; });
+/// Of heads in descending order the first of every offset first, then the others; the first so many in ascending order.
+std::vector<std::size_t> one_of_each(std::vector<std::size_t> order, const std::vector<Clearness>& heads,
+                                     std::size_t most, bool flat_last) {
   const auto known = [&](std::size_t head) { return !std::isnan(heads[head].offset); };
-  const auto flat = std::stable_partition(order.begin(), order.end(), known);
+  const auto end = flat_last ? std::stable_partition(order.begin(), order.end(), known) : order.end();
   std::set<double> seen;
-  std::stable_partition(order.begin(), flat, [&](std::size_t head) { return seen.insert(heads[head].offset).second; });
+  bool seen_flat = false;
+  std::stable_partition(order.begin(), end, [&](std::size_t head) {
+    return known(head) ? seen.insert(heads[head].offset).second : !std::exchange(seen_flat, true);
+  });
   order.resize(std::min(order.size(), most));
   std::sort(order.begin(), order.end());
   return order;
 }
 
-bool has_axis(const Field& field, std::string_view name) {
-  return std::any_of(field.axes.begin(), field.axes.end(), [&](const Axis& axis) { return axis.name == name; });
+std::vector<std::size_t> descending(const std::vector<Clearness>& heads, double Clearness::*by) {
+  std::vector<std::size_t> order(heads.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return heads[a].*by > heads[b].*by; });
+  return order;
 }
 
 /// Every head that any Field is about, in order.
 std::vector<HeadName> known_heads(const Result& result) {
-  std::set<std::pair<Index, Index>> heads;
+  std::set<HeadName> heads;
   for (const Field& field : result.fields) {
     if (has_axis(field, "re_aimed_head"))
-      for (const std::string& label : labels_of(field, "re_aimed_head")) {
-        const HeadName name = parse_head_name(label);
-        heads.emplace(name.layer, name.head);
-      }
+      for (const std::string& label : labels_of(field, "re_aimed_head")) heads.insert(parse_head_name(label));
     if (!has_axis(field, "layer") || !has_axis(field, "head")) continue;
-    for (const Index layer : whole_coordinates(field, "layer"))
-      for (const Index head : whole_coordinates(field, "head")) heads.emplace(layer, head);
+    const FieldHeads all = field_heads(field);
+    for (std::size_t row = 0; row < all.size(); ++row) heads.insert(all[row]);
   }
-  std::vector<HeadName> names;
-  for (const auto& [layer, head] : heads) names.push_back({layer, head});
-  return names;
+  return {heads.begin(), heads.end()};
 }
 
 /// "6 layers of 12 heads, L0H0 to L5H11", or where some are missing in between "5 heads, L0H1 to L4H9".
@@ -89,8 +85,7 @@ std::string range_text(const std::vector<HeadName>& heads) {
   const HeadName& last = heads.back();
   const std::string range =
       fmt::format("{} to {}", head_name(heads.front().layer, heads.front().head), head_name(last.layer, last.head));
-  if (static_cast<Index>(heads.size()) != (last.layer + 1) * (last.head + 1))
-    return fmt::format("{} heads, {}", heads.size(), range);
+  if (std::ssize(heads) != (last.layer + 1) * (last.head + 1)) return fmt::format("{} heads, {}", heads.size(), range);
   return fmt::format("{} layers of {} heads, {}", last.layer + 1, last.head + 1, range);
 }
 
@@ -104,35 +99,65 @@ void require_heads(const Result& result, const std::vector<std::string>& heads) 
   if (heads.empty()) return;
   const std::vector<HeadName> known = known_heads(result);
   for (const std::string& asked : heads)
-    if (const HeadName name = parse_head_name(asked); std::find(known.begin(), known.end(), name) == known.end())
+    if (const HeadName name = parse_head_name(asked); std::ranges::find(known, name) == known.end())
       throw ShapeError(
           fmt::format("there is no {}; the result has {}", head_name(name.layer, name.head), range_text(known)));
 }
 
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most) {
-  const auto layers = whole_coordinates(result.at(field), "layer");
-  const auto heads = whole_coordinates(result.at(field), "head");
-  std::vector<ChosenHead> all;
-  for (const Index layer : layers)
-    for (const Index head : heads) all.push_back({{layer, head}, all.size(), std::nan("")});
-  if (all.empty()) throw ShapeError(fmt::format("{}: holds no head to draw", field));
-  const auto found = measured(result, all, options.pairs);
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].measured = found[i].offset;
-
-  std::vector<ChosenHead> chosen;
+  const FieldHeads heads = field_heads(result.at(field));
+  if (heads.size() == 0) throw ShapeError(fmt::format("{}: holds no head to draw", field));
+  std::vector<HeadName> names;
+  for (std::size_t row = 0; row < heads.size(); ++row) names.push_back(heads[row]);
+  const std::vector<Clearness> found = clearness_of(result, names, options.pairs);
+  std::vector<std::size_t> rows;
   for (const std::string& asked : options.heads) {
-    const HeadName name = parse_head_name(asked);
-    const auto at = std::find_if(all.begin(), all.end(), [&](const ChosenHead& head) { return head.name == name; });
-    if (at == all.end())
+    rows.push_back(heads.row_of(parse_head_name(asked)));
+    if (rows.back() == heads.size())
       throw ShapeError(fmt::format("{}: has no head {}; its heads are {} to {}", field, asked,
-                                   head_name(all.front().name.layer, all.front().name.head),
-                                   head_name(all.back().name.layer, all.back().name.head)));
-    chosen.push_back(*at);
+                                   head_name(names.front().layer, names.front().head),
+                                   head_name(names.back().layer, names.back().head)));
   }
-  if (!chosen.empty()) return chosen;
-  for (const std::size_t head : most_telling(found, most)) chosen.push_back(all[head]);
+  if (rows.empty()) rows = one_of_each(descending(found, &Clearness::ratio), found, most, true);
+  std::vector<ChosenHead> chosen;
+  for (const std::size_t row : rows) chosen.push_back({names[row], row, found[row].offset});
   return chosen;
+}
+
+std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& options) {
+  const Field& field = result.at("attention_map/weight");
+  std::vector<std::size_t> maps;
+  for (const std::string& head : options.heads) {
+    (void)parse_head_name(head);
+    maps.push_back(place_of(field, "map_head", head));
+  }
+  if (!maps.empty()) return maps;
+  std::vector<HeadName> names;
+  for (const std::string& name : labels_of(field, "map_head")) names.push_back(parse_head_name(name));
+  const std::vector<Clearness> found = clearness_of(result, names, options.pairs);
+  return one_of_each(descending(found, &Clearness::weight), found, std::min(names.size(), most_maps), false);
+}
+
+std::string signed_offset(double offset) {
+  if (std::isnan(offset)) return "none";
+  return fmt::format("{}{:g}", offset < 0 ? "−" : offset > 0 ? "+" : "", std::abs(offset));
+}
+
+std::string pointed_offset(double offset, double window) {
+  if (offset < -window) return "← " + signed_offset(offset);
+  return offset > window ? signed_offset(offset) + " →" : signed_offset(offset);
+}
+
+std::string end_arrow(const std::vector<double>& curve) {
+  double low = std::nan(""), high = std::nan("");
+  for (const double value : curve)
+    if (std::isfinite(value)) {
+      low = std::fmin(low, value);
+      high = std::fmax(high, value);
+    }
+  if (!(low < high)) return "";
+  return curve.front() == high ? "←" : curve.back() == high ? "→" : "";
 }
 
 }  // namespace headwave

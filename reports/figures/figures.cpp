@@ -8,50 +8,23 @@
 #include "../../core/bytes/append.h"
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
-#include "../drawing/gnuplot.h"
+#include "../../core/fields/field_reader.h"
 #include "../drawing/run_mark.h"
 #include "../drawing/visible_text.h"
-#include "account_profile_figure.h"
-#include "attention_map_figure.h"
 #include "captions.h"
-#include "carried_waves_figure.h"
-#include "checkpoint_figures.h"
 #include "chosen_heads.h"
-#include "cluster_centroids_figure.h"
-#include "cluster_shares_figure.h"
-#include "cluster_sweep_figure.h"
-#include "comparison_figure.h"
-#include "cross_covariance_figure.h"
-#include "delay_spectrum_figure.h"
-#include "grid_offset_figure.h"
-#include "head_account_figure.h"
-#include "head_types_figure.h"
-#include "offset_agreement_figure.h"
-#include "offset_by_query_figure.h"
-#include "offset_profile_figure.h"
-#include "phase_spectrum_figure.h"
-#include "position_components_figure.h"
-#include "position_correlation_figure.h"
-#include "position_kernel_figure.h"
-#include "position_split_figure.h"
-#include "re_aiming_figure.h"
-#include "redefined_figure.h"
-#include "rotary_use_figure.h"
-#include "rotary_wave_figure.h"
-#include "score_sources_figure.h"
-#include "spectrum_figure.h"
-#include "wave_spectra_figure.h"
-#include "weighted_profile_figure.h"
-#include "word_profile_figure.h"
+#include "kinds.h"
 
 namespace headwave {
 
 namespace {
 
-/// Whether a Field holds anything: what a model cannot have at all is a single value that is undefined.
-bool is_there(const Result& result, const std::string& name) {
-  const Field* field = result.find(name);
-  return field != nullptr && !(field->axes.empty() && field->attributes.contains("undefined"));
+/// Whether a result holds all that a figure shows. What a model cannot have at all is a single value that is undefined.
+bool is_drawable(const FigureKind& kind, const Result& result) {
+  return std::ranges::all_of(kind.fields, [&](const std::string& name) {
+    const Field* field = result.find(name);
+    return field != nullptr && !(field->axes.empty() && field->attributes.contains("undefined"));
+  });
 }
 
 std::string names_of(const std::vector<const FigureKind*>& kinds) {
@@ -61,12 +34,12 @@ std::string names_of(const std::vector<const FigureKind*>& kinds) {
 }
 
 void require_kind(const std::string& name, const std::vector<const FigureKind*>& drawable) {
-  if (std::ranges::any_of(drawable, [&](const FigureKind* kind) { return kind->name == name; })) return;
+  if (std::ranges::find(drawable, name, &FigureKind::name) != drawable.end()) return;
   std::vector<std::string> known;
   for (const FigureKind& kind : figure_kinds()) {
     if (kind.name == name)
-      throw ShapeError(fmt::format("the figure {} shows {}, which this result has not; it can be drawn as {}", name,
-                                   fmt::join(kind.fields, ", "), names_of(drawable)));
+      throw ShapeError(fmt::format("the figure {} needs {}, which the result does not contain; it can be drawn as {}",
+                                   name, fmt::join(kind.fields, ", "), names_of(drawable)));
     known.push_back(kind.name);
   }
   const std::string meant = did_you_mean(name, known);
@@ -78,25 +51,24 @@ void require_kind(const std::string& name, const std::vector<const FigureKind*>&
 
 const std::vector<FigureKind>& figure_kinds() {
   static const std::vector<FigureKind> kinds{
-      attention_map_figure(),       offset_profile_figure(),
-      word_profile_figure(),        position_kernel_figure(),
-      cluster_centroids_figure(),   cluster_shares_figure(),
-      cluster_sweep_figure(),       position_spectrum_figure(),
-      position_components_figure(), position_correlation_figure(),
-      redefined_figure(),           wave_spectra_figure(),
-      cross_covariance_figure(),    weighted_profile_figure(),
-      phase_spectrum_figure(),      delay_spectrum_figure(),
-      offset_agreement_figure(),    account_profile_figure(),
-      head_account_figure(),        offset_by_query_figure(),
-      rotary_wave_figure(),         rotary_use_figure(),
-      position_split_figure(),      head_types_figure(),
-      carried_waves_figure(),       score_centroids_figure(),
-      score_shares_figure(),        re_aiming_figure(),
-      comparison_figure(),          grid_offset_figure(),
-      checkpoint_counts_figure(),   checkpoint_heads_figure(),
-      score_sources_figure(),       source_table_figure(),
-  };
+      attention_map_figure(),       offset_profile_figure(),       word_profile_figure(),    position_kernel_figure(),
+      cluster_centroids_figure(),   cluster_shares_figure(),       cluster_sweep_figure(),   position_spectrum_figure(),
+      position_components_figure(), position_correlation_figure(), redefined_figure(),       wave_spectra_figure(),
+      cross_covariance_figure(),    phase_spectrum_figure(),       delay_spectrum_figure(),  offset_agreement_figure(),
+      account_profile_figure(),     head_account_figure(),         offset_by_query_figure(), rotary_wave_figure(),
+      rotary_use_figure(),          position_split_figure(),       head_types_figure(),      carried_waves_figure(),
+      re_aiming_figure(),           comparison_figure(),           grid_offset_figure(),     checkpoint_counts_figure(),
+      checkpoint_heads_figure(),    score_sources_figure(),        source_table_figure()};
   return kinds;
+}
+
+GnuplotFigure FigureKind::draw(const Result& result, const FigureOptions& options) const {
+  const auto group = [](const std::string& field) { return field.substr(0, field.find('/')); };
+  std::vector<std::string> together = fields;
+  for (const std::string& extra : extras)  // those of other analyses may be of other heads
+    if (std::ranges::find(fields, group(extra), group) != fields.end()) together.push_back(extra);
+  require_fitting(result, together);
+  return drawing(result, options);
 }
 
 std::vector<std::string> formats_together(const std::filesystem::path& stem, std::vector<std::string> asked) {
@@ -109,11 +81,12 @@ std::vector<std::string> formats_together(const std::filesystem::path& stem, std
 std::vector<const FigureKind*> kinds_of(const Result& result, const std::vector<std::string>& only) {
   std::vector<const FigureKind*> kinds;
   for (const FigureKind& kind : figure_kinds())
-    if (std::ranges::all_of(kind.fields, [&](const std::string& name) { return is_there(result, name); }))
-      kinds.push_back(&kind);
+    if (is_drawable(kind, result)) kinds.push_back(&kind);
   for (const std::string& name : only) require_kind(name, kinds);
-  if (!only.empty())
-    std::erase_if(kinds, [&](const FigureKind* kind) { return std::ranges::count(only, kind->name) == 0; });
+  std::erase_if(kinds, [&](const FigureKind* kind) {
+    return only.empty() ? kind->follows_waves && leaves_out_position_term(*kind, result)
+                        : std::ranges::find(only, kind->name) == only.end();
+  });
   return kinds;
 }
 
@@ -123,14 +96,13 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
   const std::vector<const FigureKind*> kinds = kinds_of(result, options.only);
   std::vector<std::filesystem::path> written;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (begins) begins(kinds[i]->name, i + 1, kinds.size());
-    const std::string& name = kinds[i]->name;
+    const FigureKind& kind = *kinds[i];
+    if (begins) begins(kind.name, i + 1, kinds.size());
     std::vector<DrawnFile> files =
-        kinds[i]
-            ->draw(result, options)
-            .drawn(name, formats_together(folder / name, options.formats), options.keep_data);
-    if (options.keep_data) append(files, caption_files(name, caption_of(*kinds[i], result, options)));
-    append(written, write_drawn(folder, name, files, run_mark(result.provenance)));
+        kind.draw(result, options)
+            .drawn(kind.name, formats_together(folder / kind.name, options.formats), options.keep_data);
+    if (options.keep_data) append(files, caption_files(kind.name, caption_of(kind, result, options)));
+    append(written, write_drawn(folder, kind.name, files, run_mark(result.provenance)));
   }
   return written;
 }

@@ -15,10 +15,10 @@ void add_bar(DataTable& bars, std::size_t row, double left, double right) {
 }
 
 void add_layer_axis(Panel& panel, const PanelGrid& grid, const std::vector<Index>& layers, bool leftmost) {
-  const auto count = static_cast<double>(layers.size());
-  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(0.13 * count / grid.panel_height)));
+  const double every = std::ceil(0.13 * static_cast<double>(layers.size()) / grid.panel.height);
   panel.tic_length(0.3);
-  panel.y_axis({count - 0.5, -0.5}, {.named = every_nth(layers, every), .points = 7});
+  panel.y_cells(layers.size(),
+                {.named = every_nth(layers, static_cast<std::size_t>(std::max(1.0, every))), .points = 7});
   if (leftmost) panel.title_left("layer", 0.34);
 }
 

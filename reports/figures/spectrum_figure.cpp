@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "../drawing/field_values.h"
+#include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
 #include "../drawing/page.h"
 #include "../drawing/visible_text.h"
+#include "kinds.h"
 
 namespace headwave {
 
@@ -85,14 +87,9 @@ std::vector<Tic> period_tics(double length, double highest, double width) {
 }
 
 PanelGrid spectrum_grid(std::size_t panels, bool named, const FigureStyle& style) {
-  PanelGrid grid;
-  grid.panel_width = panels == 1 ? 4.4 : 2.9;
-  grid.panel_height = panels == 1 ? 2.3 : 1.7;
-  grid.gap_x = 0.75;
-  grid.gap_y = named ? 1.46 : 1.3;
-  grid.left = 0.66;
-  grid.right = 0.16;
-  grid.top = named ? 0.88 : 0.7;
+  const PanelGrid grid{.panel = {panels == 1 ? 4.4 : 2.9, panels == 1 ? 2.3 : 1.7},
+                       .gap = {0.75, named ? 1.46 : 1.3},
+                       .margin = {.left = 0.66, .right = 0.16, .top = named ? 0.88 : 0.7}};
   return fitted(flowing(grid, panels, panels == 1 ? 1 : 2), panels, 2.2, style);
 }
 
@@ -101,17 +98,16 @@ void add_panel(Page& page, const LabelledSpectrum& spectrum, std::size_t k) {
   const ValueRange range = range_of(spectrum);
   const double highest = spectrum.frequency.back();
   // Above the panel, from below: periods, their name, the legend, the model.
-  const double top = grid.panel_bottom(grid.row_of(k)) + grid.panel_height;
-  const double middle = grid.panel_left(grid.column_of(k)) + grid.panel_width / 2;
+  const double top = grid.panel_bottom(grid.row_of(k)) + grid.panel.height;
   Panel& panel = page.panel(k);
   panel.title_below(fmt::format("frequency f (cycles/T, T = {:g})", spectrum.length));
   panel.title_left("amplitude |DFT|, mean and quartiles", 0.48);
-  panel.note("period T/f (tokens)", grid.at(middle, top + 0.33), {.anchor = Anchor::center});
+  panel.note("period T/f (tokens)", panel.over(panel.width() / 2, 0.33), {.anchor = Anchor::center});
   panel.legend_over(top + 0.54);
   panel.x_axis({0, highest});
   panel.y_axis(range, {.numbers = Numbers::plain});
   panel.y_logarithmic();
-  panel.upper_axis(period_tics(spectrum.length, highest, grid.panel_width));
+  panel.upper_axis(period_tics(spectrum.length, highest, grid.panel.width));
 
   const std::string file = page.numbers(table_of(spectrum));
   if (!spectrum.words.mean.empty())
@@ -122,7 +118,7 @@ void add_panel(Page& page, const LabelledSpectrum& spectrum, std::size_t k) {
   if (!spectrum.label.empty()) {
     DataTable label({"x", "y", "label"});
     label.add_row({0.0, range.high, shortened(visible_text(spectrum.label), 44)});
-    panel.texts(page.data(label), "1:2:3", {.points = 8, .bold = true, .up_share = 0.76 / grid.panel_height});
+    panel.texts(page.data(label), "1:2:3", {.points = 8, .bold = true, .up_share = 0.76 / grid.panel.height});
   }
 }
 
@@ -138,11 +134,7 @@ GnuplotFigure draw_position_spectrum(const Result& result, const FigureOptions& 
   spectrum.frequency = coordinates(mean, "frequency");
   spectrum.positions = {numbers("mean"), numbers("lower_quartile"), numbers("upper_quartile")};
   spectrum.words = {known("word_mean"), known("word_lower_quartile"), known("word_upper_quartile")};
-  if (const auto length = mean.attributes.find("T");
-      length != mean.attributes.end() && std::holds_alternative<std::int64_t>(length->second))
-    spectrum.length = static_cast<double>(std::get<std::int64_t>(length->second));
-  else if (!spectrum.frequency.empty())
-    spectrum.length = 2 * spectrum.frequency.back();  // the last bin of an even T
+  spectrum.length = attribute_number(mean.attributes, "T", 2 * spectrum.frequency.back());  // the last bin of an even T
   return spectra_figure({spectrum}, options.style);
 }
 
@@ -170,10 +162,11 @@ FigureKind position_spectrum_figure() {
       "position_spectrum",
       {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
       {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile", "position_spectrum/word_upper_quartile"},
-      "Amplitude spectrum of the position embedding: absolute discrete "
-      "Fourier transform of each column over positions, mean over columns and band between their quartiles. A mean "
-      "above its band is the work of few columns with large amplitudes. The axis shows four decades at most. Words, "
-      "where shown, are the embeddings of a text's tokens in the same transform. Frequency 0 is left out.",
+      "Amplitude spectrum of the position embedding: absolute discrete Fourier transform of each column over "
+      "positions, "
+      "mean over columns and band between their quartiles. A mean above its band comes from few columns with large "
+      "amplitudes. The axis shows four decades at most. Words, where shown, are the embeddings of a text's tokens in "
+      "the same transform. Frequency 0 is left out.",
       draw_position_spectrum};
 }
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "../drawing/gnuplot.h"
-#include "figure_kind.h"
 
 namespace headwave {
 
@@ -17,7 +16,7 @@ struct SpectrumCurve {
 
 /// What one panel shows.
 struct LabelledSpectrum {
-  std::string label;              ///< the model's name, say: anybody's writing; may be empty
+  std::string label;              ///< the model's name, say, from anywhere; may be empty
   std::vector<double> frequency;  ///< (frequencies) cycles per T tokens, ascending
   double length = 0.0;            ///< T in tokens: the period at frequency f is T / f
   SpectrumCurve positions;
@@ -27,13 +26,10 @@ struct LabelledSpectrum {
 /// Amplitude spectra side by side, one panel each, two to a row: frequency below, period in tokens above, logarithmic
 /// amplitude. Frequency 0 is left out.
 /// @param spectra  at least one
-/// @throws ShapeError if there is none, or the lengths of a spectrum's vectors differ; FormatError if the style is none
+/// @throws ShapeError if there is none, or the lengths of a spectrum's vectors differ; FormatError if the style is invalid
 GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style = {});
 
-/// What stands below them in a paper, and whose they are.
+/// The caption of such a figure, which names the models.
 std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra);
-
-/// The spectrum of a Result's position embedding, and of its words where the Result has one.
-FigureKind position_spectrum_figure();
 
 }  // namespace headwave

@@ -18,9 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array former_figures{"weighted_profile", "score_centroids", "score_shares"};  // of versions before
 constexpr std::array figure_endings{".pdf", ".svg", ".png", ".tsv", ".txt", ".tex"};
 
-/// Where a result came from; nothing if the file is none.
+/// Where a result came from; nothing if the file is not a result.
 std::optional<Attributes> provenance_of(const fs::path& file) {
   try {
     return read_result(Hdf5File(file), {}).provenance;
@@ -43,9 +44,10 @@ void add_result(std::vector<fs::path>& files, const fs::path& folder) {
   add_if_there(files, folder / "report.html");
   add_if_there(files, folder / "summary.html");  // the page of versions before
   for (const FigureKind& kind : figure_kinds()) add_figures(files, folder / "figures", kind.name);
+  for (const char* name : former_figures) add_figures(files, folder / "figures", name);
 }
 
-/// Folders of the kinds that one command wrote: a single one may be a result of its own that happens to have the name.
+/// Folders of the kinds that one command wrote. A single one may be a result of its own that happens to have the name.
 std::vector<fs::path> encoder_decoder(const fs::path& folder) {
   std::map<std::string, std::vector<fs::path>> by_command;
   for (const auto& [kind, inner] : kind_folders(folder)) {

@@ -14,9 +14,7 @@
 #include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
 #include "../tables/re_aiming_table.h"
-#include "measures.h"
-#include "page_arrays.h"
-#include "page_numbers.h"
+#include "page_data.h"
 #include "page_shell.h"
 #include "story.h"
 
@@ -114,11 +112,6 @@ std::string data_html(const Result& result) {
   for (std::size_t i = 0; i < arrays.blocks.size(); ++i)
     html += fmt::format("<script type=\"text/plain\" id=\"block-{}\">{}</script>\n", i, arrays.blocks[i]);
   return html;
-}
-
-void replace_all(std::string& text, std::string_view mark, const std::string& by) {
-  for (std::size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + by.size()))
-    text.replace(at, mark.size(), by);
 }
 
 }  // namespace

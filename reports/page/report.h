@@ -12,7 +12,7 @@ namespace headwave {
 ///
 /// One file of HTML with its style, programs and numbers inside: it opens from a disk in any browser of 2023 or later, asks
 /// nothing of a network, and depends on nothing beside it. The same result gives the same bytes. Larger arrays are packed
-/// (page_arrays.h), under 10 MB all together; the page says of each what is rounded, cropped or left out. All text of the
+/// (page_data.h), under 10 MB all together; the page says of each what is rounded, cropped or left out. All text of the
 /// result is shown as text, whatever it holds.
 /// @param path  the page, "report.html"; its folder is made if it is not there
 /// @throws ShapeError if the Fields have other axes than described; IoError if the page cannot be written

@@ -8,23 +8,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../core/fields/field_reader.h"
 #include "../../core/fields/head_name.h"
-#include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"
+#include "../figures/chosen_heads.h"
 #include "../tables/comparison_table.h"
-#include "../tables/grid_findings.h"
 #include "../tables/head_findings.h"
-#include "../tables/position_note.h"
+#include "../tables/head_table.h"
 #include "../tables/run_sentence.h"
 
 namespace headwave {
 
 namespace {
-
-/// "−1": people write a minus, not a hyphen.
-std::string offset_text(double offset) {
-  return fmt::format("{}{:g}", offset < 0 ? "−" : offset > 0 ? "+" : "", std::abs(offset));
-}
 
 std::vector<std::string> offset_sentences(const std::vector<HeadFinding>& heads) {
   const HeadFinding* clearest = nullptr;
@@ -41,11 +36,11 @@ std::vector<std::string> offset_sentences(const std::vector<HeadFinding>& heads)
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i)
-    words.push_back(fmt::format("{} ({})", offset_text(order[i].first), counted(order[i].second, "head")));
+    words.push_back(fmt::format("{} ({})", signed_offset(order[i].first), counted(order[i].second, "head")));
   return {fmt::format("{} of {} look at an offset of their own more than chance would have it; the clearest is {}, at "
                       "offset {} with a mean weight of {:.2f}.",
                       found, counted(std::ssize(heads), "head"), head_name(clearest->name.layer, clearest->name.head),
-                      offset_text(clearest->offset), clearest->weight),
+                      signed_offset(clearest->offset), clearest->weight),
           fmt::format("The offsets found most often: {}.", fmt::join(words, ", "))};
 }
 

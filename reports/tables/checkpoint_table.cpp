@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
 #include "../../core/fields/head_name.h"
-#include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"
 
 namespace headwave {
@@ -19,14 +19,7 @@ namespace {
 
 constexpr const char* last_strength_name = "checkpoints_head_account/strength";
 
-/// Every so many-th of the counts, from one on.
-std::vector<std::string> counts_column(const std::vector<std::int64_t>& counts, std::size_t first, std::size_t every) {
-  std::vector<std::string> cells;
-  for (std::size_t i = first; i < counts.size(); i += every) cells.push_back(fmt::format("{}", counts[i]));
-  return cells;
-}
-
-/// Every head's strength at the last checkpoint; empty where the account was not run.
+/// Every head's strength at the last checkpoint; empty if the account was not run.
 std::vector<double> last_strength(const Result& result, std::size_t heads) {
   if (result.find(last_strength_name) == nullptr) return {};
   const auto& all = doubles_of(result, last_strength_name, {"checkpoint", "layer", "head"});
@@ -55,14 +48,18 @@ std::vector<TableColumn> checkpoint_columns(const Result& result) {
   const Field* steps = result.find("checkpoints/step");
   if (steps == nullptr) return {};
   std::vector<TableColumn> columns{{"checkpoint", Align::left, labels_of(*steps, "checkpoint")}};
+  const auto add = [&](const std::string& header, const std::vector<std::int64_t>& counts, std::size_t first,
+                       std::size_t every) {
+    columns.push_back({header, Align::right, {}});
+    for (std::size_t i = first; i < counts.size(); i += every)
+      columns.back().cells.push_back(fmt::format("{}", counts[i]));
+  };
   if (result.find("checkpoints/with_offset") != nullptr)
-    columns.push_back({"with an offset", Align::right,
-                       counts_column(counts_of(result, "checkpoints/with_offset", {"checkpoint"}), 0, 1)});
+    add("with an offset", counts_of(result, "checkpoints/with_offset", {"checkpoint"}), 0, 1);
   if (const Field* verdicts = result.find("checkpoints/verdicts")) {
     const auto& names = labels_of(*verdicts, "verdict");
-    const auto& counts = counts_of(result, "checkpoints/verdicts", {"checkpoint", "verdict"});
     for (std::size_t v = 0; v < names.size(); ++v)
-      columns.push_back({names[v], Align::right, counts_column(counts, v, names.size())});
+      add(names[v], counts_of(result, "checkpoints/verdicts", {"checkpoint", "verdict"}), v, names.size());
   }
   return columns;
 }
@@ -77,11 +74,11 @@ std::vector<TableColumn> arrival_columns(const Result& result) {
     const Field* field = result.find(name);
     if (field == nullptr) continue;
     const auto& since = doubles_of(result, name, {"layer", "head"});
-    const auto layers = whole_coordinates(*field, "layer"), heads = whole_coordinates(*field, "head");
     if (columns.empty()) {
       columns.push_back({"head", Align::left, {}});
-      for (const Index layer : layers)
-        for (const Index head : heads) columns.front().cells.push_back(head_name(layer, head));
+      const FieldHeads heads = field_heads(*field);
+      for (std::size_t row = 0; row < heads.size(); ++row)
+        columns.front().cells.push_back(head_name(heads[row].layer, heads[row].head));
     }
     TableColumn column{header, Align::left, {}};
     for (const double checkpoint : since) {

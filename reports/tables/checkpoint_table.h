@@ -7,16 +7,16 @@
 
 namespace headwave {
 
-/// A line for every checkpoint of a training run: its name, how many heads have a measured offset that stands out, and of
-/// how many their account says what.
-/// @returns no columns where the result is of no checkpoints
+/// One row per checkpoint of a training run: its name, how many heads have a measured offset, and how many heads have each
+/// verdict of the account.
+/// @returns no columns if the result is not of checkpoints
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> checkpoint_columns(const Result& result);
 
-/// A line for every head: from which checkpoint on its offset is that of the last one, and from which on it is
-/// positional, with the strength of its profile at the last; the strongest first.
-/// @returns no columns where the result is of no checkpoints
-/// @throws ShapeError if the Fields have other axes than described, or name a checkpoint that is not there
+/// One row per head, the strongest first: from which checkpoint on it has the offset of the last one, from which on it is
+/// positional, and the strength of its profile at the last.
+/// @returns no columns if the result is not of checkpoints
+/// @throws ShapeError if the Fields have other axes than described, or name an unknown checkpoint
 std::vector<TableColumn> arrival_columns(const Result& result);
 
 }  // namespace headwave

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
 #include "../../core/fields/head_name.h"
-#include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"
 
 namespace headwave {
@@ -15,7 +15,10 @@ namespace headwave {
 namespace {
 
 constexpr const char* comparison_verdict_name = "comparison/verdict";
-constexpr std::uint8_t beyond = 1;  // place among the meanings of comparison/verdict
+const std::vector<std::string> comparison_fields{
+    comparison_verdict_name,     "comparison/first", "comparison/second",     "comparison/changed",
+    "comparison/profile_offset", "comparison/rank",  "comparison/first_word", "comparison/second_word"};
+constexpr std::uint8_t beyond_interval = 1;  // place among the meanings of comparison/verdict
 
 bool in_tokens(const Result& result, const std::string& measure) {
   const Field* field = result.find("change/" + measure);
@@ -56,41 +59,35 @@ std::vector<std::size_t> ranked_rows(const Result& result) {
 
 std::vector<TableColumn> comparison_columns(const Result& result, bool all) {
   if (result.find(comparison_verdict_name) == nullptr) return {};
+  require_fitting(result, comparison_fields);
   const auto& first = doubles_of(result, "comparison/first", {"measure", "layer", "head"});
   const auto& second = doubles_of(result, "comparison/second", {"measure", "layer", "head"});
   const auto& verdict = flags_of(result, comparison_verdict_name, {"measure", "layer", "head"});
   const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
   const auto& at = doubles_of(result, "comparison/profile_offset", {"layer", "head"});
   const auto& measures = labels_of(result.at(comparison_verdict_name), "measure");
-  const auto layers = whole_coordinates(result.at(comparison_verdict_name), "layer"),
-             heads = whole_coordinates(result.at(comparison_verdict_name), "head");
+  const FieldHeads heads = field_heads(result.at(comparison_verdict_name));
   std::vector<std::size_t> rows = ranked_rows(result);
-  const std::size_t count = rows.size();
-  if (count != changed.size() || count != at.size() || count != layers.size() * heads.size() ||
-      first.size() != measures.size() * count || second.size() != first.size() || verdict.size() != first.size())
-    throw ShapeError(fmt::format("{}: expected {} measures of the same {} heads in every Field",
-                                 comparison_verdict_name, measures.size(), count));
+  const std::size_t count = heads.size();
   if (!all) std::erase_if(rows, [&](std::size_t row) { return changed[row] == 0; });
   std::vector<TableColumn> columns;
   const auto add = [&](const std::string& header, const auto& cell_of) {
     columns.push_back({header, Align::left, {}});
     for (const std::size_t row : rows) columns.back().cells.push_back(cell_of(row));
   };
-  add("head", [&](std::size_t row) { return head_name(layers[row / heads.size()], heads[row % heads.size()]); });
+  add("head", [&](std::size_t row) { return head_name(heads[row].layer, heads[row].head); });
   for (std::size_t m = 0; m < measures.size(); ++m) {
     if (measures[m] == "profile") add("at", [&](std::size_t row) { return number_text(at[row], true); });
     const bool tokens = in_tokens(result, measures[m]);
     add(visible_text(measures[m]), [&](std::size_t row) {
       const std::size_t i = m * count + row;
-      return change_text(first[i], second[i], tokens, verdict[i] == beyond);
+      return change_text(first[i], second[i], tokens, verdict[i] == beyond_interval);
     });
   }
   if (result.find("comparison/first_word") == nullptr) return columns;
   const auto& one = strings_of(result, "comparison/first_word", {"word", "layer", "head"});
   const auto& other = strings_of(result, "comparison/second_word", {"word", "layer", "head"});
   const auto& words = labels_of(result.at("comparison/first_word"), "word");
-  if (one.size() != words.size() * count || other.size() != one.size())
-    throw ShapeError(fmt::format("comparison/second_word: expected {} words of {} heads", words.size(), count));
   for (std::size_t w = 0; w < words.size(); ++w)
     add(visible_text(words[w]), [&](std::size_t row) {
       return change_text(visible_text(one[w * count + row]), visible_text(other[w * count + row]), false);
@@ -102,11 +99,10 @@ std::string comparison_sentence(const Result& result) {
   if (result.find("comparison/changed") == nullptr) return {};
   const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
   const Attributes& notes = result.at("comparison/changed").attributes;
-  const auto level = notes.find("level");
-  const auto* chance = level == notes.end() ? nullptr : std::get_if<double>(&level->second);
+  const double level = attribute_number(notes, "level");
   std::string text =
       fmt::format("{} of {} heads changed beyond the intervals", std::ranges::count(changed, 1), changed.size());
-  if (chance != nullptr) text += fmt::format(" (*, chance of any by itself {})", *chance);
+  if (!std::isnan(level)) text += fmt::format(" (*, chance of any by itself {})", level);
   if (const std::string why = attribute_text(notes, "untested"); !why.empty())
     text += fmt::format("; no document decides: {}", visible_text(why));
   return text;

@@ -8,19 +8,19 @@
 
 namespace headwave {
 
-/// Two results head by head, those that changed first: "-1 > +1 *", first > second, the star where that is beyond the
-/// interval; one text where both say the same. Weights have the offset beside them where the profile changed most.
-/// @param all  every head; else those that changed
-/// @returns no columns where the result is no comparison
+/// Two results head by head, changed heads first: "-1 > +1 *" is first > second, with a star if the change is beyond the
+/// interval; one text if both are the same. Beside the weights is the offset at which the profile changed most.
+/// @param all  every head; else only heads that changed
+/// @returns no columns if the result is not a comparison
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> comparison_columns(const Result& result, bool all);
 
-/// How many heads changed, and the chance of that by itself: "2 of 72 heads changed beyond the intervals (*, ...)"; or why
-/// no document decides. Empty where the result is no comparison.
+/// How many heads changed, and the probability of that by chance: "2 of 72 heads changed beyond the intervals (*, ...)"; or
+/// why documents cannot decide. Empty if the result is not a comparison.
 std::string comparison_sentence(const Result& result);
 
-/// Rows (layer, head) of a comparison, those that changed first.
-/// @throws ShapeError if ranks are not each row's own
+/// Rows (layer, head) of a comparison, changed heads first.
+/// @throws ShapeError if ranks are not a permutation
 std::vector<std::size_t> ranked_rows(const Result& result);
 
 }  // namespace headwave

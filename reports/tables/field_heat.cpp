@@ -7,15 +7,15 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
 #include "../../core/fields/head_name.h"
-#include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr Index widest = 100, most_rows = 200, most_maps = 8;
+constexpr Index widest = 100, most_rows = 200, most_heat_maps = 8;
 constexpr Index profile_reach = 8;  // tokens
 
 std::string label(const Axis& axis, Index i) {
@@ -87,12 +87,12 @@ std::vector<Index> parts_of(const Field& field, const std::string& part) {
   std::string known;
   for (Index i = 0; i < axis.size(); ++i) {
     if (part.empty() || label(axis, i) == part) parts.push_back(i);
-    if (i < most_maps) known += (i == 0 ? "" : ", ") + label(axis, i);
+    if (i < most_heat_maps) known += (i == 0 ? "" : ", ") + label(axis, i);
   }
-  if (parts.empty() || std::ssize(parts) > most_maps)
+  if (parts.empty() || std::ssize(parts) > most_heat_maps)
     throw ShapeError(fmt::format("{}: {} maps along {}; name one behind a colon, {}:{} say, of {}{}", field.name,
                                  axis.size(), axis.name, field.name, label(axis, 0), known,
-                                 axis.size() > most_maps ? " ..." : ""));
+                                 axis.size() > most_heat_maps ? " ..." : ""));
   return parts;
 }
 
@@ -137,19 +137,15 @@ TableColumn profile_column(const Result& result, const std::vector<std::string>&
   if (result.find(name) == nullptr) return column;
   const auto& weights = doubles_of(result, name, {"pairs", "layer", "head", "offset"});
   const Field& field = result.at(name);
-  const auto layers = whole_coordinates(field, "layer"), numbers = whole_coordinates(field, "head"),
-             offsets = whole_coordinates(field, "offset");
-  const std::size_t all = place_of(field, "pairs", "all") * layers.size() * numbers.size() * offsets.size();
+  const FieldHeads all = field_heads(field);
+  const auto offsets = whole_coordinates(field, "offset");
+  const std::size_t first = place_of(field, "pairs", "all") * all.size();
   for (const std::string& head : heads) {
-    const HeadName asked = parse_head_name(head);
-    const auto layer = std::ranges::find(layers, asked.layer), number = std::ranges::find(numbers, asked.head);
-    if (layer == layers.end() || number == numbers.end())
-      throw ShapeError(fmt::format("{}: expected a profile of {}, found none", name, head));
-    const auto row = static_cast<std::size_t>(layer - layers.begin()) * numbers.size() +
-                     static_cast<std::size_t>(number - numbers.begin());
+    const std::size_t row = all.row_of(parse_head_name(head));
+    if (row == all.size()) throw ShapeError(fmt::format("{}: expected a profile of {}, found none", name, head));
     std::vector<double> near;
     for (std::size_t t = 0; t < offsets.size(); ++t)
-      if (std::abs(offsets[t]) <= profile_reach) near.push_back(weights[all + row * offsets.size() + t]);
+      if (std::abs(offsets[t]) <= profile_reach) near.push_back(weights[(first + row) * offsets.size() + t]);
     column.cells.push_back(sparkline(near, sign_scale(near), signs));
   }
   return column;

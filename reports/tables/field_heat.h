@@ -19,8 +19,8 @@ std::string field_heat(const Field& field, const std::string& part, Signs signs)
 /// Every head's offset profile as a line of signs, mean weight at offsets -8 to 8 from its lowest to its highest, in the
 /// order of a table of heads.
 /// @param heads  "L2H3"
-/// @returns without cells where the result keeps no profiles
-/// @throws FormatError if a name is none; ShapeError if the Field has other axes than described
+/// @returns a column without cells if the result has no profiles
+/// @throws FormatError if a name is invalid; ShapeError if the Field has other axes than described
 TableColumn profile_column(const Result& result, const std::vector<std::string>& heads, Signs signs);
 
 }  // namespace headwave

@@ -25,7 +25,7 @@ struct FieldTable {
 std::vector<FieldTable> field_tables(const Result& result);
 
 /// Writes a table as comma_separated() would, piece by piece: names of axes and quantities, then the rows. Flags are
-/// written as what they stand for.
+/// written as their meanings.
 /// @param write  is given some 64 kB at a time
 void write_csv(const FieldTable& table, const std::function<void(std::string_view)>& write);
 

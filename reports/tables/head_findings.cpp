@@ -2,292 +2,333 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <limits>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../drawing/field_values.h"
-#include "grid_findings.h"
+#include "../../core/fields/field_reader.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr double silent = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* offset_name = "measured_offset/offset";
-constexpr const char* status_name = "measured_offset/status";
-constexpr const char* weight_name = "measured_offset/weight";
-constexpr const char* threshold_name = "measured_offset/threshold";
-constexpr const char* share_name = "head_cluster/share";
-constexpr const char* atlas_offset_name = "position_atlas/offset";
-constexpr const char* toeplitz_name = "position_atlas/toeplitz_r2";
-constexpr const char* chance_name = "measured_offset/chance";
-constexpr const char* atlas_status_name = "position_atlas/status";
-constexpr const char* atlas_weight_name = "position_atlas/weight";
-constexpr const char* atlas_chance_name = "position_atlas/chance";
-constexpr const char* other_name = "position_atlas/other_r2";
-constexpr const char* other_null_name = "position_atlas/other_null_quantile";
-constexpr const char* q_name = "position_atlas/q_value";
-constexpr const char* words_name = "word_atlas/offset";
-constexpr const char* words_status_name = "word_atlas/status";
-constexpr const char* words_weight_name = "word_atlas/weight";
-constexpr const char* words_chance_name = "word_atlas/chance";
-constexpr const char* phases_name = "phase_delay/offset";
-constexpr const char* phases_status_name = "phase_delay/status";
-constexpr const char* wave_name = "rotary_wave/predicted_offset";
-constexpr const char* wave_status_name = "rotary_wave/status";
-constexpr const char* scores_name = "delay_spectrum/offset";
-constexpr const char* scores_status_name = "delay_spectrum/status";
-constexpr const char* account_verdict_name = "head_account/verdict";
-constexpr const char* account_part_name = "head_account/part";
-constexpr const char* account_strength_name = "head_account/strength";
-constexpr const char* agreement_name = "offset_agreement/verdict";
-constexpr const char* agreement_offset_name = "offset_agreement/predicted";
-constexpr const char* heads_name = "offset_agreement/heads";
-constexpr const char* met_name = "offset_agreement/met";
-constexpr const char* planted_kind_name = "planted/kind";
-constexpr const char* planted_offset_name = "planted/offset";
+const double missing = std::nan("");
 
-void require_heads(const char* name, std::size_t heads, std::size_t came) {
-  if (came != heads) throw ShapeError(fmt::format("{}: expected {} heads, found {}", name, heads, came));
+/// The Field of a number or a word of each head.
+template <class Value>
+struct HeadField {
+  const char* field;
+  Value HeadFinding::*member;
+};
+
+constexpr HeadField<double> number_fields[]{{"measured_offset/offset", &HeadFinding::offset},
+                                            {"measured_offset/weight", &HeadFinding::weight},
+                                            {"measured_offset/threshold", &HeadFinding::threshold},
+                                            {"measured_offset/chance", &HeadFinding::chance},
+                                            {"head_account/strength", &HeadFinding::strength},
+                                            {"position_atlas/weight", &HeadFinding::predicted_weight},
+                                            {"position_atlas/chance", &HeadFinding::predicted_chance},
+                                            {"position_atlas/toeplitz_r2", &HeadFinding::toeplitz_r2},
+                                            {"position_atlas/other_r2", &HeadFinding::other_r2},
+                                            {"position_atlas/other_null_quantile", &HeadFinding::other_null},
+                                            {"position_atlas/q_value", &HeadFinding::q_value},
+                                            {"word_atlas/weight", &HeadFinding::words_weight},
+                                            {"word_atlas/chance", &HeadFinding::words_chance}};
+
+constexpr HeadField<std::string> word_fields[]{{"measured_offset/status", &HeadFinding::status},
+                                               {"head_account/verdict", &HeadFinding::why}};
+
+/// Where an offset that is predicted stands, and what became of it.
+struct PredictionFields {
+  const char *offset, *status;
+  PredictedFinding HeadFinding::*member;
+};
+
+constexpr PredictionFields prediction_fields[]{
+    {"position_atlas/offset", "position_atlas/status", &HeadFinding::by_weights},
+    {"word_atlas/offset", "word_atlas/status", &HeadFinding::by_words},
+    {"delay_spectrum/offset", "delay_spectrum/status", &HeadFinding::by_scores},
+    {"phase_delay/offset", "phase_delay/status", &HeadFinding::by_phases},
+    {"rotary_wave/predicted_offset", "rotary_wave/status", &HeadFinding::by_phases}};  // goes before the one above
+
+constexpr const char *cluster_share_field = "head_cluster/share", *part_field = "head_account/part",
+                     *agreement_field = "offset_agreement/verdict", *predicted_field = "offset_agreement/predicted",
+                     *planted_kind_field = "planted/kind", *planted_offset_field = "planted/offset";
+constexpr const char *beyond_field = "offset_by_query/share_beyond", *peak_field = "offset_by_query/peak_offset",
+                     *excess_field = "offset_by_query/peak_excess", *source_field = "offset_by_query/peak_source";
+constexpr const char *down_field = "grid_offset/offset_down", *right_field = "grid_offset/offset_right",
+                     *grid_status_field = "grid_offset/status", *received_field = "grid_offset/received";
+
+void require_count(const char* name, std::size_t expected, std::size_t found) {
+  if (found != expected) throw ShapeError(fmt::format("{}: expected {} values, found {}", name, expected, found));
 }
 
-constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
+/// Reads a value of each head, wherever the Field has it: what weights predict, or was planted, may be of other layers
+/// than were measured. What was measured is of the same.
+class HeadReader {
+ public:
+  HeadReader(const Result& result, std::vector<HeadFinding>& findings, const std::string& pairs)
+      : result_(result), findings_(findings), pairs_(pairs) {}
 
-/// Where the heads of findings are among those of a Field, by their layer and number; nowhere: it has none. What
-/// weights predict, or was planted, may be of other layers than were measured; what was measured is of the same.
-/// @param values  how many the Field has, of one kind of pairs
-std::vector<std::size_t> places_of(const std::vector<HeadFinding>& findings, const Field& field, std::size_t values) {
-  std::map<HeadName, std::size_t> places;
-  for (const Index layer : whole_coordinates(field, "layer"))
-    for (const Index head : whole_coordinates(field, "head")) places.emplace(HeadName{layer, head}, places.size());
-  require_heads(field.name.c_str(), places.size(), values);
-  if (field.name.starts_with("measured_offset/")) require_heads(field.name.c_str(), findings.size(), values);
-  std::vector<std::size_t> found;
-  for (const HeadFinding& finding : findings) {
-    const auto place = places.find(finding.name);
-    found.push_back(place == places.end() ? nowhere : place->second);
+  [[nodiscard]] bool has(const char* name) const { return result_.find(name) != nullptr; }
+
+  /// Calls set(finding, row of the Field) for every head that the Field has.
+  /// @param values  how many the Field has, of one kind of pairs
+  template <class Set>
+  void each(const char* name, std::size_t values, const Set& set) const {
+    const FieldHeads heads = field_heads(result_.at(name));
+    require_count(name, heads.size(), values);
+    if (std::string_view(name).starts_with("measured_offset/")) require_count(name, findings_.size(), values);
+    for (HeadFinding& finding : findings_)
+      if (const std::size_t row = heads.row_of(finding.name); row < values) set(finding, row);
   }
-  return found;
-}
 
-std::vector<double> numbers_or_silent(const Result& result, const char* name, const std::string& pairs,
-                                      const std::vector<HeadFinding>& findings) {
-  std::vector<double> numbers(findings.size(), silent);
-  const Field* field = result.find(name);
-  if (field == nullptr) return numbers;
-  const std::vector<double> all = head_doubles(result, name, pairs);
-  const std::vector<std::size_t> places = places_of(findings, *field, all.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    if (places[i] != nowhere) numbers[i] = all[places[i]];
-  return numbers;
-}
-
-/// What a Field of flags says of each head; texts stay empty where the result is silent.
-std::vector<std::string> statuses_of(const Result& result, const char* name, const std::string& pairs,
-                                     const std::vector<HeadFinding>& findings) {
-  std::vector<std::string> statuses(findings.size());
-  const Field* field = result.find(name);
-  if (field == nullptr) return statuses;
-  const std::vector<std::uint8_t> flags = head_flags(result, name, pairs);
-  const std::vector<std::size_t> places = places_of(findings, *field, flags.size());
-  for (std::size_t i = 0; i < statuses.size(); ++i) {
-    if (places[i] == nowhere) continue;
-    const std::uint8_t flag = flags[places[i]];
-    statuses[i] = flag < field->flag_meanings.size() ? field->flag_meanings[flag] : fmt::format("status {}", flag);
+  void read(const char* name, const auto& member) const {
+    if (!has(name)) return;
+    const std::vector<double> numbers = head_doubles(result_, name, pairs_);
+    each(name, numbers.size(), [&](HeadFinding& finding, std::size_t row) { member(finding) = numbers[row]; });
   }
-  return statuses;
-}
+
+  void read_words(const char* name, const auto& member) const {
+    if (!has(name)) return;
+    const std::vector<std::string> words = head_meanings(result_, name, pairs_);
+    each(name, words.size(), [&](HeadFinding& finding, std::size_t row) { member(finding) = words[row]; });
+  }
+
+ private:
+  const Result& result_;
+  std::vector<HeadFinding>& findings_;
+  const std::string& pairs_;
+};
 
 void add_clusters(std::vector<HeadFinding>& findings, const Result& result) {
-  if (result.find(share_name) == nullptr) return;
-  const auto& shares = doubles_of(result, share_name, {"layer", "head", "cluster"});
-  const auto clusters = whole_coordinates(result.at(share_name), "cluster");
-  if (clusters.empty() || shares.size() != findings.size() * clusters.size())
-    throw ShapeError(fmt::format("{}: expected {} heads, found {} shares of {} clusters", share_name, findings.size(),
-                                 shares.size(), clusters.size()));
-  for (std::size_t i = 0; i < findings.size(); ++i)
-    for (std::size_t c = 0; c < clusters.size(); ++c)
-      if (const double share = shares[i * clusters.size() + c];
-          share > 0 && (!findings[i].cluster || share > findings[i].share)) {
-        findings[i].cluster = clusters[c];
-        findings[i].share = share;
-      }
+  const auto& shares = doubles_of(result, cluster_share_field, {"layer", "head", "cluster"});
+  const auto clusters = whole_coordinates(result.at(cluster_share_field), "cluster");
+  require_count(cluster_share_field, findings.size() * clusters.size(), shares.size());
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    if (HeadFinding& finding = findings[i / clusters.size()];
+        shares[i] > 0 && (!finding.cluster || shares[i] > finding.share)) {
+      finding.cluster = clusters[i % clusters.size()];
+      finding.share = shares[i];
+    }
 }
 
-/// Why a head looks where it looks, and whether the offset that its positions predict is met.
-void add_account(std::vector<HeadFinding>& findings, const Result& result) {
+void add_far(std::vector<HeadFinding>& findings, const Result& result) {
   const std::size_t heads = findings.size();
-  const std::vector<std::string> why = statuses_of(result, account_verdict_name, "all", findings);
-  const std::vector<double> strength = numbers_or_silent(result, account_strength_name, "all", findings);
-  for (std::size_t i = 0; i < heads; ++i) {
-    findings[i].why = why[i];
-    findings[i].strength = strength[i];
-    findings[i].by_position = findings[i].by_self = findings[i].by_order = silent;
-    findings[i].by_account.offset = silent;
-  }
-  if (result.find(account_part_name) != nullptr) {
-    const auto& parts = doubles_of(result, account_part_name, {"cause", "layer", "head"});
-    require_heads(account_part_name, 3 * heads, parts.size());
-    for (std::size_t i = 0; i < heads; ++i) {
-      findings[i].by_position = parts[i];
-      findings[i].by_self = parts[heads + i];
-      findings[i].by_order = parts[2 * heads + i];
+  const auto& shares = doubles_of(result, beyond_field, {"layer", "head"});
+  const auto& offsets = doubles_of(result, peak_field, {"layer", "head", "query_band", "far_peak"});
+  const auto& excesses = doubles_of(result, excess_field, {"layer", "head", "query_band", "far_peak"});
+  const auto sources = meanings_of(result, source_field, {"layer", "head", "query_band", "far_peak"});
+  require_count(beyond_field, heads, shares.size());
+  require_count(peak_field, offsets.size() / heads * heads, offsets.size());
+  require_count(excess_field, offsets.size(), excesses.size());
+  require_count(source_field, offsets.size(), sources.size());
+  std::vector<double> largest(heads, 0.0);
+  for (std::size_t i = 0; i < heads; ++i) findings[i].far.share = shares[i];
+  for (std::size_t at = 0; at < offsets.size(); ++at)
+    if (const std::size_t i = at / (offsets.size() / heads); excesses[at] > largest[i]) {
+      largest[i] = excesses[at];
+      findings[i].far.offset = offsets[at];
+      findings[i].far.source = sources[at];
     }
+}
+
+/// "1 left", "1 up, 2 right", "0".
+std::string grid_text(double down, double right) {
+  std::string words;
+  if (down != 0) words = fmt::format("{:g} {}", std::abs(down), down > 0 ? "down" : "up");
+  if (right != 0)
+    words += fmt::format("{}{:g} {}", words.empty() ? "" : ", ", std::abs(right), right > 0 ? "right" : "left");
+  return words.empty() ? "0" : words;
+}
+
+void add_grid(std::vector<HeadFinding>& findings, const Result& result) {
+  const auto& down = doubles_of(result, down_field, {"layer", "head"});
+  const auto& right = doubles_of(result, right_field, {"layer", "head"});
+  const auto status = meanings_of(result, grid_status_field, {"layer", "head"});
+  require_count(grid_status_field, findings.size(), status.size());
+  require_count(down_field, findings.size(), down.size());
+  require_count(right_field, findings.size(), right.size());
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    findings[i].on_grid = std::isnan(down[i]) || std::isnan(right[i]) ? fmt::format("undefined ({})", status[i])
+                                                                      : grid_text(down[i], right[i]);
+}
+
+/// Which parts of a profile position, self and order give.
+void add_parts(std::vector<HeadFinding>& findings, const Result& result) {
+  const std::size_t heads = findings.size();
+  const auto& parts = doubles_of(result, part_field, {"cause", "layer", "head"});
+  require_count(part_field, 3 * heads, parts.size());
+  for (std::size_t i = 0; i < heads; ++i) {
+    findings[i].by_position = parts[i];
+    findings[i].by_self = parts[heads + i];
+    findings[i].by_order = parts[2 * heads + i];
   }
-  const Field* verdicts = result.find(agreement_name);
-  if (verdicts == nullptr) return;
-  const auto& predictions = labels_of(*verdicts, "prediction");
+}
+
+/// Whether the offset that positions predict is where the head looks.
+void add_agreement(std::vector<HeadFinding>& findings, const Result& result) {
+  const auto& predictions = labels_of(result.at(agreement_field), "prediction");
   auto found = std::ranges::find(predictions, "position");
   if (found == predictions.end()) found = std::ranges::find(predictions, "account");  // older results
-  const auto place = found - predictions.begin();
-  if (place == std::ssize(predictions)) return;
-  const auto& flags = flags_of(result, agreement_name, {"layer", "head", "prediction"});
-  const auto& offsets = doubles_of(result, agreement_offset_name, {"layer", "head", "prediction"});
-  require_heads(agreement_name, heads * predictions.size(), flags.size());
-  require_heads(agreement_offset_name, heads * predictions.size(), offsets.size());
-  for (std::size_t i = 0; i < heads; ++i) {
-    const std::size_t at = i * predictions.size() + static_cast<std::size_t>(place);
+  if (found == predictions.end()) return;
+  const auto words = meanings_of(result, agreement_field, {"layer", "head", "prediction"});
+  const auto& offsets = doubles_of(result, predicted_field, {"layer", "head", "prediction"});
+  require_count(agreement_field, findings.size() * predictions.size(), words.size());
+  require_count(predicted_field, words.size(), offsets.size());
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const std::size_t at = i * predictions.size() + static_cast<std::size_t>(found - predictions.begin());
     findings[i].by_account.offset = offsets[at];
-    if (flags[at] < verdicts->flag_meanings.size()) findings[i].agrees = verdicts->flag_meanings[flags[at]];
+    findings[i].agrees = words[at] == "unknown" ? "" : words[at];
   }
 }
 
-bool found(double planted, const HeadFinding& head) {
+bool is_found(double planted, const HeadFinding& head) {
   if (std::isnan(planted)) return std::isnan(head.offset);
   if (!std::isnan(head.offset)) return std::abs(planted - head.offset) <= 0.5;
   return planted == 0 && head.status == "self";
 }
 
-void add_predicted(std::vector<HeadFinding>& findings, const Result& result) {
-  const auto add = [&](const char* name, const char* name_of_status, PredictedFinding HeadFinding::*member) {
-    const auto numbers = numbers_or_silent(result, name, "all", findings);
-    const auto statuses = statuses_of(result, name_of_status, "all", findings);
-    for (std::size_t i = 0; i < findings.size(); ++i) findings[i].*member = {numbers[i], statuses[i]};
-  };
-  add(atlas_offset_name, atlas_status_name, &HeadFinding::by_weights);
-  add(words_name, words_status_name, &HeadFinding::by_words);
-  const bool rotary = phases_group(result) == "rotary_wave/";
-  add(rotary ? wave_name : phases_name, rotary ? wave_status_name : phases_status_name, &HeadFinding::by_phases);
-  add(scores_name, scores_status_name, &HeadFinding::by_scores);
-}
+struct HeadValue {
+  const char* name;
+  Cell (*of)(const HeadFinding& head);
+};
 
-void add_planted(std::vector<HeadFinding>& findings, const Result& result) {
-  if (result.find(planted_kind_name) == nullptr || result.find(planted_offset_name) == nullptr) return;
-  const auto& kinds = strings_of(result, planted_kind_name, {"layer", "head"});
-  const auto& offsets = doubles_of(result, planted_offset_name, {"layer", "head"});
-  const std::vector<std::size_t> places = places_of(findings, result.at(planted_kind_name), kinds.size());
-  require_heads(planted_offset_name, kinds.size(), offsets.size());
-  for (std::size_t i = 0; i < findings.size(); ++i)
-    if (const std::size_t at = places[i]; at != nowhere)
-      findings[i].planted = PlantedFinding{kinds[at], offsets[at], found(offsets[at], findings[i])};
-}
+using Head = const HeadFinding&;
+constexpr HeadValue head_columns_for_programs[]{
+    {"head", [](Head head) -> Cell { return head_name(head.name.layer, head.name.head); }},
+    {"layer", [](Head head) -> Cell { return head.name.layer; }},
+    {"index", [](Head head) -> Cell { return head.name.head; }},
+    {"offset", [](Head head) -> Cell { return head.offset; }},
+    {"status", [](Head head) -> Cell { return head.status; }},
+    {"weight", [](Head head) -> Cell { return head.weight; }},
+    {"threshold", [](Head head) -> Cell { return head.threshold; }},
+    {"chance", [](Head head) -> Cell { return head.chance; }},
+    {"why", [](Head head) -> Cell { return head.why; }},
+    {"strength", [](Head head) -> Cell { return head.strength; }},
+    {"by_position", [](Head head) -> Cell { return head.by_position; }},
+    {"by_self", [](Head head) -> Cell { return head.by_self; }},
+    {"by_order", [](Head head) -> Cell { return head.by_order; }},
+    {"offset_by_position", [](Head head) -> Cell { return head.by_account.offset; }},
+    {"agrees", [](Head head) -> Cell { return head.agrees; }},
+    {"predicted_offset", [](Head head) -> Cell { return head.by_weights.offset; }},
+    {"predicted_status", [](Head head) -> Cell { return head.by_weights.status; }},
+    {"predicted_weight", [](Head head) -> Cell { return head.predicted_weight; }},
+    {"predicted_chance", [](Head head) -> Cell { return head.predicted_chance; }},
+    {"offset_by_words", [](Head head) -> Cell { return head.by_words.offset; }},
+    {"status_by_words", [](Head head) -> Cell { return head.by_words.status; }},
+    {"offset_by_phases", [](Head head) -> Cell { return head.by_phases.offset; }},
+    {"status_by_phases", [](Head head) -> Cell { return head.by_phases.status; }},
+    {"offset_by_scores", [](Head head) -> Cell { return head.by_scores.offset; }},
+    {"status_by_scores", [](Head head) -> Cell { return head.by_scores.status; }},
+    {"toeplitz_r2", [](Head head) -> Cell { return head.toeplitz_r2; }},
+    {"other_r2", [](Head head) -> Cell { return head.other_r2; }},
+    {"other_null_quantile", [](Head head) -> Cell { return head.other_null; }},
+    {"q_value", [](Head head) -> Cell { return head.q_value; }},
+    {"cluster", [](Head head) { return head.cluster ? Cell(*head.cluster) : Cell(missing); }},
+    {"cluster_share", [](Head head) -> Cell { return head.share; }}};
 
 }  // namespace
 
 std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs) {
   const Field* field = nullptr;
-  for (const char* name : {offset_name, words_name, atlas_offset_name})
+  for (const char* name : {"measured_offset/offset", "word_atlas/offset", "position_atlas/offset"})
     if (field == nullptr) field = result.find(name);
   if (field == nullptr) return {};
-  const auto heads = static_cast<std::size_t>(field->axis("layer").size() * field->axis("head").size());
-  std::vector<HeadFinding> findings(heads);
-  std::size_t at = 0;
-  for (const Index layer : whole_coordinates(*field, "layer"))
-    for (const Index head : whole_coordinates(*field, "head")) findings[at++].name = {layer, head};
-  const auto add = [&](const char* name, double HeadFinding::*member) {
-    const std::vector<double> numbers = numbers_or_silent(result, name, pairs, findings);
-    for (std::size_t i = 0; i < heads; ++i) findings[i].*member = numbers[i];
-  };
-  add(offset_name, &HeadFinding::offset);
-  add(weight_name, &HeadFinding::weight);
-  add(threshold_name, &HeadFinding::threshold);
-  add(chance_name, &HeadFinding::chance);
-  add(atlas_weight_name, &HeadFinding::predicted_weight);
-  add(atlas_chance_name, &HeadFinding::predicted_chance);
-  add(words_weight_name, &HeadFinding::words_weight);
-  add(words_chance_name, &HeadFinding::words_chance);
-  add(toeplitz_name, &HeadFinding::toeplitz_r2);
-  add(other_name, &HeadFinding::other_r2);
-  add(other_null_name, &HeadFinding::other_null);
-  add(q_name, &HeadFinding::q_value);
-  const auto statuses = statuses_of(result, status_name, pairs, findings);
-  for (std::size_t i = 0; i < heads; ++i) {
-    findings[i].status = statuses[i];
-    findings[i].share = silent;
+  const FieldHeads heads = field_heads(*field);
+  if (heads.size() == 0) return {};
+  HeadFinding nothing;
+  for (const auto& one : number_fields) nothing.*one.member = missing;
+  for (const auto& one : prediction_fields) (nothing.*one.member).offset = missing;
+  nothing.share = nothing.by_position = nothing.by_self = nothing.by_order = missing;
+  nothing.by_account.offset = nothing.far.share = nothing.far.offset = missing;
+  std::vector<HeadFinding> findings(heads.size(), nothing);
+  for (std::size_t row = 0; row < heads.size(); ++row) findings[row].name = heads[row];
+
+  const HeadReader reader(result, findings, pairs);
+  for (const auto& one : number_fields)
+    reader.read(one.field, [&](HeadFinding& finding) -> double& { return finding.*one.member; });
+  for (const auto& one : word_fields)
+    reader.read_words(one.field, [&](HeadFinding& finding) -> std::string& { return finding.*one.member; });
+  for (const auto& one : prediction_fields) {
+    if (one.member == &HeadFinding::by_phases && !std::string_view(one.offset).starts_with(phases_group(result)))
+      continue;
+    reader.read(one.offset, [&](HeadFinding& finding) -> double& { return (finding.*one.member).offset; });
+    reader.read_words(one.status, [&](HeadFinding& finding) -> std::string& { return (finding.*one.member).status; });
   }
-  add_clusters(findings, result);
-  const std::vector<FarFinding> far = far_findings(result, heads);
-  const std::vector<std::string> on_grid = grid_findings(result, heads);
-  for (std::size_t i = 0; i < heads; ++i) {
-    findings[i].far = far[i];
-    findings[i].on_grid = on_grid[i];
-  }
-  add_account(findings, result);
-  add_predicted(findings, result);
-  add_planted(findings, result);
+  if (reader.has(cluster_share_field)) add_clusters(findings, result);
+  if (reader.has(beyond_field) && reader.has(peak_field) && reader.has(excess_field) && reader.has(source_field))
+    add_far(findings, result);
+  if (reader.has(grid_status_field)) add_grid(findings, result);
+  if (reader.has(part_field)) add_parts(findings, result);
+  if (reader.has(agreement_field)) add_agreement(findings, result);
+  if (!reader.has(planted_kind_field) || !reader.has(planted_offset_field)) return findings;
+  const auto& kinds = strings_of(result, planted_kind_field, {"layer", "head"});
+  const auto& offsets = doubles_of(result, planted_offset_field, {"layer", "head"});
+  require_count(planted_offset_field, kinds.size(), offsets.size());
+  reader.each(planted_kind_field, kinds.size(), [&](HeadFinding& finding, std::size_t row) {
+    finding.planted = PlantedFinding{kinds[row], offsets[row], is_found(offsets[row], finding)};
+  });
   return findings;
 }
 
-std::string phases_group(const Result& result) {
-  return result.find(wave_status_name) != nullptr ? "rotary_wave/" : "phase_delay/";
+DataTable head_values(const std::vector<HeadFinding>& findings) {
+  const bool planted = std::ranges::any_of(findings, [](Head head) { return head.planted.has_value(); });
+  const bool grid = std::ranges::any_of(findings, [](Head head) { return !head.on_grid.empty(); });
+  std::vector<std::string> names;
+  for (const HeadValue& value : head_columns_for_programs) names.emplace_back(value.name);
+  if (grid) names.emplace_back("on_grid");
+  if (planted) names.insert(names.end(), {"planted_kind", "planted_offset", "planted_found"});
+  DataTable table(names);
+  for (const HeadFinding& head : findings) {
+    std::vector<Cell> row;
+    for (const HeadValue& value : head_columns_for_programs) row.push_back(value.of(head));
+    if (grid) row.emplace_back(head.on_grid);
+    if (planted && head.planted)
+      row.insert(row.end(), {head.planted->kind, head.planted->offset, head.planted->found ? "true" : "false"});
+    else if (planted)
+      row.insert(row.end(), {"", missing, ""});
+    table.add_row(std::move(row));
+  }
+  return table;
 }
 
-std::set<std::string> silent_predictions(const Result& result) {
-  if (result.find(agreement_offset_name) == nullptr) return {};
-  const auto& offsets = doubles_of(result, agreement_offset_name, {"layer", "head", "prediction"});
-  const std::vector<std::string>& labels = labels_of(result.at(agreement_offset_name), "prediction");
-  std::set<std::string> silent(labels.begin(), labels.end());
+std::string phases_group(const Result& result) {
+  return result.find("rotary_wave/status") != nullptr ? "rotary_wave/" : "phase_delay/";
+}
+
+std::set<std::string> undefined_for_all(const Result& result) {
+  if (result.find(predicted_field) == nullptr) return {};
+  const auto& offsets = doubles_of(result, predicted_field, {"layer", "head", "prediction"});
+  const std::vector<std::string>& labels = labels_of(result.at(predicted_field), "prediction");
+  std::set<std::string> undefined(labels.begin(), labels.end());
   for (std::size_t i = 0; i < offsets.size(); ++i)
-    if (std::isfinite(offsets[i])) silent.erase(labels[i % labels.size()]);
-  return silent;
+    if (std::isfinite(offsets[i])) undefined.erase(labels[i % labels.size()]);
+  return undefined;
+}
+
+std::string grid_note(const Result& result) {
+  const Field* places = result.find(received_field);
+  if (places == nullptr || result.find(grid_status_field) == nullptr) return {};
+  return fmt::format(
+      "tokens are patches, row by row: offset +1 is the patch to the right (at the end of a row the first of the "
+      "next), {:+d} the one below; `on the grid` counts rows and columns",
+      places->axis("column").size());
 }
 
 const std::vector<std::string>& head_finding_fields() {
-  static const std::vector<std::string> names{offset_name,
-                                              status_name,
-                                              weight_name,
-                                              threshold_name,
-                                              chance_name,
-                                              share_name,
-                                              atlas_offset_name,
-                                              atlas_status_name,
-                                              atlas_weight_name,
-                                              atlas_chance_name,
-                                              toeplitz_name,
-                                              other_name,
-                                              other_null_name,
-                                              q_name,
-                                              words_name,
-                                              words_status_name,
-                                              words_weight_name,
-                                              words_chance_name,
-                                              phases_name,
-                                              phases_status_name,
-                                              wave_name,
-                                              wave_status_name,
-                                              scores_name,
-                                              scores_status_name,
-                                              account_verdict_name,
-                                              account_part_name,
-                                              account_strength_name,
-                                              agreement_name,
-                                              agreement_offset_name,
-                                              heads_name,
-                                              met_name,
-                                              far_names[0],
-                                              far_names[1],
-                                              far_names[2],
-                                              far_names[3],
-                                              grid_names[0],
-                                              grid_names[1],
-                                              grid_names[2],
-                                              grid_names[3],
-                                              planted_kind_name,
-                                              planted_offset_name};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{cluster_share_field,   part_field,         agreement_field,
+                                 predicted_field,       planted_kind_field, planted_offset_field,
+                                 beyond_field,          peak_field,         excess_field,
+                                 source_field,          down_field,         right_field,
+                                 grid_status_field,     received_field,     "offset_agreement/heads",
+                                 "offset_agreement/met"};
+    for (const auto& one : number_fields) all.emplace_back(one.field);
+    for (const auto& one : word_fields) all.emplace_back(one.field);
+    for (const auto& one : prediction_fields) all.insert(all.end(), {one.offset, one.status});
+    return all;
+  }();
   return names;
 }
 

@@ -7,7 +7,7 @@
 
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
-#include "far_findings.h"
+#include "../drawing/data_table.h"
 
 namespace headwave {
 
@@ -24,15 +24,22 @@ struct PredictedFinding {
   std::string status;  ///< "offset", "edge", "chance", "weak", "nothing"
 };
 
-/// What a result says of one head. Where the result is silent numbers are NaN and texts empty.
+/// Where a head looks beyond the reach.
+struct FarFinding {
+  double share = 0;    ///< of its attention; NaN: undefined, or not in the result
+  double offset = 0;   ///< the single offset at which most of that piles up, in any band of queries; NaN: none
+  std::string source;  ///< of the peak there: "position", "other", "unknown"
+};
+
+/// What a result says of one head. Numbers that it does not have are NaN, texts empty.
 struct HeadFinding {
   HeadName name;
-  double offset = 0;     ///< tokens; NaN: undefined
-  std::string status;    ///< "offset", "self", "flat", "edge"
-  double weight = 0;     ///< largest mean attention weight
-  double threshold = 0;  ///< what it had to exceed
-  double chance = 0;     ///< what shuffled positions would give there
-  std::string on_grid;   ///< of patches: "1 left", "2 right, 1 up", "undefined (edge)"; empty: they are no patches
+  double offset = 0;             ///< tokens; NaN: undefined
+  std::string status;            ///< "offset", "self", "flat", "edge"
+  double weight = 0;             ///< largest mean attention weight
+  double threshold = 0;          ///< what it had to exceed
+  double chance = 0;             ///< what shuffled positions would give there
+  std::string on_grid;           ///< of patches: "1 left", "2 right, 1 up", "undefined (edge)"; empty: not an image
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   FarFinding far;                ///< beyond the reach
@@ -42,37 +49,45 @@ struct HeadFinding {
   double by_self = 0;            ///< ... that tokens meeting themselves add
   double by_order = 0;           ///< ... that is left to the order of the text
   PredictedFinding by_account;   ///< where the profile that positions give is largest
-  std::string agrees;            ///< whether that is met: "agrees", "differs", "unpredicted", ...
+  std::string agrees;            ///< whether that is where the head looks: "agrees", "differs", "unpredicted", ...
   PredictedFinding by_weights;   ///< what positions alone predict
   PredictedFinding by_words;     ///< what documents of random words predict
-  PredictedFinding by_phases;    ///< what the rotation's phases predict, parts of a token too; or the rotary wave
-  PredictedFinding by_scores;    ///< what queries and keys predict, parts of a token too
+  PredictedFinding by_phases;    ///< what the rotation's phases predict, to parts of a token; or the rotary wave
+  PredictedFinding by_scores;    ///< what queries and keys predict, to parts of a token
   double predicted_weight = 0;   ///< of attention at what positions alone predict, 1: all of it
   double predicted_chance = 0;   ///< what a flat kernel would give there
   double words_weight = 0;       ///< of attention at what random words predict
   double words_chance = 0;       ///< what equal weights would give there
   double toeplitz_r2 = 0;        ///< share of the scores between positions that depends on the offset alone
-  double other_r2 = 0;           ///< the same without what a position shares with itself: what is held against chance
-  double other_null = 0;         ///< what all but few of its draws stay below
+  double other_r2 = 0;           ///< the same without what a position shares with itself: compared with chance
+  double other_null = 0;         ///< the quantile of its null
   double q_value = 0;            ///< what decides: other_r2 against chance, all heads together
   std::optional<PlantedFinding> planted;
 };
 
-/// What was found about each head, layer by layer; none where the result has neither measured nor predicted offsets.
+/// What was found about each head, layer by layer; empty if the result has neither measured nor predicted offsets.
 ///
-/// A planted offset is found where the measured one is at most half a token away; a head planted without an offset
-/// where there is none; one planted at 0 where the status is `self`, since a maximum at 0 is called that.
+/// A planted offset is found if the measured one is at most half a token away; a head planted without an offset if none
+/// was measured; one planted at 0 if the status is `self`, since a maximum at 0 is called that.
 /// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs = "all");
 
-/// Where what predicts by phases lies: "rotary_wave/" of rotary positions, else "phase_delay/".
+/// What was found about each head as numbers and words for programs, a row per head in the order given; undefined
+/// numbers are NaN, absent words empty. docs/inspect-json.md says what the columns are. `on_grid` is there for images
+/// alone, and the last three, about what was planted, only if something was.
+DataTable head_values(const std::vector<HeadFinding>& findings);
+
+/// The group of the prediction by phases: "rotary_wave/" for rotary positions, else "phase_delay/".
 std::string phases_group(const Result& result);
 
-/// The predictions of offset_agreement/predicted that are undefined for every head: such as a model cannot have, and
-/// such as nothing came of.
+/// The predictions of offset_agreement/predicted that are undefined for every head: those that the model cannot have, and
+/// those that found nothing.
 /// @throws ShapeError if the Field has other axes than described
-std::set<std::string> silent_predictions(const Result& result);
+std::set<std::string> undefined_for_all(const Result& result);
+
+/// What offsets of one dimension mean where tokens are patches that stand row by row: a line. Empty for other inputs.
+std::string grid_note(const Result& result);
 
 /// Names of the Fields that head_findings() looks at, so that no more need be read.
 const std::vector<std::string>& head_finding_fields();

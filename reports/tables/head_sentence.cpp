@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../drawing/field_values.h"
+#include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
 
 namespace headwave {
@@ -63,7 +63,7 @@ struct Trials {
   }
 };
 
-/// [head]  what became of the weight where a head looks without the source that gives most; empty: not asked.
+/// [head]  what became of the weight where a head looks without the source that gives most; empty: not tried.
 std::vector<std::string> without_sources(const Result& result, std::size_t heads) {
   std::vector<std::string> texts(heads);
   if (result.find(said_source) == nullptr || result.find(said_weight) == nullptr ||
@@ -72,9 +72,6 @@ std::vector<std::string> without_sources(const Result& result, std::size_t heads
   const auto& source = strings_of(result, said_source, {"layer", "head"});
   const auto& weight = doubles_of(result, said_weight, {"layer", "head"});
   const auto& without = doubles_of(result, said_without, {"layer", "head"});
-  if (source.size() != heads || weight.size() != heads || without.size() != heads)
-    throw ShapeError(fmt::format("{}: expected a source and two weights for each of {} heads, found {}, {} and {}",
-                                 said_source, heads, source.size(), weight.size(), without.size()));
   for (std::size_t i = 0; i < heads; ++i)
     if (!source[i].empty() && std::isfinite(weight[i]) && std::isfinite(without[i]))
       texts[i] = fmt::format("without {} in its keys the weight there goes from {:.2f} to {:.2f}", source[i], weight[i],
@@ -82,20 +79,16 @@ std::vector<std::string> without_sources(const Result& result, std::size_t heads
   return texts;
 }
 
-/// [head]; none asked where the result has no evidence.
+/// [head]  none if the result has no evidence.
 std::vector<Trials> trials_of(const Result& result, std::size_t heads) {
   std::vector<Trials> trials(heads);
-  const Field* field = result.find(said_followed);
-  if (field == nullptr || result.find(said_asked) == nullptr) return trials;
+  if (result.find(said_followed) == nullptr || result.find(said_asked) == nullptr) return trials;
   const auto& followed = doubles_of(result, said_followed, {"layer", "head", "shift"});
   const auto& asked = doubles_of(result, said_asked, {"layer", "head", "shift"});
-  const std::vector<Index> shifts = whole_coordinates(*field, "shift");
-  if (followed.size() != heads * shifts.size() || asked.size() != followed.size())
-    throw ShapeError(fmt::format("{}: expected {} heads x {} shifts, found {} numbers and {} in {}", said_followed,
-                                 heads, shifts.size(), followed.size(), asked.size(), said_asked));
-  double furthest = 0;
-  for (const Index u : shifts) furthest = std::max(furthest, std::abs(static_cast<double>(u)));
-  const std::string text = fmt::format("its keys moved by up to {}", tokens_text(furthest));
+  const std::vector<Index> shifts = whole_coordinates(result.at(said_followed), "shift");
+  Index furthest = 0;
+  for (const Index u : shifts) furthest = std::max(furthest, std::abs(u));
+  const std::string text = fmt::format("its keys moved by up to {}", tokens_text(static_cast<double>(furthest)));
   for (std::size_t i = 0; i < followed.size(); ++i) {
     if (!std::isfinite(followed[i]) || !std::isfinite(asked[i])) continue;
     Trials& of_head = trials[i / shifts.size()];
@@ -109,43 +102,38 @@ std::vector<Trials> trials_of(const Result& result, std::size_t heads) {
 }  // namespace
 
 std::vector<HeadSentence> head_sentences(const Result& result) {
-  const Field* field = result.find(said_verdict);
-  if (field == nullptr || result.find(said_strength) == nullptr || result.find(said_part) == nullptr ||
-      result.find(said_offset) == nullptr)
-    return {};
-  const auto& verdicts = flags_of(result, said_verdict, {"layer", "head"});
+  for (const std::string& name : {said_verdict, said_strength, said_part, said_offset})
+    if (result.find(name) == nullptr) return {};
+  require_fitting(result, head_sentence_fields());
+  const FieldHeads heads = field_heads(result.at(said_verdict));
+  const auto verdicts = meanings_of(result, said_verdict, {"layer", "head"});
   const auto& strength = doubles_of(result, said_strength, {"layer", "head"});
   const auto& part = doubles_of(result, said_part, {"cause", "layer", "head"});
   const auto& offset = doubles_of(result, said_offset, {"layer", "head"});
-  const std::size_t heads = verdicts.size();
-  if (strength.size() != heads || offset.size() != heads || part.size() != 3 * heads)
-    throw ShapeError(fmt::format("{}: expected {} strengths, offsets and 3 parts, found {}, {} and {}", said_verdict,
-                                 heads, strength.size(), offset.size(), part.size()));
-  const std::vector<Trials> trials = trials_of(result, heads);
-  const std::vector<std::string> without = without_sources(result, heads);
+  if (part.size() != 3 * heads.size())
+    throw ShapeError(
+        fmt::format("{}: expected 3 parts of each of {} heads, found {} in all", said_part, heads.size(), part.size()));
+  const std::vector<Trials> trials = trials_of(result, heads.size());
+  const std::vector<std::string> without = without_sources(result, heads.size());
   std::vector<HeadSentence> sentences;
-  for (const Index layer : whole_coordinates(*field, "layer"))
-    for (const Index head : whole_coordinates(*field, "head")) {
-      const std::size_t i = sentences.size();
-      HeadSentence& sentence =
-          sentences.emplace_back(HeadSentence{{layer, head}, strength[i], trials[i].asked > 0, {}});
-      const std::string verdict =
-          verdicts[i] < field->flag_meanings.size() ? field->flag_meanings[verdicts[i]] : "undefined";
-      sentence.tested = trials[i].asked > 0 || !without[i].empty();
-      if (verdict == "undefined" && !sentence.tested) continue;
-      sentence.text = head_name(layer, head) + " ";
-      if (verdict == "undefined")
-        sentence.text +=
-            fmt::format("{} (strength {:.2f}): no verdict from so few documents", where_text(offset[i]), strength[i]);
-      else if (verdict == "no preference")
-        sentence.text += fmt::format("shows no preference (strength {:.2f})", strength[i]);
-      else
-        sentence.text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i],
-                                     why_text(verdict, {part[i], part[heads + i], part[2 * heads + i]}));
-      if (trials[i].asked > 0) sentence.text += "; " + trials[i].says(verdict);
-      if (!without[i].empty() && verdict != "no preference") sentence.text += "; " + without[i];
-      sentence.text = visible_text(sentence.text);
-    }
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const bool moved = trials[i].asked > 0;
+    HeadSentence& sentence =
+        sentences.emplace_back(HeadSentence{heads[i], strength[i], moved || !without[i].empty(), {}});
+    const std::string verdict = verdicts[i] == "unknown" ? "undefined" : verdicts[i];
+    if (verdict == "undefined" && !sentence.tested) continue;
+    std::string text = head_name(heads[i].layer, heads[i].head) + " ";
+    if (verdict == "undefined")
+      text += fmt::format("{} (strength {:.2f}): no verdict from so few documents", where_text(offset[i]), strength[i]);
+    else if (verdict == "no preference")
+      text += fmt::format("shows no preference (strength {:.2f})", strength[i]);
+    else
+      text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i],
+                          why_text(verdict, {part[i], part[heads.size() + i], part[2 * heads.size() + i]}));
+    if (moved) text += "; " + trials[i].says(verdict);
+    if (!without[i].empty() && verdict != "no preference") text += "; " + without[i];
+    sentence.text = visible_text(text);
+  }
   return sentences;
 }
 

@@ -5,9 +5,10 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "../../core/fields/head_name.h"
-#include "../drawing/field_values.h"
+#include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
 #include "checkpoint_table.h"
 #include "comparison_table.h"
@@ -29,19 +30,13 @@ std::string measured_text(const HeadFinding& head) {
   return head.status.empty() ? "undefined" : "undefined (" + head.status + ")";
 }
 
-/// "undefined (edge)": there would be a prediction, but for a reason that a wider search or a closer look may lift.
-std::string undefined_text(const PredictedFinding& prediction) {
-  const bool said = prediction.status == "edge" || prediction.status == "weak";
-  return said ? "undefined (" + prediction.status + ")" : "undefined";
-}
-
-std::string predicted_text(const PredictedFinding& prediction) {
-  return std::isnan(prediction.offset) ? undefined_text(prediction) : offset_text(prediction.offset);
-}
-
-/// Delays are known to parts of a token.
-std::string delay_text(const PredictedFinding& prediction) {
-  if (std::isnan(prediction.offset)) return undefined_text(prediction);
+/// "undefined (edge)" if a wider search or a closer look may find an offset.
+/// @param parts  of a token: a delay
+std::string predicted_text(const PredictedFinding& prediction, bool parts = false) {
+  if (std::isnan(prediction.offset))
+    return prediction.status == "edge" || prediction.status == "weak" ? "undefined (" + prediction.status + ")"
+                                                                      : "undefined";
+  if (!parts) return offset_text(prediction.offset);
   return std::abs(prediction.offset) < 0.005 ? "0.00" : fmt::format("{:+.2f}", prediction.offset);
 }
 
@@ -73,18 +68,10 @@ std::string far_text(const HeadFinding& head) {
   return text;
 }
 
-/// The first say most; without a weight, or with the same, heads stay in order.
-void rank_by(double HeadFinding::*weight, std::vector<HeadFinding>& heads) {
-  const auto key = [&](const HeadFinding& head) { return std::isnan(head.*weight) ? -1.0 : head.*weight; };
-  std::stable_sort(heads.begin(), heads.end(),
-                   [&](const HeadFinding& a, const HeadFinding& b) { return key(a) > key(b); });
-}
-
-template <class Text>
-TableColumn column(const char* header, Align align, const std::vector<HeadFinding>& heads, const Text& text) {
-  TableColumn result{header, align, {}};
-  for (const HeadFinding& head : heads) result.cells.push_back(text(head));
-  return result;
+/// The largest first; heads without a number, or with the same, stay in order.
+void rank_by(double HeadFinding::*number, std::vector<HeadFinding>& heads) {
+  std::ranges::stable_sort(heads, std::greater(),
+                           [&](const HeadFinding& head) { return std::isnan(head.*number) ? -1.0 : head.*number; });
 }
 
 /// A way to predict offsets, and its column.
@@ -93,9 +80,14 @@ struct Route {
   PredictedFinding HeadFinding::*prediction;
   const char* field;      ///< that says it was computed
   bool parts_of_a_token;  ///< a delay
+
+  /// Whether it predicts an offset for any head.
+  [[nodiscard]] bool predicts(const std::vector<HeadFinding>& heads) const {
+    return std::ranges::any_of(heads, [&](const auto& head) { return !std::isnan((head.*prediction).offset); });
+  }
 };
 
-/// Those that were computed.
+/// The routes that were computed.
 std::vector<Route> routes_of(const Result& result) {
   const bool rotary = phases_group(result) == "rotary_wave/";
   std::vector<Route> routes{
@@ -106,38 +98,40 @@ std::vector<Route> routes_of(const Result& result) {
   return routes;
 }
 
-/// Whether it predicts an offset for any head.
-bool predicts(const Route& route, const std::vector<HeadFinding>& heads) {
-  return std::ranges::any_of(heads, [&](const auto& head) { return !std::isnan((head.*route.prediction).offset); });
-}
-
-/// Columns one after another, all of the same heads.
+/// Columns of the same heads, one after another.
 class Columns {
  public:
-  Columns(const Result& result, std::vector<HeadFinding> heads) : result_(result), heads_(std::move(heads)) {
+  Columns(const Result& result, const std::vector<HeadFinding>& heads) : result_(result), heads_(heads) {
     add("head", Align::left, [](const HeadFinding& head) { return head_name(head.name.layer, head.name.head); });
   }
 
   template <class Text>
-  void add(const char* header, Align align, const Text& text) {
-    columns_.push_back(column(header, align, heads_, text));
+  void add(const std::string& header, Align align, const Text& text) {
+    TableColumn& column = columns_.emplace_back(TableColumn{header, align, {}});
+    for (const HeadFinding& head : heads_) column.cells.push_back(text(head));
   }
   template <class Text>
   void add_if(const char* field, const char* header, const Text& text) {
     if (result_.find(field) != nullptr) add(header, Align::right, text);
   }
-  /// Unless it predicts nothing for any head: a column of "undefined" says no more than a line under the table.
-  void add(const Route& route) {
-    if (!predicts(route, heads_)) return;
-    add(route.header, Align::right, [&](const HeadFinding& head) {
-      return route.parts_of_a_token ? delay_text(head.*route.prediction) : predicted_text(head.*route.prediction);
-    });
+  /// Fields of one number per head that ask for a column: their remark "column" is its header.
+  void add_asked() {
+    for (const Field& field : result_.fields) {
+      const std::string header = attribute_text(field.attributes, "column");
+      if (header.empty()) continue;
+      const std::vector<double>& numbers = doubles_of(result_, field.name, {"layer", "head"});
+      const FieldHeads rows = field_heads(field);
+      add(visible_text(header), Align::right, [&](const HeadFinding& head) {
+        const std::size_t row = rows.row_of(head.name);
+        return row < rows.size() ? share_text(numbers[row]) : std::string();
+      });
+    }
   }
   std::vector<TableColumn> taken() { return std::move(columns_); }
 
  private:
   const Result& result_;
-  std::vector<HeadFinding> heads_;
+  const std::vector<HeadFinding>& heads_;
   std::vector<TableColumn> columns_;
 };
 
@@ -146,9 +140,8 @@ std::vector<TableColumn> atlas_columns(const Result& result, std::vector<HeadFin
   const bool words = result.find("word_atlas/offset") != nullptr;
   rank_by(words ? &HeadFinding::words_weight : &HeadFinding::predicted_weight, heads);
   const auto exact = [](const HeadFinding& head) { return head.name.layer == 0; };
-  const bool first = std::any_of(heads.begin(), heads.end(), exact);
-  const bool above = !std::all_of(heads.begin(), heads.end(), exact);
-  Columns columns(result, std::move(heads));
+  const bool first = std::ranges::any_of(heads, exact), above = !std::ranges::all_of(heads, exact);
+  Columns columns(result, heads);
   columns.add_if("word_atlas/offset", "predicted",
                  [](const HeadFinding& head) { return predicted_text(head.by_words); });
   columns.add_if("word_atlas/weight", "weight", [](const HeadFinding& head) { return number_text(head.words_weight); });
@@ -175,6 +168,13 @@ std::vector<TableColumn> atlas_columns(const Result& result, std::vector<HeadFin
   return columns.taken();
 }
 
+/// What the model knows of positions without a table.
+std::string positions_instead(const std::string& position_term) {
+  if (position_term.empty()) return "nothing tells it positions";
+  if (position_term == "linear bias") return "its positions are a linear bias of the scores";
+  return "its positions are " + position_term;
+}
+
 }  // namespace
 
 std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs) {
@@ -185,12 +185,11 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));
   const bool planted = heads.front().planted.has_value();
   const bool accounted = result.find("head_account/verdict") != nullptr;
-  const bool judged =
-      std::any_of(heads.begin(), heads.end(), [](const HeadFinding& head) { return !head.agrees.empty(); });
-  const bool far = std::any_of(heads.begin(), heads.end(), [](const auto& head) { return !far_text(head).empty(); });
+  const bool judged = std::ranges::any_of(heads, [](const auto& head) { return !head.agrees.empty(); });
+  const bool far = std::ranges::any_of(heads, [](const auto& head) { return !far_text(head).empty(); });
   const auto weight = [](const HeadFinding& head) { return number_text(head.weight); };
   if (accounted) rank_by(&HeadFinding::strength, heads);
-  Columns columns(result, std::move(heads));
+  Columns columns(result, heads);
   columns.add("offset", Align::right, measured_text);
   columns.add_if("grid_offset/status", "on the grid", [](const HeadFinding& head) { return head.on_grid; });
   columns.add_if("measured_offset/chance", "x chance",
@@ -210,7 +209,11 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("", Align::left,
                 [](const HeadFinding& head) { return head.agrees == "undefined" ? std::string() : head.agrees; });
   }
-  for (const Route& route : routes_of(result)) columns.add(route);
+  for (const Route& route : routes_of(result))
+    if (route.predicts(heads))
+      columns.add(route.header, Align::right, [&](const HeadFinding& head) {
+        return predicted_text(head.*route.prediction, route.parts_of_a_token);
+      });
   if (!accounted) {
     columns.add_if("measured_offset/weight", "weight", weight);
     columns.add_if("measured_offset/threshold", "threshold",
@@ -230,6 +233,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("found", Align::left,
                 [](const HeadFinding& head) { return std::string(head.planted->found ? "agrees" : "differs"); });
   }
+  columns.add_asked();
   return columns.taken();
 }
 
@@ -238,7 +242,7 @@ std::vector<std::string> undefined_predictions(const Result& result) {
   const std::vector<HeadFinding> heads = head_findings(result);
   std::vector<std::string> headers;
   for (const Route& route : routes_of(result))
-    if (!predicts(route, heads)) headers.emplace_back(route.header);
+    if (!route.predicts(heads)) headers.emplace_back(route.header);
   return headers;
 }
 
@@ -251,25 +255,24 @@ std::vector<TableColumn> agreement_columns(const Result& result) {
   if (met.size() != heads.size() * routes.size())
     throw ShapeError(fmt::format("{}: expected {} routes for each of {} counts, found {} numbers", met_name,
                                  routes.size(), heads.size(), met.size()));
-  const auto& attributes = result.at(heads_name).attributes;
-  const auto strong = attributes.find("strong");
-  const auto* least = strong == attributes.end() ? nullptr : std::get_if<double>(&strong->second);
+  const double strong = attribute_number(result.at(heads_name).attributes, "strong");
   TableColumn counted{"how many heads it meets", Align::left, {}};
-  const std::set<std::string> silent = silent_predictions(result);
+  const std::set<std::string> undefined = undefined_for_all(result);
   std::vector<TableColumn> columns;
   for (const std::string& route : routes) columns.push_back({route, Align::right, {}});
   for (std::size_t row = 0; row < heads.size(); ++row) {
     if (heads[row] == 0) continue;
-    counted.cells.push_back(row == 0           ? fmt::format("of the {} whose maximum stands out", heads[row])
-                            : least == nullptr ? fmt::format("of the {} strong ones", heads[row])
-                                               : fmt::format("of the {} with a weight above {:g}", heads[row], *least));
+    counted.cells.push_back(row == 0 ? fmt::format("of the {} whose maximum stands out", heads[row])
+                            : std::isnan(strong)
+                                ? fmt::format("of the {} strong ones", heads[row])
+                                : fmt::format("of the {} with a weight above {:g}", heads[row], strong));
     for (std::size_t route = 0; route < routes.size(); ++route) {
       const double count = met[row * routes.size() + route];
       columns[route].cells.push_back(std::isnan(count) ? std::string() : fmt::format("{:.0f}", count));
     }
   }
   if (counted.cells.empty()) return {};
-  std::erase_if(columns, [&](const TableColumn& column) { return silent.contains(column.header); });
+  std::erase_if(columns, [&](const TableColumn& column) { return undefined.contains(column.header); });
   columns.insert(columns.begin(), std::move(counted));
   return columns;
 }
@@ -281,16 +284,14 @@ std::vector<std::string> head_table_fields() {
   return names;
 }
 
-std::string head_table(const Result& result, bool color, const std::string& pairs,
-                       const std::vector<TableColumn>& beside) {
+std::string head_table(const Result& result, const std::vector<TableColumn>& beside) {
   if (result.find("position_atlas/offset") == nullptr && result.find("word_atlas/offset") == nullptr)
     (void)result.at("measured_offset/offset");
-  std::vector<TableColumn> columns = head_columns(result, pairs);
+  std::vector<TableColumn> columns = head_columns(result);
   if (!columns.empty()) columns.insert(columns.begin() + 1, beside.begin(), beside.end());
-  std::string table = terminal_table(columns, color);
+  std::string table = terminal_table(columns);
   if (const auto agreement = agreement_columns(result); !agreement.empty()) {
-    table += '\n';
-    table += terminal_table(agreement, color);
+    table += "\n" + terminal_table(agreement);
   }
   const std::vector<HeadSentence> sentences = telling_sentences(result);
   if (!sentences.empty()) table += '\n';
@@ -298,6 +299,30 @@ std::string head_table(const Result& result, bool color, const std::string& pair
   if (const std::string why = attribute_text(result.provenance, "undefined_evidence"); !why.empty())
     table += fmt::format("no keys were moved: {}\n", visible_text(why));
   return table;
+}
+
+std::string position_note(const Result& result) {
+  const Field* predicted = result.find("position_atlas/offset");
+  if (predicted == nullptr || attribute_text(predicted->attributes, "undefined") != "no position table") return {};
+  const bool measured = result.find("measured_offset/offset") != nullptr;
+  const std::string term = attribute_text(result.provenance, "position_term");
+  const bool has_wave = result.find("rotary_wave/status") != nullptr;
+  const bool has_kernel = result.find("position_term/kernel") != nullptr;
+  return fmt::format("{}: undefined, the model has no position table ({}){}",
+                     measured ? "by weights" : "offsets by position alone", positions_instead(term),
+                     has_wave     ? "; rotary_wave/... in results.h5 is their wave"
+                     : has_kernel ? "; position_term/kernel in results.h5 holds what these prefer by themselves"
+                                  : "");
+}
+
+std::string noted_head_table(const Result& result, const std::vector<TableColumn>& beside) {
+  std::string note = position_note(result);
+  if (const auto undefined = undefined_predictions(result); !undefined.empty())
+    note += fmt::format("{}{}: undefined for every head", note.empty() ? "" : "\n", fmt::join(undefined, ", "));
+  if (const std::string grid = grid_note(result); !grid.empty()) note += (note.empty() ? "" : "\n") + grid;
+  const bool only_names = head_columns(result).size() == 1;
+  return (only_names && !note.empty() ? std::string() : head_table(result, beside)) +
+         (note.empty() ? note : note + "\n");
 }
 
 }  // namespace headwave

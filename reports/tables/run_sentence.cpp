@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
 
 namespace headwave {
@@ -26,9 +27,7 @@ std::string short_name(const std::string& path) {
 }
 
 std::int64_t count_of(const Attributes& provenance, const std::string& name) {
-  const auto found = provenance.find(name);
-  const auto* count = found == provenance.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-  return count == nullptr ? 0 : *count;
+  return static_cast<std::int64_t>(attribute_number(provenance, name, 0));
 }
 
 std::string source_text(const Attributes& provenance) {

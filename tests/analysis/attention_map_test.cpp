@@ -40,7 +40,7 @@ AttentionMaps maps_of(const Matrix32& weights, const MapOptions& options, Index 
     tile.weights = {part};
     probe.see(tile);
   }
-  return probe.maps();
+  return *probe.taken().value;
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
-#include "../../analysis/statistics/band_contrast.h"
-
 #include <cmath>
 #include <limits>
 
+#include "../../analysis/statistics/published_measures.h"
 #include "../../core/errors/error.h"
 #include "../catch.h"
 

@@ -1,8 +1,7 @@
-#include "../../analysis/attention/band_peaks.h"
-
 #include <cmath>
 
-#include "../../analysis/statistics/tails.h"
+#include "../../analysis/attention/query_bands.h"
+#include "../../analysis/statistics/quantile.h"
 #include "../../core/attention/attend.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
@@ -181,7 +180,7 @@ TEST_CASE("what decays with the query's place under a causal mask has no peak") 
   BandTraces sum(1, bands);
   show(probe, weights, AttentionKind::causal);
   const BandTraces one = probe.taken();
-  for (Index document = 0; document < 100; ++document) sum += one;
+  for (Index document = 0; document < 100; ++document) sum.add(BandTraces(one));
   for (const auto& band : band_peaks(sum, bands, 0, {.reach = 8})) CHECK(band.empty());
 }
 

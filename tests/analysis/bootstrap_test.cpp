@@ -1,5 +1,3 @@
-#include "../../analysis/statistics/bootstrap.h"
-
 #include <cmath>
 #include <numeric>
 

@@ -1,5 +1,4 @@
-#include "../../analysis/attention/clearest_heads.h"
-
+#include "../../analysis/statistics/published_measures.h"
 #include "../../core/errors/error.h"
 #include "../catch.h"
 

@@ -1,7 +1,6 @@
-#include "../../analysis/attention/concentrated_heads.h"
-
 #include <cmath>
 
+#include "../../analysis/statistics/published_measures.h"
 #include "../catch.h"
 
 using namespace headwave;

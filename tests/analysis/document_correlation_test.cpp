@@ -30,9 +30,7 @@ TEST_CASE("pairs of places are the same every time, of two places, and some lie 
       const PlacePairs pairs(length, kind), again(length, kind);
       CAPTURE(static_cast<int>(kind), length);
       REQUIRE(pairs.count() > 0);
-      CHECK(pairs.count() <= PlacePairs::at_most(length));
-      CHECK(PlacePairs::at_most(length) <= PlacePairs::most);
-      if (kind == AttentionKind::self) CHECK(pairs.count() == PlacePairs::at_most(length));
+      CHECK(pairs.count() <= PlacePairs::most);
       Index early = 0;
       for (Index i = 0; i < pairs.count(); ++i) {
         const auto [query, key] = pairs.pair(i);
@@ -79,14 +77,14 @@ TEST_CASE("deviations are what a query gives a key beyond what the key draws fro
 TEST_CASE("the correlation of documents is that of every two of them, whatever the blocks") {
   const Index length = 30, documents = 5;
   const PlacePairs pairs(length, AttentionKind::self);
-  DocumentCorrelation all(one_head, pairs.count()), first = all, second = all;
+  DocumentCorrelation all, first, second;
   const Matrix shared = random_matrix(length, length, 100);
   std::vector<Matrix32> found;
   for (Index d = 0; d < documents; ++d) {
     const Matrix weights = shared + 1.5 * random_matrix(length, length, static_cast<std::uint64_t>(d));
     found.push_back(deviations_of(pairs, weights.cast<float>(), document_of(length)));
-    all.add(found.back());
-    (d < 2 ? first : second).add(found.back());
+    all.add({1, found.back()});
+    (d < 2 ? first : second).add({1, found.back()});
   }
   double both = 0, count = 0;
   for (std::size_t d = 0; d < found.size(); ++d)
@@ -97,13 +95,17 @@ TEST_CASE("the correlation of documents is that of every two of them, whatever t
       }
   CHECK(all.correlation()[0] == Approx(both / count).epsilon(1e-9));
   CHECK(all.correlation()[0] == Approx(1 / (1 + 1.5 * 1.5)).margin(0.1));
-  first.join(second);
+  first.add(std::move(second));
   CHECK(first.correlation()[0] == Approx(all.correlation()[0]).epsilon(1e-12));
-  DocumentCorrelation one(one_head, pairs.count());
-  one.add(found.front());
+  DocumentCorrelation one;
+  one.add({1, found.front()});
   CHECK(std::isnan(one.correlation()[0]));
-  one.add(found.front());
+  one.add({1, found.front()});
   CHECK(one.correlation()[0] == Approx(1).epsilon(1e-5));
+  DocumentCorrelation alone(1, found.front());
+  CHECK(std::isnan(alone.correlation()[0]));
+  alone.add({1, found.front()});
+  CHECK(alone.correlation()[0] == one.correlation()[0]);
 }
 
 TEST_CASE("moments of independent documents add up, those of documents that agree are those of one") {

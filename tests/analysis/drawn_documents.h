@@ -122,16 +122,15 @@ struct DrawnJob {
     site.length = first.queries > 0 ? first.queries : first.length;
     site.key_length = first.length;
     site.reach = first.reach;
-    sums = AccountSums(documents, dealt);
     for (Index number = 0; number < documents; ++number) {
-      AccountProbe probe(site_here(), number, {});
+      AccountProbe probe(site_here(), number, {}, is_dealt(number, documents, dealt));
       for (std::size_t h = 0; h < heads.size(); ++h) {
         const DrawnQueriesKeys one = drawn[h].document(number);
         const HeadInputs<float> inputs{one.query.topRows(site.length), one.key, {}, 1, 1, 1.0};
         std::array<Probe*, 1> probes{&probe};
         attend<float>(inputs, {first.causal, -1, -1, {}, 0}, {static_cast<Index>(h), site.kind, nullptr}, probes);
       }
-      sums.add(probe.taken());
+      add_to(sums, probe.taken());
     }
   }
 

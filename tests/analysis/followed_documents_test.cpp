@@ -1,7 +1,6 @@
-#include "../../analysis/attention/followed_documents.h"
-
 #include <cmath>
 
+#include "../../analysis/attention/followed_keys.h"
 #include "../../core/errors/error.h"
 #include "../catch.h"
 

@@ -1,8 +1,7 @@
-#include "../../analysis/attention/followed_shifts.h"
-
 #include <cmath>
 #include <limits>
 
+#include "../../analysis/attention/followed_keys.h"
 #include "../../core/errors/error.h"
 #include "../catch.h"
 

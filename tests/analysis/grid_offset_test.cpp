@@ -4,8 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "../../analysis/attention/grid_offset_probe.h"
-#include "../../analysis/statistics/tails.h"
+#include "../../analysis/statistics/quantile.h"
 #include "../../core/model/model_pass.h"
 #include "../core/planted_grid.h"
 #include "../test_numbers.h"
@@ -32,18 +31,16 @@ Document tokens_on(const PatchGrid& grid) {
 }
 
 /// What one head's weights give, as one tile.
-DocumentGridOffsets offsets_of(const PatchGrid& grid, const Matrix32& weights) {
+GridOffsetSum offsets_of(const PatchGrid& grid, const Matrix32& weights) {
   const Document document = tokens_on(grid);
   GridOffsetProbe probe(one_head, grid, document, true);
   show(probe, weights);
-  return probe.found();
+  return probe.taken();
 }
 
 /// What one head's weights over a single image come to.
 GridOffsets found_of(const PatchGrid& grid, const Matrix32& weights, const MeasuredOffsetOptions& options = {}) {
-  GridOffsetSum sum(one_head, grid);
-  sum.add(offsets_of(grid, weights));
-  return sum.offsets(options);
+  return grid_offsets(offsets_of(grid, weights), one_head, grid, options);
 }
 
 /// Rows that sum to 1.
@@ -66,13 +63,15 @@ std::vector<Field> planted_fields(const PlantedGrid& planted, Index documents) {
     const std::unique_ptr<Look> look = analysis->look(document, i);
     const std::array<Probe*, 1> probes{look->probe()};
     model_pass(planted.model(), document, probes);
-    std::unique_ptr<BlockSum> block;
+    std::unique_ptr<DocumentSum> block;
     analysis->add(block, *look->taken());
     ByteWriter bytes;
     block->write(bytes);
     const std::string written = bytes.taken();
     ByteReader reader(written);
-    analysis->join(*analysis->read_block(reader));
+    block = analysis->no_documents();
+    block->read(reader);
+    analysis->join(*block);
     CHECK(reader.at_end());
     // Its sums, too, go on in another process.
     ByteWriter sums;
@@ -93,7 +92,7 @@ TEST_CASE("weights by offset on the grid are those of a loop over all pairs, and
     const PatchGrid grid = grid_of(rows, columns, first);
     const GridLags lags(grid);
     const Matrix32 weights = random_attention(grid.positions(), 11);
-    const DocumentGridOffsets found = offsets_of(grid, weights);
+    const GridOffsetSum found = offsets_of(grid, weights);
     const Index patches = grid.patches();
     Matrix sums = Matrix::Zero(1, lags.count()), count = sums, mean = sums, variance = sums, third = sums;
     for (Index j = 0; j < patches; ++j) {
@@ -120,8 +119,8 @@ TEST_CASE("weights by offset on the grid are those of a loop over all pairs, and
         CHECK(lags.pairs(down, right) == count(0, lags.place(down, right)));
     check_same(found.weight, sums.cwiseQuotient(count), 1e-12);
     check_same(found.null_weight, mean.cwiseQuotient(count), 1e-12);
-    check_same(found.null_variance, variance.cwiseQuotient(count.cwiseAbs2()), 1e-12);
-    check_same(found.null_third, third.cwiseQuotient(count.array().cube().matrix()), 1e-12);
+    check_same(found.null.variances(), variance.cwiseQuotient(count.cwiseAbs2()), 1e-12);
+    check_same(found.null.thirds(), third.cwiseQuotient(count.array().cube().matrix()), 1e-12);
     const Matrix whole = weights.cast<double>();
     check_same(found.opening, whole.block(first, 0, patches, first).colwise().mean(), 1e-12);
     check_same(found.received, whole.block(first, first, patches, patches).colwise().mean(), 1e-12);

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "../../core/attention/bias_terms.h"
 #include "../../core/attention/rotary_term.h"
+#include "../../core/attention/score_bias.h"
 #include "../catch.h"
 #include "drawn_documents.h"
 #include "found_field.h"
@@ -93,12 +93,12 @@ TEST_CASE("rotary positions are positions: constant queries and keys, and conten
   options.channels = 8;
   options.base = 20;
   Stack stack = drawn_stack(8, true);
-  stack.position_term = std::make_shared<RotaryTerm>(options);
+  stack.position_term = {.turned = std::make_shared<RotaryTerm>(options)};
   AccountSite site{{{0}, 1}, AttentionKind::causal, 96, 24, &stack};
-  AccountSums sums(16, 16);
+  AccountSums sums;
   Random random(7);
   // Every pair of channels asks for two tokens back: key = query turned by 2 theta_m.
-  const Vector frequency = static_cast<const RotaryTerm&>(*stack.position_term).frequency(96);
+  const Vector frequency = stack.position_term.turned->frequency(96);
   for (Index number = 0; number < 16; ++number) {
     Matrix32 query(96, 8), key(96, 8);
     for (Index n = 0; n < 96; ++n)
@@ -109,11 +109,11 @@ TEST_CASE("rotary positions are positions: constant queries and keys, and conten
         key(n, m) = static_cast<float>(1.4 * std::cos(turn) + 0.5 * random.normal());
         key(n, m + 4) = static_cast<float>(1.4 * std::sin(turn) + 0.5 * random.normal());
       }
-    AccountProbe probe(site, number, {});
+    AccountProbe probe(site, number, {}, true);
     std::array<Probe*, 1> probes{&probe};
-    const HeadInputs<float> inputs{query, key, {}, 1, 1, 1.0, stack.position_term.get()};
+    const HeadInputs<float> inputs{query, key, {}, 1, 1, 1.0, stack.position_term};
     attend<float>(inputs, {true, -1, -1, {}, 0}, {0, AttentionKind::causal, nullptr}, probes);
-    sums.add(probe.taken());
+    add_to(sums, probe.taken());
   }
   const HeadAccount account = head_account(sums, site);
   CHECK(account.measured_offset[0] == -2);
@@ -128,19 +128,19 @@ TEST_CASE("an added position term is part of what positions give", "[analysis]")
   Stack stack = drawn_stack(4, true);
   stack.block.heads = stack.block.kv_heads = heads;
   stack.block.score_scale = 0.5;
-  stack.position_term = std::make_shared<LinearBiasTerm>(heads);
+  stack.position_term = {.added = std::make_shared<LinearBias>(heads)};
   AccountSite site{{{0}, heads}, AttentionKind::causal, length, 16, &stack};
-  AccountSums sums(12, 12);
+  AccountSums sums;
   Random random(9);
   for (Index number = 0; number < 12; ++number) {
     Matrix32 query(length, heads * 4), key(length, heads * 4);
     for (float& entry : query.reshaped()) entry = static_cast<float>(0.1 * random.normal());
     for (float& entry : key.reshaped()) entry = static_cast<float>(0.1 * random.normal());
-    AccountProbe probe(site, number, {});
+    AccountProbe probe(site, number, {}, true);
     std::array<Probe*, 1> probes{&probe};
-    const HeadInputs<float> inputs{query, key, {}, heads, heads, 0.5, stack.position_term.get()};
+    const HeadInputs<float> inputs{query, key, {}, heads, heads, 0.5, stack.position_term};
     attend<float>(inputs, {true, -1, -1, {}, 0}, {0, AttentionKind::causal, nullptr}, probes);
-    sums.add(probe.taken());
+    add_to(sums, probe.taken());
   }
   const HeadAccount account = head_account(sums, site);
   CHECK(account.match[0].share[0] > 0.99);
@@ -246,7 +246,7 @@ TEST_CASE("as many documents are dealt as 4096 tokens take, even and odd ones al
 
 TEST_CASE("an account of nothing, or of sums of another shape, is refused", "[analysis]") {
   const DrawnJob job({waves()}, 2, Random(7));
-  CHECK_THROWS_AS(head_account(AccountSums(0, 0), job.site_here()), ShapeError);
+  CHECK_THROWS_AS(head_account(AccountSums(), job.site_here()), ShapeError);
   AccountSite site = job.site_here();
   site.length += 1;
   CHECK_THROWS_AS(head_account(job.sums, site), ShapeError);

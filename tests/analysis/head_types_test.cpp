@@ -5,12 +5,11 @@
 #include <limits>
 #include <string>
 
-#include "../../analysis/attention/head_type_probe.h"
 #include "../../core/attention/attend.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/repeated_tokens.h"
+#include "../../core/model/random_documents.h"
 #include "../../core/numbers/random.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 #include "found_field.h"
@@ -55,21 +54,19 @@ void show_heads(Probe& probe, const std::vector<Matrix32>& weights, AttentionKin
   }
 }
 
-DocumentHeadTypes types_of(const std::vector<Matrix32>& weights, const Document& document,
-                           AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {}) {
+HeadTypeSum sum_of(const std::vector<Matrix32>& weights, const Document& document,
+                   AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {}) {
   HeadTypeProbe probe({{0}, static_cast<Index>(weights.size())}, document, kind, options);
   show_heads(probe, weights, kind);
-  return probe.types();
+  return probe.taken();
 }
 
-HeadTypes job_of(const std::vector<Matrix32>& weights, const Document& document,
-                 AttentionKind kind = AttentionKind::self) {
-  HeadTypeSum sum({{0}, static_cast<Index>(weights.size())}, kind);
-  sum.add(types_of(weights, document, kind));
-  return sum.types();
+HeadTypes types_of(const std::vector<Matrix32>& weights, const Document& document,
+                   AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {}) {
+  return head_types(sum_of(weights, document, kind, options), {{0}, static_cast<Index>(weights.size())}, kind, options);
 }
 
-double score_of(const DocumentHeadTypes& types, HeadScore score, Index row = 0) {
+double score_of(const HeadTypes& types, HeadScore score, Index row = 0) {
   return types.scores(static_cast<Index>(score), row);
 }
 
@@ -167,7 +164,7 @@ double direct_disagreement(const std::vector<Matrix>& heads) {
 TEST_CASE("head scores of three tokens by hand") {
   Matrix32 a(3, 3);
   a << 0.5F, 0.25F, 0.25F, 0.125F, 0.75F, 0.125F, 1, 0, 0;
-  const DocumentHeadTypes types = types_of({a}, document_of_ids({5, 5, 5}, {0, 2}), AttentionKind::self, {.reach = 2});
+  const HeadTypes types = types_of({a}, document_of_ids({5, 5, 5}, {0, 2}), AttentionKind::self, {.reach = 2});
   CHECK(score_of(types, HeadScore::previous) == 0.0625);  // (0.125 + 0) / 2
   CHECK(score_of(types, HeadScore::next) == 0.1875);      // (0.25 + 0.125) / 2
   // Query 1 has key 0 before it, query 2 has keys 0 and 1; after a token of its own kind stands key 1 for query 2.
@@ -192,7 +189,7 @@ TEST_CASE("head scores of three tokens by hand") {
 TEST_CASE("the sink under a causal mask by hand: each key is averaged over the queries that see it") {
   Matrix32 a = Matrix32::Zero(4, 4);
   a << 1, 0, 0, 0, 0.25F, 0.75F, 0, 0, 0.25F, 0.75F, 0, 0, 0, 0.5F, 0, 0.5F;
-  const DocumentHeadTypes types = types_of({a}, document_of_ids({1, 2, 3, 4}), AttentionKind::causal);
+  const HeadTypes types = types_of({a}, document_of_ids({1, 2, 3, 4}), AttentionKind::causal);
   CHECK(score_of(types, HeadScore::sink_first) == 0.375);
   CHECK(score_of(types, HeadScore::sink_weight) == Approx(2.0 / 3).epsilon(4 * eps));
   CHECK(types.sink_position == std::vector<Index>{1});
@@ -232,7 +229,7 @@ TEST_CASE("head scores are the definitions written out, for every mask, length a
                {layer, setting.kind, &document}, probes);
         layers.push_back(recorder.weights);
       }
-      const DocumentHeadTypes types = probe.types();
+      const HeadTypes types = head_types(probe.taken(), {{2, 7}, heads}, setting.kind);
       CAPTURE(name_of(setting.kind), setting.window, setting.kinds, length);
       Matrix expected(static_cast<Index>(head_scores), 2 * heads);
       Vector disagreement(2);
@@ -255,7 +252,7 @@ TEST_CASE("head scores are the definitions written out, for every mask, length a
 TEST_CASE("the largest weight is found at its offset, of equal ones the nearest, then the left") {
   const Document document = document_of_ids({1, 2, 3, 4, 5});
   const Matrix32 even = Matrix32::Constant(5, 5, 0.2F);
-  const HeadTypes same = job_of({even}, document);
+  const HeadTypes same = types_of({even}, document);
   CHECK(same.argmax_share(0, 8) == 1);
   CHECK(same.positional_offset[0] == 0);
   CHECK(same.positional_share[0] == 1);
@@ -263,13 +260,13 @@ TEST_CASE("the largest weight is found at its offset, of equal ones the nearest,
   for (Index i = 0; i < 5; ++i)
     for (const Index j : {i - 1, i + 1})
       if (j >= 0 && j < 5) sides(i, j) = 0.5F;
-  const HeadTypes left = job_of({sides}, document);
+  const HeadTypes left = types_of({sides}, document);
   CHECK(left.argmax_share(0, 7) == Approx(0.8));
   CHECK(left.argmax_share(0, 9) == Approx(0.2));
   CHECK(left.positional_offset[0] == -1);
   // Beyond reach nothing is told apart: the share is 0 and there is no offset.
   const Matrix32 far = looking_at(30, false, 1.0F, [](Index i) { return (i + 15) % 30; });
-  const HeadTypes none = job_of({far}, random_document(30, 5, 1));
+  const HeadTypes none = types_of({far}, random_document(30, 5, 1));
   CHECK(none.positional_share[0] == 0);
   CHECK(std::isnan(none.positional_offset[0]));
   CHECK(field_of(describe(none), "head_types/positional_offset").attributes.contains("undefined"));
@@ -287,7 +284,7 @@ TEST_CASE("heads are called what they do, in the order that is documented") {
   const auto back = [&](Index steps, Index first) {
     return looking_at(length, true, 0.8F, at(first, [=](Index i) { return i - steps; }));
   };
-  const HeadTypes types = job_of(
+  const HeadTypes types = types_of(
       {back(1, 1), back(3, 3), back(40, 41), back(39, 41), looking_at(length, true, 0.6F, [](Index) { return 0; }),
        looking_at(length, true, 0.0F, [](Index i) { return i; })},
       document, AttentionKind::causal);
@@ -302,9 +299,10 @@ TEST_CASE("heads are called what they do, in the order that is documented") {
   CHECK(types.of(HeadScore::duplicate)[3] < 0.03);
   CHECK(types.of(HeadScore::sink_first)[4] > 0.6);
 
-  const HeadTypes both = job_of({looking_at(length, false, 0.8F, [&](Index i) { return std::min(i + 1, length - 1); }),
-                                 looking_at(length, false, 0.4F, [](Index i) { return (i * 7) % 81; })},
-                                document);
+  const HeadTypes both =
+      types_of({looking_at(length, false, 0.8F, [&](Index i) { return std::min(i + 1, length - 1); }),
+                looking_at(length, false, 0.4F, [](Index i) { return (i * 7) % 81; })},
+               document);
   CHECK(both.types == std::vector<HeadType>{HeadType::next, HeadType::other});
 }
 
@@ -314,9 +312,9 @@ TEST_CASE("heads of the planted bank are called what they were planted as") {
   HeadTypeProbe probe({{0, 1, 2, 3}, 8}, document);
   Probe* const probes[] = {&probe};
   model_pass(planted.model, document, probes);
-  HeadTypeSum sum({{0, 1, 2, 3}, 8});
-  sum.add(probe.types());
-  const HeadTypes types = sum.types();
+  HeadTypeSum sum;
+  add_to(sum, probe.taken());
+  const HeadTypes types = head_types(sum, {{0, 1, 2, 3}, 8});
   Index row = 0;
   for (const auto& layer : planted.spec.heads)
     for (const PlantedHead& head : layer) {
@@ -338,7 +336,7 @@ TEST_CASE("heads of the planted bank are called what they were planted as") {
 TEST_CASE("on a text of one token duplicates are no news: the baseline is as high as the score") {
   const Document document = document_of_ids(std::vector<std::int32_t>(50, 3));
   const Matrix32 early = looking_at(50, false, 0.5F, [](Index i) { return i / 9 * 4; });
-  const HeadTypes types = job_of({early}, document);
+  const HeadTypes types = types_of({early}, document);
   CHECK(types.of(HeadScore::duplicate)[0] > 0.4);
   CHECK(types.types[0] == HeadType::other);
 }
@@ -350,7 +348,7 @@ TEST_CASE("on repeated random tokens the induction score is the mean along one d
     for (std::int32_t id = 0; id < 20; ++id) ids.push_back(id);
   Matrix32 a = random_weights(40, 40, random).cwiseAbs();
   for (Index i = 0; i < 40; ++i) a.row(i) /= a.row(i).sum();
-  const DocumentHeadTypes types = types_of({a}, document_of_ids(ids));
+  const HeadTypes types = types_of({a}, document_of_ids(ids));
   // Keys 1 .. 20 of queries 20 .. 39: the diagonal t = -19 but for its first entry.
   const double diagonal = a.cast<double>().diagonal(-19).tail(20).mean();
   CHECK(score_of(types, HeadScore::induction) == Approx(diagonal).epsilon(20 * eps));
@@ -360,7 +358,7 @@ TEST_CASE("on repeated random tokens the induction score is the mean along one d
 TEST_CASE("heads that look at one key each have no entropy, heads that do not care all of it") {
   const Index length = 33;
   const Document document = random_document(length, 9, 1);
-  const DocumentHeadTypes types = types_of(
+  const HeadTypes types = types_of(
       {Matrix32::Identity(length, length), Matrix32::Constant(length, length, 1.0F / static_cast<float>(length))},
       document);
   CHECK(score_of(types, HeadScore::entropy, 0) == 0);
@@ -373,7 +371,7 @@ TEST_CASE("heads that look at one key each have no entropy, heads that do not ca
 
 TEST_CASE("weights too small for their squares in float still count, and do no harm") {
   Matrix32 a = Matrix32::Constant(3, 3, 1e-30F);
-  const DocumentHeadTypes types = types_of({a, a}, document_of_ids({1, 2, 3}));
+  const HeadTypes types = types_of({a, a}, document_of_ids({1, 2, 3}));
   const auto tiny = static_cast<double>(1e-30F);
   CHECK(types.position_disagreement[0] == Approx(-3 * tiny * tiny).epsilon(8 * eps));
   CHECK(score_of(types, HeadScore::entropy) == Approx(-3 * tiny * std::log(tiny)).epsilon(8 * float_eps));
@@ -381,7 +379,7 @@ TEST_CASE("weights too small for their squares in float still count, and do no h
 
 TEST_CASE("one token alone has few properties, and the rest is undefined") {
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal}) {
-    const DocumentHeadTypes types = types_of({Matrix32::Ones(1, 1)}, document_of_ids({4}), kind);
+    const HeadTypes types = types_of({Matrix32::Ones(1, 1)}, document_of_ids({4}), kind);
     for (const HeadScore score : {HeadScore::previous, HeadScore::next, HeadScore::duplicate,
                                   HeadScore::duplicate_baseline, HeadScore::induction, HeadScore::entropy_share})
       CHECK(std::isnan(score_of(types, score)));
@@ -396,7 +394,7 @@ TEST_CASE("in cross-attention what compares positions or tokens is undefined, an
   document.target = random_document(4, 3, 2);
   Matrix32 a = Matrix32::Constant(4, 6, 0.1F);
   a.col(2).setConstant(0.5F);
-  const HeadTypes types = job_of({a}, document, AttentionKind::cross);
+  const HeadTypes types = types_of({a}, document, AttentionKind::cross);
   CHECK(types.types == std::vector<HeadType>{HeadType::sink});
   CHECK(types.sink_position == std::vector<Index>{2});
   CHECK(types.of(HeadScore::sink_first)[0] == Approx(0.1).epsilon(4 * float_eps));
@@ -417,7 +415,7 @@ TEST_CASE("in cross-attention what compares positions or tokens is undefined, an
 TEST_CASE("of stored states nobody knows the tokens: their scores are undefined") {
   Document document;
   document.stored.push_back({0, Matrix32::Zero(5, 2), {}, {}});
-  const HeadTypes types = job_of({Matrix32::Constant(5, 5, 0.2F)}, document, AttentionKind::self);
+  const HeadTypes types = types_of({Matrix32::Constant(5, 5, 0.2F)}, document, AttentionKind::self);
   for (const HeadScore score : {HeadScore::duplicate, HeadScore::induction, HeadScore::special_weight})
     CHECK(std::isnan(types.of(score)[0]));
   CHECK(types.of(HeadScore::previous)[0] == Approx(0.2).epsilon(4 * float_eps));
@@ -427,12 +425,12 @@ TEST_CASE("queries for which everything is masked are left out") {
   Matrix32 a = Matrix32::Zero(4, 4);
   a.row(1) << 0.5F, 0.5F, 0, 0;
   a.row(2) << 0.25F, 0.75F, 0, 0;
-  const DocumentHeadTypes types = types_of({a}, document_of_ids({1, 1, 1, 1}));
+  const HeadTypes types = types_of({a}, document_of_ids({1, 1, 1, 1}));
   CHECK(score_of(types, HeadScore::previous) == 0.625);
   CHECK(score_of(types, HeadScore::next) == 0);
   CHECK(types.argmax_share(0, 8) == 0.5);
   CHECK(score_of(types, HeadScore::duplicate) == 0.75);
-  const DocumentHeadTypes none = types_of({Matrix32::Zero(4, 4)}, document_of_ids({1, 1, 1, 1}));
+  const HeadTypes none = types_of({Matrix32::Zero(4, 4)}, document_of_ids({1, 1, 1, 1}));
   CHECK(none.scores.array().isNaN().all());
   CHECK(none.sink_position[0] == -1);
 }
@@ -445,14 +443,15 @@ TEST_CASE("tiles of any height give the same digits") {
     a = random_weights(37, 37, random).array().exp();
     for (Index i = 0; i < 37; ++i) a.row(i) /= a.row(i).sum();
   }
-  const DocumentHeadTypes whole = types_of(weights, document);
+  const HeadTypes whole = types_of(weights, document);
   for (const Index rows : {1, 5, 36}) {
     HeadTypeProbe probe({{0}, 3}, document);
     show_heads(probe, weights, AttentionKind::causal, rows);  // another kind: passes unseen
     show_heads(probe, weights, AttentionKind::self, rows);
-    check_same(probe.types().scores, whole.scores, 0);
-    check_same(probe.types().argmax_share, whole.argmax_share, 0);
-    check_same(probe.types().position_disagreement, whole.position_disagreement, 0);
+    const HeadTypes types = head_types(probe.taken(), {{0}, 3});
+    check_same(types.scores, whole.scores, 0);
+    check_same(types.argmax_share, whole.argmax_share, 0);
+    check_same(types.position_disagreement, whole.position_disagreement, 0);
   }
 }
 
@@ -460,10 +459,9 @@ TEST_CASE("documents are averaged where they say something, the sink's place is 
   const Document first = document_of_ids({1, 2, 3}), second = document_of_ids({1, 1, 1, 1});
   const Matrix32 small = Matrix32::Identity(3, 3);
   const Matrix32 large = looking_at(4, false, 1.0F, [](Index i) { return i == 0 ? 3 : i - 1; });
-  HeadTypeSum sum(one_head);
-  sum.add(types_of({small}, first));
-  sum.add(types_of({large}, second));
-  const HeadTypes types = sum.types();
+  HeadTypeSum sum = sum_of({small}, first);
+  add_to(sum, sum_of({large}, second));
+  const HeadTypes types = head_types(sum, one_head);
   CHECK(types.documents == 2);
   CHECK(types.of(HeadScore::previous)[0] == 0.5);
   CHECK(types.of(HeadScore::duplicate)[0] == 1);  // the first has none
@@ -471,15 +469,11 @@ TEST_CASE("documents are averaged where they say something, the sink's place is 
   CHECK(types.argmax_share(0, 7) == 0.375);
   CHECK(types.sink_position[0] == 0);
   CHECK(types.types[0] == HeadType::other);  // duplicates are no news there: the baseline is 0.5
-  // Nothing came: nothing is known.
-  const HeadTypes none = HeadTypeSum(one_head).types();
-  CHECK(none.scores.array().isNaN().all());
-  CHECK(none.types[0] == HeadType::other);
 }
 
 TEST_CASE("head types are described with axes, thresholds, sources and reasons") {
-  const HeadTypes types = job_of({looking_at(6, true, 0.9F, [](Index i) { return std::max<Index>(0, i - 1); })},
-                                 random_document(6, 90, 1), AttentionKind::causal);
+  const HeadTypes types = types_of({looking_at(6, true, 0.9F, [](Index i) { return std::max<Index>(0, i - 1); })},
+                                   random_document(6, 90, 1), AttentionKind::causal);
   const std::vector<Field> fields = describe(types);
   CHECK(fields.size() == 4 + head_scores + 2);
   const Field& kind = fields.front();
@@ -518,11 +512,7 @@ TEST_CASE("head types refuse what was not announced, and numbers that are none")
       CHECK_THROWS_AS(show_heads(probe, {a}, AttentionKind::self), NumericError);
     }
   CHECK_THROWS_AS(HeadTypeProbe(one_head, four, AttentionKind::self, {.reach = -1}), ShapeError);
-  CHECK_THROWS_AS(HeadTypeSum(one_head, AttentionKind::self, {.reach = -1}), ShapeError);
   Document uneven = four;
   uneven.special.pop_back();
   CHECK_THROWS_AS(HeadTypeProbe(one_head, uneven), ShapeError);
-  HeadTypeSum sum(one_head);
-  CHECK_THROWS_AS(sum.add(types_of({Matrix32::Identity(4, 4)}, four, AttentionKind::self, {.reach = 3})), ShapeError);
-  CHECK_THROWS_AS(sum.add(types_of({Matrix32::Identity(4, 4), Matrix32::Identity(4, 4)}, four)), ShapeError);
 }

@@ -7,10 +7,9 @@
 #include <cmath>
 
 #include "../../analysis/attention/measured_offset.h"
-#include "../../analysis/attention/offset_trace_probe.h"
-#include "../../core/model/mean_keys.h"
+#include "../../analysis/attention/offset_trace.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -25,15 +24,15 @@ struct MovedBank {
     std::vector<Index> layers;
     for (Index layer = 0; layer < model.stack.layers(); ++layer) layers.push_back(layer);
     const HeadGrid grid{layers, model.stack.block.heads};
-    OffsetTraceSum sum(grid, 512, 64);
+    OffsetTraceSum sum;
     for (Index i = 0; i < source.count(); ++i) {
       const Document document = source.document(i);
       OffsetTraceProbe probe(grid, document, 64);
       const std::array<Probe*, 1> probes{&probe};
       model_pass(model, document, probes);
-      sum.add(probe.taken());
+      add_to(sum, probe.taken());
     }
-    return measured_offsets(sum.traces());
+    return measured_offsets(offset_traces(sum, grid));
   }
 
   [[nodiscard]] const PlantedHead& head(Index row) const {

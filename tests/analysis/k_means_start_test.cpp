@@ -1,11 +1,10 @@
-#include "../../analysis/statistics/k_means_start.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <vector>
 
+#include "../../analysis/statistics/k_means.h"
 #include "../../core/errors/error.h"
 #include "../catch.h"
 

@@ -1,7 +1,6 @@
-#include "../../analysis/statistics/loss_difference.h"
-
 #include <cmath>
 
+#include "../../analysis/statistics/mean_change.h"
 #include "../../core/errors/error.h"
 #include "../catch.h"
 

@@ -1,9 +1,8 @@
-#include "../../analysis/statistics/nearest_centroids.h"
-
 #include <cmath>
 #include <utility>
 #include <vector>
 
+#include "../../analysis/statistics/k_means.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../test_numbers.h"

@@ -93,7 +93,7 @@ TEST_CASE("an atlas of other layers predicts for the heads that both have") {
   atlas.offset = list({-1, 2, -1, 2, 3, -2});
   atlas.weight = list({0.1, 0.1, 0.1, 0.1, 0.7, 0.8});
   const OffsetAgreement found = offset_agreement(two, {nullptr, &atlas, nullptr, nullptr});
-  constexpr auto weights = static_cast<std::size_t>(OffsetSource::weights);
+  constexpr auto weights = static_cast<std::size_t>(PredictionRoute::weights);
   using enum OffsetVerdict;
   CHECK(found.verdict[weights] == std::vector{unpredicted, unpredicted, agrees, differs});
   CHECK(found.predicted[weights][3] == -2);

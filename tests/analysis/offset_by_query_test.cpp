@@ -177,12 +177,10 @@ TEST_CASE("no documents, other heads and weights that are no numbers are refused
   const HeadGrid grid{{0}, 1};
   const QueryBands bands(16, 2, false);
   CHECK_THROWS_AS(offset_by_query(grid, bands, {}, nullptr), ShapeError);
-  OffsetByQuerySums sums;
-  sums.add(BandTraces(2, bands));
+  const OffsetByQuerySums sums(BandTraces(2, bands));
   CHECK_THROWS_AS(offset_by_query(grid, bands, sums, nullptr), ShapeError);
-  OffsetByQuerySums wrong;
   BandTraces traces(1, bands);
   traces.weight(0, 3) = std::nan("");
-  wrong.add(traces);
+  const OffsetByQuerySums wrong(traces);
   CHECK_THROWS_AS(offset_by_query(grid, bands, wrong, nullptr), NumericError);
 }

@@ -1,3 +1,5 @@
+#include "../../analysis/attention/offset_trace.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -5,7 +7,6 @@
 
 #include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/attention/measured_offset.h"
-#include "../../analysis/attention/offset_trace_probe.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "test_pass.h"
@@ -14,9 +15,9 @@ using namespace headwave;
 
 namespace {
 
-DocumentTraces traces_of(const Matrix32& weights, const Document& document, Index reach,
-                         AttentionKind kind = AttentionKind::self) {
-  OffsetTraceProbe probe(one_head, document, reach, kind);
+OffsetTraceSum traces_of(const Matrix32& weights, const Document& document, Index reach,
+                         AttentionKind kind = AttentionKind::self, Index longest = 0) {
+  OffsetTraceProbe probe(one_head, document, reach, kind, longest);
   show(probe, weights, kind);
   return probe.taken();
 }
@@ -33,10 +34,10 @@ Matrix32 uneven_weights(Index length, bool causal, std::uint64_t seed) {
   return weights;
 }
 
-OffsetTraces summed(const std::vector<DocumentTraces>& documents, Index length, Index reach) {
-  OffsetTraceSum sum(one_head, length, reach);
-  for (const DocumentTraces& document : documents) sum.add(document);
-  return sum.traces();
+OffsetTraces summed(std::vector<OffsetTraceSum> documents) {
+  OffsetTraceSum sum;
+  for (OffsetTraceSum& document : documents) add_to(sum, std::move(document));
+  return offset_traces(sum, one_head);
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ OffsetTraces summed(const std::vector<DocumentTraces>& documents, Index length, 
 TEST_CASE("offset traces of three tokens by hand") {
   Matrix32 a(3, 3);
   a << 0.5F, 0.25F, 0.25F, 0.125F, 0.75F, 0.125F, 1, 0, 0;
-  const DocumentTraces traces = traces_of(a, document_of(3), 2);
+  const OffsetTraceSum traces = traces_of(a, document_of(3), 2);
   const double expected[] = {1, 0.125, 1.25, 0.375, 0.25}, count[] = {1, 2, 3, 2, 1};
   for (Index t = 0; t < 5; ++t) {
     CHECK(traces.trace[0](0, t) == expected[t]);
@@ -53,7 +54,7 @@ TEST_CASE("offset traces of three tokens by hand") {
   // Keys 0, 1, 2 get 1.125, 0.25, 0.375 from the two others. At t = -1 stand keys 0 and 1, two pairs.
   CHECK(traces.null_weight[0](0, 1) == Approx((1.125 / 2 + 0.25 / 2) / 2));
   // Variances of two weights: (1 - 0.125)^2 / 2 and (0.25 - 0)^2 / 2.
-  CHECK(traces.null_variance[0](0, 1) == Approx((0.875 * 0.875 / 2 + 0.25 * 0.25 / 2) / 4));
+  CHECK(traces.null[0].variances()(0, 1) == Approx((0.875 * 0.875 / 2 + 0.25 * 0.25 / 2) / 4));
 }
 
 TEST_CASE("pairs with special tokens and the first token are left out") {
@@ -61,7 +62,7 @@ TEST_CASE("pairs with special tokens and the first token are left out") {
   const Document document = document_of(length, {0, 5, 8});
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal}) {
     const Matrix32 a = uneven_weights(length, kind == AttentionKind::causal, 3);
-    const DocumentTraces traces = traces_of(a, document, 8, kind);
+    const OffsetTraceSum traces = traces_of(a, document, 8, kind);
     for (std::size_t pairs = 1; pairs < pairs_kinds; ++pairs)
       for (Index t = -8; t <= 8; ++t) {
         double sum = 0, count = 0;
@@ -86,7 +87,7 @@ TEST_CASE("the null has the mean, variance and third moment of shuffled queries"
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal}) {
     const bool causal = kind == AttentionKind::causal;
     const Matrix32 a = uneven_weights(length, causal, 5);
-    const DocumentTraces traces = traces_of(a, document_of(length), reach, kind);
+    const OffsetTraceSum traces = traces_of(a, document_of(length), reach, kind);
     Random random(7);
     for (const Index t : {Index{-12}, Index{-1}, causal ? Index{-5} : Index{9}}) {
       Vector drawn(draws);
@@ -108,9 +109,9 @@ TEST_CASE("the null has the mean, variance and third moment of shuffled queries"
       // the draws are without, so compare the spread only.
       if (!causal)
         CHECK(std::abs(drawn.mean() - pairs * traces.null_weight[0](0, t + reach)) < 5 * sd / std::sqrt(draws));
-      CHECK(pairs * std::sqrt(traces.null_variance[0](0, t + reach)) == Approx(sd).epsilon(causal ? 0.15 : 0.05));
+      CHECK(pairs * std::sqrt(traces.null[0].variances()(0, t + reach)) == Approx(sd).epsilon(causal ? 0.15 : 0.05));
       const double third = (drawn.array() - drawn.mean()).cube().mean();
-      CHECK(std::pow(pairs, 3) * traces.null_third[0](0, t + reach) == Approx(third).epsilon(0.35));
+      CHECK(std::pow(pairs, 3) * traces.null[0].thirds()(0, t + reach) == Approx(third).epsilon(0.35));
     }
   }
 }
@@ -120,9 +121,9 @@ TEST_CASE("about as many heads without a preference are given an offset as the l
   const Index length = 64, heads = 300;
   Index given = 0;
   for (Index head = 0; head < heads; ++head) {
-    const DocumentTraces one =
+    const OffsetTraceSum one =
         traces_of(uneven_weights(length, false, 100 + static_cast<std::uint64_t>(head)), document_of(length), 31);
-    const MeasuredOffsets measured = measured_offsets(summed({one}, length, 31), {0.1});
+    const MeasuredOffsets measured = measured_offsets(summed({one}), {0.1});
     given += measured.status[0][0] == OffsetStatus::flat ? 0 : 1;
   }
   // Binomial: 30 expected, standard deviation 5; twice the level would be 60.
@@ -146,14 +147,14 @@ TEST_CASE("a mask that looks back only so far: its null and counts know it") {
   tile.window = 3;
   tile.weights = {weights};
   probe.see(tile);
-  const DocumentTraces traces = probe.taken();
+  const OffsetTraceSum traces = probe.taken();
   for (Index t = -11; t <= 11; ++t)
     CHECK(traces.count[0][t + 11] == static_cast<double>(t <= 0 && t > -3 ? 12 + t : 0));
   // Of the 10 pairs at t = -2 each has 1/3; of the 11 at t = -1 the first has 1/2.
   CHECK(traces.null_weight[0](0, 2) == Approx(1.0 / 3));
   CHECK(traces.null_weight[0](0, 3) == Approx((0.5 + 10.0 / 3) / 11));
-  CHECK(traces.null_variance[0](0, 2) == Approx(0).margin(1e-12));
-  CHECK(std::isnan(traces.null_weight[0](0, 1)));
+  CHECK(traces.null[0].variances()(0, 2) == Approx(0).margin(1e-12));
+  CHECK(traces.documents_with_null[0][1] == 0);
 }
 
 TEST_CASE("a head that looks at the token before is measured, one that looks at itself is called self") {
@@ -163,15 +164,14 @@ TEST_CASE("a head that looks at the token before is measured, one that looks at 
     before(i, std::max<Index>(0, i - 1)) = 0.71F;
     own(i, i) = 0.71F;
   }
-  const MeasuredOffsets left = measured_offsets(summed({traces_of(before, document_of(length), 10)}, length, 10));
+  const MeasuredOffsets left = measured_offsets(summed({traces_of(before, document_of(length), 10)}));
   CHECK(left.status[0][0] == OffsetStatus::offset);
   CHECK(left.offset[0][0] == -1);
   CHECK(left.weight[0][0] > left.threshold[0][0]);
-  const MeasuredOffsets self = measured_offsets(summed({traces_of(own, document_of(length), 10)}, length, 10));
+  const MeasuredOffsets self = measured_offsets(summed({traces_of(own, document_of(length), 10)}));
   CHECK(self.status[0][0] == OffsetStatus::self);
   CHECK(std::isnan(self.offset[0][0]));
-  const MeasuredOffsets cross =
-      measured_offsets(summed({traces_of(own, document_of(length), 10)}, length, 10), {.cross = true});
+  const MeasuredOffsets cross = measured_offsets(summed({traces_of(own, document_of(length), 10)}), {.cross = true});
   CHECK(cross.status[0][0] == OffsetStatus::offset);
   CHECK(cross.offset[0][0] == 0);
 }
@@ -182,7 +182,7 @@ TEST_CASE("a head whose attention rises to the end of the search has no measured
   for (Index i = 0; i < length; ++i)
     for (Index j = 0; j < length; ++j) far(i, j) += 0.3F * std::exp(-0.1F * std::abs(static_cast<float>(j - i + 12)));
   const auto measured = [&](Index reach) {
-    return measured_offsets(summed({traces_of(far, document_of(length), reach)}, length, reach));
+    return measured_offsets(summed({traces_of(far, document_of(length), reach)}));
   };
   for (const Index reach : {4, 8, 12}) {
     CAPTURE(reach);
@@ -201,7 +201,7 @@ TEST_CASE("the chance beside a weight is what shuffled queries give at that offs
   const Index length = 30;
   Matrix32 before = Matrix32::Constant(length, length, 0.01F);
   for (Index i = 0; i < length; ++i) before(i, std::max<Index>(0, i - 1)) = 0.71F;
-  const OffsetTraces traces = summed({traces_of(before, document_of(length), 10)}, length, 10);
+  const OffsetTraces traces = summed({traces_of(before, document_of(length), 10)});
   const MeasuredOffsets measured = measured_offsets(traces);
   CHECK(measured.chance[0][0] == traces.null_weight[0](0, 9));
   CHECK(measured.chance[0][0] == Approx(1.0 / 30).epsilon(0.1));  // rows add up to 1, so a key has 1/30 on average
@@ -210,7 +210,7 @@ TEST_CASE("the chance beside a weight is what shuffled queries give at that offs
 TEST_CASE("documents too short for a null give no offset") {
   for (const Index length : {1, 2}) {
     const Matrix32 a = Matrix32::Constant(length, length, 1.0F / static_cast<float>(length));
-    const OffsetTraces traces = summed({traces_of(a, document_of(length), 4)}, length, 4);
+    const OffsetTraces traces = summed({traces_of(a, document_of(length), 4)});
     CHECK(std::isnan(traces.null_weight[0](0, 4)));
     CHECK(measured_offsets(traces).status[0][0] == OffsetStatus::flat);
   }
@@ -218,7 +218,8 @@ TEST_CASE("documents too short for a null give no offset") {
 
 TEST_CASE("documents of different lengths are averaged where they have pairs") {
   Matrix32 small = Matrix32::Constant(3, 3, 1.0F / 3), large = Matrix32::Constant(5, 5, 0.2F);
-  const OffsetTraces traces = summed({traces_of(small, document_of(3), 4), traces_of(large, document_of(5), 4)}, 5, 4);
+  const OffsetTraces traces =
+      summed({traces_of(small, document_of(3), 4, AttentionKind::self, 5), traces_of(large, document_of(5), 4)});
   CHECK(traces.weight[0](0, 4) == Approx((1.0 / 3 + 0.2) / 2));
   CHECK(traces.weight[0](0, 0) == Approx(0.2));
   CHECK(traces.count[0][4] == 4);
@@ -227,7 +228,7 @@ TEST_CASE("documents of different lengths are averaged where they have pairs") {
 TEST_CASE("where a document has no pairs there is no number, and the reason is given") {
   const Document three = document_of(3), five = document_of(5);
   const Matrix32 small = Matrix32::Constant(3, 3, 1.0F / 3), large = Matrix32::Constant(5, 5, 0.2F);
-  const OffsetTraces traces = summed({traces_of(small, three, 6), traces_of(large, five, 6)}, 5, 6);
+  const OffsetTraces traces = summed({traces_of(small, three, 6, AttentionKind::self, 5), traces_of(large, five, 6)});
   // Columns are t = -6 .. 6; a document of T tokens has pairs at |t| < T.
   for (Index t = -6; t <= 6; ++t) {
     CAPTURE(t);
@@ -243,7 +244,7 @@ TEST_CASE("where a document has no pairs there is no number, and the reason is g
     CAPTURE(field.name);
     CHECK(field.attributes.contains("undefined"));
   }
-  const OffsetTraces causal = summed({traces_of(uneven_weights(5, true, 1), five, 3, AttentionKind::causal)}, 5, 3);
+  const OffsetTraces causal = summed({traces_of(uneven_weights(5, true, 1), five, 3, AttentionKind::causal)});
   CHECK(std::isnan(causal.by_document(0, 4)));
   CHECK(std::isnan(causal.null_skewness[0](0, 4)));
   CHECK_FALSE(std::isnan(causal.by_document(0, 3)));
@@ -252,7 +253,7 @@ TEST_CASE("where a document has no pairs there is no number, and the reason is g
 TEST_CASE("documents of different lengths cluster by what their heads do, not by how long they are") {
   const HeadGrid two_heads{{0}, 2};
   const auto traces_of_shifts = [&](const std::vector<Index>& lengths, Index longest) {
-    OffsetTraceSum sum(two_heads, longest, 4);
+    OffsetTraceSum sum;
     for (const Index length : lengths) {
       // Head 0 looks at the token before, head 1 at the one after; the ends look at themselves.
       Matrix32 before = Matrix32::Zero(length, length), after = before;
@@ -261,14 +262,14 @@ TEST_CASE("documents of different lengths cluster by what their heads do, not by
         after(i, std::min(length - 1, i + 1)) = 1;
       }
       const Document document = document_of(length);
-      OffsetTraceProbe probe(two_heads, document, 4);
+      OffsetTraceProbe probe(two_heads, document, 4, AttentionKind::self, longest);
       Tile tile;
       tile.queries = tile.keys = length;
       tile.weights = {before, after};
       probe.see(tile);
-      sum.add(probe.taken());
+      add_to(sum, probe.taken());
     }
-    return sum.traces();
+    return offset_traces(sum, two_heads);
   };
   HeadClusterOptions options;
   options.clusters = 2;
@@ -296,5 +297,5 @@ TEST_CASE("traces refuse what was not announced, and numbers that are none") {
   CHECK_THROWS_AS(show(probe, Matrix32::Zero(5, 5), AttentionKind::self), ShapeError);
   CHECK_THROWS_AS((HeadGrid{{0, 2}, 1}.first_row(1)), ShapeError);
   Matrix32 bad = Matrix32::Constant(4, 4, std::nanf(""));
-  CHECK_THROWS_AS(summed({traces_of(bad, document_of(4), 2)}, 4, 2), NumericError);
+  CHECK_THROWS_AS(summed({traces_of(bad, document_of(4), 2)}), NumericError);
 }

@@ -1,7 +1,7 @@
 #include "../../analysis/predictions/paper_phases.h"
 
 #include "../../analysis/waves/phase_rotation.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 
 using namespace headwave;

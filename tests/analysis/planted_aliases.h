@@ -8,8 +8,8 @@
 
 #include "../../analysis/predictions/offset_by_query.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/repeated_tokens.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/model/random_documents.h"
+#include "../../core/planted/planted.h"
 
 namespace headwave {
 
@@ -60,7 +60,7 @@ inline OffsetByQuery found_by_query(const PlantedModel& planted, const Source& s
   AccountHalves halves;
   halves.site = {grid, AttentionKind::self, source.length(0), 8, &stack};
   OffsetByQuerySums sums;
-  AccountSums account_sums(source.count(), 0);
+  AccountSums account_sums;
   Index accounted = 0;
   for (Index i = 0; i < source.count(); ++i) {
     const Document document = source.document(i);
@@ -68,11 +68,12 @@ inline OffsetByQuery found_by_query(const PlantedModel& planted, const Source& s
                          special_positions(document, AttentionKind::self));
     std::vector<Probe*> probes{&probe};
     std::optional<AccountProbe> account;
-    if (source.length(i) == halves.site.length) probes.push_back(&account.emplace(halves.site, accounted, document));
+    if (source.length(i) == halves.site.length)
+      probes.push_back(&account.emplace(halves.site, accounted, document, false));
     model_pass(planted.model, document, probes);
-    sums.add(probe.taken());
+    add_to(sums, OffsetByQuerySums(probe.taken()));
     if (!account) continue;
-    account_sums.add(account->taken());
+    add_to(account_sums, account->taken());
     ++accounted;
   }
   halves.halves = account_sums.halves;

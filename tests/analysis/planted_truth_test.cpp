@@ -9,12 +9,12 @@
 #include <numeric>
 #include <string_view>
 
-#include "../../analysis/predictions/position_kernel.h"
+#include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/statistics/quantile.h"
 #include "../../analysis/waves/cross_covariance.h"
-#include "../../core/attention/multi_head.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
+#include "../reference/multi_head.h"
 #include "../test_numbers.h"
 #include "golden_json.h"
 #include "planted_waves.h"
@@ -66,10 +66,12 @@ std::vector<Field> fields_of(const WaveStack& heads, const std::vector<Matrix32>
   DelaySpectrumOptions delay;
   delay.resamples = 10;
   std::vector<Field> fields;
-  for (auto& part : {describe(chain.heads, heads.grid()), describe(chain.covariances), describe(chain.phase_spectra),
-                     describe(chain.spectra), describe(chain.periodic), describe(chain.redefined, heads.grid()),
-                     describe(delay_spectrum(chain.scores, "delay_spectrum", "queries and keys", delay)),
-                     describe(delay_spectrum(chain.phases, "phase_delay", "phases", delay))})
+  for (auto& part :
+       {describe(chain.heads, heads.grid()), describe(chain.covariances, heads.grid(), chain.scores.length),
+        describe(chain.phase_spectra), describe(chain.spectra, heads.grid(), chain.scores.length, chain.count),
+        describe(chain.periodic, heads.grid(), chain.threshold), describe(chain.redefined, heads.grid()),
+        describe(delay_spectrum(chain.scores, "delay_spectrum", "queries and keys", delay)),
+        describe(delay_spectrum(chain.phases, "phase_delay", "phases", delay))})
     fields.insert(fields.end(), part.begin(), part.end());
   return fields;
 }
@@ -417,14 +419,6 @@ TEST_CASE("singular values in pairs are found, whatever the planes: divide and c
   CHECK(worst < 256 * eps);
 }
 
-TEST_CASE("a cut through equal singular values is reported") {
-  const WaveMatrices soft = wave_matrices(fixture_1()), sharp = wave_matrices(fixture_2());
-  CHECK(qk_svd(soft.query, soft.key, {.components = 7}).tied);  // values come in pairs
-  CHECK_FALSE(qk_svd(soft.query, soft.key, {.components = 8}).tied);
-  CHECK(qk_svd(sharp.query, sharp.key, {.components = 8}).tied);
-  CHECK_FALSE(qk_svd(sharp.query, sharp.key).tied);
-}
-
 TEST_CASE("delays are found at odd and prime lengths") {
   for (const Index length : {127, 255, 509}) {
     WaveSpec spec = fixture_1();
@@ -488,17 +482,14 @@ TEST_CASE("what the chain cannot know of short, constant or empty input is NaN a
 TEST_CASE("the planted bank: every positional head has its delay, noise and sink heads have none") {
   const PlantedModel planted = planted_model(planted_bank());
   const HeadGrid grid{{0, 1, 2, 3}, planted.model.stack.block.heads};
-  const std::vector<WaveHead> heads = wave_heads(planted.model.stack, grid, 2);
+  const std::vector<ChainHead> heads = chain_heads(planted.model.stack, grid, 2);
   const RandomReadingOptions reading;
   const Matrix32 frames = random_frames(planted.model.stack.d_model(), planted.model.stack.block.d_head, reading);
   ScoreDelayListener listener(grid, 512, reading.draws, frames);
   WaveProbe probe(planted.model.stack, grid, AttentionKind::self, 512, heads, {&listener});
   const std::array<Probe*, 1> probes{&probe};
   model_pass(planted.model, planted_documents(planted, 1, 512, 1)->document(0), probes);
-  CrossSpectra scores;
-  scores.grid = grid;
-  scores.length = 512;
-  add_document(scores, listener.taken());
+  const CrossSpectra scores = listener.taken();
   const DelaySpectrum found = delay_spectrum(scores, "delay_spectrum", "queries and keys");
   Index row = 0;
   for (const auto& layer : planted.spec.heads)

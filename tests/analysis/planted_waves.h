@@ -114,7 +114,7 @@ inline WaveMatrices wave_matrices(const WaveSpec& spec) {
 
 /// A head followed through the chain over one document.
 struct Followed {
-  std::unique_ptr<WaveHead> head;  ///< where `waves` finds it
+  std::unique_ptr<ChainHead> head;  ///< where `waves` finds it
   HeadWaves waves;
   Eigen::VectorXcd cross;  ///< cross_spectrum()
   Delay delay;
@@ -134,7 +134,7 @@ struct Followed {
 inline Followed followed(const Matrix& states, const Matrix& query, const Matrix& key,
                          const DelayOptions& options = {}) {
   Followed result;
-  result.head = std::make_unique<WaveHead>();
+  result.head = std::make_unique<ChainHead>();
   result.head->svd = qk_svd(query, key);
   result.head->rank = result.head->svd.rank();
   result.head->rotation = phase_rotation(result.head->svd);
@@ -179,25 +179,25 @@ inline std::vector<double> null_coherences(const Followed& head, const Matrix& s
 
 /// One layer of heads of one width, in float as models are.
 struct WaveStack {
-  Matrix32 query, key;  ///< (d_model, heads * d_head)  what `stack` looks at
+  Matrix32 query, key;  ///< (heads * d_head, d_model)  what `stack` looks at
   Stack stack;
 
   /// @param queries, keys  (d_model, d_head) each
   WaveStack(const std::vector<Matrix>& queries, const std::vector<Matrix>& keys) {
     const Index d_model = queries.front().rows(), d_head = queries.front().cols();
     const auto heads = static_cast<Index>(queries.size());
-    query.resize(d_model, heads * d_head);
-    key.resize(d_model, heads * d_head);
+    query.resize(heads * d_head, d_model);
+    key.resize(heads * d_head, d_model);
     for (Index h = 0; h < heads; ++h) {
-      query.middleCols(h * d_head, d_head) = queries[static_cast<std::size_t>(h)].cast<float>();
-      key.middleCols(h * d_head, d_head) = keys[static_cast<std::size_t>(h)].cast<float>();
+      query.middleRows(h * d_head, d_head) = queries[static_cast<std::size_t>(h)].cast<float>().transpose();
+      key.middleRows(h * d_head, d_head) = keys[static_cast<std::size_t>(h)].cast<float>().transpose();
     }
     stack.block.heads = stack.block.kv_heads = heads;
     stack.block.d_head = d_head;
     stack.block.score_scale = 1 / std::sqrt(static_cast<double>(d_head));
     stack.blocks.resize(1);
-    stack.blocks[0].self.query = {query, {}, true};
-    stack.blocks[0].self.key = {key, {}, true};
+    stack.blocks[0].self.query = {query, {}};
+    stack.blocks[0].self.key = {key, {}};
   }
   WaveStack(const WaveStack&) = delete;
   WaveStack& operator=(const WaveStack&) = delete;
@@ -208,8 +208,10 @@ struct WaveStack {
 
 /// What the listeners of the chain say of documents given by the states that enter the layer.
 struct WaveChain {
-  std::vector<WaveHead> heads;
+  std::vector<ChainHead> heads;
   CrossCovariances covariances;
+  double threshold = 1;  ///< of periodic columns
+  Index count = 0;       ///< columns of the wave spectra
   CrossSpectra scores, phases;
   PhaseSpectra phase_spectra;
   WaveSpectra spectra;
@@ -230,23 +232,21 @@ inline WaveChain chain_of(const Stack& stack, const HeadGrid& grid, const std::v
   const Index count = std::min({stack.d_model(), stack.block.heads * d_head, stack.block.kv_heads * d_head});
   const PhaseDelayOptions phasing;
   WaveChain chain;
-  chain.heads = wave_heads(stack, grid, 1);
-  chain.scores.grid = chain.phases.grid = grid;
-  chain.scores.length = chain.phases.length = length;
-  chain.phase_spectra = phase_spectra(grid, length, phasing.bins);
-  chain.spectra = wave_spectra(grid, length, count);
-  const double threshold = options.columns ? periodic_threshold(length, options.periodic) : 1;
-  chain.periodic = periodic_columns(grid, d_head, threshold, options.periodic);
+  chain.heads = chain_heads(stack, grid, 1);
+  chain.count = count;
+  if (options.columns) chain.threshold = periodic_threshold(length, options.periodic);
+  const auto find_periodic = [&](PeriodicColumns& found, const HeadWaves& waves) {
+    observe(found, waves, chain.threshold, options.periodic);
+  };
   const Matrix32 frames = random_frames(stack.d_model(), width, options.reading);
   const RandomRotations rotations(stack.d_model(), chain.heads, options.reading);
-  CrossCovarianceSum covariances(grid, d_head, reach, length, stack.block.score_scale);
   for (std::size_t number = 0; number < documents.size(); ++number) {
     const auto i = static_cast<Index>(number);
     CovarianceListener covariance(grid, d_head, reach, number == 0);
     ScoreDelayListener scores(grid, length, draws, frames);
     PhaseListener phases(grid, length, phasing.bins, i < phasing.null_documents ? draws : 0, rotations);
     WaveSpectraListener spectra(grid, d_head, length, count, options.reading.seed, i);
-    PeriodicColumnsListener periodic(grid, d_head, threshold, options.periodic);
+    WaveObserver periodic(PeriodicColumns(grid.rows(), d_head), find_periodic);
     RedefinedWavesListener redefined(grid, length, 4);
     std::vector<WaveListener*> listeners{&scores, &phases};
     if (options.columns) listeners.insert(listeners.end(), {&covariance, &spectra, &periodic, &redefined});
@@ -254,20 +254,18 @@ inline WaveChain chain_of(const Stack& stack, const HeadGrid& grid, const std::v
     LayerInput input;
     input.states = documents[number];
     probe.see(input);
-    add_document(chain.scores, scores.taken());
-    DocumentPhases phase = phases.taken();
-    add_document(chain.phases, std::move(phase.cross));
-    chain.phase_spectra.query += phase.query;
-    chain.phase_spectra.key += phase.key;
-    ++chain.phase_spectra.documents;
-    covariances.add(covariance.taken());
-    add_document(chain.spectra, spectra.taken());
-    add_document(chain.periodic, periodic.taken());
+    add_to(chain.scores, scores.taken());
+    PhaseSums phase = phases.taken();
+    add_to(chain.phases, std::move(phase.cross));
+    add_to(chain.phase_spectra, std::move(phase.spectra));
+    add_to(chain.covariances, covariance.taken());
+    add_to(chain.spectra, spectra.taken());
+    add_to(chain.periodic, periodic.taken());
     if (number == 0) chain.redefined = redefined.taken();
   }
-  chain.covariances = covariances.covariances();
-  chain.spectra = mean_of(chain.spectra);
-  chain.periodic = mean_of(chain.periodic);
+  for (HeadGrid* one : {&chain.scores.grid, &chain.phases.grid, &chain.phase_spectra.grid}) *one = grid;
+  for (Index* one : {&chain.scores.length, &chain.phases.length, &chain.phase_spectra.length}) *one = length;
+  chain.phase_spectra.bins = phasing.bins;
   return chain;
 }
 

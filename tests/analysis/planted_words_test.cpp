@@ -6,9 +6,9 @@
 #include <numbers>
 #include <numeric>
 
-#include "../../analysis/attention/head_type_probe.h"
+#include "../../analysis/attention/head_types.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/repeated_tokens.h"
+#include "../../core/model/random_documents.h"
 #include "../catch.h"
 #include "planted_waves.h"
 
@@ -52,7 +52,7 @@ WaveSpec previous_token() {
 struct WordModel {
   Matrix32 table = Matrix32::Zero(words, d_model), positions = Matrix32::Zero(longest, d_model);
   std::array<Matrix32, 2> query, key, value, output;
-  Matrix32 widen = Matrix32::Zero(d_model, 1), narrow = Matrix32::Zero(1, d_model);  ///< adds nothing
+  Matrix32 widen = Matrix32::Zero(1, d_model), narrow = Matrix32::Zero(d_model, 1);  ///< adds nothing
   Model model;
 
   explicit WordModel(bool writes_last_word) {
@@ -83,9 +83,10 @@ struct WordModel {
     model.stack.block.d_head = d_head;
     for (std::size_t layer = 0; layer < 2; ++layer) {
       Block block;
-      block.self = {
-          {query[layer], {}, true}, {key[layer], {}, true}, {value[layer], {}, true}, {output[layer], {}, true}};
-      block.feed_forward = {{widen, {}, true}, {}, {narrow, {}, true}};
+      for (Matrix32* weight : {&query[layer], &key[layer], &value[layer], &output[layer]})
+        *weight = weight->transpose().eval();
+      block.self = {{query[layer], {}}, {key[layer], {}}, {value[layer], {}}, {output[layer], {}}};
+      block.feed_forward = {{widen, {}}, {}, {narrow, {}}};
       model.stack.blocks.push_back(block);
     }
   }
@@ -106,15 +107,15 @@ HeadTypes types_on_repeated_words(const WordModel& planted) {
   const auto text = repeated_tokens(all_words(), {.documents = 5, .period = period});
   const HeadGrid grid{{0, 1}, 2};
   const AttentionKind kind = planted.model.kinds().front();
-  HeadTypeSum sum(grid, kind);
+  HeadTypeSum sum;
   for (Index d = 0; d < text->count(); ++d) {
     const Document document = text->document(d);
     HeadTypeProbe probe(grid, document, kind);
     const std::array<Probe*, 1> probes{&probe};
     model_pass(planted.model, document, probes);
-    sum.add(probe.types());
+    add_to(sum, probe.taken());
   }
-  return sum.types();
+  return head_types(sum, grid, kind);
 }
 
 enum Row : Index { previous_head, bigram_head, induction_head, careless_head };

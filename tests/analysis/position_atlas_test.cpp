@@ -5,7 +5,7 @@
 #include "../../core/algebra/random_frame.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/numbers/random.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 
@@ -238,7 +238,7 @@ TEST_CASE("models without a position table have no atlas, and say so, their term
   stack.blocks.resize(3);
   RotaryOptions rotary;
   rotary.channels = 8;
-  stack.position_term = std::make_shared<RotaryTerm>(rotary);
+  stack.position_term = {.turned = std::make_shared<RotaryTerm>(rotary)};
   const PositionAtlas atlas = position_atlas(stack);
   CHECK(atlas.undefined == "no position table");
   const std::vector<Field> fields = describe(atlas);
@@ -249,6 +249,6 @@ TEST_CASE("models without a position table have no atlas, and say so, their term
   REQUIRE(term.size() == 1);
   CHECK(term[0].size() == 22);
   CHECK(term[0].doubles()[5] == 1);
-  stack.position_term = nullptr;
+  stack.position_term = {};
   CHECK(position_term_fields(stack, 5).empty());
 }

@@ -65,7 +65,6 @@ TEST_CASE("components and scores are numpy's") {
   for (const auto& one : dump) {
     const Matrix positions = matrix_of(one.at("positions"));
     check_against(position_components(positions), one.at("components"));
-    check_against(position_components(positions, {.centre = false}), one.at("components_uncentred"));
   }
 }
 
@@ -119,15 +118,6 @@ TEST_CASE("components are orthogonal, descending and restore the table, moving, 
   }
 }
 
-TEST_CASE("without centring the mean is a component") {
-  const PositionComponents found = position_components(Matrix(Matrix::Constant(5, 4, -2.0)), {.centre = false});
-  CHECK(found.undefined.empty());
-  CHECK(found.rank == 1);
-  CHECK(found.share(0) == 1.0);
-  CHECK((found.scores(1).array() + 4.0).abs().maxCoeff() <= 64 * eps);  // -2 * 4 / sqrt(4)
-  CHECK(position_components(Matrix(Matrix::Zero(5, 4)), {.centre = false}).undefined == "the positions are all zero");
-}
-
 TEST_CASE("no positions and positions that are all equal have no components, and say so") {
   for (const Matrix& none : {Matrix(0, 0), Matrix(0, 768)})
     CHECK(position_components(none).undefined == "no position table");
@@ -158,7 +148,6 @@ TEST_CASE("position components describe themselves") {
     CHECK(std::get<std::vector<std::int64_t>>(field.axis("component").values) == std::vector<std::int64_t>{1, 2, 3, 4});
   }
   CHECK(fields[0].doubles()[0] == fields[1].doubles()[0]);
-  CHECK(fields[0].attributes != describe(position_components(random_matrix(7, 4, 8), {.centre = false}))[0].attributes);
 }
 
 TEST_CASE("position components refuse what is not there or not finite") {

@@ -250,7 +250,7 @@ TEST_CASE("where there are no correlations the one field says why") {
   CHECK(reason(one_layer(documents, Matrix(0, 0), {2})) == "no position table");
   CHECK(reason(one_layer(documents, Matrix::Ones(9, 4), {2})) == "the positions are all equal");
   CHECK(reason(one_layer(rounded_documents(2, 1, 3, 1), Matrix::Ones(1, 4), {2})) == "the positions are all equal");
-  CHECK(reason(position_correlation({StateMoments(9, 3)}, {0}, rounded_matrix(9, 5, 1), {.truncations = {2}})) ==
+  CHECK(reason(position_correlation({no_moments(9, 3)}, {0}, rounded_matrix(9, 5, 1), {.truncations = {2}})) ==
         "no documents");
 }
 
@@ -292,15 +292,13 @@ TEST_CASE("position correlations refuse what does not fit or is not finite") {
   const StateMoments layer = moments_of(rounded_documents(4, 9, 3, 132));
   CHECK_THROWS_AS(position_correlation({}, {}, positions), ShapeError);
   CHECK_THROWS_AS(position_correlation({layer}, {0, 1}, positions), ShapeError);
-  CHECK_THROWS_AS(position_correlation({layer, StateMoments(9, 3)}, {0, 1}, positions), ShapeError);
+  CHECK_THROWS_AS(position_correlation({layer, no_moments(9, 3)}, {0, 1}, positions), ShapeError);
   CHECK_THROWS_AS(position_correlation({layer}, {0}, positions.topRows(8)), ShapeError);
   CHECK_THROWS_AS(position_correlation({layer}, {0}, positions, {.truncations = {2, 0}}), ShapeError);
   Matrix broken = positions;
   broken(2, 2) = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(position_correlation({layer}, {0}, broken), NumericError);
-  DocumentMoments huge = document_moments(Matrix32(Matrix32::Random(9, 3)));
-  huge.second(1, 1) = std::numeric_limits<double>::infinity();
-  StateMoments overflown(9, 3);
-  overflown.add(huge);
+  StateMoments overflown(Matrix32(Matrix32::Random(9, 3)));
+  overflown.second_sum(1, 1) = std::numeric_limits<double>::infinity();
   CHECK_THROWS_AS(position_correlation({overflown}, {0}, positions, {.truncations = {2}}), NumericError);
 }

@@ -119,7 +119,7 @@ TEST_CASE("small spectra are numpy's, with every way to prepare columns") {
       options.spectrum.demean = expected.at("demean").get<bool>();
       options.spectrum.detrend = expected.at("detrend").get<bool>();
       options.spectrum.window = expected.at("window") == "hann" ? Window::hann : Window::rectangular;
-      const SpectrumBand found = position_spectrum(x, {}, options).positions;
+      const SpectrumQuartiles found = position_spectrum(x, {}, options).positions;
       CHECK(difference(found.mean, expected.at("mean")) <= 64 * eps * x.norm());
       CHECK(difference(found.lower, expected.at("lower")) <= 64 * eps * x.norm());
       CHECK(difference(found.upper, expected.at("upper")) <= 64 * eps * x.norm());

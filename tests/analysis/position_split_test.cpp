@@ -275,7 +275,7 @@ TEST_CASE("where a part is missing what depends on it is undefined, and the rest
   CHECK(std::isnan(added.residual_overlap(0)));
   CHECK_FALSE(std::isnan(added.context_overlap(0)));
 
-  const PositionSplit none = position_split({StateMoments(4, 3)}, {0});
+  const PositionSplit none = position_split({no_moments(4, 3)}, {0});
   CHECK(none.undefined == "no documents");
   const std::vector<Field> fields = describe(none);
   REQUIRE(fields.size() == 1);
@@ -337,17 +337,15 @@ TEST_CASE("position splits refuse what does not fit or is not finite") {
   const std::vector<StateMoments> one{layer};
   CHECK_THROWS_AS(position_split({}, {}), ShapeError);
   CHECK_THROWS_AS(position_split(one, {0, 1}), ShapeError);
-  CHECK_THROWS_AS(position_split({layer, StateMoments(5, 4)}, {0, 1}), ShapeError);
+  CHECK_THROWS_AS(position_split({layer, no_moments(5, 4)}, {0, 1}), ShapeError);
   CHECK_THROWS_AS(position_split(one, {0}, {2, 1.0, nullptr}), ShapeError);
   CHECK_THROWS_AS(position_split(one, {0}, single_head(Matrix::Ones(3, 2), Matrix::Ones(3, 2), 1)), ShapeError);
   CHECK_THROWS_AS(position_split(one, {0}, single_head(Matrix::Ones(4, 2), Matrix::Ones(4, 1), 1)), ShapeError);
   CHECK_THROWS_AS(position_split(one, {0}, {}, {.subspace_share = 0.0}), NumericError);
   CHECK_THROWS_AS(position_split(one, {0}, {}, {.subspace_share = 1.1}), NumericError);
   CHECK_THROWS_AS(position_split(one, {0}, {}, {.low_frequency = 0}), NumericError);
-  DocumentMoments huge = document_moments(Matrix32(Matrix32::Random(5, 4)));
-  huge.second(1, 1) = std::numeric_limits<double>::infinity();
-  StateMoments overflown(5, 4);
-  overflown.add(huge);
-  overflown.add(huge);
+  StateMoments overflown(Matrix32(Matrix32::Random(5, 4)));
+  overflown.second_sum(1, 1) = std::numeric_limits<double>::infinity();
+  add_to(overflown, StateMoments(overflown));
   CHECK_THROWS_AS(position_split({overflown}, {0}), NumericError);
 }

@@ -1,7 +1,6 @@
-#include "../../analysis/predictions/profile_measures.h"
-
 #include <cmath>
 
+#include "../../analysis/predictions/head_account.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -89,8 +89,8 @@ TEST_CASE("vectors of documents add up, rank-one shares are means over them", "[
   VectorSums sums(1, 8, 4), one = sums, other = sums;
   set_vectors(one, first, &rotary, 0);
   set_vectors(other, second, &rotary, 0);
-  sums.add(one);
-  sums.add(other);
+  add_to(sums, std::move(one));
+  add_to(sums, std::move(other));
   Matrix32 all(100, 8);
   all << first, second;
   const VectorScores together = vector_scores(sums, {{0}, 1}, {&rotary}, 5), whole = scores_of(all, 8, &rotary, 1);

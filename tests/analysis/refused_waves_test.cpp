@@ -5,7 +5,7 @@
 #include "../../analysis/waves/delay.h"
 #include "../../analysis/waves/qk_svd.h"
 #include "../../analysis/waves/score_clusters.h"
-#include "../../analysis/waves/wave_head.h"
+#include "../../analysis/waves/wave_chain.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -41,13 +41,13 @@ TEST_CASE("a chain and an atlas are refused of a model with NaN among its weight
   stack.blocks[0].self.query.weight = weight;
   stack.blocks[0].self.key.weight = weight;
   const HeadGrid grid{{0}, 2};
-  CHECK(wave_heads(stack, grid, 1).size() == 2);
+  CHECK(chain_heads(stack, grid, 1).size() == 2);
   PositionAtlasOptions options;
   options.length = 7;
   CHECK_THROWS_AS(position_atlas(stack, options), ShapeError);
   CHECK_THROWS_WITH(position_atlas(stack, options), ContainsSubstring("a length of 7 was asked for, the model has 6"));
   stack.blocks[0].self.key.weight = broken;
-  CHECK_THROWS_AS(wave_heads(stack, grid, 1), NumericError);
+  CHECK_THROWS_AS(chain_heads(stack, grid, 1), NumericError);
 }
 
 TEST_CASE("heads are followed where the weights have them, and directions where the rotation is theirs") {
@@ -58,8 +58,8 @@ TEST_CASE("heads are followed where the weights have them, and directions where 
   stack.blocks.resize(1);
   stack.blocks[0].self.query.weight = weight;
   stack.blocks[0].self.key.weight = weight;
-  CHECK_THROWS_AS(wave_heads(stack, {{0}, 3}, 1), ShapeError);
-  CHECK_THROWS_WITH(wave_heads(stack, {{0}, 3}, 2), ContainsSubstring("no head 2 among 2"));
+  CHECK_THROWS_AS(chain_heads(stack, {{0}, 3}, 1), ShapeError);
+  CHECK_THROWS_WITH(chain_heads(stack, {{0}, 3}, 2), ContainsSubstring("no head 2 among 2"));
   const Matrix side = Matrix::Identity(4, 2);
   const PhaseRotation rotation = phase_rotation(qk_svd(side, side));
   CHECK(direction_spectra(MatrixC::Ones(3, 2), rotation).cols() == 2);
@@ -68,15 +68,14 @@ TEST_CASE("heads are followed where the weights have them, and directions where 
 
 TEST_CASE("scores are clustered of documents that are there, into clusters that can be") {
   CrossCovariances covariances;
-  covariances.grid = {{0}, 2};
-  covariances.reach = 3;
+  const HeadGrid grid{{0}, 2};
   HeadClusterOptions options;
   options.clusters = 1;
-  CHECK_THROWS_AS(score_clusters(covariances, 3, options), ShapeError);
+  CHECK_THROWS_AS(score_clusters(covariances, grid, 1, 3, options), ShapeError);
   covariances.weighted_by_document = {Matrix::Random(2, 7)};
-  CHECK(score_clusters(covariances, 3, options).mass[0] == 1);
+  CHECK(score_clusters(covariances, grid, 1, 3, options).mass[0] == 1);
   options.clusters = 0;
-  CHECK_THROWS_AS(score_clusters(covariances, 3, options), NumericError);
+  CHECK_THROWS_AS(score_clusters(covariances, grid, 1, 3, options), NumericError);
 }
 
 TEST_CASE("measured offsets are refused at a level that is no chance") {

@@ -146,11 +146,12 @@ TEST_CASE("a rotary probe averages what stands before the turn, the first token 
   for (float& entry : query.reshaped()) entry = static_cast<float>(random.normal());
   for (float& entry : key.reshaped()) entry = static_cast<float>(random.normal());
   RotaryOptions two_pairs = turning(small);
-  const RotaryTerm term(two_pairs);
-  RotaryProbe probe({{3}, 2}, length, small, term, AttentionKind::causal);
+  const auto term = std::make_shared<RotaryTerm>(two_pairs);
+  RotaryProbe probe({{3}, 2}, length, small, *term, AttentionKind::causal);
   std::array<Probe*, 1> probes{&probe};
-  attend<float>({query, key, {}, 2, 1, 0.5, &term}, {true, -1, -1, {}, 0}, {3, AttentionKind::causal, nullptr}, probes);
-  const DocumentRotary found = probe.taken();
+  attend<float>({query, key, {}, 2, 1, 0.5, {.turned = term}}, {true, -1, -1, {}, 0},
+                {3, AttentionKind::causal, nullptr}, probes);
+  const DocumentRotary found = probe.taken().documents.front();
   const Matrix wide_query = query.bottomRows(length - 1).cast<double>(),
                wide_key = key.bottomRows(length - 1).cast<double>();
   for (Index head = 0; head < 2; ++head) {

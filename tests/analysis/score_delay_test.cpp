@@ -1,5 +1,4 @@
-#include "../../analysis/waves/score_delay.h"
-
+#include "../../analysis/waves/delay_spectrum.h"
 #include "../catch.h"
 #include "planted_waves.h"
 
@@ -24,7 +23,7 @@ TEST_CASE("the null of the delay is of heads that read random frames with their 
   options.columns = false;
   options.reading.draws = 4;
   const Matrix32 frames = random_frames(d_model, d_head, options.reading);
-  const std::vector<WaveHead> wave_head = wave_heads(made.stack, made.grid(), 1);
+  const std::vector<ChainHead> wave_head = chain_heads(made.stack, made.grid(), 1);
   CHECK(wave_head[1].rank == 4);
   CHECK(wave_head[3].rank == 0);
 
@@ -35,7 +34,7 @@ TEST_CASE("the null of the delay is of heads that read random frames with their 
     REQUIRE(spectra.null.size() == 4);
     const Matrix wide = document.cast<double>();
     for (Index row = 0; row < heads; ++row) {
-      const WaveHead& head = wave_head[static_cast<std::size_t>(row)];
+      const ChainHead& head = wave_head[static_cast<std::size_t>(row)];
       const auto of = [&](const std::vector<Matrix>& weights) {
         return Matrix(wide * weights[static_cast<std::size_t>(row)].cast<float>().cast<double>());
       };

@@ -11,7 +11,7 @@
 #include "../../core/model/changed_model.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -88,14 +88,14 @@ PlantedModel copied_waves() {
 
 ScoreSources sources_of(const Model& model, const Source& source) {
   AccountSite site{{{0, 1}, 2}, AttentionKind::self, source_length, 20, &model.stack};
-  AccountSums sums(source.count(), 0);
+  AccountSums sums;
   std::vector<Index> numbers;
   for (Index i = 0; i < source.count(); ++i) {
     const Document document = source.document(i);
-    AccountProbe probe(site, i, document);
+    AccountProbe probe(site, i, document, false);
     Probe* seen = &probe;
     model_pass(model, document, {&seen, 1});
-    sums.add(probe.taken());
+    add_to(sums, probe.taken());
     numbers.push_back(i);
   }
   ScoreSourcesOptions options;
@@ -163,11 +163,11 @@ TEST_CASE("what sources give to a head's keys adds up to them, whichever are tol
   SourceKeysProbe alone(copied.model.stack, AttentionKind::self, document, one);
   SourceKeysProbe constants(copied.model.stack, AttentionKind::self, document, shifts);
   AccountSite site{{{0, 1}, 2}, AttentionKind::self, source_length, 20, &copied.model.stack};
-  AccountProbe whole(site, 0, document);
+  AccountProbe whole(site, 0, document, true);
   std::vector<Probe*> probes{&every, &alone, &constants, &whole};
   model_pass(copied.model, document, probes);
   const std::vector<Matrix32> parts = every.taken();
-  const Matrix32 keys = whole.taken().layers[1].key.leftCols(planted.spec.d_head);
+  const Matrix32 keys = whole.taken().halves[0].layers[1].key.leftCols(planted.spec.d_head);
   Matrix32 sum = parts[0];
   for (std::size_t s = 1; s < parts.size(); ++s) sum += parts[s];
   CHECK((sum - keys).cwiseAbs().maxCoeff() < 1e-5F * keys.cwiseAbs().maxCoeff());

@@ -107,9 +107,10 @@ TEST_CASE("what a head looks for is refused where there is no such head, or posi
   CHECK_THROWS_WITH(sought_words(planted.model, document, {2, 0}, 1), ContainsSubstring("there is no L2H0"));
   CHECK_THROWS_WITH(sought_words(planted.model, document, {0, 2}, 1), ContainsSubstring("there is no L0H2"));
   CHECK_THROWS_AS(sought_words(planted.model, document, {0, -1}, 1), ShapeError);
-  planted.model.stack.position_term = std::make_shared<RotaryTerm>(RotaryOptions{.channels = 32});
+  planted.model.stack.position_term = {.turned = std::make_shared<RotaryTerm>(RotaryOptions{.channels = 32})};
   CHECK_THROWS_WITH(sought_words(planted.model, document, {0, 0}, 1), ContainsSubstring("by their positions"));
-  planted.model.stack.position_term = std::make_shared<DisentangledTerm>(DisentangledOptions{.farthest = 8});
+  planted.model.stack.position_term = {.compared =
+                                           std::make_shared<DisentangledTerm>(DisentangledOptions{.farthest = 8})};
   CHECK_THROWS_WITH(sought_words(planted.model, document, {0, 0}, 1),
                     ContainsSubstring("compared with relative positions"));
 }

@@ -1,9 +1,8 @@
-#include "../../analysis/predictions/swapped_keys.h"
-
 #include <cmath>
 
-#include "../../core/attention/bias_terms.h"
+#include "../../analysis/predictions/published_scores.h"
 #include "../../core/attention/rotary_term.h"
+#include "../../core/attention/score_bias.h"
 #include "../catch.h"
 #include "drawn_documents.h"
 
@@ -22,14 +21,13 @@ struct RandomKeys {
   AccountSite site;
   AccountSums sums;
 
-  RandomKeys(std::shared_ptr<const PositionTerm> term, bool causal, Index documents, double query_mean, double query,
-             double key_mean, double key) {
+  RandomKeys(PositionTerm term, bool causal, Index documents, double query_mean, double query, double key_mean,
+             double key) {
     const Index length = 64, width = 8;
     stack = drawn_stack(width, causal);
     stack.block.heads = 2;  // both read one key head
     stack.position_term = std::move(term);
     site = {{{0}, 2}, causal ? AttentionKind::causal : AttentionKind::self, length, 0, &stack};
-    sums = AccountSums(documents, documents);
     const Random random(11);
     for (Index number = 0; number < documents; ++number) {
       Random own = random.stream(static_cast<std::uint64_t>(number));
@@ -42,7 +40,10 @@ struct RandomKeys {
       for (float& entry : layer.query.reshaped()) entry = static_cast<float>(query_mean + query * own.normal());
       for (float& entry : layer.key.reshaped()) entry = static_cast<float>(key_mean + key * own.normal());
       document.layers = {layer};
-      sums.add(std::move(document));
+      AccountHalf& half = sums.halves[static_cast<std::size_t>(number % 2)];
+      ++half.documents;
+      add_to(half.layers, std::vector<LayerQueriesKeys>(document.layers));
+      half.to_deal.push_back(std::move(document));
     }
   }
   [[nodiscard]] SwappedKeys scores(SwappedKeysOptions options = {}) const {
@@ -52,11 +53,11 @@ struct RandomKeys {
   }
 };
 
-std::shared_ptr<const PositionTerm> rotary(double base) {
+PositionTerm rotary(double base) {
   RotaryOptions options;
   options.channels = 8;
   options.base = base;
-  return std::make_shared<RotaryTerm>(options);
+  return {.turned = std::make_shared<RotaryTerm>(options)};
 }
 
 }  // namespace
@@ -127,14 +128,14 @@ TEST_CASE("rotary positions and biases stay where keys are swapped", "[analysis]
   CHECK(turned.symbolic.maxCoeff() < 0.9);
   // Pairs that hardly turn know no places.
   const SwappedKeys still = RandomKeys(rotary(1e12), true, 4, 0, 1.5, 0, 1.5).scores();
-  const SwappedKeys none = RandomKeys(nullptr, true, 4, 0, 1.5, 0, 1.5).scores();
+  const SwappedKeys none = RandomKeys({}, true, 4, 0, 1.5, 0, 1.5).scores();
   CHECK(none.symbolic.minCoeff() == Approx(1).epsilon(1e-6));
   CHECK(none.positional.maxCoeff() < 0.7);
   CHECK(still.symbolic.minCoeff() < none.symbolic.minCoeff());
-  const SwappedKeys biased = RandomKeys(std::make_shared<LinearBiasTerm>(2), true, 4, 0, 0.01, 0, 0.01).scores();
+  const SwappedKeys biased = RandomKeys({.added = std::make_shared<LinearBias>(2)}, true, 4, 0, 0.01, 0, 0.01).scores();
   CHECK(biased.positional.minCoeff() > 0.999);
   CHECK(biased.symbolic.minCoeff() < 0.9);
-  const SwappedKeys uniform = RandomKeys(nullptr, false, 4, 0, 0.01, 0, 0.01).scores();
+  const SwappedKeys uniform = RandomKeys({}, false, 4, 0, 0.01, 0, 0.01).scores();
   CHECK(uniform.positional.minCoeff() > 0.999);
   CHECK(uniform.symbolic.minCoeff() > 0.999);
 }
@@ -142,7 +143,7 @@ TEST_CASE("rotary positions and biases stay where keys are swapped", "[analysis]
 TEST_CASE("swaps made at once score as swaps made one by one", "[analysis]") {
   const RandomKeys keys(rotary(50), true, 1, 0.5, 1, 0.5, 1);
   const AccountDocument& document = keys.sums.halves[0].to_deal.front();
-  const auto* term = static_cast<const RotaryTerm*>(keys.stack.position_term.get());
+  const RotaryTerm* term = keys.stack.position_term.turned.get();
   const Index length = keys.site.length, width = 8;
   // Attention of head 1 in double, every weight by itself.
   const auto weights = [&](Matrix key) {
@@ -196,5 +197,5 @@ TEST_CASE("threads and the number of queries change little of swap scores", "[an
   CHECK((keys.scores(options).positional - one.positional).cwiseAbs().maxCoeff() < 0.1);
   // One document has no other half to take mean keys from.
   options.part = SwappedPart::contents;
-  CHECK(RandomKeys(nullptr, false, 1, 1, 1, 1, 1).scores(options).positional.array().isNaN().all());
+  CHECK(RandomKeys({}, false, 1, 1, 1, 1, 1).scores(options).positional.array().isNaN().all());
 }

@@ -1,7 +1,6 @@
-#include "../../analysis/statistics/tails.h"
-
 #include <cmath>
 
+#include "../../analysis/statistics/quantile.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -17,8 +17,16 @@ inline std::vector<headwave::Matrix> random_documents(headwave::Index documents,
 }
 
 inline headwave::StateMoments moments_of(const std::vector<headwave::Matrix>& documents) {
-  headwave::StateMoments moments(documents.front().rows(), documents.front().cols());
+  headwave::StateMoments moments;
   for (const headwave::Matrix& states : documents)
-    moments.add(headwave::document_moments(headwave::Matrix32(states.cast<float>())));
+    headwave::add_to(moments, headwave::StateMoments(headwave::Matrix32(states.cast<float>())));
+  return moments;
+}
+
+/// Moments of no documents.
+inline headwave::StateMoments no_moments(headwave::Index length, headwave::Index width) {
+  headwave::StateMoments moments;
+  moments.position_sum = headwave::Matrix::Zero(length, width);
+  moments.second_sum = headwave::Matrix::Zero(width, width);
   return moments;
 }

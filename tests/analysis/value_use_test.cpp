@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "../../analysis/attention/value_probe.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
@@ -40,7 +39,8 @@ struct Layer {
 };
 
 void show_layer(ValueProbe& probe, const Layer& given, Index tile_rows = 1000) {
-  const Linear output{given.output_weight, {}, true};
+  const Matrix32 weight = given.output_weight.transpose();
+  const Linear output{weight, {}};
   probe.see(LayerValues{given.layer, given.kind, given.values, &output, given.heads(), given.kv_heads, nullptr});
   const Index queries = given.weights.front().rows(), width = given.values.cols() / given.kv_heads;
   Matrix32 outputs(queries, given.heads() * width);
@@ -62,16 +62,10 @@ void show_layer(ValueProbe& probe, const Layer& given, Index tile_rows = 1000) {
   probe.see(LayerHeads{given.layer, given.kind, outputs, given.heads(), nullptr});
 }
 
-DocumentValueUse use_of(const Layer& given, const Document& document, Index reach = 64) {
+ValueUse use_of(const Layer& given, const Document& document, Index reach = 64) {
   ValueProbe probe({{0}, given.heads()}, document, given.kind, reach);
   show_layer(probe, given);
-  return probe.use();
-}
-
-ValueUse job_of(const Layer& given, const Document& document, Index reach = 64) {
-  ValueUseSum sum({{0}, given.heads()}, given.kind, reach);
-  sum.add(use_of(given, document, reach));
-  return sum.use();
+  return value_use(probe.taken(), {{0}, given.heads()}, given.kind);
 }
 
 /// Two heads of one channel over three tokens.
@@ -100,7 +94,7 @@ class RandomModel {
  public:
   static constexpr Index words = 7, d_model = 12, d_head = 3, d_value = 4, heads = 4, layers = 2;
 
-  RandomModel(bool causal, bool decoder, Index kv_heads, Index window, bool in_out) : in_out_(in_out) {
+  RandomModel(bool causal, bool decoder, Index kv_heads, Index window) {
     fill(model.stack, causal, false, kv_heads, window);
     if (decoder) fill(model.decoder.emplace(), true, true, kv_heads, window);
   }
@@ -114,8 +108,7 @@ class RandomModel {
   }
   Linear linear_of(Index d_in, Index d_out) {
     const double scale = 1 / std::sqrt(static_cast<double>(d_in));
-    return {
-        in_out_ ? kept(d_in, d_out, scale) : kept(d_out, d_in, scale), {kept(1, d_out, 0.3).data(), d_out}, in_out_};
+    return {kept(d_out, d_in, scale), {kept(1, d_out, 0.3).data(), d_out}};
   }
   AttentionWeights attention(Index kv_heads) {
     return {linear_of(d_model, heads * d_head), linear_of(d_model, kv_heads * d_head),
@@ -139,7 +132,6 @@ class RandomModel {
     }
   }
 
-  bool in_out_;
   Random random_{5};
   std::vector<std::unique_ptr<Matrix32>> weights_;
 };
@@ -171,9 +163,9 @@ class ValueRecorder : public Probe {
   bool wants_;
 };
 
-/// (d_in, d_out), whichever way it is stored.
+/// (d_in, d_out).
 Matrix wide(const Linear& linear) {
-  return linear.in_out ? Matrix(linear.weight.cast<double>()) : Matrix(linear.weight.transpose().cast<double>());
+  return linear.weight.transpose().cast<double>();
 }
 
 double direct_value_disagreement(const std::vector<Matrix>& heads) {
@@ -191,7 +183,7 @@ double mean_or_nan(double sum, double count) {
 /// The definitions written out for one layer: every vector that a key hands to a query is formed.
 void set_direct(const Matrix& sources, const std::vector<Matrix>& weights, const AttentionWeights& layer,
                 Index kv_heads, const Document& document, AttentionKind kind, Index window, Index reach, Index at,
-                DocumentValueUse& use) {
+                ValueUse& use) {
   const auto heads = static_cast<Index>(weights.size());
   Matrix all = sources * wide(layer.value);
   all.rowwise() += layer.value.bias.transpose().cast<double>();
@@ -233,7 +225,7 @@ void set_direct(const Matrix& sources, const std::vector<Matrix>& weights, const
 }  // namespace
 
 TEST_CASE("value use of two heads and three tokens by hand") {
-  const DocumentValueUse use = use_of(by_hand(), document_of_sevens(3, {0, 2}), 2);
+  const ValueUse use = use_of(by_hand(), document_of_sevens(3, {0, 2}), 2);
   CHECK(use.length == 3);
   // V_0 = (1, -2, 2), V_1 = (3, 0, 4): product 11, norms 3 and 5.
   CHECK(use.subspace_disagreement[0] == Approx(-(2 + 2 * 11.0 / 15) / 4).epsilon(8 * eps));
@@ -259,19 +251,17 @@ TEST_CASE("value use is the definitions written out, in every layer, kind of att
   struct Setting {
     AttentionKind kind;
     Index kv_heads, window;
-    bool decoder, in_out;
+    bool decoder;
   };
   constexpr auto self = AttentionKind::self, causal = AttentionKind::causal, cross = AttentionKind::cross;
-  for (const Setting& setting :
-       {Setting{self, 4, 0, false, false}, Setting{self, 2, 3, false, true}, Setting{causal, 4, 0, false, true},
-        Setting{causal, 1, 5, false, false}, Setting{self, 2, 0, true, false}, Setting{causal, 2, 0, true, true},
-        Setting{cross, 2, 0, true, true}, Setting{cross, 4, 0, true, false}})
+  for (const Setting& setting : {Setting{self, 4, 0, false}, Setting{self, 2, 3, false}, Setting{causal, 4, 0, false},
+                                 Setting{causal, 1, 5, false}, Setting{self, 2, 0, true}, Setting{causal, 2, 0, true},
+                                 Setting{cross, 2, 0, true}, Setting{cross, 4, 0, true}})
     for (const Index length : {1, 2, 3, 17, 70}) {
       CAPTURE(name_of(setting.kind), setting.kv_heads, setting.window, setting.decoder, length);
       const Index reach = 6;
       const HeadGrid grid{{0, 1}, RandomModel::heads};
-      RandomModel random(setting.kind == causal && !setting.decoder, setting.decoder, setting.kv_heads, setting.window,
-                         setting.in_out);
+      RandomModel random(setting.kind == causal && !setting.decoder, setting.decoder, setting.kv_heads, setting.window);
       Document document = length == 2 ? document_of_sevens(length) : document_of_sevens(length, {0});
       if (setting.decoder) document.target = document_of_sevens(length / 2 + 1);
       const Document read = document_of_sevens(length);
@@ -281,12 +271,12 @@ TEST_CASE("value use is the definitions written out, in every layer, kind of att
       const std::array<Probe*, 2> both{&recorder, &probe};
       CHECK(model_pass(random.model, document, both).size() == 0);
       CHECK(recorder.shown == 0);
-      const DocumentValueUse found = probe.use();
+      const ValueUse found = value_use(probe.taken(), grid, setting.kind);
 
       Model encoder = random.model;
       encoder.decoder.reset();
       const Matrix memory = model_pass(encoder, read, {}, {true}).cast<double>();
-      DocumentValueUse expected = found;
+      ValueUse expected = found;
       TokenSequence keys = document.key_tokens(setting.kind);
       Document of_keys;
       of_keys.special = keys.special;
@@ -312,13 +302,14 @@ TEST_CASE("value use is the definitions written out, in every layer, kind of att
       const std::array<Probe*, 1> alone{&again};
       const Matrix32 with = model_pass(random.model, document, alone, {true});
       CHECK(with == model_pass(random.model, document, {}, {true}));
-      CHECK(again.use().norm_first == found.norm_first);
-      CHECK(again.use().output_disagreement == found.output_disagreement);
+      const ValueUse same = value_use(again.taken(), grid, setting.kind);
+      CHECK(same.norm_first == found.norm_first);
+      CHECK(same.output_disagreement == found.output_disagreement);
     }
 }
 
 TEST_CASE("who does not want values is not shown any, who does is, once before and once after every layer") {
-  RandomModel random(false, true, 2, 0, false);
+  RandomModel random(false, true, 2, 0);
   Document document = document_of_sevens(9);
   document.target = document_of_sevens(4);
   ValueRecorder wants(AttentionKind::self, true), does_not(AttentionKind::self);
@@ -327,7 +318,7 @@ TEST_CASE("who does not want values is not shown any, who does is, once before a
   CHECK(wants.shown == 2 * 3 * 2);  // two events of three kinds in two layers
   CHECK(does_not.shown == 0);
   // Without value weights in the last layer, where nobody needs them, its attention can still be looked at.
-  RandomModel bare(false, false, 2, 0, false);
+  RandomModel bare(false, false, 2, 0);
   bare.model.stack.blocks.back().self.value = {};
   ValueRecorder first(AttentionKind::self, true);
   const std::array<Probe*, 1> one{&first};
@@ -343,7 +334,7 @@ TEST_CASE("heads that share values agree wholly, heads without common channels n
   given.kv_heads = 1;
   given.values = random_weights(3, 5, 1, random);
   given.output_weight = random_weights(20, 6, 1, random);
-  const DocumentValueUse shared = use_of(given, document_of_sevens(3));
+  const ValueUse shared = use_of(given, document_of_sevens(3));
   CHECK(shared.subspace_disagreement[0] == -1);
   // Outputs: each head twice changes no mean over pairs.
   Layer once = given;
@@ -366,11 +357,11 @@ TEST_CASE("where all keys hand on the same length, shares are the weights, where
   given.weights.pop_back();
   given.kv_heads = 1;
   given.values = Matrix32::Constant(3, 2, 0.7F);
-  const DocumentValueUse even = use_of(given, document_of_sevens(3), 1);
+  const ValueUse even = use_of(given, document_of_sevens(3), 1);
   CHECK(even.norm_first[0] == Approx(even.weight_first[0]).epsilon(16 * eps));
   check_same(even.norm_weight, Eigen::RowVectorXd{{0.125, 2.0 / 3, 0.125}}, 16 * eps);
   given.values.row(0).setZero();
-  const DocumentValueUse cancelled = use_of(given, document_of_sevens(3), 1);
+  const ValueUse cancelled = use_of(given, document_of_sevens(3), 1);
   CHECK(cancelled.norm_first[0] == 0);
   CHECK(cancelled.weight_first[0] == 0.25);
   // Scale does not matter.
@@ -384,18 +375,18 @@ TEST_CASE("where all keys hand on the same length, shares are the weights, where
 TEST_CASE("rows that the mask empties are no queries, and tiles can be of any height") {
   Layer given = by_hand();
   given.weights[0].row(1).setZero();
-  const DocumentValueUse use = use_of(given, document_of_sevens(3), 2);
+  const ValueUse use = use_of(given, document_of_sevens(3), 2);
   CHECK(use.weight_first[0] == 0.375);
   CHECK(use.norm_weight(0, 1) == Approx(2.5 / 8.75).epsilon(8 * eps));  // of query 2 alone
   ValueProbe probe({{0}, 2}, document_of_sevens(3), AttentionKind::self, 2);
   show_layer(probe, given, 1);
-  check_same(probe.use().norm_weight, use.norm_weight, 0);
+  check_same(value_use(probe.taken(), {{0}, 2}).norm_weight, use.norm_weight, 0);
 }
 
 TEST_CASE("zero values hand on nothing: lengths are undefined and say why, cosines are 0") {
   Layer given = by_hand();
   given.values.setZero();
-  const ValueUse use = job_of(given, document_of_sevens(3, {0}), 2);
+  const ValueUse use = use_of(given, document_of_sevens(3, {0}), 2);
   CHECK(use.subspace_disagreement[0] == 0);
   CHECK(use.output_disagreement[0] == 0);
   CHECK(use.weight_first[0] == 0.25);
@@ -409,7 +400,7 @@ TEST_CASE("zero values hand on nothing: lengths are undefined and say why, cosin
 }
 
 TEST_CASE("stored queries and keys have no values: everything is undefined and says why") {
-  RandomModel random(false, false, 4, 0, false);
+  RandomModel random(false, false, 4, 0);
   Random numbers(2);
   Document document;
   const Index width = RandomModel::heads * RandomModel::d_head;
@@ -418,9 +409,7 @@ TEST_CASE("stored queries and keys have no values: everything is undefined and s
   ValueProbe probe(grid, document);
   const std::array<Probe*, 1> probes{&probe};
   model_pass(random.model, document, probes);
-  ValueUseSum sum(grid);
-  sum.add(probe.use());
-  const std::vector<Field> fields = describe(sum.use());
+  const std::vector<Field> fields = describe(value_use(probe.taken(), grid));
   CHECK(fields.size() == 7);
   for (const Field& field : fields) {
     CAPTURE(field.name);
@@ -438,29 +427,29 @@ TEST_CASE("without output weights the disagreements are known, the lengths are n
   tile.queries = tile.keys = 3;
   tile.weights = {given.weights[0], given.weights[1]};
   probe.see(tile);
-  CHECK(probe.use().subspace_disagreement.allFinite());
-  CHECK(std::isnan(probe.use().norm_first[0]));
-  CHECK(std::isnan(probe.use().weight_first[0]));
+  const ValueUse use = value_use(probe.taken(), {{0}, 2});
+  CHECK(use.subspace_disagreement.allFinite());
+  CHECK(std::isnan(use.norm_first[0]));
+  CHECK(std::isnan(use.weight_first[0]));
 }
 
 TEST_CASE("a job's value use is the mean over the documents that define it, its offset the nearest of the largest") {
   const HeadGrid grid{{3}, 1};
   const auto document = [](Index length, double first, std::initializer_list<double> weights) {
-    DocumentValueUse use;
-    use.length = length;
-    use.subspace_disagreement = use.output_disagreement = Vector::Constant(1, -first);
-    use.norm_first = use.weight_first = use.norm_special = Vector::Constant(1, first);
-    use.norm_weight.resize(1, 7);
+    Matrix norm_weight(1, 7);
     Index column = 0;
-    for (const double weight : weights) use.norm_weight(0, column++) = weight;
-    return use;
+    for (const double weight : weights) norm_weight(0, column++) = weight;
+    return ValueUseSum{1,
+                       {length},
+                       DefinedMean(Matrix::Constant(1, 2, -first)),
+                       DefinedMean(norm_weight),
+                       DefinedMean(Matrix::Constant(1, 3, first))};
   };
-  ValueUseSum sum(grid, AttentionKind::self, 3);
-  CHECK(std::isnan(sum.use().norm_offset[0]));
-  sum.add(document(3, 0.5, {0.1, 0.9, 0.2, 0.1, 0.2, 0.2, 0.1}));
-  CHECK(std::isnan(sum.use().norm_offset[0]));  // of three tokens only |t| <= 1 is searched, and -1 is its end
-  sum.add(document(9, not_defined, {0.1, 0.3, 0.4, 0.1, not_defined, not_defined, not_defined}));
-  const ValueUse use = sum.use();
+  ValueUseSum sum = document(3, 0.5, {0.1, 0.9, 0.2, 0.1, 0.2, 0.2, 0.1});
+  CHECK(
+      std::isnan(value_use(sum, grid).norm_offset[0]));  // of three tokens only |t| <= 1 is searched, and -1 is its end
+  add_to(sum, document(9, not_defined, {0.1, 0.3, 0.4, 0.1, not_defined, not_defined, not_defined}));
+  const ValueUse use = value_use(sum, grid);
   CHECK(use.documents == 2);
   CHECK(use.length == 9);
   CHECK(use.norm_first[0] == 0.5);
@@ -474,7 +463,7 @@ TEST_CASE("a job's value use is the mean over the documents that define it, its 
     given.weights[1] = given.weights[0];
     return given;
   }();
-  const ValueUse triangle = job_of(causal, document_of_sevens(3), 2);
+  const ValueUse triangle = use_of(causal, document_of_sevens(3), 2);
   CHECK(std::isnan(triangle.norm_weight(0, 3)));
   CHECK_FALSE(triangle.norm_offset[0] > 0);
   CHECK(field_of(describe(triangle), "value_use/norm_weight").attributes.contains("undefined"));
@@ -486,7 +475,7 @@ TEST_CASE("one token hands everything to itself") {
   given.weights = {Matrix32::Ones(1, 1), Matrix32::Ones(1, 1)};
   given.output_weight = Matrix32::Identity(4, 4);
   given.kv_heads = 2;
-  const ValueUse use = job_of(given, document_of_sevens(1));
+  const ValueUse use = use_of(given, document_of_sevens(1));
   CHECK(use.norm_offset[0] == 0);
   CHECK(use.norm_first[1] == 1);
   CHECK(use.subspace_disagreement[0] == Approx(-1).epsilon(8 * eps));
@@ -497,7 +486,6 @@ TEST_CASE("value use refuses what was not announced, and numbers that are none")
   const Document three = document_of_sevens(3);
   const HeadGrid grid{{0}, 2};
   CHECK_THROWS_AS(ValueProbe(grid, three, AttentionKind::self, -1), ShapeError);
-  CHECK_THROWS_AS(ValueUseSum(grid, AttentionKind::self, -1), ShapeError);
   Document marked = three;
   marked.special = {1};
   CHECK_THROWS_AS(ValueProbe(grid, marked), ShapeError);
@@ -535,13 +523,4 @@ TEST_CASE("value use refuses what was not announced, and numbers that are none")
   CHECK_THROWS_AS(probe.see(LayerHeads{0, self, good, 4, nullptr}), ShapeError);
   CHECK_THROWS_AS(probe.see(LayerHeads{1, self, good, 2, nullptr}), ShapeError);
   CHECK_THROWS_AS(probe.see(LayerHeads{0, self, bad, 2, nullptr}), NumericError);
-
-  ValueUseSum sum({{0}, 2});
-  CHECK_THROWS_AS(sum.add(use_of(by_hand(), three, 3)), ShapeError);
-  DocumentValueUse use = use_of(by_hand(), three);
-  use.norm_special.resize(1);
-  CHECK_THROWS_AS(sum.add(use), ShapeError);
-  use = use_of(by_hand(), three);
-  use.output_disagreement.resize(2);
-  CHECK_THROWS_AS(sum.add(use), ShapeError);
 }

@@ -48,7 +48,7 @@ double farthest(const Eigen::VectorXcd& expected, const PhaseRotation& found) {
 }
 
 struct Chain {
-  WaveHead head;
+  ChainHead head;
   HeadWaves waves;
 };
 

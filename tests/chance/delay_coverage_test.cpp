@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "../../analysis/predictions/position_kernel.h"
+#include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/statistics/false_discovery.h"
 #include "../../analysis/waves/delay_spectrum.h"
 #include "../analysis/planted_waves.h"

@@ -40,20 +40,20 @@ HeadAccount account_of_random_weights(AttentionKind kind, std::uint64_t seed) {
   Stack stack = drawn_stack(d_head, kind == AttentionKind::causal);
   stack.block.heads = stack.block.kv_heads = heads;
   const AccountSite site{{{0}, heads}, kind, length, 16, &stack, false, length};
-  AccountSums sums(documents, documents);
+  AccountSums sums;
   const auto states = [&] {
     Matrix32 drawn = positions;
     for (Index i = 0; i < length; ++i) drawn.row(i) += words.row(random.below(vocabulary));
     return drawn;
   };
   for (Index number = 0; number < documents; ++number) {
-    AccountProbe probe(site, number, {});
+    AccountProbe probe(site, number, {}, true);
     std::array<Probe*, 1> probes{&probe};
     const Matrix32 asking = states(), asked = kind == AttentionKind::cross ? states() : asking;
     const Matrix32 query = asking * w_query, key = asked * w_key;
     const HeadInputs<float> inputs{query, key, {}, heads, heads, 1 / std::sqrt(d_head)};
     attend<float>(inputs, {kind == AttentionKind::causal, -1, -1, {}, 0}, {0, kind, nullptr}, probes);
-    sums.add(probe.taken());
+    add_to(sums, probe.taken());
   }
   HeadAccountOptions options;
   options.seed = seed;

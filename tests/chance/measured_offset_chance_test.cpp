@@ -5,7 +5,7 @@
 #include <span>
 
 #include "../../analysis/attention/measured_offset.h"
-#include "../../analysis/attention/offset_trace_probe.h"
+#include "../../analysis/attention/offset_trace.h"
 #include "../../core/numbers/random.h"
 #include "../analysis/test_pass.h"
 #include "../catch.h"
@@ -62,11 +62,11 @@ class RandomLayer {
   std::vector<Matrix> query_, key_, bias_;
 };
 
-DocumentTraces traces_of(const std::vector<Matrix32>& weights, const HeadGrid& grid, bool causal, Index reach,
+OffsetTraceSum traces_of(const std::vector<Matrix32>& weights, const HeadGrid& grid, bool causal, Index reach,
                          const PlacePairs& pairs) {
   const AttentionKind kind = causal ? AttentionKind::causal : AttentionKind::self;
   const Document document = document_of(weights.front().rows());
-  OffsetTraceProbe probe(grid, document, reach, kind, &pairs);
+  OffsetTraceProbe probe(grid, document, reach, kind, pairs.length(), &pairs);
   Tile tile;
   tile.kind = kind;
   tile.queries = tile.keys = weights.front().rows();
@@ -87,12 +87,12 @@ Index with_offset(const MeasuredOffsets& measured) {
 Index given(RandomLayer& layer, const std::vector<Index>& lengths, Index documents, bool causal, double level = 0.01) {
   const Index longest = std::ranges::max(lengths), reach = (longest - 1) / 2;
   const PlacePairs pairs(longest, causal ? AttentionKind::causal : AttentionKind::self);
-  OffsetTraceSum sum(layer.grid(), longest, reach, pairs.count());
+  OffsetTraceSum sum;
   for (Index d = 0; d < documents; ++d) {
     const Index length = lengths[static_cast<std::size_t>(d) % lengths.size()];
-    sum.add(traces_of(layer.document(length, causal), layer.grid(), causal, reach, pairs));
+    add_to(sum, traces_of(layer.document(length, causal), layer.grid(), causal, reach, pairs));
   }
-  return with_offset(measured_offsets(sum.traces(), {level}));
+  return with_offset(measured_offsets(offset_traces(sum, layer.grid()), {level}));
 }
 
 }  // namespace
@@ -128,14 +128,14 @@ TEST_CASE("the deviation of the null is that of places in one order for all docu
   constexpr Index length = 40, reach = 12, documents = 10, draws = 3000;
   RandomLayer layer(4, length, 1, 1.5, 11);
   const PlacePairs pairs(length, AttentionKind::self);
-  OffsetTraceSum sum(layer.grid(), length, reach, pairs.count());
+  OffsetTraceSum sum;
   std::vector<Matrix> mean(4, Matrix::Zero(length, length));
   for (Index d = 0; d < documents; ++d) {
     const std::vector<Matrix32> weights = layer.document(length, false);
-    sum.add(traces_of(weights, layer.grid(), false, reach, pairs));
+    add_to(sum, traces_of(weights, layer.grid(), false, reach, pairs));
     for (std::size_t head = 0; head < 4; ++head) mean[head] += weights[head].cast<double>() / documents;
   }
-  const OffsetTraces traces = sum.traces();
+  const OffsetTraces traces = offset_traces(sum, layer.grid());
   Random random(3);
   for (Index head = 0; head < 4; ++head)
     for (const Index t : {-1, 2, 11}) {
@@ -164,10 +164,10 @@ TEST_CASE("a weak preference of every document is found among noise in the posit
   constexpr Index length = 96, reach = 40, documents = 20;
   RandomLayer layer(32, length, 1, 1, 5);
   const PlacePairs pairs(length, AttentionKind::self);
-  OffsetTraceSum sum(layer.grid(), length, reach, pairs.count());
+  OffsetTraceSum sum;
   for (Index d = 0; d < documents; ++d)
-    sum.add(traces_of(layer.document(length, false, 3, 1.0), layer.grid(), false, reach, pairs));
-  const MeasuredOffsets measured = measured_offsets(sum.traces());
+    add_to(sum, traces_of(layer.document(length, false, 3, 1.0), layer.grid(), false, reach, pairs));
+  const MeasuredOffsets measured = measured_offsets(offset_traces(sum, layer.grid()));
   CHECK((measured.offset[0].array() == 3).count() >= 28);
   CHECK(measured.weight[0].mean() < 0.03);  // 1 / 96 is chance
 }
@@ -176,13 +176,14 @@ TEST_CASE("a document that comes twice says what it says once", "[chance]") {
   constexpr Index length = 48, reach = 20, documents = 6;
   RandomLayer layer(4, length, 0.5, 1, 8);
   const PlacePairs pairs(length, AttentionKind::self);
-  OffsetTraceSum once(layer.grid(), length, reach, pairs.count()), twice = once;
+  OffsetTraceSum once, twice;
   for (Index d = 0; d < documents; ++d) {
-    const DocumentTraces traces = traces_of(layer.document(length, false), layer.grid(), false, reach, pairs);
-    once.add(traces);
-    twice.add(traces);
-    twice.add(traces);
+    const OffsetTraceSum traces = traces_of(layer.document(length, false), layer.grid(), false, reach, pairs);
+    add_to(once, OffsetTraceSum(traces));
+    add_to(twice, OffsetTraceSum(traces));
+    add_to(twice, OffsetTraceSum(traces));
   }
-  CHECK(twice.traces().null_weight[0].isApprox(once.traces().null_weight[0], 1e-12));
-  CHECK(twice.traces().null_deviation[0].isApprox(once.traces().null_deviation[0], 0.02));
+  const OffsetTraces one = offset_traces(once, layer.grid()), two = offset_traces(twice, layer.grid());
+  CHECK(two.null_weight[0].isApprox(one.null_weight[0], 1e-12));
+  CHECK(two.null_deviation[0].isApprox(one.null_deviation[0], 0.02));
 }

@@ -61,7 +61,7 @@ TEST_CASE("of heads that know no offsets at most the stated share has a peak, fe
       for (Index head = 0; head < heads; ++head) {
         Random random = Random(3).stream(static_cast<std::uint64_t>(head));
         BandTraces sum(1, bands);
-        for (Index d = 0; d < documents; ++d) sum += seen(placeless(128, pairs, random), bands, 16);
+        for (Index d = 0; d < documents; ++d) sum.add(seen(placeless(128, pairs, random), bands, 16));
         for (const auto& band : band_peaks(sum, bands, 0, {.reach = 16, .level = 0.05, .least_excess = 0}))
           if (!band.empty()) {
             ++with;
@@ -88,7 +88,7 @@ TEST_CASE("a peak that positions have no part in is rarely said to be theirs, ho
           weights.row(i) *= 0.9F;
           weights(i, i + t) += 0.1F;
         }
-        sums.add(seen(weights, bands, 16));
+        add_to(sums, OffsetByQuerySums(seen(weights, bands, 16)));
       }
       const AccountHalves halves = halves_of(length, deviation, random);
       OffsetByQueryOptions options;
@@ -125,7 +125,7 @@ TEST_CASE("nine of ten intervals hold the share beyond the reach", "[chance]") {
   for (Index r = 0; r < repeats; ++r) {
     Random random = Random(9).stream(static_cast<std::uint64_t>(r));
     OffsetByQuerySums sums;
-    for (Index d = 0; d < documents; ++d) sums.add(document(random));
+    for (Index d = 0; d < documents; ++d) add_to(sums, OffsetByQuerySums(document(random)));
     OffsetByQueryOptions options;
     options.peaks.reach = 8;
     const ShareInterval beyond = offset_by_query(one_head, bands, sums, nullptr, options).beyond.front();

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <random>
 
-#include "headwave/analysis/attention/offset_trace_probe.h"
+#include "headwave/analysis/attention/offset_trace.h"
 #include "headwave/core/attention/attend.h"
 
 namespace hw = headwave;

@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "headwave/analysis/positions/position_spectrum.h"
-#include "headwave/core/planted/planted_bank.h"
+#include "headwave/core/planted/planted.h"
 
 int main() {
   const headwave::PlantedModel planted = headwave::planted_model(headwave::planted_bank());

@@ -3,11 +3,11 @@
 #include <limits>
 
 #include "../../core/attention/attend.h"
-#include "../../core/attention/multi_head.h"
 #include "../../core/attention/tile_walk.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../reference/direct_attention.h"
+#include "../reference/multi_head.h"
 #include "../test_numbers.h"
 
 using namespace headwave;

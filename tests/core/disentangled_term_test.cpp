@@ -34,7 +34,7 @@ struct Sample {
   Matrix query = random_matrix(length, 12, 1), key = random_matrix(length, 4 * kv_heads, 2),
          value = random_matrix(length, 2 * kv_heads, 3);
 
-  [[nodiscard]] HeadInputs<double> inputs() const { return {query, key, value, 3, kv_heads, 0.25, nullptr}; }
+  [[nodiscard]] HeadInputs<double> inputs() const { return {query, key, value, 3, kv_heads, 0.25}; }
 };
 
 std::vector<Matrix> scores_of(const HeadInputs<double>& inputs) {
@@ -84,7 +84,7 @@ TEST_CASE("disentangled scores are those of a loop over every pair, whatever the
         for (const bool queries : {true, false}) {
           if (!keys && !queries) continue;
           HeadInputs<double> inputs = sample.inputs();
-          inputs.position_term = &term;
+          inputs.position_term = {.compared = std::make_shared<DisentangledTerm>(options)};
           if (keys) inputs.position_key = position_key;
           if (queries) inputs.position_query = position_query;
           const std::vector<Matrix> came = scores_of(inputs);
@@ -108,10 +108,10 @@ TEST_CASE("disentangled scores are those of a loop over every pair, whatever the
 
 TEST_CASE("disentangled scores under a causal mask are the same as without, where keys are allowed") {
   const Sample sample;
-  const DisentangledTerm term({.farthest = 90, .buckets = 8});
-  const Matrix rows = random_matrix(term.rows(), 12, 6);
+  const auto term = std::make_shared<DisentangledTerm>(DisentangledOptions{.farthest = 90, .buckets = 8});
+  const Matrix rows = random_matrix(term->rows(), 12, 6);
   HeadInputs<double> inputs = sample.inputs();
-  inputs.position_term = &term;
+  inputs.position_term = {.compared = term};
   inputs.position_key = inputs.position_query = rows;
   Mask<double> causal, additive;
   causal.causal = true;
@@ -126,11 +126,9 @@ TEST_CASE("a disentangled term without its rows, or without a meaning, is refuse
   CHECK_THROWS_WITH(DisentangledTerm({.farthest = 0}), ContainsSubstring("0 buckets a side for distances up to 0"));
   CHECK_THROWS_WITH(DisentangledTerm({.farthest = 20, .buckets = 1}), ContainsSubstring("1 buckets a side"));
   CHECK_THROWS_WITH(DisentangledTerm({.farthest = 5, .buckets = 8}), ContainsSubstring("8 buckets a side"));
-  const DisentangledTerm term({.farthest = 10});
-  CHECK_THROWS_WITH(term.kernel(0, 3), ContainsSubstring("it has no kernel"));
   const Sample sample;
   HeadInputs<double> inputs = sample.inputs();
-  inputs.position_term = &term;
+  inputs.position_term = {.compared = std::make_shared<DisentangledTerm>(DisentangledOptions{.farthest = 10})};
   CHECK_THROWS_WITH(attend<double>(inputs, {}, {}, {}), ContainsSubstring("need position keys or position queries"));
   const Matrix few = random_matrix(19, 12, 7), narrow = random_matrix(20, 11, 8);
   inputs.position_key = few;

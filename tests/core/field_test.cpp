@@ -23,7 +23,7 @@ TEST_CASE("a field has as many values as its axes say") {
   CHECK(make_field("a/one", {}, "1", "a single value", {7}).size() == 1);
   CHECK_THROWS_AS(make_field("a/b", {head_axis(3)}, "1", "", {1, 2}), ShapeError);
   CHECK_THROWS_WITH(make_field("a/b", {head_axis(3)}, "1", "", {1, 2}),
-                    ContainsSubstring("a/b: the axes hold 3 entries, 2 values came"));
+                    ContainsSubstring("a/b: expected 3 values, the product of its axes' sizes, found 2"));
 }
 
 TEST_CASE("a result gives a field by name, and says what is missing") {
@@ -46,5 +46,5 @@ TEST_CASE("rows of a head grid are counted over the layers that are looked at") 
   CHECK(grid.rows() == 6);
   CHECK(grid.first_row(4) == 3);
   for (const Index layer : {0, 2, 5}) CHECK_THROWS_AS(grid.first_row(layer), ShapeError);
-  CHECK_THROWS_WITH(grid.first_row(2), ContainsSubstring("layer 2 came, which was not announced; 2 layers were"));
+  CHECK_THROWS_WITH(grid.first_row(2), ContainsSubstring("layer 2: expected one of the 2 layers of the analysis"));
 }

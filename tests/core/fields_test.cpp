@@ -55,7 +55,7 @@ TEST_CASE("fields: described in the order in which they are added, under the gro
 TEST_CASE("fields: values must be as many as the axes have places, and nothing is added otherwise") {
   Fields fields("sound");
   CHECK_THROWS_WITH(fields.add("pitch", {layer, head}, "1", "pitch", Vector(Vector::Zero(5))),
-                    "sound/pitch: the axes hold 6 entries, 5 values came");
+                    "sound/pitch: expected 6 values, the product of its axes' sizes, found 5");
   CHECK_THROWS_AS(fields.add("pitch", {}, "1", "pitch", std::vector<double>{1, 2}), ShapeError);
   CHECK_THROWS_AS(fields.add("pitch", {layer}, "1", "pitch", std::vector<std::string>{"low"}), ShapeError);
   CHECK(fields.taken().empty());
@@ -63,7 +63,7 @@ TEST_CASE("fields: values must be as many as the axes have places, and nothing i
 
 TEST_CASE("fields: a flag must be one, and mean something") {
   CHECK_THROWS_WITH(Fields("sound").flags("kind", {layer}, "kind", std::vector<Volume>(2, Volume::loud), {"quiet"}),
-                    "sound/kind: the flag 1 has no meaning, only the 1 from 0 have");
+                    "sound/kind: expected flags below 1, found 1");
   CHECK_THROWS_AS(Fields("sound").flags("kind", {layer}, "kind", std::vector<Index>{0, 1}, {"quiet", "loud"}),
                   ShapeError);
 }

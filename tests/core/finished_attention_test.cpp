@@ -68,7 +68,7 @@ Mask<float> masked(bool causal, Index window = 0) {
 /// Weights of two heads over so many tokens.
 std::vector<Matrix32> weights_of(Index length, const Mask<float>& mask = {}) {
   const Matrix32 query = random_values(length, 8, 1), key = random_values(length, 8, 2);
-  HeadInputs<float> inputs{query, key, {}, 2, 2, 0.5, nullptr};
+  HeadInputs<float> inputs{query, key, {}, 2, 2, 0.5};
   Told told;
   const std::array<Probe*, 1> probes{&told};
   attend<float>(inputs, mask, {0, mask.causal ? AttentionKind::causal : AttentionKind::self, nullptr}, probes);
@@ -106,7 +106,7 @@ TEST_CASE("probes see of finished attention the tiles that attend showed, to the
       const AttentionSite site{5, causal ? AttentionKind::causal : AttentionKind::self, &document};
       Told computed, shown;
       std::array<Probe*, 1> probes{&computed};
-      attend<float>({query, key, {}, 2, 2, 0.5, nullptr}, masked(causal, window), site, probes);
+      attend<float>({query, key, {}, 2, 2, 0.5}, masked(causal, window), site, probes);
       probes = {&shown};
       show_attention(finished(weights_of(length, masked(causal, window))), window, site, probes);
       REQUIRE(shown.tiles.size() == 3);

@@ -1,7 +1,6 @@
-#include "../../core/model/frame_stem.h"
-
 #include <cmath>
 
+#include "../../core/model/embedding.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 

@@ -1,10 +1,9 @@
-#include "../../core/model/guesses.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "../../core/model/model_pass.h"
+#include "../../core/model/prediction.h"
 #include "../../core/planted/planted.h"
 #include "../catch.h"
 

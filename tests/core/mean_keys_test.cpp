@@ -1,6 +1,4 @@
-#include "../../core/model/mean_keys.h"
-
-#include "../../core/model/rotary_intervention.h"
+#include "../../core/model/intervention.h"
 #include "../catch.h"
 #include "tiny_rotary_model.h"
 
@@ -33,27 +31,26 @@ Documents some_documents() {
 }  // namespace
 
 TEST_CASE("mean keys are the keys' means over the documents that reach a position, before they turn") {
-  for (const bool in_out : {false, true})
-    for (const int threads : {1, 3}) {
-      const TinyRotaryModel tiny(rotary_options(), in_out);
-      const Documents documents = some_documents();
-      const Model changed = mean_keys(tiny.model, documents, {{0, 2}, {0, 3}}, {AttentionKind::self, threads});
-      Matrix sum = Matrix::Zero(7, 6);
-      for (Index i = 0; i < 3; ++i) {
-        const SeenAttention seen(tiny.model, documents.document(i), 0);
-        sum.topRows(seen.key.rows()) += seen.key.rightCols(6).cast<double>();
-      }
-      const Vector reached = (Vector(7) << 3, 3, 3, 2, 2, 1, 1).finished();
-      const Matrix32 mean = (sum.array().colwise() / reached.array()).cast<float>();
-      const Document other = words({8, 8, 4, 10});
-      const SeenAttention is(changed, other, 0), was(tiny.model, other, 0);
-      CHECK(is.key.rightCols(6) == mean.topRows(4));
-      CHECK(is.key.leftCols(6) == was.key.leftCols(6));
-      CHECK(is.query == was.query);
-      CHECK(is.scores[0] == was.scores[0]);
-      CHECK_FALSE(is.scores[2].isApprox(was.scores[2], 0.01F));
-      CHECK(SeenAttention(changed, other, 1).key.allFinite());
+  for (const int threads : {1, 3}) {
+    const TinyRotaryModel tiny(rotary_options());
+    const Documents documents = some_documents();
+    const Model changed = mean_keys(tiny.model, documents, {{0, 2}, {0, 3}}, {AttentionKind::self, threads});
+    Matrix sum = Matrix::Zero(7, 6);
+    for (Index i = 0; i < 3; ++i) {
+      const SeenAttention seen(tiny.model, documents.document(i), 0);
+      sum.topRows(seen.key.rows()) += seen.key.rightCols(6).cast<double>();
     }
+    const Vector reached = (Vector(7) << 3, 3, 3, 2, 2, 1, 1).finished();
+    const Matrix32 mean = (sum.array().colwise() / reached.array()).cast<float>();
+    const Document other = words({8, 8, 4, 10});
+    const SeenAttention is(changed, other, 0), was(tiny.model, other, 0);
+    CHECK(is.key.rightCols(6) == mean.topRows(4));
+    CHECK(is.key.leftCols(6) == was.key.leftCols(6));
+    CHECK(is.query == was.query);
+    CHECK(is.scores[0] == was.scores[0]);
+    CHECK_FALSE(is.scores[2].isApprox(was.scores[2], 0.01F));
+    CHECK(SeenAttention(changed, other, 1).key.allFinite());
+  }
 }
 
 TEST_CASE("where all documents are the same, mean keys change nothing") {
@@ -84,7 +81,7 @@ TEST_CASE("a turned head with mean keys is the same as a head with mean keys tha
 TEST_CASE("mean keys in an encoder-decoder are those of the kind that is named") {
   TinyRotaryModel tiny(rotary_options());
   tiny.model.stack.block.causal = false;
-  tiny.model.decoder = tiny.stack(false, true);
+  tiny.model.decoder = tiny.stack(true);
   tiny.model.decoder->block.causal = true;
   std::vector<Document> pairs{words({3, 7, 1, 9}), words({11, 12, 13})};
   pairs[0].target = words({4, 4, 8, 2, 6});

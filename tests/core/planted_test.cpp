@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "../../core/model/model_pass.h"
-#include "../../core/planted/planted_bank.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "../../core/attention/attend.h"
-#include "../../core/attention/bias_terms.h"
 #include "../../core/attention/rotary_term.h"
+#include "../../core/attention/score_bias.h"
 #include "../../core/attention/sinusoids.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
@@ -69,16 +69,16 @@ TEST_CASE("rotary positions by hand") {
   CHECK(rows(2, 0) == Approx(std::cos(2.0)));
   CHECK(rows(2, 1) == Approx(std::sin(2.0)));
   CHECK(rows(2, 2) == 5);
-  CHECK(term.kernel(0, 2)[4] == Approx(std::cos(2.0)));
+  CHECK(term.kernel(2)[4] == Approx(std::cos(2.0)));
   CHECK_THROWS_AS(term.turn(rows, 2), ShapeError);
   options.channels = 3;
   CHECK_THROWS_WITH(RotaryTerm(options), ContainsSubstring("3 channels cannot turn in pairs"));
 }
 
 TEST_CASE("linear biases: slopes of eight heads are halves, of twelve the eight and every second of sixteen") {
-  const LinearBiasTerm eight(8);
+  const LinearBias eight(8);
   for (Index h = 0; h < 8; ++h) CHECK(eight.kernel(h, 3)[0] == -3 * std::exp2(-static_cast<double>(h + 1)));
-  const LinearBiasTerm twelve(12);
+  const LinearBias twelve(12);
   CHECK(twelve.kernel(7, 1)[2] == std::exp2(-8.0));
   CHECK(twelve.kernel(8, 1)[2] == std::exp2(-0.5));
   CHECK(twelve.kernel(11, 1)[2] == std::exp2(-3.5));
@@ -86,7 +86,7 @@ TEST_CASE("linear biases: slopes of eight heads are halves, of twelve the eight 
 
 TEST_CASE("buckets: near distances have their own, far ones share, right and left are told apart") {
   const Matrix32 bias = random_matrix(32, 2, 3).cast<float>();
-  const BucketTerm both(bias, {128, true});
+  const BucketBias both(bias, {128, true});
   CHECK(both.bucket(0) == 0);
   CHECK(both.bucket(-7) == 7);
   CHECK(both.bucket(7) == 23);
@@ -94,12 +94,12 @@ TEST_CASE("buckets: near distances have their own, far ones share, right and lef
   CHECK(both.bucket(-128) == 15);
   CHECK(both.bucket(-100000) == 15);
   CHECK(both.bucket(100000) == 31);
-  const BucketTerm back(bias, {128, false});
+  const BucketBias back(bias, {128, false});
   CHECK(back.bucket(5) == 0);
   CHECK(back.bucket(-15) == 15);
   CHECK(back.bucket(-127) == 31);
   for (Index t = -200; t < 200; ++t) CHECK(both.bucket(-std::abs(t) - 1) >= both.bucket(-std::abs(t)));
-  CHECK_THROWS_AS(BucketTerm(bias, {8, true}), ShapeError);
+  CHECK_THROWS_AS(BucketBias(bias, {8, true}), ShapeError);
 }
 
 TEST_CASE("what an additive term adds to the scores is its kernel, an exact Toeplitz matrix") {
@@ -107,20 +107,19 @@ TEST_CASE("what an additive term adds to the scores is its kernel, an exact Toep
   const Matrix query = random_matrix(length, 8, 4), key = random_matrix(length, 8, 5),
                value = random_matrix(length, 6, 6);
   const Matrix32 bias = random_matrix(8, 2, 7).cast<float>();
-  const LinearBiasTerm linear(2);
-  const BucketTerm buckets(bias, {20, true});
-  for (const PositionTerm* term :
-       {static_cast<const PositionTerm*>(&linear), static_cast<const PositionTerm*>(&buckets)}) {
+  const auto linear = std::make_shared<LinearBias>(2);
+  const auto buckets = std::make_shared<BucketBias>(bias, BucketOptions{20, true});
+  for (const PositionTerm& term : {PositionTerm{.added = linear}, PositionTerm{.added = buckets}}) {
     KeptScores plain, with;
     const std::array<Probe*, 1> see_plain{&plain}, see_with{&with};
-    HeadInputs<double> inputs{query, key, value, 2, 2, 0.5, nullptr};
+    HeadInputs<double> inputs{query, key, value, 2, 2, 0.5};
     attend<double>(inputs, {}, {}, see_plain);
     inputs.position_term = term;
     const Matrix came = attend<double>(inputs, {}, {}, see_with);
     for (Index h = 0; h < 2; ++h) {
       const auto head = static_cast<std::size_t>(h);
       Matrix toeplitz(length, length);
-      const Vector kernel = term->kernel(h, length - 1);
+      const Vector kernel = term.added->kernel(h, length - 1);
       for (Index i = 0; i < length; ++i) toeplitz.row(i) = kernel.segment(length - 1 - i, length);
       const double size = with.scores[head].cwiseAbs().maxCoeff();
       CHECK((with.scores[head] - plain.scores[head] - toeplitz).cwiseAbs().maxCoeff() < 16 * 1e-16 * size);
@@ -128,7 +127,7 @@ TEST_CASE("what an additive term adds to the scores is its kernel, an exact Toep
       const Matrix q = query.middleCols(4 * h, 4), k = key.middleCols(4 * h, 4), v = value.middleCols(3 * h, 3);
       Mask<double> mask;
       mask.additive = toeplitz;
-      const Matrix expected = attend<double>({q, k, v, 1, 1, 0.5, nullptr}, mask, {}, {});
+      const Matrix expected = attend<double>({q, k, v, 1, 1, 0.5}, mask, {}, {});
       CHECK((came.middleCols(3 * h, 3) - expected).cwiseAbs().maxCoeff() < 64 * 1e-16 * length);
     }
   }
@@ -141,7 +140,7 @@ TEST_CASE("a window forbids what lies further back") {
   Mask<double> mask;
   mask.causal = true;
   mask.window = 3;
-  attend<double>({query, key, {}, 1, 1, 1.0, nullptr}, mask, {}, probes);
+  attend<double>({query, key, {}, 1, 1, 1.0}, mask, {}, probes);
   for (Index i = 0; i < 70; ++i)
     for (Index j = 0; j < 70; ++j) CHECK((kept.weights[0](i, j) > 0) == (j <= i && i - j < 3));
   CHECK((kept.weights[0].rowwise().sum().array() - 1).abs().maxCoeff() < 8 * 1e-16);

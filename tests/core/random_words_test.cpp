@@ -1,10 +1,9 @@
-#include "../../core/model/random_words.h"
-
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 
+#include "../../core/model/random_documents.h"
 #include "../catch.h"
 
 using namespace headwave;

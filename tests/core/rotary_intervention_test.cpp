@@ -1,9 +1,8 @@
-#include "../../core/model/rotary_intervention.h"
-
 #include <cmath>
 #include <limits>
 
-#include "../../core/attention/bias_terms.h"
+#include "../../core/attention/score_bias.h"
+#include "../../core/model/intervention.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 #include "tiny_rotary_model.h"
@@ -67,19 +66,18 @@ const std::vector<std::int32_t> some_words{3, 7, 1, 9, 9, 14, 2, 0, 19, 5, 3, 7}
 
 TEST_CASE("a turned head has the scores that it would have u tokens further on, and no other head moves") {
   for (const RotaryOptions& options : rotations())
-    for (const bool in_out : {false, true})
-      for (const Index u : {2, -3, 100}) {
-        const TinyRotaryModel tiny(options, in_out);
-        const SeenAttention before(tiny.model, words(some_words), 0);
-        // L0H2 and L0H3 read one key head.
-        const SeenAttention after(turned(tiny.model, {{0, 2}, {1, 0}}, u), words(some_words), 0);
-        for (const Index head : {0, 1, 3})
-          CHECK(after.scores[static_cast<std::size_t>(head)] == before.scores[static_cast<std::size_t>(head)]);
-        CHECK(after.key == before.key);
-        const Matrix expected = scores_by_hand(before, 2, options, u);
-        CHECK((after.scores[2].cast<double>() - expected).cwiseAbs().maxCoeff() <
-              16 * float_eps * expected.cwiseAbs().maxCoeff());
-      }
+    for (const Index u : {2, -3, 100}) {
+      const TinyRotaryModel tiny(options);
+      const SeenAttention before(tiny.model, words(some_words), 0);
+      // L0H2 and L0H3 read one key head.
+      const SeenAttention after(turned(tiny.model, {{0, 2}, {1, 0}}, u), words(some_words), 0);
+      for (const Index head : {0, 1, 3})
+        CHECK(after.scores[static_cast<std::size_t>(head)] == before.scores[static_cast<std::size_t>(head)]);
+      CHECK(after.key == before.key);
+      const Matrix expected = scores_by_hand(before, 2, options, u);
+      CHECK((after.scores[2].cast<double>() - expected).cwiseAbs().maxCoeff() <
+            16 * float_eps * expected.cwiseAbs().maxCoeff());
+    }
 }
 
 TEST_CASE("where every word is the same, turning by u moves the scores of any layer by -u") {
@@ -132,24 +130,23 @@ TEST_CASE("a head planted in the phases looks u tokens further back when it is t
 }
 
 TEST_CASE("without pairs, scores are those of the other pairs, in all heads of all layers") {
-  for (const RotaryOptions& options : rotations())
-    for (const bool in_out : {false, true}) {
-      const TinyRotaryModel tiny(options, in_out);
-      const Model changed = without_pairs(tiny.model, 1, 1);
-      const SeenAttention before(tiny.model, words(some_words), 0), after(changed, words(some_words), 0);
-      for (Index head = 0; head < 4; ++head) {
-        const Matrix expected = scores_by_hand(before, head, options, 0, 1, 1);
-        CHECK((after.scores[static_cast<std::size_t>(head)].cast<double>() - expected).cwiseAbs().maxCoeff() <
-              16 * float_eps * expected.cwiseAbs().maxCoeff());
-      }
-      const auto [a, b] = channels_of(options, 1);
-      const SeenAttention second(changed, words(some_words), 1);
-      for (Index head = 0; head < 4; ++head) {
-        CHECK(second.query.col(6 * head + a).isZero(0));
-        CHECK(second.query.col(6 * head + b).isZero(0));
-        CHECK_FALSE(second.query.col(6 * head).isZero(0.1F));
-      }
+  for (const RotaryOptions& options : rotations()) {
+    const TinyRotaryModel tiny(options);
+    const Model changed = without_pairs(tiny.model, 1, 1);
+    const SeenAttention before(tiny.model, words(some_words), 0), after(changed, words(some_words), 0);
+    for (Index head = 0; head < 4; ++head) {
+      const Matrix expected = scores_by_hand(before, head, options, 0, 1, 1);
+      CHECK((after.scores[static_cast<std::size_t>(head)].cast<double>() - expected).cwiseAbs().maxCoeff() <
+            16 * float_eps * expected.cwiseAbs().maxCoeff());
     }
+    const auto [a, b] = channels_of(options, 1);
+    const SeenAttention second(changed, words(some_words), 1);
+    for (Index head = 0; head < 4; ++head) {
+      CHECK(second.query.col(6 * head + a).isZero(0));
+      CHECK(second.query.col(6 * head + b).isZero(0));
+      CHECK_FALSE(second.query.col(6 * head).isZero(0.1F));
+    }
+  }
 }
 
 TEST_CASE("without all pairs of a head that turns whole nothing is left to say") {
@@ -177,9 +174,9 @@ TEST_CASE("what is not rotary, and what is not there, cannot be turned or left o
   CHECK_THROWS_AS(without_pairs(wide.model, 0, 0), ShapeError);
 
   Model other = tiny.model;
-  other.stack.position_term = std::make_shared<LinearBiasTerm>(4);
+  other.stack.position_term = {.added = std::make_shared<LinearBias>(4)};
   CHECK_THROWS_WITH(turned(other, {{0, 1}}, 1), ContainsSubstring("no rotary positions; its positions are linear"));
-  other.stack.position_term = nullptr;
+  other.stack.position_term = {};
   CHECK_THROWS_WITH(without_pairs(other, 0, 0), ContainsSubstring("a tiny has no rotary positions"));
   other.stack.embedding.positions = other.stack.embedding.words.in_memory();
   CHECK_THROWS_WITH(turned(other, {{0, 1}}, 1), ContainsSubstring("are a table, which re-aim and without-band change"));
@@ -188,7 +185,7 @@ TEST_CASE("what is not rotary, and what is not there, cannot be turned or left o
 TEST_CASE("in an encoder-decoder the decoder's own attention is turned, and cross-attention cannot be") {
   TinyRotaryModel tiny(rotary(RotaryPairing::halves));
   tiny.model.stack.block.causal = false;
-  tiny.model.decoder = tiny.stack(false, true);
+  tiny.model.decoder = tiny.stack(true);
   tiny.model.decoder->block.causal = true;
   tiny.model.decoder->position_term = tiny.model.stack.position_term;
   Document pair = words({3, 7, 1, 9});

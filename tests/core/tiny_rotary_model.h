@@ -20,11 +20,11 @@ struct TinyRotaryModel {
   Random random = Random(11);
   Model model;
 
-  explicit TinyRotaryModel(const RotaryOptions& rotary, bool in_out = false) {
+  explicit TinyRotaryModel(const RotaryOptions& rotary) {
     model.family = "tiny";
-    model.stack = stack(in_out, false);
+    model.stack = stack(false);
     model.stack.block.causal = true;
-    model.stack.position_term = std::make_shared<RotaryTerm>(rotary);
+    model.stack.position_term = {.turned = std::make_shared<RotaryTerm>(rotary)};
   }
 
   MatrixView32 matrix(Index rows, Index cols) {
@@ -37,13 +37,9 @@ struct TinyRotaryModel {
     for (float& entry : v) entry = static_cast<float>(random.normal());
     return v;
   }
-  Linear linear(Index out, Index in, bool in_out) {
-    return {in_out ? matrix(in, out) : matrix(out, in), vector(out), in_out};
-  }
-  AttentionWeights attention(bool in_out) {
-    return {linear(24, 8, in_out), linear(12, 8, in_out), linear(12, 8, in_out), linear(8, 24, in_out)};
-  }
-  Stack stack(bool in_out, bool crosses) {
+  Linear linear(Index out, Index in) { return {matrix(out, in), vector(out)}; }
+  AttentionWeights attention() { return {linear(24, 8), linear(12, 8), linear(12, 8), linear(8, 24)}; }
+  Stack stack(bool crosses) {
     Stack made;
     made.block.norm_place = NormPlace::pre;
     made.block.heads = 4;
@@ -55,9 +51,9 @@ struct TinyRotaryModel {
     const Norm norm{vectors.back(), {}, 1e-5F, NormKind::rms};
     for (int layer = 0; layer < 2; ++layer) {
       Block& block = made.blocks.emplace_back();
-      block.self = attention(in_out);
-      if (crosses) block.cross = attention(in_out);
-      block.feed_forward = {linear(16, 8, in_out), {}, linear(8, 16, in_out)};
+      block.self = attention();
+      if (crosses) block.cross = attention();
+      block.feed_forward = {linear(16, 8), {}, linear(8, 16)};
       block.self_norm = block.cross_norm = block.feed_forward_norm = norm;
     }
     return made;

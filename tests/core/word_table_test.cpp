@@ -1,8 +1,6 @@
-#include "../../core/model/word_table.h"
-
 #include <algorithm>
 
-#include "../../core/model/embedded_tokens.h"
+#include "../../core/model/embedding.h"
 #include "../../core/model/embedding_means.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"

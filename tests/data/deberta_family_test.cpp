@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "../../data/models/families.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/models/model_family.h"
 #include "../catch.h"
 #include "edited_model.h"
 #include "test_files.h"
@@ -22,14 +22,13 @@ TEST_CASE("settings of DeBERTa that change the numbers and are not followed are 
   const auto added = [&](const std::string& name, const std::string& more, const std::string& why) {
     replaced(name, "{", "{" + more + ",", why);
   };
-  added("deberta-v2", R"("conv_kernel_size": 3)", "'conv_kernel_size' is 3: a convolution beside layer 0");
+  added("deberta-v2", R"("conv_kernel_size": 3)", "'conv_kernel_size' is 3");
   added("deberta-v2", R"("embedding_size": 12)", "'embedding_size' is 12, expected 'hidden_size' 24");
   added("deberta", R"("talking_head": true)", "'talking_head' is true");
-  replaced("deberta", "\"c2p\"", "\"p2p\"", "'pos_att_type' has 'p2p', expected c2p and p2c");
-  replaced("deberta", "\"c2p\"", "\"p2c\"", "'pos_att_type' has 'p2c'");
+  replaced("deberta", "\"c2p\"", "\"p2p\"", "'pos_att_type' is 'p2p', expected c2p or p2c");
   replaced("deberta-v3", "\"norm_rel_ebd\": \"layer_norm\"", "\"norm_rel_ebd\": \"rms\"", "'norm_rel_ebd' is 'rms'");
-  replaced("deberta-v3", "\"position_buckets\": 5", "\"position_buckets\": 1", "'position_buckets' is 1 for");
-  replaced("deberta-v3", "\"position_buckets\": 5", "\"position_buckets\": 50", "'position_buckets' is 50 for");
+  replaced("deberta-v3", "\"position_buckets\": 5", "\"position_buckets\": 1", "'buckets' of disentangled positions");
+  replaced("deberta-v3", "\"position_buckets\": 5", "\"position_buckets\": 50", "'buckets' of disentangled positions");
 }
 
 TEST_CASE("DeBERTa: what is not relative, and which head there is, follows from the config") {

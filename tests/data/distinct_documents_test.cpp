@@ -36,9 +36,9 @@ Document words(std::vector<std::int32_t> ids, const std::string& name) {
   return document;
 }
 
-Document states(float first, float second) {
+Document states(const std::vector<float>& layers) {
   Document document;
-  for (const float value : {first, second})
+  for (const float value : layers)
     document.stored.push_back({std::ssize(document.stored), Matrix32::Constant(3, 2, value), {}, {}});
   return document;
 }
@@ -86,14 +86,10 @@ TEST_CASE("a document that cannot be read is equal to none, and whoever asks for
 }
 
 TEST_CASE("documents that look alike are read whole before one is left out") {
-  auto given = listed({states(1, 2), states(2, 2), states(1, 3), states(1, 2)});
+  auto given = listed({states({1, 2}), states({2, 2}), states({1, 3}), states({1, 2})});
   const auto& documents = static_cast<const ListedDocuments&>(*given);
-  const auto quick = [&documents](Index i) {
-    const float first = documents.document(i).stored.front().states(0, 0);
-    --documents.read;
-    return std::to_string(first);
-  };
-  const auto source = distinct_documents(std::move(given), quick);
+  const ListedDocuments first_layers({states({1}), states({2}), states({1}), states({1})});
+  const auto source = distinct_documents(std::move(given), &first_layers);
   CHECK(documents.read == 3);  // all but the second, each once
   REQUIRE(source->count() == 3);
   CHECK(source->document(2).stored[1].states(0, 0) == 3);

@@ -5,7 +5,7 @@
 #include "../../core/errors/error.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/listing/listing.h"
-#include "../../data/sources/stored_arrays.h"
+#include "../../data/sources/named_arrays.h"
 #include "../catch.h"
 #include "zip_header.h"
 
@@ -25,7 +25,7 @@ class Foreign {
   void refuse_states(const std::string& name, const std::string& bytes, const std::string& word,
                      const std::string& python) const {
     const std::filesystem::path file = write(name, bytes);
-    CHECK_THROWS_WITH(open_stored_arrays(file), ContainsSubstring(name + ": " + word) && ContainsSubstring(python));
+    CHECK_THROWS_WITH(open_arrays(file), ContainsSubstring(name + ": " + word) && ContainsSubstring(python));
   }
   void refuse_weights(const std::string& name, const std::string& bytes, const std::string& word,
                       const std::string& python) const {
@@ -55,16 +55,16 @@ TEST_CASE("stored states in another container are told what they are and how the
   it.refuse_states("s.zip", zip_of("a.txt"), "this is a zip archive", "unzip it");
   it.refuse_states("s.gguf", "GGUF", "this is a GGUF file", "expected stored states as HDF5, .npy, .npz");
   it.refuse_states("nothing", "", "this is an empty file", "expected stored states");
-  CHECK_THROWS_AS(open_stored_arrays(it.path() / "none.npz"), IoError);
+  CHECK_THROWS_AS(open_arrays(it.path() / "none.npz"), IoError);
 }
 
 TEST_CASE("stored states are read by what they are, whatever they are called") {
   const Foreign it;
   std::filesystem::copy_file(repository_file("tests/golden/hdf5_sample.h5"), it.path() / "states.bin");
-  CHECK(open_stored_arrays(it.path() / "states.bin")->has("numbers/le_f4"));
+  CHECK(open_arrays(it.path() / "states.bin")->has("numbers/le_f4"));
   const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }";
   it.write("states", std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size()) + '\0' + header + "1234");
-  CHECK(open_stored_arrays(it.path() / "states")->names() == std::vector<std::string>{"states"});
+  CHECK(open_arrays(it.path() / "states")->names() == std::vector<std::string>{"states"});
 }
 
 TEST_CASE("weights in another format are told what they are and how they become safetensors") {

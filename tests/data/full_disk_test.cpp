@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/arrays/safetensors_file.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"

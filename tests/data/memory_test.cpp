@@ -6,7 +6,7 @@
 #include "../../core/errors/error.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/placed_arrays.h"
+#include "../../data/sources/named_arrays.h"
 #include "../../data/sources/stored_states.h"
 #include "../../data/sources/text_documents.h"
 #include "../catch.h"
@@ -79,7 +79,7 @@ TEST_CASE("stored states in memory are those of a file") {
     query[i] = static_cast<float>(i % 7), key[i] = static_cast<float>(i % 5);
   const std::vector<float> heads{2}, short_key(5 * 4);
   const auto opened = [](const std::vector<ArrayInMemory>& arrays) {
-    return stored_states(StatesAt("states", arrays_in_memory("states", arrays, nullptr)));
+    return stored_states(ArraysPlace("states", arrays_in_memory("states", arrays, nullptr)));
   };
   const std::vector<ArrayInMemory> arrays{array("queries/layer_0", query, "(2, 5, 4)"),
                                           array("keys/layer_0", key, "(2, 5, 4)"), array("num_heads", heads, "()")};

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
-#include "../../data/models/class_family.h"
-#include "../../data/models/model_family.h"
+#include "../../data/models/families.h"
+#include "../../data/models/resolved_map.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -70,33 +70,44 @@ TEST_CASE("the class of a model says its family where there is no model type") {
   CHECK(family_of_class("DebertaModel") == "deberta");
   CHECK(family_of_class("NomicBertModel") == "nomic_bert");
   CHECK(family_of_class("GPTNeoXForCausalLM") == "gpt_neox");
-  CHECK(family_of_class("QuantumForMaskedLM") == "QuantumForMaskedLM");
-  CHECK(Asked(R"({"architectures": ["DebertaV2Model"]})")->family() == "deberta-v2");
+  CHECK(family_of_class("QuantumForMaskedLM").empty());
+  CHECK(Asked(R"({"architectures": ["DebertaV2Model"]})")->architecture() == "DebertaV2Model");
 }
 
-TEST_CASE("an option that would change the numbers, and an activation that is not known, are refused") {
-  const Asked config(R"({"scale": true, "kind": "relative", "act": "swiglu"})");
-  CHECK_NOTHROW(config->require("scale", true));
-  CHECK_NOTHROW(config->require("none", false));
-  CHECK_THROWS_WITH(config->require("scale", false), ContainsSubstring("'scale' is true, which changes the numbers"));
-  CHECK_THROWS_WITH(config->require_text("kind", "absolute"),
-                    ContainsSubstring("'kind' is 'relative', expected absolute"));
-  CHECK_THROWS_WITH(config->activation("act", "gelu"), ContainsSubstring("config.json: 'act'"));
-  CHECK(config->activation("none", "relu") == Activation::relu);
-  CHECK_THROWS_AS(activation_of("swiglu", "map"), FormatError);
-  CHECK_THROWS_WITH(activation_of("swiglu", "map.toml: [stack]"), ContainsSubstring("map.toml: [stack]"));
+TEST_CASE("a path leads into an object, and to the sides of what one number says") {
+  const Asked config(R"({"a": {"b": 2}, "one": 7, "two": [3, 4], "both": {"height": 5, "width": 6}, "on": true})");
+  CHECK(config->number("a.b") == 2);
+  CHECK_FALSE(config->number("a.c"));
+  CHECK_FALSE(config->number("none.b"));
+  CHECK(config->number("one.height") == 7);
+  CHECK(config->number("one.width") == 7);
+  CHECK(config->number("two.height") == 3);
+  CHECK(config->number("two.width") == 4);
+  CHECK(config->number("both.width") == 6);
+  CHECK(config->number("on") == 1);
+  CHECK_THROWS_WITH(config->number("two"), ContainsSubstring("'two' is [3,4], expected a number, true or false"));
 }
 
-TEST_CASE("families, scalings and heads that are not known or do not fit are refused") {
+TEST_CASE("families and scalings that are not known are refused") {
   const auto nothing = [](const std::string&) { return false; };
   CHECK_THROWS_AS(family_map(*Asked(R"({"model_type": "mamba"})"), nothing), FormatError);
   CHECK_THROWS_AS(family_map(*Asked("{}"), nothing), FormatError);
-  CHECK_THROWS_AS(bert_map(*Asked(R"({"model_type": "bert"})"), nothing), FormatError);
+  CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "bert"})"), nothing), ContainsSubstring("is missing"));
   CHECK_THROWS_WITH(rotary_options(*Asked(R"({"rope_scaling": {"rope_type": "longrope", "factor": 2}})"), 8),
                     ContainsSubstring("longrope"));
-  StackMap stack;
-  stack.d_model = 10;
-  CHECK_THROWS_AS(set_heads(stack, *Asked(R"({"heads": 3})"), "heads", nullptr, 0), FormatError);
-  stack.d_model = 12;
-  CHECK_THROWS_AS(set_heads(stack, *Asked(R"({"heads": 4})"), "heads", nullptr, 3), FormatError);
+  CHECK_THROWS_WITH(
+      family_map(*Asked(R"({"model_type": "bert", "num_hidden_layers": 1, "vocab_size": 4, "hidden_size": 10,
+      "intermediate_size": 8, "num_attention_heads": 3, "max_position_embeddings": 4})"),
+                 nothing),
+      ContainsSubstring("does not divide"));
+}
+
+TEST_CASE("every family's map file can be read") {
+  for (const std::string& family : known_families()) {
+    CAPTURE(family);
+    const nlohmann::json json{{"model_type", family}};
+    // What stops is what the config lacks.
+    CHECK_THROWS_WITH(family_map(ModelConfig(json, "config.json"), [](const std::string&) { return true; }),
+                      ContainsSubstring("config.json: '") && ContainsSubstring("' is missing; expected a number"));
+  }
 }

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "../../core/model/model_pass.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/models/planted_directory.h"
 #include "../../data/models/tensor_reader.h"

@@ -1,5 +1,3 @@
-#include "../../data/models/model_family.h"
-
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
 #include "../../data/arrays/safetensors.h"
+#include "../../data/models/families.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_map_file.h"
 #include "../catch.h"
@@ -104,7 +103,7 @@ void check_rotary(const Model& model, const Expected& expected, const std::strin
 }
 
 /// The stored bias (heads, T', T) is Toeplitz up to a shift of rows, and the kernel is its diagonals.
-void check_kernel(const PositionTerm& term, const std::vector<MatrixView32>& bias, bool causal) {
+void check_kernel(const ScoreBias& term, const std::vector<MatrixView32>& bias, bool causal) {
   for (std::size_t h = 0; h < bias.size(); ++h) {
     const Index reach = bias[h].rows() - 1;
     const Vector kernel = term.kernel(static_cast<Index>(h), reach);
@@ -128,7 +127,7 @@ void check_single(const Model& model, const Expected& expected, const std::strin
   check_states(logits(model, last), expected.matrices(at + "logits").front(), largest().logits);
   if (expected.has(at + "inv_freq")) check_rotary(model, expected, at, document.length());
   if (expected.has(at + "position_bias"))
-    check_kernel(*model.stack.position_term, expected.matrices(at + "position_bias"), model.stack.block.causal);
+    check_kernel(*model.stack.position_term.added, expected.matrices(at + "position_bias"), model.stack.block.causal);
 }
 
 void check_pair(const Model& model, const Expected& expected, const std::string& at) {
@@ -147,8 +146,8 @@ void check_pair(const Model& model, const Expected& expected, const std::string&
   check_states(last, expected.matrices(at + "decoder_hidden_states").back());
   check_states(logits(model, last), expected.matrices(at + "logits").front(), largest().logits);
   if (expected.has(at + "encoder_position_bias")) {
-    check_kernel(*model.stack.position_term, expected.matrices(at + "encoder_position_bias"), false);
-    check_kernel(*model.decoder->position_term, expected.matrices(at + "decoder_position_bias"), true);
+    check_kernel(*model.stack.position_term.added, expected.matrices(at + "encoder_position_bias"), false);
+    check_kernel(*model.decoder->position_term.added, expected.matrices(at + "decoder_position_bias"), true);
   }
 }
 
@@ -343,7 +342,7 @@ TEST_CASE("settings of a known family that change the numbers and are not follow
   replaced("phi3", "\"rope_type\": \"default\"", "\"rope_type\": \"longrope\"", "rope type 'longrope' is not known");
   refused("qwen2", R"("layer_types": ["full_attention", "sliding_attention"])", "'use_sliding_window' is false");
   replaced("qwen3", "\"full_attention\"", "\"sliding_attention\"", "'use_sliding_window' is false");
-  replaced("gptj", "\"rotary_dim\": 4", "\"rotary_dim\": 5", "'rotary_dim' is 5");
+  replaced("gptj", "\"rotary_dim\": 4", "\"rotary_dim\": 5", "'channels' of rotary positions must be even");
   const auto untied = folder / "untied";
   copy_model(family("bart"), untied);
   replace_in(untied / "config.json", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");

@@ -2,9 +2,7 @@
 #include <sstream>
 
 #include "../../core/model/model_pass.h"
-#include "../../data/arrays/safetensors_file.h"
 #include "../../data/files/replaced_file.h"
-#include "../../data/models/config_arithmetic.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_map_file.h"
 #include "../catch.h"
@@ -22,7 +20,7 @@ std::string without_reason(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the map that is proposed for a family gives the same model bit for bit") {
+TEST_CASE("the map that is printed of a family gives the same model bit for bit") {
   for (const std::string name :
        {"bert-mlm", "roberta-mlm", "distilbert", "gpt2", "bloom", "llama", "llama-rope-linear", "llama-rope-dynamic",
         "llama-rope-llama3", "llama-rope-yarn", "mistral", "qwen2", "t5", "t5-gated", "bart", "marian", "deberta-v2"}) {
@@ -96,152 +94,126 @@ TEST_CASE("a tensor of a layer that nothing reads is refused, another one is tol
   CHECK_THROWS_WITH(open_model(folder / "model"), ContainsSubstring("model.layers.1."));
 }
 
-TEST_CASE("of a family that is not known, the map of the one that fits best is proposed and never taken") {
+TEST_CASE("a family that is not known is refused by name, with what to do") {
   const TemporaryFolder folder;
-  for (const std::string name : {"llama", "gpt2", "bert-mlm", "t5"}) {
-    CAPTURE(name);
-    const auto model = folder / name;
-    copy_model(family(name), model);
-    const std::string known = model_map(model).family;
-    replace_in(model / "config.json", "\"model_type\": \"" + known + "\"", "\"model_type\": \"quantum\"");
-    CHECK_THROWS_WITH(open_model(model), ContainsSubstring("model type 'quantum' is not known"));
-    const ModelCheck check = model_check(model);
-    CHECK(check.problems.empty());
-    CHECK(check.map.reason ==
-          "config.json says 'quantum', which is not known; of the known families " + check.map.family + " fits best");
-    write_text(folder / "map.toml", model_map_text(check.map));
-    Document document;
-    document.ids = {3, 1, 4};
-    if (check.map.decoder) document.target.ids = {2, 7};
-    CHECK(model_pass(open_model({model, folder / "map.toml"}), document, {}, {.final_states = true}) ==
-          model_pass(open_model(family(name)), document, {}, {.final_states = true}));
-  }
-  // What fits nothing has no proposal.
-  copy_model(family("llama"), folder / "odd");
-  replace_in(folder / "odd/config.json", "\"model_type\": \"llama\"", "\"model_type\": \"quantum\"");
-  replace_in(folder / "odd/config.json", "\"hidden_size\": 32", "\"hidden_size\": 48");
-  CHECK_THROWS_WITH(model_check(folder / "odd"),
-                    ContainsSubstring("model type 'quantum' is not known") && ContainsSubstring("no map is proposed"));
+  copy_model(family("llama"), folder / "model");
+  replace_in(folder / "model/config.json", "\"model_type\": \"llama\"", "\"model_type\": \"quantum\"");
+  CHECK_THROWS_WITH(model_check(folder / "model"),
+                    ContainsSubstring("model type 'quantum' is not known; headwave reads albert, bart, bert, ") &&
+                        ContainsSubstring("; give map=FILE.toml to say what its tensors are"));
+  // A map of a line takes what another family says.
+  write_text(folder / "map.toml", "base = \"llama\"\n");
+  Document document;
+  document.ids = {3, 1, 4};
+  CHECK(model_pass(open_model({folder / "model", folder / "map.toml"}), document, {}, {.final_states = true}) ==
+        model_pass(open_model(family("llama")), document, {}, {.final_states = true}));
+  write_text(folder / "map.toml", "base = \"quantum\"\n");
+  CHECK_THROWS_WITH(open_model({folder / "model", folder / "map.toml"}),
+                    ContainsSubstring("map.toml: there is no family 'quantum'; expected one of albert, bart, "));
 }
 
-TEST_CASE("where no family fits, the nearest one is named with what stands in its way") {
+TEST_CASE("a map asks config.json and the checkpoint") {
   const TemporaryFolder folder;
-  const auto stranger = [&](const std::string& name, const std::string& what, const std::string& by) {
-    const auto model = folder / name;
-    std::filesystem::remove_all(model);
-    copy_model(family(name), model);
-    replace_in(model / "config.json", "\"model_type\": \"" + model_map(model).family + "\"",
-               "\"model_type\": \"quantum\"");
-    replace_in(model / "config.json", what, by);
-    return model;
+  copy_model(family("gpt2"), folder / "model");
+  const auto mapped = [&](const std::string& text) {
+    write_text(folder / "map.toml", text);
+    return model_map({folder / "model", folder / "map.toml"});
   };
-  // Tensors of another shape, and a key that nobody reads.
-  CHECK_THROWS_WITH(model_check(stranger("llama", "\"hidden_size\": 32", "\"hidden_size\": 48, \"logit_scale\": 2.0")),
-                    ContainsSubstring("by the names of its tensors llama comes nearest (12 of 12 are there), but ") &&
-                        ContainsSubstring("tensor 'model.embed_tokens.weight' has shape (60, 32), expected (60, 48)") &&
-                        ContainsSubstring("more like it)") &&
-                        ContainsSubstring("'logit_scale' may change its numbers"));
-  // No family reads the config.
-  CHECK_THROWS_WITH(
-      model_check(stranger("gptj", "\"n_layer\"", "\"n_layers_of_ours\"")),
-      ContainsSubstring("gptj comes nearest") && ContainsSubstring("but 'n_layer' is missing") &&
-          ContainsSubstring("; 'n_layers_of_ours' may change its numbers in a way that is not known here: no map"));
-  // Nothing is called so.
-  const auto alien = stranger("gptj", "\"n_layer\"", "\"n_layers_of_ours\"");
-  const std::vector<float> one{1.0F};
-  write_safetensors(alien / "model.safetensors", {{"spin.up", {1}, one.data()}, {"spin.down", {1}, one.data()}});
-  CHECK_THROWS_WITH(model_check(alien), ContainsSubstring("no known family has tensors of such names"));
-  CHECK_THROWS_WITH(model_check(stranger("llama", "{", "{\"quantization_config\": {\"bits\": 4},")),
-                    ContainsSubstring("'quantization_config' says that weights are quantised"));
-  // A plain model type that is known is refused by its own settings, as it is without looking.
-  const auto known = folder / "known";
-  copy_model(family("llama"), known);
-  replace_in(known / "config.json", "\"vocab_size\"", "\"vocab_sighs\"");
-  CHECK_THROWS_WITH(model_check(known), ContainsSubstring("'vocab_size' is missing"));
+  const ModelMap map = mapped(R"toml(
+    base = "gpt2"
+    [let]
+    twice = "2 * n_layer"
+    [stack]
+    d_feed_forward = "(n_quantum else twice * n_embd) - 1"
+    causal = "not true or 3 - 1 == 2 and 1 < 2"
+    norm_eps = "layer_norm_epsilon / 2"
+    activation = { key = "activation_function", words = { gelu_new = "relu" } }
+    [stack.others]
+    layers = { key = "kinds", pick = "local", else = "layer % 2 == 1" }
+    [[when]]
+    if = "tensor('{prefix}wpe.weight') and given(n_embd) and not null(n_embd)"
+    longest = 5
+    [when.stack.tensors]
+    widen = "{at}{weight,bias}"
+    [[when]]
+    if = "says(activation_function, 'relu')"
+    longest = 7
+    [[when]]
+    if = "tensor('nothing') or null(no_such_key)"
+    longest = 9
+  )toml");
+  CHECK(map.stack.d_feed_forward == 2 * map.stack.layers * map.stack.d_model - 1);
+  CHECK(map.stack.block.causal);
+  CHECK(map.stack.norm_eps == 5e-6F);
+  CHECK(map.stack.block.activation == Activation::relu);
+  CHECK(map.stack.others.layers == std::vector<Index>{1});
+  CHECK(map.longest == 5);
+  CHECK(map.stack.widen.weight == "transformer.h.{layer}.weight");
+  CHECK(map.stack.widen.bias == "transformer.h.{layer}.bias");
+  const auto refused = [&](const std::string& text, const std::string& why) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(mapped("base = \"gpt2\"\n" + text), ContainsSubstring(why));
+  };
+  refused("[stack]\nd_model = \"n_quantum\"", "config.json: 'n_quantum' is missing; expected a number");
+  refused("[stack]\nd_model = \"n_embd / 7\"", "'n_embd / 7' is 4.57");
+  refused("[stack]\nd_model = \"n_embd - n_embd\"", "'n_embd - n_embd' is 0, expected 1 to");
+  refused("[stack]\nnorm_eps = \"0\"", "'0' is 0, expected a number above 0");
+  refused("[stack]\nd_model = \"activation_function\"", "'activation_function' is \"gelu_new\", expected a number");
+  for (const std::string broken :
+       {"n_embd +", "(n_embd", "n_embd)", "2 3", "says(n_embd 'x')", "tensor(x)", "1..2", "'x'", "sqrt 2"})
+    refused("[stack]\nd_model = \"" + broken + "\"", "is no expression");
+  refused("[stack]\nd_model = \"" + std::string(500, '(') + "\"", "is no expression");
+  refused("[let]\na = \"b\"\nb = \"a\"\n[stack]\nd_model = \"a\"", "is no expression");
+  refused("[expect]\nn_embd = 5",
+          "'n_embd' is 32, which changes the numbers in a way that is not known here; expected 5");
+  refused("[expect]\nn_embd = \"n_layer\"", "'n_embd' is 32, expected 'n_layer' 2");
+  refused("[expect]\nactivation_function = [\"relu\", \"silu\"]",
+          "'activation_function' is 'gelu_new', expected relu or silu");
+  refused("[[refuse]]\nif = \"n_embd > 3\"\nbecause = \"it is too wide\"", "config.json: it is too wide");
+  refused("[[when]]\nlongest = 3", "'when' should be a list of tables, each with a condition 'if'");
+  refused("[decoder]\nlike = \"others\"", "'like' should be \"stack\"");
+  // What the map follows from is in a result's provenance.
+  write_text(folder / "map.toml", "base = \"gpt2\"");
+  const ModelPlace place{folder / "model", folder / "map.toml"};
+  const Attributes before = model_provenance(place);
+  replace_in(folder / "model/config.json", "{", "{ ");
+  CHECK(model_provenance(place) != before);
+  write_text(folder / "map.toml", model_map_text(model_map(place)));
+  const Attributes whole = model_provenance(place);
+  replace_in(folder / "model/config.json", "{ ", "{");
+  CHECK(model_provenance(place) == whole);
+
+  write_text(folder / "map.toml", "base = \"gpt2\"");
+  std::filesystem::remove(folder / "model/config.json");
+  CHECK_THROWS_WITH(model_map({folder / "model", folder / "map.toml"}), ContainsSubstring("config.json: not found"));
 }
 
-TEST_CASE("a checkpoint of which a family reads little does not look like that family") {
+TEST_CASE("of rules that name layers all that apply must name the same") {
   const TemporaryFolder folder;
-  std::filesystem::create_directory(folder / "model");
-  // ModernBERT reads any config with these keys, and wants few tensors: so many others hid that it found none.
-  write_text(folder / "model/config.json",
-             R"({"model_type": "quantum", "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4,
-                 "intermediate_size": 28, "vocab_size": 60, "max_position_embeddings": 24, "layer_norm_eps": 1e-5})");
-  const std::vector<float> one{1.0F};
-  std::vector<NamedTensor> tensors;
-  for (int i = 0; i < 80; ++i) tensors.push_back({"towers." + std::to_string(i) + ".spin", {1}, one.data()});
-  write_safetensors(folder / "model/model.safetensors", tensors);
-  const auto told = [&] {
-    try {
-      model_check(folder / "model");
-    } catch (const FormatError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  CHECK(told().find("model type 'quantum' is not known; no known family has tensors of such names") !=
-        std::string::npos);
-  CHECK(told().find("modernbert") == std::string::npos);
-  // One name in common is not enough to come nearest.
-  tensors.push_back({"model.embed_tokens.weight", {1}, one.data()});
-  write_safetensors(folder / "model/model.safetensors", tensors);
-  CHECK(told().find("no known family has tensors of such names") != std::string::npos);
+  copy_model(family("smollm3-window"), folder / "model");
+  CHECK_NOTHROW(model_map(folder / "model"));
+  replace_in(folder / "model/config.json", "\"sliding_attention\"", "\"full_attention\"");
+  CHECK_THROWS_WITH(model_map(folder / "model"), ContainsSubstring("layer_types names layers"));
 }
 
-TEST_CASE("a config that changes the arithmetic in ways no map says is refused by name, and nothing is proposed") {
+TEST_CASE("settings that may change the numbers and that no map reads are told") {
   const TemporaryFolder folder;
-  const auto edited = [&](const std::string& name, const std::string& type, const std::string& more) {
-    static int number = 0;
-    const auto model = folder / std::to_string(number++);
-    copy_model(family(name), model);
-    replace_in(model / "config.json", "\"model_type\": \"" + model_map(model).family + "\"",
-               "\"model_type\": \"" + type + "\"" + more);
-    return model;
+  const auto unread = [&](const std::string& more) {
+    std::filesystem::remove_all(folder / "model");
+    copy_model(family("llama"), folder / "model");
+    replace_in(folder / "model/config.json", "\"vocab_size\"", more + ", \"vocab_size\"");
+    return model_check(folder / "model").unread;
   };
-  // Keys as Granite and Gemma 2 write them; they looked like a Llama, whose attention was then wrong by 0.47 and 0.36.
-  for (const std::string key : {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling",
-                                "attn_logit_softcapping", "query_pre_attn_scalar", "some_key_of_the_future"}) {
-    CAPTURE(key);
-    CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"" + key + "\": 12.0")),
-                      ContainsSubstring("'" + key + "'") && ContainsSubstring("no map is proposed"));
-  }
-  CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"a_scale\": 2, \"b_cap\": 3")),
-                    ContainsSubstring("'a_scale', 'b_cap'"));
-  // Nothing in the config of VaultGemma tells it from a Llama.
-  CHECK_THROWS_WITH(model_check(edited("llama", "vaultgemma", "")), ContainsSubstring("1 + weight"));
-  CHECK_THROWS_WITH(model_check(edited("llama", "helium", "")), ContainsSubstring("neighbours"));
-  CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"token_dropout\": 0.1")),
-                    ContainsSubstring("'token_dropout'"));
+  CHECK(model_check(family("llama")).unread.empty());
+  for (const std::string key : {"embedding_multiplier", "attn_logit_softcapping", "query_pre_attn_scalar",
+                                "some_key_of_the_future", "token_dropout"})
+    CHECK(unread("\"" + key + "\": 12.0") == std::vector<std::string>{key});
+  CHECK(unread("\"use_qk_norm\": true") == std::vector<std::string>{"use_qk_norm"});
+  // What is null, empty, off or about something else is not.
+  CHECK(unread("\"logit_cap\": null, \"pruned_heads\": {}, \"use_qk_norm\": false, \"use_cache\": true, "
+               "\"attention_dropout\": 0.1, \"sep_token_id\": 4, \"temperature\": 0.7")
+            .empty());
   // Inside an object that is read.
-  const auto inner = edited("llama", "x", "");
-  replace_in(inner / "config.json", "\"rope_type\"", "\"short_factor\": [1.5], \"rope_type\"");
-  CHECK_THROWS_WITH(model_check(inner), ContainsSubstring("'rope_parameters.short_factor'"));
-  // What is null, empty, off or about something else does not stand in the way.
-  CHECK(model_check(edited("llama", "x",
-                           ", \"logit_cap\": null, \"pruned_heads\": {}, \"use_qk_norm\": false, \"use_cache\": true, "
-                           "\"attention_dropout\": 0.1, \"sep_token_id\": 4, \"temperature\": 0.7"))
-            .proposed);
-  CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"use_qk_norm\": true")), ContainsSubstring("'use_qk_norm'"));
-}
-
-TEST_CASE("a checkpoint with a tensor outside the layers that the proposed family does not read is refused by name") {
-  const TemporaryFolder folder;
-  copy_model(family("bart"), folder / "model");
-  replace_in(folder / "model/config.json", "\"model_type\": \"bart\"", "\"model_type\": \"x\"");
-  CHECK(model_check(folder / "model").proposed);
-  // As MBart has it: a norm at the end of the encoder.
-  const SafetensorsFile file(family("bart") / "model.safetensors");
-  const std::vector<float> ones(32, 1.0F);
-  std::vector<NamedTensor> tensors;
-  for (const TensorInfo& tensor : file.tensors())
-    tensors.push_back({tensor.name, tensor.shape, reinterpret_cast<const float*>(file.bytes(tensor).data())});
-  tensors.push_back({"model.encoder.layer_norm.weight", {32}, ones.data()});
-  write_safetensors(folder / "model/model.safetensors", tensors);
-  CHECK_THROWS_WITH(model_check(folder / "model"), ContainsSubstring("'model.encoder.layer_norm.weight'"));
-  CHECK(is_of_a_head("bert.pooler.dense.weight"));
-  CHECK(is_of_a_head("lm_head.weight"));
-  CHECK(is_of_a_head("cls.predictions.decoder.bias"));
-  CHECK_FALSE(is_of_a_head("encoder.layer.0.attention.self.head_gate"));
-  CHECK_FALSE(is_of_a_head("layers.11.cls.weight"));
-  CHECK_FALSE(is_of_a_head("headless.norm.weight"));
+  replace_in(folder / "model/config.json", "\"rope_type\"", "\"short_factor\": [1.5], \"rope_type\"");
+  CHECK(model_check(folder / "model").unread == std::vector<std::string>{"rope_parameters.short_factor"});
 }

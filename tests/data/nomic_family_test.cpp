@@ -1,5 +1,5 @@
+#include "../../data/models/families.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/models/model_family.h"
 #include "../catch.h"
 #include "edited_model.h"
 #include "test_files.h"
@@ -18,12 +18,13 @@ TEST_CASE("settings of the published NomicBERT code that change the numbers and 
     std::filesystem::remove_all(model);
   };
   refused("\"prenorm\": false", "\"prenorm\": true", "'prenorm' is true");
-  refused("\"causal\": false", "\"causal\": false, \"moe_every_n_layers\": 2",
-          "'moe_every_n_layers' is 2: layers of several");
+  refused("\"causal\": false", "\"causal\": false, \"moe_every_n_layers\": 2", "'moe_every_n_layers' is 2");
   refused("\"swiglu\"", "\"gelu\"", "'activation_function' is 'gelu', expected swiglu or geglu");
-  refused("\"rotary_emb_fraction\": 1.0", "\"rotary_emb_fraction\": 1.5", "'rotary_emb_fraction' is 1.5");
-  refused("\"rotary_emb_fraction\": 1.0", "\"rotary_emb_fraction\": 0.1", "'rotary_emb_fraction' is 0.1");
-  refused("\"rotary_emb_scale_base\": null", "\"rotary_emb_scale_base\": 512", "'rotary_emb_scale_base' is there");
+  refused("\"rotary_emb_fraction\": 1.0", "\"rotary_emb_fraction\": 1.5",
+          "'channels' of rotary positions must be even and at most 'd_head'");
+  refused("\"rotary_emb_fraction\": 1.0", "\"rotary_emb_fraction\": 0.1", "rotary_emb_fraction");
+  refused("\"rotary_emb_scale_base\": null", "\"rotary_emb_scale_base\": 512",
+          "'rotary_emb_scale_base' makes keys fade");
   refused("\"qkv_proj_bias\": false", "\"qkv_proj_bias\": true", "attn.Wqkv.bias");
   refused("\"mlp_fc2_bias\": false", "\"mlp_fc2_bias\": true", "mlp.fc2.bias");
   refused("\"vocab_size\": 60", "\"vocab_size\": 55", "word_embeddings.weight");  // 56 rows, padded to fours

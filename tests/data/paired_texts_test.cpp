@@ -1,5 +1,3 @@
-#include "../../data/sources/paired_texts.h"
-
 #include <fstream>
 #include <string>
 
@@ -7,7 +5,8 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/files/json_file.h"
-#include "../../data/models/decoder_start.h"
+#include "../../data/models/model_directory.h"
+#include "../../data/sources/text_documents.h"
 #include "../catch.h"
 #include "test_files.h"
 

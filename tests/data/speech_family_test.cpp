@@ -12,7 +12,7 @@
 #include "../../core/model/prediction.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_map_file.h"
-#include "../../data/sources/sound_documents.h"
+#include "../../data/sources/feature_documents.h"
 #include "edited_model.h"
 #include "golden_tensors.h"
 #include "kept_pass.h"
@@ -138,7 +138,7 @@ TEST_CASE("a document of sound has the encoder's positions, and as target what t
   write_floats(folder / "input_features.npy", "(3, 5, 26)", counted(3 * bins * frames));
   write_floats(folder / "decoder_input_ids.npy", "(3, 4)", {3, 7, 9, 11, 3, 8, -1, -100, 3, 49, 0, -1});
   const Model model = open_model(family("whisper"));
-  const std::unique_ptr<Source> sounds = sound_documents(folder.path(), model, nullptr, {});
+  const std::unique_ptr<Source> sounds = feature_documents(folder.path(), model, nullptr, {});
   REQUIRE(sounds->count() == 3);
   CHECK(sounds->length(1) == 13);
   const Document document = sounds->document(1);
@@ -153,13 +153,13 @@ TEST_CASE("a document of sound has the encoder's positions, and as target what t
   CHECK(document.signal(0, 0) == bins * frames);
   CHECK(document.signal(3, 2) == bins * frames + 2 * frames + 3);
   CHECK(std::get<std::string>(sounds->provenance().at("source")) == "sound");
-  CHECK(sound_documents(folder.path(), model, nullptr, 2)->count() == 2);
+  CHECK(feature_documents(folder.path(), model, nullptr, 2)->count() == 2);
 
   // One document may stand without the axis of documents. The files of the others are still open.
   for (const char* name : {"input_features.npy", "decoder_input_ids.npy"}) std::filesystem::remove(folder / name);
   write_floats(folder / "input_features.npy", "(5, 26)", counted(bins * frames));
   write_floats(folder / "decoder_input_ids.npy", "(3,)", {3, 7, 9});
-  const std::unique_ptr<Source> one = sound_documents(folder.path(), model, nullptr, {});
+  const std::unique_ptr<Source> one = feature_documents(folder.path(), model, nullptr, {});
   REQUIRE(one->count() == 1);
   CHECK(one->document(0).signal(3, 2) == 2 * frames + 3);
 }
@@ -174,13 +174,13 @@ TEST_CASE("what is no sound for the model is refused in one line, by the name of
     write_floats(folder / "decoder_input_ids.npy", shape, values);
   };
   const auto refused = [&](const std::string& why, std::optional<Index> documents = {}) {
-    CHECK_THROWS_WITH(sound_documents(folder.path(), model, nullptr, documents)->document(0), ContainsSubstring(why));
+    CHECK_THROWS_WITH(feature_documents(folder.path(), model, nullptr, documents)->document(0), ContainsSubstring(why));
   };
   features("(1, 5, 26)", counted(bins * frames));
   refused("decoder_input_ids");
   target("(1, 2)", {3, 4});
   refused("holds 1 documents, 2 were asked for", 2);
-  CHECK_NOTHROW(sound_documents(folder.path(), model, nullptr, {})->document(0));
+  CHECK_NOTHROW(feature_documents(folder.path(), model, nullptr, {})->document(0));
   target("(2, 2)", {3, 4, 3, 4});
   refused("holds 2 documents, input_features 1");
   target("(1, 2)", {3, 50});

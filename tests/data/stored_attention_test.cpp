@@ -10,7 +10,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/model/model_pass.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/document_arrays.h"
+#include "../../data/sources/state_documents.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
 #include "../npy_file.h"
@@ -50,7 +50,7 @@ std::vector<float> weights_by(const std::array<int, 5>& order) {
 StoredStatesOptions dataset_options(const std::string& name, const std::string& axes = "") {
   StoredStatesOptions options;
   options.dataset = name;
-  if (!axes.empty()) options.axes = stored_axes(axes).value();
+  if (!axes.empty()) options.axes = array_axes(axes).value();
   return options;
 }
 
@@ -85,7 +85,7 @@ constexpr std::array<int, 5> in_order{0, 1, 2, 3, 4};
 const std::vector<Index> whole_shape{layers, documents, heads, length, length};
 
 /// An array in memory that remembers what was asked of it.
-class AskedArrays : public StoredArrays {
+class AskedArrays : public NamedArrays {
  public:
   explicit AskedArrays(std::vector<Index> shape) : shape_(std::move(shape)) {}
   [[nodiscard]] std::vector<std::string> names() const override { return {"attentions"}; }
@@ -164,10 +164,9 @@ TEST_CASE("finished attention of every type, byte order and layout is the same a
     check(wide, "<f8", fortran);
     check(wide_big, ">f8", fortran);
     check(half, "<f2", fortran);
-    const StoredInput input = stored_states(folder / "a.npy");
-    CHECK(std::get<std::string>(input.source->provenance().at("stored_type")) ==
-          "float16: weights are rounded to 11 bits");
-    CHECK(std::get<std::string>(input.source->provenance().at("source")) == "stored attention");
+    const Attributes provenance = stored_states(folder / "a.npy").source->provenance();
+    CHECK(std::get<std::string>(provenance.at("stored_type")) == "float16: weights are rounded to 11 bits");
+    CHECK(std::get<std::string>(provenance.at("source")) == "stored attention");
     check(half_big, ">f2", fortran);
   }
 }
@@ -265,14 +264,14 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
          "attentions_layer_1.npy: has 2 heads, a layer before it 3; expected as many in all of them");
 
   write_npy(folder / "attentions.npy", {documents, heads, length, length}, part_of(values, 0, layers));
-  refuse(folder / "attentions.npy", {}, "say which axes it has with --axes or in --states-map");
+  refuse(folder / "attentions.npy", {}, "give axes to say which axes it has, or give states_map");
   StoredStatesOptions layer;
   layer.layer = 3;
   CHECK(stored_states(folder / "attentions.npy", layer).source->document(1).stored.front().layer == 3);
   write_npy(folder / "b.npy", whole_shape, values);
   StoredStatesOptions other;
   other.heads = 4;
-  refuse(folder / "b.npy", other, "finished attention of 3 heads; 4 were said");
+  refuse(folder / "b.npy", other, "finished attention of 3 heads, but 4 were given");
   const auto with_model = [&](const char* name, const StoredStatesOptions& options, const std::string& problem) {
     CHECK_THROWS_WITH(stored_states(folder / "b.npy", open_model(family(name)), options), ContainsSubstring(problem));
   };
@@ -281,7 +280,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   other = {};
   other.apply_norm = true;
   with_model("gpt2", other, "finished attention has no states that a norm could have given");
-  refuse(folder / "b.npy", other, "--apply-norm takes the norm from the model");
+  refuse(folder / "b.npy", other, "the norm to be applied is the model's, and none was given");
   std::filesystem::resize_file(folder / "b.npy", std::filesystem::file_size(folder / "b.npy") - 4);
   refuse(folder / "b.npy", {}, "b.npy");
 }
@@ -289,8 +288,8 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
 TEST_CASE("of finished attention no more is read at once than a tile") {
   constexpr Index tokens = 1000;
   const auto arrays = std::make_shared<const AskedArrays>(std::vector<Index>{4, 2, 8, tokens, tokens});
-  const StoredPart part{
-      "attentions", {StoredAxis::layer, StoredAxis::document, StoredAxis::head, StoredAxis::query, StoredAxis::key}, 2};
+  const LayerArray part{
+      "attentions", {ArrayAxis::layer, ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key}, 2};
   Model model;
   model.stack.blocks.resize(4);
   model.stack.block.heads = model.stack.block.kv_heads = 8;

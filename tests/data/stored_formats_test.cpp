@@ -7,9 +7,9 @@
 #include "../../core/errors/error.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/files/zip_archive.h"
-#include "../../data/sources/placed_arrays.h"
-#include "../../data/sources/stored_contents.h"
-#include "../../data/sources/stored_documents.h"
+#include "../../data/sources/found_arrays.h"
+#include "../../data/sources/named_arrays.h"
+#include "../../data/sources/state_documents.h"
 #include "../catch.h"
 #include "test_files.h"
 
@@ -29,16 +29,16 @@ Matrix32 expected(Index layer, Index document) {
 }
 
 /// The source of a place, without a model.
-std::unique_ptr<Source> source_of(const std::filesystem::path& path, const StoredSearch& search) {
-  auto place = std::make_shared<const StoredPlace>(path, search);
+std::unique_ptr<Source> source_of(const std::filesystem::path& path, const ArraySearch& search) {
+  auto place = std::make_shared<const StateFiles>(path, search);
   const std::size_t layers = place->contents().layers.size();
-  return stored_documents(std::move(place), layers, 0, {});
+  return state_documents(std::move(place), layers, 0, {});
 }
 
-StoredSearch dataset(const std::string& name, const std::string& axes = "") {
-  StoredSearch search;
+ArraySearch dataset(const std::string& name, const std::string& axes = "") {
+  ArraySearch search;
   search.map.emplace().states.name = name;
-  if (!axes.empty()) search.map->states.axes = stored_axes(axes).value();
+  if (!axes.empty()) search.map->states.axes = array_axes(axes).value();
   return search;
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("a bit that differs anywhere in an archive changes no array: it is ref
   const TemporaryFolder folder;
   const auto arrays_of = [](const std::filesystem::path& path) {
     std::map<std::string, std::vector<float>> found;
-    const auto arrays = npz_arrays(path);
+    const auto arrays = open_arrays(path);
     for (const std::string& name : arrays->names())
       found[name] = arrays->type(name) == "string" ? std::vector<float>() : arrays->floats(name);
     return found;
@@ -119,7 +119,7 @@ TEST_CASE("a part of an archive's array is given only where the whole array is w
     const ZipMember member = zip_members(file).front();
     const std::size_t last = member.first + member.packed - 1;
     bytes[last - 1] = static_cast<char>(bytes[last - 1] ^ 1);  // far from the first entry
-    const auto sound = npz_arrays(formats(name)), damaged = npz_arrays(write(folder, "d.npz", bytes));
+    const auto sound = open_arrays(formats(name)), damaged = open_arrays(write(folder, "d.npz", bytes));
     const std::string array = sound->names().front();
     ArrayBlock block = whole_block(sound->shape(array));
     std::ranges::fill(block.count, 1);
@@ -130,8 +130,8 @@ TEST_CASE("a part of an archive's array is given only where the whole array is w
 
 TEST_CASE("names and axes of others are read by a map") {
   const TemporaryFolder folder;
-  StoredSearch search;
-  search.map = stored_map_file(write(folder, "a.toml", R"(
+  ArraySearch search;
+  search.map = read_array_map(write(folder, "a.toml", R"(
 special = "marks"
 [states]
 name = "encoder/block{layer}/out"
@@ -142,7 +142,7 @@ first_number = 1
   check_states(*blocks);
   CHECK(blocks->document(1).special == std::vector<std::uint8_t>{1, 0, 1});
 
-  search.map = stored_map_file(write(folder, "b.toml", "queries = 'q'\nkeys = 'k'\n"));
+  search.map = read_array_map(write(folder, "b.toml", "queries = 'q'\nkeys = 'k'\n"));
   search.layer = 3;
   const Document heads = source_of(formats("types.h5"), search)->document(1);
   REQUIRE(heads.stored.size() == 1);
@@ -151,7 +151,7 @@ first_number = 1
   CHECK(heads.stored.front().key == expected(0, 1));
 
   search = {};
-  search.map = stored_map_file(write(
+  search.map = read_array_map(write(
       folder, "c.toml", "[states]\nname = 'types/f4_be'\nlayers = [7, 2]\naxes = 'layer,document,token,width'\n"));
   const Document named = source_of(formats("types.h5"), search)->document(0);
   CHECK(named.stored[0].layer == 2);
@@ -192,7 +192,7 @@ TEST_CASE("states that change while they are in use are noticed although the sys
     const TemporaryFolder folder;
     const std::filesystem::path file = folder / name;
     std::filesystem::copy_file(formats("documents") / name, file);
-    StoredSearch search;
+    ArraySearch search;
     search.one_document = true;
     const auto source = source_of(file, search);
     CHECK_NOTHROW(source->require_unchanged());  // nobody has asked for its digest
@@ -224,7 +224,7 @@ TEST_CASE("states of a folder with a file for each document are refused if one c
 }
 
 TEST_CASE("what is not found, or has another shape, is told with the nearest names and what was expected") {
-  const auto refuse = [](const StoredSearch& search, const std::string& text) {
+  const auto refuse = [](const ArraySearch& search, const std::string& text) {
     CHECK_THROWS_WITH(source_of(formats("types.h5"), search), ContainsSubstring(text));
   };
   refuse(dataset("types/f4_lee"), "there is no 'types/f4_lee' for hidden states; there are 'types/f4_le', '");
@@ -232,18 +232,18 @@ TEST_CASE("what is not found, or has another shape, is told with the nearest nam
   refuse(dataset("types/f4_le", "document,token,width"),
          "'types/f4_le' has shape (2, 2, 3, 4), expected (document, token, width)");
   refuse(dataset("marks"), "'marks' has shape (3), expected (documents, T, width) or (T, width)");
-  CHECK_THROWS_WITH(open_stored_arrays(formats("packed.npz"))->floats("tokens"),
+  CHECK_THROWS_WITH(open_arrays(formats("packed.npz"))->floats("tokens"),
                     ContainsSubstring("packed.npz: 'tokens': holds string values, expected real numbers"));
-  refuse({}, "say what is stored with --dataset NAME or --states-map FILE");
-  StoredSearch search = dataset("types/f4_le");
+  refuse({}, "give dataset to name the array, or give states_map to say what is stored");
+  ArraySearch search = dataset("types/f4_le");
   search.layer = 1;
-  refuse(search, "--layer applies where nothing says which layer");
+  refuse(search, "already say which layer states enter; omit layer");
   search = dataset("q");
   search.map->ids = "mark";
   refuse(search, "there is no 'mark' for every token or document; there are 'marks'");
   search.map->ids = "q";
   refuse(search, "'q' has shape (2, 2, 3, 2), expected one entry per token: (3) or (2, 3)");
-  StoredSearch other;
+  ArraySearch other;
   other.map.emplace().queries.name = "q";
   refuse(other, "of layer 0 only the queries are stored");
 }
@@ -262,7 +262,7 @@ TEST_CASE("a folder's documents have the same layers, and a folder of nothing is
 TEST_CASE("a map of stored states says what is wrong with it") {
   const TemporaryFolder folder;
   const auto refuse = [&](const std::string& text, const std::string& problem) {
-    CHECK_THROWS_WITH(stored_map_file(write(folder, "m.toml", text)),
+    CHECK_THROWS_WITH(read_array_map(write(folder, "m.toml", text)),
                       ContainsSubstring("m.toml") && ContainsSubstring(problem));
   };
   refuse("states = 3", "'states' should be a name, as text; docs/stored-states.md explains the keys");
@@ -271,21 +271,21 @@ TEST_CASE("a map of stored states says what is wrong with it") {
   refuse("[states]\naxes = 'token,width'", "[states]: 'name' should be the name of a dataset");
   refuse("[states]\nname = 'x'\naxes = 'token,token'", "'axes' should be some of layer, document, head, token, width");
   refuse("[states]\nname = 'x'\naxes = 'layer,document'", "token and width among them");
-  refuse("[states]\nname = 'x{layer}'\nlayers = [1]", "'layers' should be left away where the name says the layer");
+  refuse("[states]\nname = 'x{layer}'\nlayers = [1]", "'layers' should be omitted where the name says the layer");
   refuse("[states]\nname = 'x'\nlayers = [-1]", "a list of layers from 0 to 1023");
   refuse("states = 'x'\nheads = 0", "'heads' should be more than 0");
   refuse("states = 'x'\nscore_scale = -1.0", "'score_scale' should be a number that is not below 0");
   refuse("states = 'x'\ncausal = 1", "'causal' should be true or false");
   refuse("states = 'x'\nstate = 'y'", "'state' is not a key that is known here");
   refuse("states = ", "line 1");
-  const StoredMap map = stored_map_file(
+  const ArrayMap map = read_array_map(
       write(folder, "m.toml",
             "states = 'x'\nheads = 2\nd_head = 3\ncausal = true\nwindow = 4\nturned = true\nscore_scale = 0.5"));
-  CHECK(map.stated.heads == 2);
-  CHECK(map.stated.d_head == 3);
-  CHECK(map.stated.causal == true);
-  CHECK(map.stated.turned == true);
-  CHECK(map.stated.window == 4);
-  CHECK(map.stated.scale == 0.5);
-  CHECK_THROWS_AS(stored_map_file(folder / "none.toml"), IoError);
+  CHECK(map.facts.heads == 2);
+  CHECK(map.facts.d_head == 3);
+  CHECK(map.facts.causal == true);
+  CHECK(map.facts.turned == true);
+  CHECK(map.facts.window == 4);
+  CHECK(map.facts.scale == 0.5);
+  CHECK_THROWS_AS(read_array_map(folder / "none.toml"), IoError);
 }

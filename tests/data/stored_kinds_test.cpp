@@ -2,7 +2,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/stored_arrays.h"
+#include "../../data/sources/named_arrays.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
 #include "../npy_file.h"
@@ -21,7 +21,7 @@ TEST_CASE("archives that are cut short, or have a byte changed, are read or refu
       ++tried;
       std::ofstream(folder / name, std::ios::binary) << bytes;
       try {
-        const auto arrays = open_stored_arrays(folder / name);
+        const auto arrays = open_arrays(folder / name);
         for (const std::string& array : arrays->names()) {
           if (arrays->shape(array).size() < 2 || array == "tokens")
             (void)arrays->texts(array);
@@ -50,20 +50,21 @@ TEST_CASE("raw residual states are normalised as transformers did, or refused wh
     const auto folder = repository_file("tests/golden/families") / family;
     StoredStatesOptions options;
     options.dataset = "{document}.hidden_states";
-    options.axes = stored_axes("layer,token,width").value();
+    options.axes = array_axes("layer,token,width").value();
     options.apply_norm = true;
     const auto file = folder / "expected.safetensors";
     const StoredInput raw = stored_states(file, open_model(folder), options);
     options.apply_norm = false;
     const StoredInput unasked = stored_states(file, open_model(folder), options);
-    CHECK_THROWS_WITH(unasked.source->document(0), ContainsSubstring("hidden_states' document 0 is not what the norm "
-                                                                     "before layer 0's attention gives") &&
-                                                       ContainsSubstring("say --apply-norm"));
+    CHECK_THROWS_WITH(unasked.source->document(0),
+                      ContainsSubstring("hidden_states' document 0 is not what the norm "
+                                        "before layer 0's attention gives") &&
+                          ContainsSubstring("give apply_norm if these are raw residual states"));
     options.dataset = "{document}.attention_input";
     const StoredInput direct = stored_states(file, open_model(folder), options);
     options.apply_norm = true;
     CHECK_THROWS_WITH(stored_states(file, open_model(folder), options).source->document(0),
-                      ContainsSubstring("gives already; leave --apply-norm away"));
+                      ContainsSubstring("is already what the norm before"));
     REQUIRE(raw.source->count() == direct.source->count());
     for (Index d = 0; d < raw.source->count(); ++d) {
       const Document made = raw.source->document(d), expected_states = direct.source->document(d);
@@ -78,7 +79,7 @@ TEST_CASE("raw residual states are normalised as transformers did, or refused wh
 TEST_CASE("states of a post-norm model that another layer's norm gave are refused, but for those changed on purpose") {
   const auto bert = repository_file("tests/golden/families/bert-mlm");
   StoredStatesOptions options;
-  options.axes = stored_axes("layer,token,width").value();
+  options.axes = array_axes("layer,token,width").value();
   options.dataset = "full.hidden_states";
   const Document right = stored_states(bert / "expected.safetensors", open_model(bert), options).source->document(0);
   REQUIRE(right.stored.size() == 2);
@@ -89,10 +90,11 @@ TEST_CASE("states of a post-norm model that another layer's norm gave are refuse
   swapped.insert(swapped.end(), first.data(), first.data() + first.size());
   write_npy(folder / "swapped.npy", {2, first.rows(), first.cols()}, swapped);
   options.dataset = "swapped";
-  CHECK_THROWS_WITH(stored_states(folder / "swapped.npy", open_model(bert), options).source->document(0),
-                    ContainsSubstring("is not what the norm before layer 0's attention gives") &&
-                        ContainsSubstring("are they of another layer, or from before the norm?; of states changed on "
-                                          "purpose --any-states"));
+  CHECK_THROWS_WITH(
+      stored_states(folder / "swapped.npy", open_model(bert), options).source->document(0),
+      ContainsSubstring("is not what the norm before layer 0's attention gives") &&
+          ContainsSubstring("are they of another layer, or from before the norm?; give any_states to take "
+                            "states that were changed on purpose"));
   options.any_states = true;
   const Document taken = stored_states(folder / "swapped.npy", open_model(bert), options).source->document(0);
   CHECK(taken.stored[0].states == second);
@@ -101,10 +103,10 @@ TEST_CASE("states of a post-norm model that another layer's norm gave are refuse
 TEST_CASE("a norm is asked for only where there is one to put") {
   StoredStatesOptions options;
   options.apply_norm = true;
-  CHECK_THROWS_WITH(stored_states(formats("packed.npz"), options), ContainsSubstring("give it with --model DIR"));
+  CHECK_THROWS_WITH(stored_states(formats("packed.npz"), options), ContainsSubstring("give model, or omit apply_norm"));
   options.dataset = "full.hidden_states";
   const auto bert = repository_file("tests/golden/families/bert-mlm");
-  options.axes = stored_axes("layer,token,width").value();
+  options.axes = array_axes("layer,token,width").value();
   CHECK_THROWS_WITH(stored_states(bert / "expected.safetensors", open_model(bert), options),
-                    ContainsSubstring("normalises behind its layers") && ContainsSubstring("leave --apply-norm away"));
+                    ContainsSubstring("normalises after its layers") && ContainsSubstring("omit apply_norm"));
 }

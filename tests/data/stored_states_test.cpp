@@ -15,7 +15,7 @@
 #include "../../core/model/model_pass.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/stored_arrays.h"
+#include "../../data/sources/named_arrays.h"
 #include "../catch.h"
 #include "../npy_file.h"
 
@@ -42,7 +42,7 @@ std::filesystem::path stored(const std::string& name) {
 }
 
 /// The second half of the folder's array.
-std::vector<float> npy_floats_tail(const StoredArrays& arrays) {
+std::vector<float> npy_floats_tail(const NamedArrays& arrays) {
   const std::vector<float> all = arrays.floats("hidden_states_layer_0");
   return {all.begin() + std::ssize(all) / 2, all.end()};
 }
@@ -153,7 +153,7 @@ TEST_CASE("groups that do not fit together are refused by name") {
   CHECK_THROWS_WITH(stored_states(stored("documents_differ.h5")),
                     ContainsSubstring("'keys/layer_0' holds 1 documents of 7 tokens, another layer 2 of 7"));
   CHECK_THROWS_WITH(stored_states(stored("one_axis.h5")), ContainsSubstring("'hidden_states/layer_0' has shape ("));
-  CHECK_THROWS_WITH(stored_states(stored("not_a_group.h5")), ContainsSubstring("give the model with --model DIR"));
+  CHECK_THROWS_WITH(stored_states(stored("not_a_group.h5")), ContainsSubstring("are stored; give model"));
   CHECK_THROWS_WITH(stored_states(stored("tokens_short.h5")),
                     ContainsSubstring("'tokens' has 3 entries, expected one per token"));
   // Two are there of 2^33, which would not fit in memory even as a list.
@@ -205,7 +205,7 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   write_npy(folder / "narrow.npy", {2, 5, 31}, sawtooth(2 * 5 * 31));
   CHECK_THROWS_WITH(stored_states(folder / "narrow.npy", open_model(model)),
                     ContainsSubstring("width 31, the model's states have 32"));
-  CHECK_THROWS_WITH(stored_states(folder / "states.npy"), ContainsSubstring("--model DIR"));
+  CHECK_THROWS_WITH(stored_states(folder / "states.npy"), ContainsSubstring("give model"));
 
   std::filesystem::create_directory(folder / "beside");
   write_npy(folder / "beside/hidden_states_layer_0.npy", {5, 4}, sawtooth(20));
@@ -218,7 +218,7 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
       ContainsSubstring("beside/layer_0_key.npy: has shape (3, 6), expected (d_model, heads * d_head) with "
                         "d_model 4"));
   write_npy(folder / "beside/layer_0_key.npy", {4, 6}, sawtooth(24));
-  CHECK_THROWS_WITH(stored_states(folder / "beside"), ContainsSubstring("--head-count N"));
+  CHECK_THROWS_WITH(stored_states(folder / "beside"), ContainsSubstring("give head_count"));
   CHECK(stored_states(folder / "beside", options).model.stack.block.d_head == 3);
   write_npy(folder / "beside/layer_0_query_bias.npy", {5}, sawtooth(5));
   CHECK_THROWS_WITH(stored_states(folder / "beside", options), ContainsSubstring("has 5 entries, expected 6"));
@@ -262,7 +262,7 @@ TEST_CASE("stored queries and keys that have an axis of heads have as many heads
   // As (document, token, head, width) they would be 7 heads of 4 tokens.
   const std::filesystem::path other_order = write("order", {2, 7, 4, 3}, {2, 7, 4, 3});
   CHECK_THROWS_WITH(stored_states(other_order), ContainsSubstring("7 heads of 4 tokens, if its axes are (document, "
-                                                                  "head, token, width); say --head-count 7 if so"));
+                                                                  "head, token, width); give head_count=7 if so"));
   CHECK_THROWS_WITH(stored_states(other_order, with_heads(4)), ContainsSubstring("7 heads along its axes"));
   CHECK(stored_states(other_order, with_heads(7)).source->length(0) == 4);
 }
@@ -270,13 +270,13 @@ TEST_CASE("stored queries and keys that have an axis of heads have as many heads
 TEST_CASE("stored arrays that are not there, or entries and numbers they do not have, are refused") {
   const TemporaryFolder folder;
   write_npy(folder / "hidden_states_layer_0.npy", {2, 3, 4}, sawtooth(24));
-  const auto npy = open_stored_arrays(folder.path());
+  const auto npy = open_arrays(folder.path());
   CHECK(npy->block("hidden_states_layer_0", {{1, 0, 0}, {1, 3, 4}}) == npy_floats_tail(*npy));
   CHECK_THROWS_WITH(npy->block("hidden_states_layer_0", {{1, 0, 0}, {2, 3, 4}}),
                     ContainsSubstring("hidden_states_layer_0.npy: asked for (2, 3, 4) entries from (1, 0, 0) on"));
   CHECK_THROWS_WITH(npy->shape("hidden_states_layer_1"), ContainsSubstring("there are 'hidden_states_layer_0'"));
   CHECK_THROWS_AS(npy->floats("hidden_states_layer_1"), FormatError);
-  const auto hdf5 = open_stored_arrays(stored("causal_text.h5"));
+  const auto hdf5 = open_arrays(stored("causal_text.h5"));
   CHECK_THROWS_AS(hdf5->shape("hidden_states/layer_9"), FormatError);
   CHECK_THROWS_AS(hdf5->floats("hidden_states/layer_9"), FormatError);
   CHECK_THROWS_AS(hdf5->number("causal"), FormatError);
@@ -327,7 +327,7 @@ TEST_CASE("of what is said twice neither counts, and padding is no token") {
   four.heads = 4;
   const std::vector<Tensor> right{{"queries/layer_0", {2, 5, 4}}, {"keys/layer_0", {2, 5, 4}}};
   CHECK(stored_states(written(right)).source->count() == 2);
-  CHECK_THROWS_WITH(stored_states(written(right), four), ContainsSubstring("num_heads is 2, --head-count says 4"));
+  CHECK_THROWS_WITH(stored_states(written(right), four), ContainsSubstring("num_heads is 2, but 4 heads were given"));
   std::vector<Tensor> twice = right;
   twice.push_back({"queries/layer_00", {2, 5, 4}});
   CHECK_THROWS_WITH(stored_states(written(twice)),

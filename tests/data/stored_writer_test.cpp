@@ -1,5 +1,3 @@
-#include "../../data/sources/stored_writer.h"
-
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -10,6 +8,7 @@
 #include "../../core/numbers/random.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
+#include "../../data/sources/state_writer.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
 #include "test_files.h"
@@ -50,8 +49,8 @@ Document document(int number, bool projections) {
   return made;
 }
 
-StoredLayout layout(bool projections = false) {
-  StoredLayout made;
+StateLayout layout(bool projections = false) {
+  StateLayout made;
   made.layers = {1, 4};
   made.states = !projections;
   made.projections = projections;
@@ -64,10 +63,10 @@ TEST_CASE("stored queries and keys come back as they were, with tokens, ids and 
   const TemporaryFolder folder;
   for (const unsigned packing : {0U, 4U}) {
     const auto file = folder / fmt::format("s{}.h5", packing);
-    StoredLayout how = layout(true);
+    StateLayout how = layout(true);
     how.packing = packing;
     {
-      StoredWriter writer(file, block(), how);
+      StateWriter writer(file, block(), how);
       for (int d = 0; d < 3; ++d) writer.append(document(d, true));
       CHECK_FALSE(std::filesystem::exists(file));
       writer.finish({{"made", std::string("here")}});
@@ -95,9 +94,9 @@ TEST_CASE("stored queries and keys come back as they were, with tokens, ids and 
 
 TEST_CASE("float16 is the nearest that there is, and what it cannot hold is refused") {
   const TemporaryFolder folder;
-  StoredLayout how = layout(true);
+  StateLayout how = layout(true);
   how.half = true;
-  StoredWriter writer(folder / "half.h5", block(), how);
+  StateWriter writer(folder / "half.h5", block(), how);
   writer.append(document(1, true));
   Document large = document(2, true);
   large.stored[0].query(3, 3) = 70000;
@@ -111,9 +110,9 @@ TEST_CASE("float16 is the nearest that there is, and what it cannot hold is refu
 
 TEST_CASE("float16: ties go to even, small numbers stay, and floats and doubles read the same") {
   const TemporaryFolder folder;
-  StoredLayout how = layout(true);
+  StateLayout how = layout(true);
   how.half = true;
-  StoredWriter writer(folder / "half.h5", block(), how);
+  StateWriter writer(folder / "half.h5", block(), how);
   Document is = document(1, true);
   const std::vector<float> given{2049, 2051, 65504, 0x1p-24F, 0x1p-25F, 0x1.8p-25F, -0x1p-14F, 1.0F / 3};
   const std::vector<float> stored{2048, 2052, 65504, 0x1p-24F, 0, 0x1p-24F, -0x1p-14F, 0x1.554p-2F};
@@ -138,7 +137,7 @@ TEST_CASE("float16: ties go to even, small numbers stay, and floats and doubles 
 TEST_CASE("documents that do not fit those before them are refused, and nothing half-written is left") {
   const TemporaryFolder folder;
   {
-    StoredWriter writer(folder / "s.h5", block(), layout());
+    StateWriter writer(folder / "s.h5", block(), layout());
     writer.append(document(0, false));
     Document other = document(1, false);
     other.ids.pop_back();
@@ -157,15 +156,15 @@ TEST_CASE("documents that do not fit those before them are refused, and nothing 
     CHECK_THROWS_AS(writer.append(other), NumericError);
   }
   CHECK(std::filesystem::is_empty(folder.path()));
-  CHECK_THROWS_AS(StoredWriter(folder / "s.h5", block(), StoredLayout()), ShapeError);
-  CHECK_THROWS_AS(StoredWriter(folder / "s.h5", block(), layout()).finish({}), ShapeError);
-  CHECK_THROWS_AS(StoredWriter(folder / "none" / "s.h5", block(), layout()), IoError);
+  CHECK_THROWS_AS(StateWriter(folder / "s.h5", block(), StateLayout()), ShapeError);
+  CHECK_THROWS_AS(StateWriter(folder / "s.h5", block(), layout()).finish({}), ShapeError);
+  CHECK_THROWS_AS(StateWriter(folder / "none" / "s.h5", block(), layout()), IoError);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("stored states that lack an array, or documents of it, are known by it") {
   const TemporaryFolder folder;
-  StoredWriter writer(folder / "s.h5", block(), layout());
+  StateWriter writer(folder / "s.h5", block(), layout());
   writer.append(document(0, false));
   writer.append(document(1, false));
   writer.finish({});
@@ -174,7 +173,7 @@ TEST_CASE("stored states that lack an array, or documents of it, are known by it
   CHECK_THROWS_WITH(
       require_stored(folder / "s.h5", layout(), first, 3),
       ContainsSubstring("s.h5: is not what was written: 'hidden_states/layer_1' holds 2 documents, expected 3"));
-  StoredLayout more = layout();
+  StateLayout more = layout();
   more.layers.push_back(5);
   CHECK_THROWS_WITH(require_stored(folder / "s.h5", more, first, 2),
                     ContainsSubstring("'hidden_states/layer_5' is not there; remove it and make it again"));
@@ -184,7 +183,7 @@ TEST_CASE("stored states that lack an array, or documents of it, are known by it
 namespace {
 
 void write_documents(const std::filesystem::path& file, int count) {
-  StoredWriter writer(file, block(), layout(true));
+  StateWriter writer(file, block(), layout(true));
   for (int d = 0; d < count; ++d) writer.append(document(d, true));
   writer.finish({{"interventions", std::string("without-band")}, {"model_sha256", std::string("0123")}});
 }

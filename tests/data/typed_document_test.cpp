@@ -1,6 +1,5 @@
-#include "../../data/sources/typed_document.h"
-
 #include "../../core/errors/error.h"
+#include "../../data/sources/text_documents.h"
 #include "../catch.h"
 
 using namespace headwave;

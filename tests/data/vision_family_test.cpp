@@ -2,15 +2,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
-#include "../../data/images/image_file.h"
-#include "../../data/images/image_preparation.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_map_file.h"
-#include "../../data/sources/image_documents.h"
+#include "../../data/sources/feature_documents.h"
+#include "../npy_file.h"
 #include "edited_model.h"
 #include "golden_tensors.h"
 #include "kept_pass.h"
@@ -19,11 +19,6 @@
 using namespace headwave;
 
 namespace {
-
-const std::filesystem::path& golden_images() {
-  static const std::filesystem::path folder = repository_file("tests/golden/images");
-  return folder;
-}
 
 /// A document of pixel values (3, height, width) that are ready.
 Document image_document(const std::vector<MatrixView32>& values, const PatchGrid& grid) {
@@ -38,6 +33,19 @@ Document image_document(const std::vector<MatrixView32>& values, const PatchGrid
           values[static_cast<std::size_t>(c)].block(top, left, grid.height, grid.width).reshaped<Eigen::RowMajor>();
   }
   return document;
+}
+
+/// Writes the two golden images of a family, as its image processor prepared them, to pixel_values.npy.
+void write_golden_pixels(const std::string& name, const std::filesystem::path& folder) {
+  const SafetensorsFile expected(family(name) / "expected.safetensors");
+  std::vector<float> pixels;
+  std::vector<Index> shape{2, 3, 0, 0};
+  for (const char* at : {"first.pixel_values", "second.pixel_values"})
+    for (const MatrixView32& channel : golden_matrices(expected, at)) {
+      shape[2] = channel.rows(), shape[3] = channel.cols();
+      pixels.insert(pixels.end(), channel.data(), channel.data() + channel.size());
+    }
+  write_npy(folder / "pixel_values.npy", shape, pixels);
 }
 
 double off_by_rms(const Matrix32& came, const MatrixView32& expected) {
@@ -102,74 +110,50 @@ TEST_CASE("a map says all that a model of images is") {
   }
 }
 
-TEST_CASE("images become the pixel values that transformers' processors make") {
-  for (const std::string name : {"vit", "vit-model", "deit"}) {
-    const SafetensorsFile expected(family(name) / "expected.safetensors");
-    const Model model = open_model(family(name));
-    const ImagePreparation preparation = image_preparation(family(name) / "preprocessor_config.json", model.family);
-    int files = 0;
-    for (const TensorInfo& tensor : expected.tensors()) {
-      if (!tensor.name.starts_with("images.")) continue;
-      CAPTURE(name, tensor.name);
-      const std::filesystem::path file = golden_images() / tensor.name.substr(7);
-      const Matrix32 came =
-          patch_numbers(prepared(image_file(file), preparation, file.string()), preparation, model.patches);
-      const Matrix32 wanted = image_document(golden_matrices(expected, tensor.name), model.patches).signal;
-      CHECK((came - wanted).cwiseAbs().maxCoeff() == 0);
-      ++files;
-    }
-    CHECK(files == 17);
-  }
-}
-
-TEST_CASE("a folder of images is a document for each, in the order of names") {
+TEST_CASE("prepared images are documents of the tokens that open them and of patches, row by row") {
   const TemporaryFolder folder;
-  for (const char* name : {"turned.jpg", "alpha.png", "wide.JPEG"})
-    std::filesystem::copy_file(golden_images() / name, folder / name);
-  std::ofstream(folder / "notes.txt") << "not an image";
+  write_golden_pixels("deit", folder.path());
   const Model deit = open_model(family("deit"));
-  const ImagePlace place{folder.path(), family("deit") / "preprocessor_config.json", "deit"};
-  const std::unique_ptr<Source> images = image_documents(place, deit.patches, {});
-  REQUIRE(images->count() == 3);
-  CHECK(images->document(0).name == "alpha.png");
-  CHECK(images->document(2).name == "wide.JPEG");
+  const std::unique_ptr<Source> images = feature_documents(folder.path(), deit, nullptr, {});
+  REQUIRE(images->count() == 2);
   const Document document = images->document(1);
   CHECK(document.length() == 17);
   CHECK(images->length(1) == 17);
   CHECK(document.ids ==
         std::vector<std::int32_t>{0, 1, -1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -11, -12, -13, -14, -15});
+  CHECK(document.tokens[0] == "[CLS]");
   CHECK(document.tokens[1] == "[DIST]");
   CHECK(document.tokens[2] == "r0c0");
   CHECK(document.tokens[16] == "r2c4");
   CHECK(document.is_special(1));
   CHECK_FALSE(document.is_special(2));
-  CHECK(std::get<std::int64_t>(images->provenance().at("source_files_left_out")) == 1);
-  CHECK(image_documents(place, deit.patches, 2)->count() == 2);
-  const auto digest = [&] { return image_documents(place, deit.patches, {})->provenance().at("source_sha256"); };
-  const Attribute before = digest();
-  std::filesystem::copy_file(golden_images() / "rgb.png", folder / "alpha.png",
-                             std::filesystem::copy_options::overwrite_existing);
-  CHECK(digest() != before);
+  const SafetensorsFile expected(family("deit") / "expected.safetensors");
+  const Document golden = image_document(golden_matrices(expected, "second.pixel_values"), deit.patches);
+  CHECK((document.signal - golden.signal).cwiseAbs().maxCoeff() == 0);
+  CHECK(std::get<std::string>(images->provenance().at("source")) == "images");
+  CHECK(feature_documents(folder.path(), deit, nullptr, 1)->count() == 1);
 }
 
-TEST_CASE("folders and images that cannot be read are refused by name, before any is looked at") {
+TEST_CASE("arrays that are no images for the model are refused by name") {
   const TemporaryFolder folder;
   const Model vit = open_model(family("vit"));
-  const ImagePlace place{folder.path(), family("vit") / "preprocessor_config.json", "vit"};
-  const auto refused = [&](const ImagePlace& from, const PatchGrid& grid, const std::string& why) {
-    CHECK_THROWS_WITH(image_documents(from, grid, {}), ContainsSubstring(why));
+  const auto refused = [&](const std::vector<Index>& shape, const std::string& why,
+                           std::optional<Index> documents = {}) {
+    Index count = 1;
+    for (const Index size : shape) count *= size;
+    write_npy(folder / "pixel_values.npy", shape, std::vector<float>(static_cast<std::size_t>(count)));
+    CHECK_THROWS_WITH(feature_documents(folder.path(), vit, nullptr, documents), ContainsSubstring(why));
   };
-  refused(place, vit.patches, "no images in 0 files");
-  std::ofstream(folder / "a.png") << "a text";
-  refused(place, vit.patches, "a.png: expected a PNG or JPEG image, found 'a text'");
-  refused({folder / "absent", place.preprocessor, "vit"}, vit.patches, "expected a folder of PNG or JPEG images");
-  refused({folder.path(), family("deit") / "config.json", "vit"}, vit.patches, "'image_mean' is missing");
-  PatchGrid larger = vit.patches;
-  larger.rows = 5;
-  refused(place, larger, "images become 12 x 20 pixels (height x width), but the model reads 20 x 20");
-  PatchGrid grey = vit.patches;
-  grey.channels = 1;
-  refused(place, grey, "images are read in three colours, the model reads 1 channels");
+  CHECK_THROWS_WITH(feature_documents(folder.path(), vit, nullptr, {}), ContainsSubstring("'pixel_values'"));
+  refused({12, 20}, "has shape (12, 20), expected (documents, 3 channels, 12 rows, 20 columns of pixels)");
+  refused({1, 3, 20, 12}, "has 3 channels of 20 x 12 pixels (height x width), the model reads 3 of 12 x 20");
+  refused({1, 1, 12, 20}, "has 1 channels of 12 x 20 pixels");
+  refused({1, 3, 12, 20}, "holds 1 documents, 2 were asked for; give documents=1 or fewer", 2);
+  std::vector<float> pixels(3 * 12 * 20);
+  pixels[7] = std::numeric_limits<float>::quiet_NaN();
+  write_npy(folder / "pixel_values.npy", {3, 12, 20}, pixels);
+  CHECK_THROWS_WITH(feature_documents(folder.path(), vit, nullptr, {})->document(0),
+                    ContainsSubstring("document 0 holds NaN"));
 }
 
 TEST_CASE("configs of images that do not fit are refused by name") {
@@ -183,7 +167,7 @@ TEST_CASE("configs of images that do not fit are refused by name") {
     CHECK_THROWS_WITH(open_model(model), ContainsSubstring(why));
     std::ofstream(model / "config.json") << before;
   };
-  refused("\"patch_size\": 4", "\"patch_size\": 5", "'image_size' is 12 x 20, which patches of 5 x 5 do not divide");
+  refused("\"patch_size\": 4", "\"patch_size\": 5", "'patch_size' does not divide 'image_size'");
   refused("\"patch_size\": 4", "\"patch_size\": 2", "has shape (15, 3, 4, 4), expected (15, 3, 2, 2)");
   refused("\"image_size\": [\n    12", "\"image_size\": [\n    16", "has shape (1, 16, 15), expected (21, 15)");
   refused("\"num_channels\": 3", "\"num_channels\": 1", "has shape (15, 3, 4, 4), expected (15, 1, 4, 4)");
@@ -196,10 +180,9 @@ TEST_CASE(
     "what positions alone make of an image does not depend on its pixels, and shuffled words are shuffled patches") {
   const Model vit = open_model(family("vit"));
   const Model positions = positions_only(vit);
-  const ImagePlace place{golden_images(), family("vit") / "preprocessor_config.json", "vit"};
   const TemporaryFolder folder;
-  for (const char* name : {"rgb.png", "color.jpg"}) std::filesystem::copy_file(golden_images() / name, folder / name);
-  const auto source = [&] { return image_documents({folder.path(), place.preprocessor, "vit"}, vit.patches, {}); };
+  write_golden_pixels("vit", folder.path());
+  const auto source = [&] { return feature_documents(folder.path(), vit, nullptr, {}); };
   const auto last = [](const Model& model, const Document& document) {
     return model_pass(model, document, {}, {.final_states = true});
   };

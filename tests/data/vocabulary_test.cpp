@@ -6,7 +6,7 @@
 #include "../../data/tokens/added_tokens.h"
 #include "../../data/tokens/byte_pair_encoding.h"
 #include "../../data/tokens/vocabulary_files.h"
-#include "../../data/tokens/word_piece.h"
+#include "../../data/tokens/token_model.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -34,9 +34,7 @@ std::vector<std::string> environment_of(const Disturbance& disturbance, const st
   environment.push_back(fmt::format("HEADWAVE_FAIL_AT={}", disturbance.at));
   environment.push_back("HEADWAVE_FAIL_WITH=" + disturbance.error);
   environment.push_back(fmt::format("HEADWAVE_FAIL_ALWAYS={}", disturbance.always ? 1 : 0));
-  // What gnuplot reads of the system is no concern of ours.
-  environment.push_back("HEADWAVE_FAIL_WITHIN=" + (disturbance.program == "gnuplot" ? scratch.string() : ""));
-  environment.push_back("HEADWAVE_FAIL_PROGRAM=" + disturbance.program);
+  environment.emplace_back("HEADWAVE_FAIL_PROGRAM=headwave");
   environment.push_back("HEADWAVE_FAIL_LOG=" + (scratch / "refused").string());
   return environment;
 }
@@ -81,7 +79,7 @@ void wait_for(pid_t child, DisturbedEnd& end_of_run) {
 }  // namespace
 
 std::string Disturbance::text() const {
-  return fmt::format("{} {} of {}{}: {}", call, at, program, always ? " and all after" : "", error);
+  return fmt::format("{} {}{}: {}", call, at, always ? " and all after" : "", error);
 }
 
 bool DisturbedEnd::was_refused(const std::string& what) const {

@@ -3,7 +3,6 @@
 //   HEADWAVE_FAIL_AT       the n-th such call of the process, from 1
 //   HEADWAVE_FAIL_WITH     EIO or ENOSPC, or KILL: the process dies in place of the call
 //   HEADWAVE_FAIL_ALWAYS   1: every later one too
-//   HEADWAVE_FAIL_WITHIN   a folder: calls about files elsewhere do not count, but relative names do; empty: all count
 //   HEADWAVE_FAIL_PROGRAM  the program this is about; its child processes are left alone
 //   HEADWAVE_FAIL_LOG      a file that gets a line for each call that failed: the path it was about
 // Streams of the C library write from inside it, where nobody can stand between: stdout, stderr and what fopen() opens
@@ -35,7 +34,7 @@
 namespace {
 
 struct Plan {
-  std::string call, within, log;
+  std::string call, log;
   long at = 0;
   int error = EIO;
   bool kills = false;
@@ -52,7 +51,6 @@ const Plan& plan() {
     Plan plan;
     if (setting("HEADWAVE_FAIL_PROGRAM") != program_invocation_short_name) return plan;
     plan.call = setting("HEADWAVE_FAIL_CALL");
-    plan.within = setting("HEADWAVE_FAIL_WITHIN");
     plan.log = setting("HEADWAVE_FAIL_LOG");
     plan.at = std::atol(setting("HEADWAVE_FAIL_AT").c_str());
     plan.error = setting("HEADWAVE_FAIL_WITH") == "ENOSPC" ? ENOSPC : EIO;
@@ -84,7 +82,6 @@ bool fails(std::string_view call, PathOf path) {
   static std::atomic<long> calls{0};
   if (plan().at < 1 || plan().call != call) return false;
   const std::string about = path();
-  if (about.starts_with('/') && !about.starts_with(plan().within)) return false;
   const long now = ++calls;
   if (now < plan().at || (now > plan().at && !plan().always)) return false;
   log_failure(about);

@@ -1,4 +1,4 @@
-#include "../../data/sources/listed_ids.h"
+#include "../../data/sources/token_ids.h"
 #include "fuzz.h"
 
 using namespace headwave;

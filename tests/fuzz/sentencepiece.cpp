@@ -1,4 +1,4 @@
-#include "../../data/tokens/sentencepiece_tokenizer.h"
+#include "../../data/tokens/sentencepiece.h"
 #include "fuzz.h"
 #include "used_tokenizer.h"
 

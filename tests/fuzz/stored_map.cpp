@@ -1,5 +1,4 @@
-#include "../../data/sources/stored_map.h"
-
+#include "../../data/sources/array_map.h"
 #include "fuzz.h"
 
 using namespace headwave;
@@ -12,6 +11,6 @@ FUZZ_SEEDS(
 
 FUZZ(bytes) {
   const InputFile file(bytes);
-  refused_in_one_line([&] { (void)stored_map_file(file.path()); });
-  if (const auto axes = stored_axes(bytes); axes && stored_axes(axes_text(*axes)) != axes) std::abort();
+  refused_in_one_line([&] { (void)read_array_map(file.path()); });
+  if (const auto axes = array_axes(bytes); axes && array_axes(axes_text(*axes)) != axes) std::abort();
 }

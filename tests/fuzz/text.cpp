@@ -2,7 +2,6 @@
 
 #include "../../data/files/text_encoding.h"
 #include "../../data/files/unicode_text.h"
-#include "../../data/tokens/bert_text.h"
 #include "../../data/tokens/byte_alphabet.h"
 #include "../../data/tokens/normalizer.h"
 #include "../../data/tokens/word_splitter.h"
@@ -44,7 +43,7 @@ FUZZ(bytes) {
   std::string again;
   for (const Word& word : bytewise({valid, true})) again += bytes_spelled(word.text).value();
   if (again != valid) std::abort();
-  for (const WordSplitter& splitter : {bert_words(), word_runs(), given_words(), single_characters()})
+  for (const WordSplitter& splitter : {bert_words(), word_runs(), white_space_words(), single_characters()})
     (void)splitter({valid, true});
   (void)readable_bytes(bytes);
 }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"

@@ -9,7 +9,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/fields/head_grid.h"
 #include "../../core/model/intervention.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../job/run/job.h"
 #include "../catch.h"
 

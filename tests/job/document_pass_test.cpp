@@ -3,8 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "../../core/planted/planted_bank.h"
-#include "../../job/run/stage_report.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "failing_source.h"
 #include "quick_options.h"
@@ -24,7 +23,7 @@ struct Job {
 };
 
 std::vector<Field> fields_of(DocumentPass& pass) {
-  StageReport nobody({}, {});
+  StageReport nobody({});
   return pass.fields(0, nobody);
 }
 
@@ -34,7 +33,7 @@ TEST_CASE("blocks of documents go through bytes, from passes that looked at them
   Job job;
   job.documents = planted_documents(job.planted, 14, 64, 1);
   DocumentPass whole = job.pass(), one = job.pass(), other = job.pass(), together = job.pass();
-  StageReport nobody({}, {});
+  StageReport nobody({});
   whole.run(nobody);
   REQUIRE(whole.blocks().count() == 4);
   std::map<Index, std::string> bytes;
@@ -93,7 +92,7 @@ TEST_CASE("a document that cannot be read, or does not fit the model, stops the 
   for (const int threads : {1, 3}) {
     CAPTURE(threads);
     DocumentPass pass(job.planted.model, third, job.options, threads);
-    StageReport nobody({}, {});
+    StageReport nobody({});
     CHECK_THROWS_AS(pass.run(nobody), IoError);
     CHECK_NOTHROW(pass.look(1));
     CHECK_THROWS_WITH(pass.look(2), "document 2 cannot be read");
@@ -106,13 +105,13 @@ TEST_CASE("a document that cannot be read, or does not fit the model, stops the 
   JobOptions landing;
   landing.only = {"head_types"};
   DocumentPass pass(small, *job.documents, landing, 2);
-  StageReport nobody({}, {});
+  StageReport nobody({});
   CHECK_THROWS_AS(pass.run(nobody), ShapeError);
 }
 
 TEST_CASE("what the analyses find wrong stops the pass, before, while and after they look on") {
   Job job;
-  StageReport nobody({}, {});
+  StageReport nobody({});
   const Matrix32 broken = Matrix32::Constant(256, 256, std::nanf(""));
   Model model = job.planted.model;
   model.stack.blocks[1].self.query.weight = broken;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "../../analysis/attention/head_clusters.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
@@ -27,7 +28,7 @@ double largest_difference(const Result& result, const std::vector<double>& expec
 /// Few clusters, of few heads.
 JobOptions two_clusters() {
   JobOptions options;
-  options.clusters = options.sweep = 2;
+  options[clusters_option] = options[sweep_option] = 2;
   return options;
 }
 
@@ -47,8 +48,8 @@ TEST_CASE("stories260K and gpt-nano-sort give their golden offset traces") {
   PackingOptions packing;
   packing.documents = 1;
   JobOptions options;
-  options.clusters = 3;
-  options.sweep = 3;
+  options[clusters_option] = 3;
+  options[sweep_option] = 3;
 
   const Hdf5File stories(shared_file("golden/stories260K.h5"));
   write_ids(folder / "stories.json", stories.doubles("input_ids"), 0, 256);
@@ -188,7 +189,7 @@ TEST_CASE("interventions as text") {
   CHECK_NOTHROW(refused("re-aim=L0H1:+2"));
   CHECK_NOTHROW(refused("re-aim=L0H1,L1H2:-2"));
   CHECK_THROWS_WITH(refused("words"), ContainsSubstring("no intervention 'words'; did you mean 'words-only'?"));
-  CHECK_THROWS_WITH(refused("nothing"), ContainsSubstring("--intervene nothing: expected words-only, positions-only"));
+  CHECK_THROWS_WITH(refused("nothing"), ContainsSubstring("intervention nothing: expected words-only, positions-only"));
   CHECK_THROWS_AS(refused("words-only=1"), FormatError);
   CHECK_THROWS_AS(refused("without-heads="), FormatError);
   CHECK_THROWS_AS(refused("without-heads=L0H0,"), FormatError);
@@ -197,9 +198,10 @@ TEST_CASE("interventions as text") {
   CHECK_THROWS_AS(refused("without-band=3:x"), FormatError);
   CHECK_THROWS_AS(refused("re-aim=L0H1:0"), ShapeError);
   CHECK_THROWS_AS(refused("re-aim=L0H1:+"), FormatError);
-  CHECK_THROWS_WITH(refused("turn=L0H1:+2"), ContainsSubstring("--intervene turn=L0H1:+2: a bert has no rotary"));
+  CHECK_THROWS_WITH(refused("turn=L0H1:+2"), ContainsSubstring("intervention turn=L0H1:+2: a bert has no rotary"));
   CHECK_THROWS_AS(refused("without-pairs=0:1"), ShapeError);
-  CHECK_THROWS_WITH(refused("mean-keys=L0H1"), ContainsSubstring("--intervene mean-keys=L0H1: the mean over a single"));
+  CHECK_THROWS_WITH(refused("mean-keys=L0H1"),
+                    ContainsSubstring("intervention mean-keys=L0H1: the mean over a single"));
   CHECK_THROWS_WITH(refused("mean-key=L0H1"), ContainsSubstring("did you mean 'mean-keys'?"));
   JobInput both = input();
   InterventionOptions options;

@@ -2,8 +2,8 @@
 
 #include <fstream>
 
+#include "../../analysis/attention/attention_map.h"
 #include "../../core/errors/error.h"
-#include "../../job/inputs/run_input.h"
 #include "../catch.h"
 #include "../data/edited_model.h"
 
@@ -45,8 +45,9 @@ TEST_CASE("random tokens are refused where there are none, more than positions, 
   CHECK_THROWS_AS(random_input(bert, {.repeats = 0}, false), ShapeError);
   CHECK(random_input(bert, {.period = 20}, false).source->length(0) == 40);
   CHECK_THROWS_AS(random_input(bert, {.period = 21}, false), ShapeError);
-  CHECK_THROWS_WITH(random_input(bert, {.period = 21}, false),
-                    ContainsSubstring("documents of 42 tokens, but the model has 40 positions; ask for 20 or fewer"));
+  CHECK_THROWS_WITH(
+      random_input(bert, {.period = 21}, false),
+      ContainsSubstring("documents of 42 tokens, the model has 40 positions; give random_tokens=20 or fewer"));
   CHECK_THROWS_AS(random_input(family("bart"), {}, false), ShapeError);
   CHECK_THROWS_WITH(random_input(family("bart"), {}, false), ContainsSubstring("is an encoder-decoder (bart)"));
   CHECK_THROWS_AS(random_input(std::filesystem::path("/nowhere"), {}, false), IoError);
@@ -61,7 +62,8 @@ TEST_CASE("a text is refused where the model, its tokenizer or the length does n
   std::ofstream(folder / "text.txt") << "w5 w6 w7";
   const auto text = folder / "text.txt";
   CHECK_THROWS_AS(text_input(family("bart"), text), ShapeError);
-  CHECK_THROWS_WITH(text_input(family("bart"), text), ContainsSubstring("--ids FILE"));
+  CHECK_THROWS_WITH(text_input(family("bart"), text),
+                    ContainsSubstring("give target=FILE") && ContainsSubstring("ids=FILE"));
   CHECK_THROWS_AS(text_input(folder / "none", text), IoError);
   CHECK_THROWS_AS(text_input(repository_file("tests/golden/models/bert"), text), FormatError);  // no tokenizer there
   const auto model = bert_with_words(folder, 91);
@@ -102,7 +104,7 @@ TEST_CASE("the job of an input knows its model, and refuses maps of a document t
   const auto results = run_input(input, options);
   REQUIRE(results.size() == 1);
   CHECK(results.front().result.provenance.contains("model_sha256"));
-  options.map_document = 2;
+  options[map_document_option] = 2;
   CHECK_THROWS_WITH(run_input(input, options), ContainsSubstring("there is no document 2"));
   const TextPlace one("one", std::make_shared<const std::string>("[[3]]"));
   CHECK_THROWS_WITH(require_two_tokens(ids_input(family("gpt2"), one), "one"),
@@ -142,7 +144,7 @@ TEST_CASE(
   // A Whisper of which nothing else can be used reads sounds all the same.
   std::filesystem::copy(family("whisper"), folder / "whisper");
   std::filesystem::copy(model / "tokenizer.json", folder / "whisper");
-  CHECK(sound_input(folder / "whisper", repository_file("tests/golden/sounds.safetensors")).source->count() > 0);
+  CHECK(features_input(folder / "whisper", repository_file("tests/golden/sounds.safetensors")).source->count() > 0);
 }
 
 TEST_CASE("a window of attention maps lies within both sequences of an encoder-decoder") {
@@ -152,13 +154,13 @@ TEST_CASE("a window of attention maps lies within both sequences of an encoder-d
   JobOptions options;
   options.only = {"attention_map"};
   for (const Index first : {0, 2}) {
-    options.map_first = first;
+    options[map_first_option] = first;
     CHECK(run_input(input, options).size() == 3);
   }
   for (const Index first : {3, 7, 8}) {
-    options.map_first = first;
+    options[map_first_option] = first;
     CHECK_THROWS_WITH(run_input(input, options), ContainsSubstring("the encoder reads 8 tokens and the decoder 3") &&
-                                                     ContainsSubstring("within both, at 0 to 2"));
+                                                     ContainsSubstring("give map_window=FIRST:END with FIRST 0 to 2"));
   }
 }
 

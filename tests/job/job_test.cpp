@@ -8,17 +8,18 @@
 
 #include <fmt/format.h>
 
+#include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/predictions/rotary_wave.h"
 #include "../../analysis/predictions/word_atlas.h"
 #include "../../analysis/statistics/cluster_quality.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
-#include "../../job/studies/carried_waves.h"
 #include "../../job/studies/checkpoint_sweep.h"
 #include "../../job/studies/comparison.h"
 #include "../../job/studies/re_aiming.h"
+#include "../../job/studies/reproduction.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
 #include "../core/planted_grid.h"
@@ -39,7 +40,7 @@ struct Planted {
 
   [[nodiscard]] Result run(Index clusters, int threads = 2) const {
     JobOptions options;
-    options.clusters = clusters;
+    options[clusters_option] = clusters;
     options.threads = threads;
     options.only = only;
     return run_job(model.model, *documents, options);
@@ -165,7 +166,7 @@ TEST_CASE("traces of a BERT on token ids are those of its attention") {
   REQUIRE(input.source->count() == 2);
   JobOptions options;
   options.reach = 4;
-  options.window = 3;
+  options[window_option] = 3;
   const Result result = run_job(input.model, *input.source, options);
   const Field& trace = result.at("offset_trace/trace");
   CHECK(trace.axis("offset").size() == 11);
@@ -201,12 +202,12 @@ TEST_CASE("stored embeddings give the attention that was stored beside them") {
   StoredStatesOptions stored;
   stored.heads = 2;
   check(states_input(shared_file("bert-tiny-stored-embeddings/npy"), stored));
-  CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy")), ContainsSubstring("--head-count"));
+  CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy")), ContainsSubstring("head_count"));
   CHECK_THROWS_AS(states_input(file, repository_file("tests/golden/models/bert")), ShapeError);
   CHECK_THROWS_WITH(states_input(file, repository_file("tests/golden/models/bert")),
                     ContainsSubstring("width 128, the model's states have 32"));
   CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy/hidden_states_layer_0.npy"), stored),
-                    ContainsSubstring("--model DIR"));
+                    ContainsSubstring("give model"));
 }
 
 TEST_CASE("a result claims nothing about states that were not there") {
@@ -233,7 +234,7 @@ TEST_CASE("states of more tokens than the model has positions are refused at the
     return folder / name;
   };
   CHECK_THROWS_WITH(states_input(write("long.npy", 41), model),
-                    ContainsSubstring("long.npy: document 0 has 41 tokens, but the model of --model has 40 positions"));
+                    ContainsSubstring("long.npy: document 0 has 41 tokens, the model has 40 positions"));
   CHECK_THROWS_AS(states_input(folder / "long.npy", model), ShapeError);
   CHECK(states_input(write("whole.npy", 40), model).source->length(0) == 40);
   // Rotary positions have no table that could end.

@@ -4,7 +4,6 @@
 
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"
-#include "../../job/run/job_memory.h"
 #include "../catch.h"
 #include "quick_options.h"
 #include "same_bits.h"
@@ -57,59 +56,18 @@ TEST_CASE("a job gives the same bits where weights are in memory and where layer
   }
 }
 
-TEST_CASE("no more than four documents for each thread are side by side, unless somebody says so") {
+TEST_CASE("under a limit of memory a job gives the same bits, with weights in memory and layer by layer") {
   const TemporaryFolder folder;
   write_documents(folder / "ids.json");
-  const JobInput layers = opened("bert-mlm", folder / "ids.json", WeightsIn::layers);
-  constexpr std::int64_t plenty = 100'000'000'000;
   JobOptions options = quick_options();
-  CHECK(with_together(layers.model, *layers.source, options, 1, plenty).together == 4);
-  CHECK(with_together(layers.model, *layers.source, options, 2, plenty).together == 7);
-  CHECK(with_together(layers.model, *layers.source, options, 2, 1).together == 1);
-  options.together = 6;
-  CHECK(with_together(layers.model, *layers.source, options, 1, plenty).together == 6);
-}
-
-TEST_CASE("as many documents are side by side as memory holds") {
-  JobMemory memory;
-  memory.there = 1e6;
-  memory.layer = 2e6;
-  memory.document = 1e6;
-  memory.documents = 10;
-  CHECK(together_within(memory, 8'000'000, 1) == 4);  // 3e6 + 1.05 (4 document)
-  CHECK(together_within(memory, 100'000'000, 1) == 10);
-  CHECK(together_within(memory, 1, 1) == 1);
-  memory.together = 4;
-  CHECK(memory.bytes(1) == 7'200'000);
-  // What takes a document through a layer, a thread needs, however many wait beside it.
-  memory.working = 2e6;
-  CHECK(memory.bytes(1) == 9'300'000);
-  CHECK(memory.bytes(4) == 15'600'000);
-  CHECK(together_within(memory, 9'300'000, 1) == 4);
-}
-
-TEST_CASE("layers are read one by one where keeping them makes a job half as large again, and documents share them") {
-  constexpr std::int64_t plenty = 100'000'000'000;
-  JobMemory memory;
-  memory.there = 1e6;
-  memory.layer = 1e6;
-  memory.layers = 12e6;
-  memory.document = 1e5;
-  memory.documents = 100;
-  memory.together = 8;
-  memory.tokens = 256;
-  CHECK(is_better_by_layer(memory, plenty, 2));
-  memory.tokens = 255;  // too few to share a reading
-  CHECK_FALSE(is_better_by_layer(memory, plenty, 2));
-  CHECK(is_better_by_layer(memory, 5'000'000, 2));  // and does not fit
-  memory.tokens = 256;
-  memory.documents = 7;  // of two threads: each layer would be read for fewer than four of each
-  CHECK_FALSE(is_better_by_layer(memory, plenty, 2));
-  CHECK(is_better_by_layer(memory, 5'000'000, 2));  // and does not fit
-  memory.documents = 100;
-  memory.layers = 3e6;  // 4.2e6 beside 2.84e6
-  CHECK_FALSE(is_better_by_layer(memory, plenty, 2));
-  CHECK(is_better_by_layer(memory, 4'000'000, 2));
-  memory.document = 2e6;  // eight of them side by side take more than the layers
-  CHECK_FALSE(is_better_by_layer(memory, 4'000'000, 2));
+  options.threads = 2;
+  for (const WeightsIn weights : {WeightsIn::memory, WeightsIn::layers}) {
+    const JobInput input = opened("bert-mlm", folder / "ids.json", weights);
+    options.max_memory = 0;
+    const Result expected = run_job(input.model, *input.source, options);
+    for (const std::int64_t limit : {std::int64_t{1}, std::int64_t{100'000'000'000}}) {
+      options.max_memory = limit;
+      check_same_bits(run_job(input.model, *input.source, options).fields, expected.fields);
+    }
+  }
 }

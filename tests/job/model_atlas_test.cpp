@@ -1,9 +1,10 @@
 #include "../../job/studies/model_atlas.h"
 
+#include "../../analysis/positions/position_spectrum.h"
 #include "../../core/errors/error.h"
 #include "../../core/model/trained_rows.h"
 #include "../../data/models/model_directory.h"
-#include "../../job/inputs/run_input.h"
+#include "../../job/inputs/job_input.h"
 #include "../catch.h"
 #include "untrained_model.h"
 
@@ -18,7 +19,7 @@ TEST_CASE("an atlas is refused of a model that is none, of more positions than t
   for (const Index length : {1, 41}) {
     options.atlas.length = length;
     CHECK_THROWS_AS(model_atlas(bert, options), ShapeError);
-    CHECK_THROWS_WITH(model_atlas(bert, options), ContainsSubstring("the model has 40 positions; ask for 2 to 40"));
+    CHECK_THROWS_WITH(model_atlas(bert, options), ContainsSubstring("the model has 40; give length=2 to 40"));
   }
   options.atlas.length = 40;
   CHECK(model_atlas(bert, options).size() == 1);
@@ -26,8 +27,7 @@ TEST_CASE("an atlas is refused of a model that is none, of more positions than t
     options.paper_heads = {none};
     CHECK_THROWS_AS(model_atlas(bert, options), ShapeError);
   }
-  CHECK_THROWS_WITH(model_atlas(bert, options),
-                    "--paper-rotation: there is no L0H4; the model has 2 layers of 4 heads");
+  CHECK_THROWS_WITH(model_atlas(bert, options), "there is no head L0H4; the model has 2 layers of 4 heads");
 }
 
 TEST_CASE("an atlas reads the rows of the position table that were trained, and others if they are asked for") {
@@ -53,7 +53,8 @@ TEST_CASE("an atlas reads the rows of the position table that were trained, and 
   CHECK(read(10, 0) == std::pair<std::int64_t, std::int64_t>(10, 10));
   ModelAtlasOptions options;
   options.rows = 41;
-  CHECK_THROWS_WITH(model_atlas(model, options), ContainsSubstring("--rows 41, but the position table has 40"));
+  CHECK_THROWS_WITH(model_atlas(model, options),
+                    ContainsSubstring("41 rows of the position table were asked for, it has 40"));
 }
 
 TEST_CASE(
@@ -67,7 +68,7 @@ TEST_CASE(
   const auto lengths = [&](Index rows) {
     JobOptions options;
     options.only = {"position_spectrum", "position_components", "position_atlas"};
-    options.rows = rows;
+    options[rows_option] = rows;
     const Result result = std::move(run_input(input, options).front().result);
     CHECK(std::get<std::int64_t>(result.provenance.at("trained_rows")) == 26);
     return std::array{std::get<std::int64_t>(result.at("position_spectrum/mean").attributes.at("T")),

@@ -1,12 +1,14 @@
 #pragma once
 
+#include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/pass/job_options.h"
+#include "../../analysis/predictions/position_atlas.h"
 
 /// Every analysis, with little chance and few clusters: what is the same to the bit is so of these.
 inline headwave::JobOptions quick_options() {
   headwave::JobOptions options;
-  options.draws = options.atlas_draws = 3;
+  options.draws = options[headwave::atlas_draws_option] = 3;
   options.resamples = 10;
-  options.sweep = options.clusters = 3;
+  options[headwave::sweep_option] = options[headwave::clusters_option] = 3;
   return options;
 }

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "failing_source.h"
 
@@ -72,7 +72,7 @@ TEST_CASE("re-aiming is refused of heads that are not there, of encoder-decoders
     CHECK_THROWS_AS(re_aiming(planted.model, *source, options), ShapeError);
   }
   CHECK_THROWS_WITH(re_aiming(planted.model, *source, options),
-                    "--heads: there is no L0H8; the model has 4 layers of 8 heads");
+                    "there is no head L0H8; the model has 4 layers of 8 heads");
   Model pairs = planted.model;
   pairs.decoder = pairs.stack;
   CHECK_THROWS_AS(re_aiming(pairs, *source), ShapeError);

@@ -93,13 +93,13 @@ TEST_CASE("dealing accounts for a Llama's heads as an independent program finds"
   packing.length = 192;
   const JobInput input = text_input(shared_file("stories260K"), shared_file("text/tinyshakespeare/input.txt"), packing);
   AccountSite site{{{0, 1, 2, 3, 4}, 8}, AttentionKind::causal, 192, 32, &input.model.stack};
-  AccountSums sums(60, 60);
+  AccountSums sums;
   for (Index i = 0; i < 60; ++i) {
     const Document document = input.source->document(i);
-    AccountProbe probe(site, i, document);
+    AccountProbe probe(site, i, document, true);
     std::array<Probe*, 1> probes{&probe};
     model_pass(input.model, document, probes);
-    sums.add(probe.taken());
+    add_to(sums, probe.taken());
   }
   const HeadAccount account = head_account(sums, site);
   const auto median = [](const Vector& values) {

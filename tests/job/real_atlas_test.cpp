@@ -1,7 +1,7 @@
 #include <array>
 #include <cmath>
 
-#include "../../analysis/predictions/position_kernel.h"
+#include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/statistics/quantile.h"
 #include "../../core/model/layer.h"
 #include "../../data/arrays/safetensors.h"

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/waves/cross_covariance.h"
 #include "../../analysis/waves/delay_spectrum.h"
 #include "../../data/arrays/safetensors.h"
@@ -27,7 +28,7 @@ Result result_of(const std::string& family, const char* ids, const std::vector<s
   const JobInput input = ids_input(repository_file("tests/golden/families/" + family), folder / "ids.json", packing);
   JobOptions options;
   options.reach = 4;
-  options.window = 3;
+  options[window_option] = 3;
   options.only = only;
   return run_job_by_kind(input.model, *input.source, options).back().result;
 }
@@ -46,7 +47,7 @@ TEST_CASE("three heads of GPT-2 have numpy's gains, eigenvalues, cross-spectra, 
     CAPTURE(head);
     const Matrix w_query = fused.middleCols(64 * head, 64).cast<double>();
     const Matrix w_key = fused.middleCols(768 + 64 * head, 64).cast<double>();
-    WaveHead wave{qk_svd(w_query, w_key), 0, {}};
+    ChainHead wave{qk_svd(w_query, w_key), 0, {}};
     wave.rank = wave.svd.rank();
     wave.rotation = phase_rotation(wave.svd);
     REQUIRE(wave.rank == of["rank"].get<Index>());

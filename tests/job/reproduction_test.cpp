@@ -6,9 +6,8 @@
 #include <set>
 #include <string_view>
 
-#include "../../core/planted/planted_bank.h"
-#include "../../job/studies/published.h"
-#include "../../job/studies/run_readings.h"
+#include "../../analysis/attention/head_clusters.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "failing_source.h"
 
@@ -164,7 +163,7 @@ TEST_CASE("the paper's list is refused of encoder-decoders, and what stops a job
                   }),
                   ShapeError);
   JobOptions options;
-  options.clusters = 0;
+  options[clusters_option] = 0;
   CHECK_THROWS_AS(reproduction([&] { return planted_input(planted); }, options), ShapeError);
   const auto whole = planted_documents(planted, 2, 64, 3);
   const auto failing_at = [&](Index i) {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/numbers/random.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/files/digest.h"
 #include "../../job/run/job.h"
 #include "../catch.h"
@@ -118,13 +118,13 @@ TEST_CASE("a capture that is gone on with gives the file of one that was not int
     const auto file = folder / "s.h5", kept_file = folder / "kept";
     const Attributes identity = capture_provenance(input.model, options);
     {
-      UnfinishedRun kept(kept_file, identity, 0);
+      ResumeFile kept(kept_file, identity, 0);
       CHECK_THROWS_AS(capture_states(input.model, FailingSource(*input.source, 3), file, {}, options, {}, &kept),
                       IoError);
     }
     CHECK_FALSE(std::filesystem::exists(file));
     CHECK(std::filesystem::exists(folder / "s.h5.unfinished.part2"));
-    UnfinishedRun kept(kept_file, identity, 0);
+    ResumeFile kept(kept_file, identity, 0);
     CHECK(kept.documents() == 3);
     Index first_seen = -1;
     const auto see = [&](const JobProgress& progress) { first_seen = first_seen < 0 ? progress.done : first_seen; };
@@ -142,7 +142,7 @@ TEST_CASE("parts of a capture that are missing, or not what was left, are refuse
   const auto file = folder / "s.h5", kept_file = folder / "kept";
   const Attributes identity = capture_provenance(input.model, {});
   const auto go_on = [&](Index until) {
-    UnfinishedRun kept(kept_file, identity, 0);
+    ResumeFile kept(kept_file, identity, 0);
     capture_states(input.model, FailingSource(*input.source, until), file, {}, {}, {}, &kept);
   };
   CHECK_THROWS_AS(go_on(2), IoError);
@@ -169,7 +169,7 @@ TEST_CASE("a capture is refused of encoder-decoders, of unequal lengths, and of 
   std::ofstream(folder / "uneven.json") << "[[1, 2, 3], [1, 2]]";
   const JobInput uneven = ids_input(repository_file("tests/golden/families/gpt2"), folder / "uneven.json");
   CHECK_THROWS_WITH(capture_states(uneven.model, *uneven.source, folder / "s.h5", {}),
-                    ContainsSubstring("cut them with --length"));
+                    ContainsSubstring("give length=N to cut them"));
   capture_states(input.model, *input.source, folder / "s.h5", {});
   const StoredInput again = stored_states(folder / "s.h5", input.model);
   CHECK_THROWS_WITH(capture_states(again.model, *again.source, folder / "t.h5", {}),

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../analysis/statistics/loss_difference.h"
+#include "../../analysis/statistics/mean_change.h"
 #include "../../core/model/intervention.h"
 #include "../../data/arrays/safetensors_file.h"
 #include "../catch.h"

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/predictions/position_atlas.h"
+#include "../../core/planted/planted.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"
 #include "../../job/studies/model_atlas.h"
@@ -19,10 +21,10 @@ TEST_CASE("threads change no digit") {
   const PlantedModel planted = planted_model(planted_bank());
   const auto documents = planted_documents(planted, 6, 96, 1);
   JobOptions options;
-  options.clusters = 6;
-  options.draws = options.atlas_draws = 5;  // the thread sanitizer takes its time
+  options[clusters_option] = 6;
+  options.draws = options[atlas_draws_option] = 5;  // the thread sanitizer takes its time
   options.resamples = 50;
-  options.sweep = 4;
+  options[sweep_option] = 4;
   options.threads = 1;
   const Result one = run_job(planted.model, *documents, options);
   options.threads = 3;

@@ -1,11 +1,9 @@
-#include "../../job/studies/word_passes.h"
-
 #include <cmath>
 #include <fstream>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/models/planted_directory.h"
-#include "../../job/inputs/word_chances.h"
+#include "../../job/inputs/job_input.h"
 #include "../../job/studies/model_atlas.h"
 #include "../catch.h"
 
@@ -104,7 +102,7 @@ TEST_CASE("threads change no digit of an atlas by random words, the seed does") 
   two.length = 2;
   const JobInput short_input{planted.model, random_words(even_words({5}), two), {}, -1};
   CHECK_THROWS_AS(word_passes(short_input), ShapeError);
-  CHECK_THROWS_WITH(word_passes(short_input), ContainsSubstring("--passes 0"));
+  CHECK_THROWS_WITH(word_passes(short_input), ContainsSubstring("passes=0"));
 }
 
 TEST_CASE("an encoder-decoder's two sequences are both drawn: what looks within one is predicted") {

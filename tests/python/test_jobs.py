@@ -108,6 +108,28 @@ def test_a_text_gives_the_numbers_of_the_program(program, tmp_path):
         headwave.run(tmp_path / "planted", text=str(tmp_path / "text.txt"))
 
 
+def test_a_tokenizer_of_transformers_is_used_in_place_of_the_directory_s_own(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    import tokenizers
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + [f"w{i}" for i in range(30)]
+    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+    plain.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    plain.post_processor = tokenizers.processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=plain, unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+                                                     pad_token="[PAD]", mask_token="[MASK]")
+    model = tmp_path / "with-tokenizer"
+    shutil.copytree(MODELS / "bert-mlm", model)
+    tokenizer.save_pretrained(model)
+    text = " ".join(f"w{i * i % 30}" for i in range(200))
+    given = {"length": 20, "only": ["measured_offset", "head_types"]}
+    theirs = headwave.run(model, text=text, **given)
+    ours = headwave.run(MODELS / "bert-mlm", tokenizer, text=text, **given)
+    same(ours, theirs)
+    assert ours.provenance["tokenizer"] == type(tokenizer).__name__
+    with pytest.raises(headwave.FormatError, match="documents of 20"):
+        headwave.run(MODELS / "bert-mlm", tokenizer, text="w1 w2", **given)
+
+
 def test_random_tokens_give_the_numbers_of_the_program(program, tmp_path):
     program("run", "--model", MODELS / "gpt2", "--random-tokens", 12, "--documents", 3, "--only", "measured_offset", "--no-figures",
             "--out", tmp_path / "out")
@@ -128,22 +150,6 @@ def test_first_layers_and_weights_by_layer_give_the_numbers_of_the_program(progr
     same(headwave.atlas(model, passes=1, length=20, weights="layers"), headwave.atlas(model, passes=1, length=20))
 
 
-def test_images_give_the_numbers_of_the_program(program, tmp_path):
-    images = tmp_path / "images"
-    images.mkdir()
-    for name in ("rgb.png", "color.jpg", "palette.png"):
-        shutil.copy(MODELS.parent / "images" / name, images)
-    program("run", "--model", MODELS / "vit", "--images", images, "--no-figures", "--out", tmp_path / "out")
-    ours = headwave.run(MODELS / "vit", images=images)
-    same(ours, headwave.open(tmp_path / "out" / "results.h5"))
-    assert np.asarray(ours["grid_offset"]["mean_weight"]).ndim == 4
-    assert job_of(ours)["images"] == str(images)
-    with pytest.raises(headwave.FormatError, match="length and special_tokens"):
-        headwave.run(MODELS / "vit", images=images, length=4)
-    with pytest.raises(headwave.ShapeError, match="image"):
-        headwave.run(MODELS / "gpt2", images=images)
-
-
 def test_sounds_give_the_numbers_of_the_program(program, tmp_path):
     sounds = MODELS.parent / "sounds.safetensors"
     program("run", "--model", MODELS / "whisper", "--features", sounds, "--no-figures", "--out", tmp_path / "out")
@@ -154,7 +160,7 @@ def test_sounds_give_the_numbers_of_the_program(program, tmp_path):
         assert job_of(result)["features"] == str(sounds)
     with pytest.raises(headwave.FormatError, match="length and special_tokens"):
         headwave.run(MODELS / "whisper", features=sounds, special_tokens=False)
-    with pytest.raises(headwave.ShapeError, match="sound"):
+    with pytest.raises(headwave.ShapeError, match="features of images or sounds"):
         headwave.run(MODELS / "gpt2", features=sounds)
     with pytest.raises(headwave.ShapeError, match="no text"):
         headwave.run(MODELS / "whisper", ids=[[1, 2, 3]])

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "../../core/attention/attend.h"
-#include "../../core/attention/multi_head.h"
+#include "multi_head.h"
 
 namespace headwave::reference {
 

@@ -3,11 +3,8 @@
 #include <iterator>
 
 #include "../../reports/drawing/gnuplot.h"
-#include "../../reports/figures/account_profile_figure.h"
-#include "../../reports/figures/agreement_dots.h"
-#include "../../reports/figures/head_account_figure.h"
-#include "../../reports/figures/rotary_use_figure.h"
-#include "../../reports/figures/rotary_wave_figure.h"
+#include "../../reports/figures/agreement.h"
+#include "../../reports/figures/kinds.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
@@ -109,7 +106,7 @@ TEST_CASE("account: the table says why a head looks there, by which parts, and w
   CHECK(findings.front().by_self == Approx(0.25));
   CHECK(findings.front().by_order == Approx(0.15));
   CHECK(findings.front().agrees.empty());  // the sample's agreement knows of no account
-  const std::string table = head_table(result, false, "all");
+  const std::string table = head_table(result);
   for (const char* header : {"why", "position", "self", "order"}) CHECK(table.find(header) != std::string::npos);
   field_of(result, "offset_agreement/verdict").axes.back().values =
       std::vector<std::string>{"position", "phases", "scores"};

@@ -1,7 +1,6 @@
-#include "../../reports/figures/checkpoint_figures.h"
-
 #include <cmath>
 
+#include "../../reports/figures/kinds.h"
 #include "../../reports/tables/checkpoint_table.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
@@ -60,5 +59,6 @@ TEST_CASE("checkpoints: Fields that do not fit each other are refused in one lin
   Result result{"", sample::checkpoint_fields(2, 2), {}};
   field_of(result, "checkpoints/positional_since").axes[1] = head_axis(1);
   field_of(result, "checkpoints/positional_since").values = std::vector<double>(2, 0.0);
-  CHECK_THROWS_WITH(checkpoint_heads_figure().draw(result, {}), ContainsSubstring("a share for each of 2 heads"));
+  CHECK_THROWS_WITH(checkpoint_heads_figure().draw(result, {}),
+                    ContainsSubstring("checkpoints/positional_since: expected 2 entries on the axis 'head'"));
 }

@@ -1,8 +1,7 @@
-#include "../../reports/figures/cluster_peaks.h"
-
 #include <cmath>
 
 #include "../../core/errors/error.h"
+#include "../../reports/figures/clusters.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -1,10 +1,9 @@
-#include "../../reports/figures/comparison_figure.h"
-
 #include <algorithm>
 #include <sstream>
 
 #include "../../reports/drawing/gnuplot.h"
-#include "../../reports/page/measures.h"
+#include "../../reports/figures/kinds.h"
+#include "../../reports/page/page_data.h"
 #include "../../reports/page/report.h"
 #include "../../reports/tables/comparison_table.h"
 #include "../../reports/tables/head_table.h"
@@ -76,7 +75,8 @@ TEST_CASE("comparison: Fields that do not go together are refused by name") {
   Field& changed = field_of(result, "comparison/changed");
   changed.axes[0] = layer_axis(2);
   std::get<std::vector<std::uint8_t>>(changed.values).resize(16);
-  CHECK_THROWS_WITH(comparison_columns(result, true), ContainsSubstring("comparison/verdict: expected 3 measures"));
+  CHECK_THROWS_WITH(comparison_columns(result, true),
+                    ContainsSubstring("comparison/changed: expected 4 entries on the axis 'layer'"));
 }
 
 TEST_CASE("comparison: the page is coloured by every change, and holds both profiles") {

@@ -21,7 +21,7 @@ inline headwave::GnuplotFigure line_figure() {
   headwave::DataTable table({"x", "y"});
   table.add_row({0.0, 1.0});
   table.add_row({1.0, 3.0});
-  figure.add("plot \"" + figure.add_numbers(table) + "\" using 1:2 with lines");
+  figure.add("plot " + figure.add_numbers(table) + " using 1:2 with lines");
   return figure;
 }
 

@@ -6,6 +6,7 @@
 #include "../../core/errors/error.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/figures.h"
+#include "../../reports/figures/kinds.h"
 #include "../../reports/figures/spectrum_figure.h"
 #include "../catch.h"
 #include "drawn_figure.h"
@@ -34,8 +35,6 @@ const std::map<std::string, Structure>& structures() {
        {{offset, "mean score by position (own scale)", "line and number: predicted offset (tokens)"}}},
       {"cluster_centroids", {{offset, "summed attention weight at offset t", "cluster: peak offset, mass"}}},
       {"cluster_shares", {{"head", "layer", "cluster: peak offset"}}},
-      {"score_centroids", {{offset, "summed score at offset t", "cluster: peak offset, mass"}}},
-      {"score_shares", {{"head", "layer", "cluster: peak offset"}}},
       {"cluster_sweep", {{"number of clusters"}}},
       {"position_spectrum", {{frequency, "period T/f (tokens)", "amplitude |DFT|, mean and quartiles"}}},
       {"position_components", {{"4 components: 49.4 %"}}},
@@ -44,7 +43,6 @@ const std::map<std::string, Structure>& structures() {
        {{"position in the first document (T = 512 tokens)", "value (units of the hidden states)", "query", "key"}}},
       {"wave_spectra", {{frequency, "largest amplitude |DFT|", "keys K", "queries Q", "states X"}}},
       {"cross_covariance", {{"lag t = key − query (tokens)"}}},
-      {"weighted_profile", {{"lag t = key − query (tokens)", "weighted sum of cross-covariances (own scale)"}}},
       {"phase_spectrum", {{frequency, "phase θ (rad)", "amplitude |DFT|"}, 4}},
       {"delay_spectrum", {{frequency}}},
       {"offset_agreement", {{"measured offset (tokens)", "predicted offset (tokens)"}}},

@@ -113,7 +113,7 @@ TEST_CASE("gnuplot: missing, the error names the package") {
                     ContainsSubstring("Debian package gnuplot-nox"));
 }
 
-TEST_CASE("gnuplot: one that makes nothing, or half a figure, is told from one that draws") {
+TEST_CASE("gnuplot: one that makes nothing, or ends in another way, is told from one that draws") {
   const TemporaryFolder folder;
   const auto instead = [&](const std::string& script) {
     std::ofstream(folder / "gnuplot") << "#!/bin/sh\n" << script << '\n';
@@ -125,8 +125,34 @@ TEST_CASE("gnuplot: one that makes nothing, or half a figure, is told from one t
   CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"pdf"}, true), IoError);
   CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"pdf"}, true),
                     ContainsSubstring("gnuplot made no pdf"));
-  instead("echo '<svg>'");
-  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}, true), ContainsSubstring("an incomplete svg"));
+  instead("cat; echo '<svg>'; echo first >&2; echo said >&2; exit 3");  // cat waits for no input
+  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}, true),
+                    ContainsSubstring("gnuplot ended with code 3 and said: said"));
+  instead("kill -9 $$");
+  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}, true),
+                    ContainsSubstring("ended with code 137"));
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST_CASE("gnuplot: one that is there and cannot be started is an error that says so") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "gnuplot") << "no program";
+  std::filesystem::permissions(folder / "gnuplot", std::filesystem::perms::owner_all);
+  const OtherPath path(folder.path().string());
+  CHECK_THROWS_WITH(require_gnuplot(), ContainsSubstring("cannot start gnuplot: "));
+}
+
+TEST_CASE("gnuplot: no text of the data ends its block") {
+  if (!sample::can_draw()) return;
+  GnuplotFigure figure(3, 2);
+  DataTable table({"text", "x"});
+  for (const char* text : {"_end_", "_end_ ", "_end__", "\"", "$data0 << x"}) table.add_row({text, 1.0});
+  figure.add("plot " + figure.add_numbers(table) + " using 2:2:1 with labels");
+  const std::string svg = figure.drawn("texts", {"svg"}, false).front().content;
+  for (const char* text : {"_end_<", "_end_␣<", "_end__<", "\"<", "$data0 &lt;&lt; x<"}) {
+    INFO(text);
+    CHECK(svg.find(text) != std::string::npos);
+  }
 }
 
 TEST_CASE("gnuplot: unknown formats are refused") {

@@ -1,10 +1,7 @@
-#include "../../reports/figures/grid_offset_figure.h"
-
 #include "../../core/fields/head_grid.h"
-#include "../../reports/tables/grid_findings.h"
+#include "../../reports/figures/kinds.h"
+#include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
-#include "../../reports/tables/head_values.h"
-#include "../../reports/tables/position_note.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_grid.h"
@@ -39,13 +36,15 @@ TEST_CASE("grid offsets: Fields that do not fit each other are refused in one li
   Result result = sample::grid_result();
   field_of(result, "grid_offset/received").axes[2] = counting_axis("row", "patch", "", 0, 1);
   field_of(result, "grid_offset/received").values = std::vector<double>(16, 0.0);
-  CHECK_THROWS_WITH(grid_offset_figure().draw(result, {}), ContainsSubstring("do not fit each other"));
+  CHECK_THROWS_WITH(grid_offset_figure().draw(result, {}), ContainsSubstring("on the axis 'row'"));
 }
 
 TEST_CASE("heads over patches are said in rows and columns, beside what an offset of tokens means there") {
   const Result result = sample::grid_result();
-  CHECK(grid_findings(result, 2) == std::vector<std::string>{"1 up, 1 right", "undefined (flat)"});
-  CHECK_THROWS_AS(grid_findings(result, 3), ShapeError);
+  const std::vector<HeadFinding> heads = head_findings(result);
+  REQUIRE(heads.size() == 2);
+  CHECK(heads[0].on_grid == "1 up, 1 right");
+  CHECK(heads[1].on_grid == "undefined (flat)");
   const std::string table = noted_head_table(result);
   CHECK(count_of(table, "on the grid") == 2);
   CHECK(count_of(table, "1 up, 1 right") == 1);
@@ -55,6 +54,5 @@ TEST_CASE("heads over patches are said in rows and columns, beside what an offse
   const DataTable values = head_values(head_findings(result));
   CHECK(values.columns().back() == "on_grid");
   Result other;
-  CHECK(grid_findings(other, 2) == std::vector<std::string>{"", ""});
   CHECK(grid_note(other).empty());
 }

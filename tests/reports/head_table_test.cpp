@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "../../reports/tables/position_note.h"
 #include "../catch.h"
 #include "sample_result.h"
 
@@ -39,6 +38,23 @@ TEST_CASE("head table: by hand, offsets only") {
         "L7H2  undefined (flat)  0.0100\n"
         "L7H3                +3  0.1000     0.0400\n"
         "L7H4                +5  0.1000     0.0500\n");
+}
+
+TEST_CASE("head table: by hand, a Field that asks for a column, of some of the heads") {
+  Result result = small_result();
+  const std::vector<Axis>& axes = result.at("measured_offset/offset").axes;
+  Axis heads = head_axis(2);
+  heads.values = std::vector<std::int64_t>{1, 3};
+  result.fields.push_back(make_field("mine/share", {axes[0], heads}, "1", "", {0.25, not_defined}));
+  result.fields.back().attributes["column"] = std::string("mine");
+  const std::string table = head_table(result);
+  CHECK(table.starts_with("head            offset  weight  threshold   mine\n"));
+  CHECK(table.find("L7H1  undefined (self)  0.2000     0.0200  0.250\n") != std::string::npos);
+  CHECK(table.find("L7H3                +3  0.1000     0.0400\n") != std::string::npos);
+  CHECK(table.find("L7H4                +5  0.1000     0.0500\n") != std::string::npos);
+
+  result.fields.back().axes = {heads, axes[0]};
+  CHECK_THROWS_AS(head_table(result), ShapeError);
 }
 
 TEST_CASE("head table: by hand, with clusters and planted truth") {

@@ -1,8 +1,7 @@
-#include "../../reports/tables/head_values.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "../../reports/tables/head_findings.h"
 #include "../catch.h"
 #include "sample_result.h"
 

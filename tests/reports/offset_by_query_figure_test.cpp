@@ -1,11 +1,10 @@
-#include "../../reports/figures/offset_by_query_figure.h"
-
 #include <algorithm>
 #include <string_view>
 
 #include "../../reports/drawing/gnuplot.h"
-#include "../../reports/figures/offset_bands.h"
-#include "../../reports/tables/far_findings.h"
+#include "../../reports/figures/kinds.h"
+#include "../../reports/figures/offset_by_query.h"
+#include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
 #include "drawn_figure.h"

@@ -1,3 +1,5 @@
+#include "../../reports/page/page_data.h"
+
 #include <cmath>
 #include <limits>
 
@@ -5,9 +7,6 @@
 #include "../../core/fields/head_grid.h"
 #include "../../core/fields/head_name.h"
 #include "../../data/files/packed_text.h"
-#include "../../reports/page/measures.h"
-#include "../../reports/page/page_arrays.h"
-#include "../../reports/page/page_numbers.h"
 #include "../../reports/page/story.h"
 #include "../catch.h"
 #include "sample_result.h"

@@ -1,7 +1,6 @@
-#include "../../reports/tables/position_note.h"
-
 #include <cmath>
 
+#include "../../reports/tables/head_table.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -46,7 +45,7 @@ TEST_CASE("a noted table is refused as the table is: of no offsets at all, or of
   Result result = without_table("rotary");
   result.fields.push_back(make_field("measured_offset/offset", {layer_axis(1), head_axis(1)}, "token", "", {-1}));
   result.fields.push_back(make_field("measured_offset/weight", {layer_axis(1), head_axis(2)}, "1", "", {0.1, 0.2}));
-  CHECK_THROWS_WITH(noted_head_table(result), ContainsSubstring("measured_offset/weight: expected 1 heads, found 2"));
+  CHECK_THROWS_WITH(noted_head_table(result), ContainsSubstring("measured_offset/weight: expected 1 values, found 2"));
 }
 
 TEST_CASE("where there is a position table, or nobody asked, nothing is said") {

@@ -5,23 +5,18 @@
 #include <sstream>
 
 #include "../../core/errors/error.h"
-#include "../../reports/drawing/field_values.h"
+#include "../../core/fields/field_reader.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/page.h"
-#include "../../reports/figures/carried_waves_figure.h"
-#include "../../reports/figures/cluster_peaks.h"
-#include "../../reports/figures/cluster_shares_figure.h"
-#include "../../reports/figures/offset_profile_figure.h"
-#include "../../reports/figures/position_kernel_figure.h"
-#include "../../reports/figures/redefined_figure.h"
-#include "../../reports/figures/weighted_profile_figure.h"
+#include "../../reports/figures/captions.h"
+#include "../../reports/figures/chosen_heads.h"
+#include "../../reports/figures/clusters.h"
+#include "../../reports/figures/kinds.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
-
-namespace {}  // namespace
 
 TEST_CASE("redefined: columns in which the shift can be seen come first, as periodic as they come") {
   Result result = sample::result();
@@ -63,6 +58,31 @@ TEST_CASE("carried waves: sums are parts of the largest as the model is, up or d
     ++seen;
   }
   CHECK(seen == offsets);
+}
+
+TEST_CASE("clusters: under a causal mask no centroid is drawn at offsets that it forbids") {
+  Result result = sample::result();
+  auto& centroids = values_of(result, "head_cluster/centroid");
+  const std::size_t offsets = centroids.size() / 6;
+  for (std::size_t i = 0; i < centroids.size(); ++i)
+    if (i % offsets > offsets / 2) centroids[i] = 0;
+  CHECK(rows_of(cluster_centroids_figure().draw(result, {})).size() == 1 + 6 * offsets);
+  result.provenance["attention"] = std::string("causal");
+  const auto rows = rows_of(cluster_centroids_figure().draw(result, {}));
+  CHECK(rows.size() == 1 + 6 * (offsets / 2 + 1));
+  CHECK(rows.back()[2] == "0");
+}
+
+TEST_CASE("figures: those that follow waves are drawn under a position term only if they are asked for by name") {
+  Result result = sample::result();
+  const auto is_drawn = [&](const std::vector<std::string>& only) {
+    return std::ranges::count(kinds_of(result, only), "phase_spectrum", &FigureKind::name) == 1;
+  };
+  CHECK(is_drawn({}));
+  field_of(result, "phase_spectrum/query").attributes["position_term"] = std::string("left out");
+  CHECK_FALSE(is_drawn({}));
+  CHECK(is_drawn({"phase_spectrum"}));
+  CHECK_THAT(caption_of(phase_spectrum_figure(), result, {}), ContainsSubstring("before the position term"));
 }
 
 TEST_CASE("clusters: those without a preference are grey, others keep their colour") {
@@ -110,8 +130,6 @@ TEST_CASE("offsets beyond a panel and curves cut off at its end are pointed to")
   const std::string kernels = position_kernel_figure().draw(result, {}).script();
   CHECK(count_of(kernels, "\"+40 →\"") == 1);
   CHECK(count_of(kernels, "\"→\"") == 1);
-  values_of(result, "cross_covariance/weighted_centred")[10] = 1e6;  // L0H0 at lag -30
-  CHECK(count_of(weighted_profile_figure().draw(result, {}).script(), "\"←\"") == 1);
 }
 
 TEST_CASE("offset profile: the further a weight exceeds chance, the fuller the ink") {

@@ -24,16 +24,6 @@ TEST_CASE("terminal table: wide characters stay in line, and no cell can command
         "\\u001b[2J\\n  3\n");
 }
 
-TEST_CASE("terminal table: colour changes nothing but colour") {
-  const std::vector<TableColumn> columns{{"found", Align::left, {"agrees", "differs"}},
-                                         {"at", Align::right, {"", "-2"}}};
-  CHECK(terminal_table(columns, true) ==
-        "\x1b[1mfound\x1b[0m    \x1b[1mat\x1b[0m\n"
-        "-------  --\n"
-        "agrees\n"
-        "\x1b[31mdiffers\x1b[0m  -2\n");
-}
-
 TEST_CASE("terminal table: columns of different lengths are refused") {
   CHECK_THROWS_AS(terminal_table({{"a", Align::left, {"1"}}, {"b", Align::left, {}}}), ShapeError);
 }

@@ -5,22 +5,15 @@
 
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/chosen_heads.h"
-#include "../../reports/figures/cluster_peaks.h"
-#include "../../reports/figures/cross_covariance_figure.h"
+#include "../../reports/figures/clusters.h"
 #include "../../reports/figures/figures.h"
-#include "../../reports/figures/position_components_figure.h"
-#include "../../reports/figures/position_correlation_figure.h"
-#include "../../reports/figures/redefined_figure.h"
-#include "../../reports/figures/wave_spectra_figure.h"
-#include "../../reports/figures/weighted_profile_figure.h"
-#include "../../reports/figures/weighted_sums.h"
+#include "../../reports/figures/kinds.h"
+#include "../../reports/figures/waves.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
-
-namespace {}  // namespace
 
 TEST_CASE("position components: the shares in per cent, those of 4 and 12 written beside the curve") {
   Result result = sample::result();
@@ -153,25 +146,6 @@ TEST_CASE("cross covariance: weighted sum over T and the columns of the largest 
   CHECK_THROWS_AS(cross_covariance_figure().draw(result, {}), ShapeError);
 }
 
-TEST_CASE("weighted profile: all heads whatever is asked for, each maximum at the planted offset, none where flat") {
-  Result result = sample::result();
-  auto& sums = values_of(result, "cross_covariance/weighted_centred");
-  std::fill(sums.begin(), sums.begin() + 81, 3.0);
-  const GnuplotFigure figure = weighted_profile_figure().draw(result, asking_for({"L0H1"}));
-  const auto rows = rows_of(figure);
-  REQUIRE(rows.size() == 1 + 32 * 61);
-  for (std::size_t r = 1; r < rows.size(); ++r) {
-    const Index layer = std::stol(rows[r][0]), head = std::stol(rows[r][1]);
-    const double planted = sample::planted_offset(layer, head);
-    const bool flat = layer == 0 && head == 0;
-    if (flat) CHECK(rows[r][4] == "NaN");
-    if (!flat && !std::isnan(planted)) CHECK(number(rows[r][4]) == planted);
-    CHECK((rows[r][5] == "NaN") == std::isnan(planted));
-  }
-  CHECK(count_of(figure.script(), "point pt 7") == 31);
-  CHECK(count_of(figure.script(), "with lines lc rgb \"#909090\"") == 8);  // sinks and noise
-}
-
 TEST_CASE("weighted sums: lags beyond 30 do not count, a single lag is drawn") {
   Result result = sample::result();
   values_of(result, "cross_covariance/weighted_centred")[0] = 1e9;  // at lag -40
@@ -184,7 +158,6 @@ TEST_CASE("weighted sums: lags beyond 30 do not count, a single lag is drawn") {
   sums = weighted_sums(result);
   CHECK(sums.reach() == 1);
   CHECK(sums.peak(0) == 1);  // the same everywhere
-  CHECK(count_of(weighted_profile_figure().draw(result, {}).script(), "plot ") == 1);
 }
 
 TEST_CASE("chosen heads: as many as asked for, one of each offset first") {

@@ -1,10 +1,9 @@
-#include "../../reports/figures/word_profile_figure.h"
-
 #include <fstream>
 #include <sstream>
 
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/figures.h"
+#include "../../reports/figures/kinds.h"
 #include "../catch.h"
 #include "sample_result.h"
 

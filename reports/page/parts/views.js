@@ -6,7 +6,7 @@
 //   hasNothing(page)   but where this says that there is nothing to show
 //   follows            parts of the address at which it is drawn anew
 //   draw(box, context) fills the box, and gives a function that shows what is marked elsewhere
-// What an array needs to come into the page is a line of kept_arrays.cpp.
+// What an array needs to come into the page is a line in page_data.cpp.
 
 import { bandsView } from "./bands_view.js";
 import { checkpointsView } from "./checkpoints_view.js";

@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "headwave/core/planted/planted_bank.h"
+#include "headwave/core/planted/planted.h"
 #include "headwave/data/results/result_file.h"
 #include "headwave/job/run/job.h"
 #include "headwave/reports/tables/head_table.h"

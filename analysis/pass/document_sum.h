@@ -1,0 +1,142 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../../core/bytes/bytes.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// Adds what the next documents gave to a sum over documents.
+///
+/// A sum over documents is a struct with one list of its members (core/bytes/bytes.h). One document gives
+/// such a struct too, so that a document, a block of documents and a whole job are added by one operation,
+/// member by member:
+///
+///     number, matrix           added; an empty matrix adds nothing
+///     text                     the first that is not empty
+///     array, vector            element by element; a vector grows to the longer of the two
+///     ByDocument               appended in the order of documents
+///     First, Largest, ...      a struct with an add() of its own
+///     struct                   member by member
+///
+/// A default-constructed struct is the sum of no documents.
+template <class T>
+void add_to(T& sum, T&& next) {
+  if constexpr (requires { sum.add(std::move(next)); }) {
+    sum.add(std::move(next));
+  } else if constexpr (HasMembers<T>) {
+    const auto sums = T::members(sum), parts = T::members(next);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      (add_to(std::get<i>(sums), std::move(std::get<i>(parts))), ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<decltype(sums)>>());
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    sum += next;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (sum.empty()) sum = std::move(next);
+  } else if constexpr (requires { sum.rows(); }) {
+    if (next.size() == 0) return;
+    if (sum.size() == 0)
+      sum = std::move(next);
+    else
+      sum += next;
+  } else {
+    if constexpr (requires { sum.resize(0); }) sum.resize(std::max(sum.size(), next.size()));
+    for (std::size_t i = 0; i < next.size(); ++i) add_to(sum[i], std::move(next[i]));
+  }
+}
+
+/// One value for each document, in the order of documents.
+template <class T>
+struct ByDocument : std::vector<T> {
+  using std::vector<T>::vector;
+  void add(ByDocument&& next) {
+    this->insert(this->end(), std::make_move_iterator(next.begin()), std::make_move_iterator(next.end()));
+  }
+  template <class Self>
+  static auto members(Self& self) {
+    using List = std::conditional_t<std::is_const_v<Self>, const std::vector<T>, std::vector<T>>;
+    return std::tie(static_cast<List&>(self));
+  }
+};
+
+/// The value of the first document that has one.
+template <class T>
+struct First {
+  std::optional<T> value = {};
+  void add(First&& next) {
+    if (!value) value = std::move(next.value);
+  }
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.value);
+  }
+};
+
+/// The largest value of all documents, 0 or more.
+template <class T>
+struct Largest {
+  T value = 0;
+  void add(Largest&& next) { value = std::max(value, next.value); }
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.value);
+  }
+};
+
+/// Mean of matrices over documents, entry by entry over the documents in which the entry is defined.
+class DefinedMean {
+ public:
+  DefinedMean() = default;
+  /// Of one document.
+  /// @param values  NaN: undefined
+  explicit DefinedMean(const Matrix& values)
+      : sum_(values.array().isNaN().select(0.0, values.array())), count_((!values.array().isNaN()).cast<double>()) {}
+
+  /// NaN: defined in no document.
+  [[nodiscard]] Matrix value() const { return sum_.cwiseQuotient(count_); }
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.sum_, self.count_);
+  }
+
+ private:
+  Matrix sum_, count_;
+};
+
+/// What documents gave to one analysis, whatever its type: one document, a block of documents, or all of a
+/// job. It can be written to bytes and read again by the same analysis in another process or on another
+/// machine of the same kind: a job that is resumed, divided or put together needs nothing else.
+class DocumentSum {
+ public:
+  DocumentSum() = default;
+  DocumentSum(const DocumentSum&) = delete;
+  DocumentSum& operator=(const DocumentSum&) = delete;
+  virtual ~DocumentSum() = default;
+  /// Adds what the next documents gave to the same analysis. The order of additions decides the last digits.
+  virtual void add(DocumentSum&& next) = 0;
+  virtual void write(ByteWriter& bytes) const = 0;
+  /// @throws FormatError if the bytes are not those of such a sum
+  virtual void read(ByteReader& bytes) = 0;
+};
+
+template <class Sum>
+class DocumentSumOf : public DocumentSum {
+ public:
+  explicit DocumentSumOf(Sum sum = {}) : value(std::move(sum)) {}
+  void add(DocumentSum&& next) override { add_to(value, std::move(static_cast<DocumentSumOf&>(next).value)); }
+  void write(ByteWriter& bytes) const override { bytes.write(value); }
+  void read(ByteReader& bytes) override { bytes.read(value); }
+
+  Sum value;
+};
+
+}  // namespace headwave

@@ -1,0 +1,129 @@
+#include "job_option_table.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "registry.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double most_offset = 4096;
+
+}  // namespace
+
+std::string JobOption::key() const {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
+const std::vector<JobOption>& job_option_table() {
+  using J = JobOptions;
+  static const std::vector<JobOption> shared{
+      {.name = "only",
+       .help = "run only these analyses and those they read, separated by commas (`headwave analyses` lists them); "
+               "offset traces and measured offsets always run",
+       .member = &J::only},
+      {.name = "heads",
+       .help = "heads for which every pair of sources is given, and earlier attention head by head; by default the "
+               "strongest few heads, pairs only",
+       .member = &J::heads,
+       .set_by_others = true},
+      {.name = "reach",
+       .help = "largest offset that is searched, in tokens",
+       .member = &J::reach,
+       .least = 1,
+       .most = most_offset},
+      {.name = "level",
+       .help = "chance that a head without a preference is given an offset",
+       .member = &J::level,
+       .least = 1e-12,
+       .most = 0.5},
+      {.name = "draws",
+       .help = "random rotations for the null of delays; 0: no null",
+       .member = &J::draws,
+       .least = 3,
+       .most = 10000,
+       .or_zero = true},
+      {.name = "resamples",
+       .help = "resamples of the documents for intervals; 0: no intervals",
+       .member = &J::resamples,
+       .least = 0,
+       .most = 100000},
+      {.name = "false_share",
+       .help = "share of false offsets (by weights, phases, scores) and of false positional verdicts that is tolerated",
+       .member = &J::false_share,
+       .least = 1e-12,
+       .most = 1},
+      {.name = "evidence",
+       .help = "number of strongest heads whose keys are moved, to see whether attention follows; 0: none",
+       .member = &J::evidence,
+       .least = 0,
+       .most = 1000},
+      {.name = "seed", .help = "seed of everything random", .member = &J::seed},
+      {.name = "threads",
+       .help = "threads; 0: one per core; does not change the result",
+       .member = &J::threads,
+       .least = 0,
+       .most = 1024},
+      {.name = "together",
+       .help =
+           "documents side by side if the model is read layer by layer; 0: as many as memory holds, at most 4 for each "
+           "thread; does not change the result",
+       .member = &J::together,
+       .least = 0,
+       .most = 1e6},
+  };
+  static const std::vector<JobOption> table = [] {
+    std::vector<JobOption> all = shared;
+    for (const AnalysisKind* kind : analysis_kinds())
+      for (const OwnOption* own : kind->options)
+        all.push_back({own->name, own->help, own, static_cast<double>(own->least), static_cast<double>(own->most),
+                       own->or_zero, own->set_by_others});
+    return all;
+  }();
+  return table;
+}
+
+void add_options(Attributes& provenance, const JobOptions& options, int threads) {
+  for (const JobOption& option : job_option_table())
+    std::visit(
+        [&](auto member) {
+          const auto& value = value_of(options, member);
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+            if (value.empty()) return;
+          }
+          Attribute& attribute = provenance[std::string(option.name)];
+          if constexpr (std::is_same_v<Value, double>)
+            attribute = value;
+          else if constexpr (std::is_arithmetic_v<Value>)
+            attribute = static_cast<std::int64_t>(value);
+          else
+            attribute = fmt::format("{}", fmt::join(value, ","));
+        },
+        option.member);
+  provenance["threads"] = static_cast<std::int64_t>(threads);
+}
+
+void require_in_range(const JobOptions& options) {
+  for (const JobOption& option : job_option_table())
+    std::visit(
+        [&](auto member) {
+          if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value_of(options, member))>>) {
+            const auto value = static_cast<double>(value_of(options, member));
+            if (option.least == 0 && option.most == 0) return;
+            if ((value >= option.least && value <= option.most) || (option.or_zero && value == 0)) return;
+            throw ShapeError(fmt::format("the option {} is {}; expected {}{} to {}", option.name, value,
+                                         option.or_zero ? "0, or " : "", option.least, option.most));
+          }
+        },
+        option.member);
+}
+
+}  // namespace headwave

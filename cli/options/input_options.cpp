@@ -1,0 +1,484 @@
+#include "input_options.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "../../data/files/input_text.h"
+#include "../../data/files/text_encoding.h"
+#include "../../data/sources/state_documents.h"
+#include "../../data/sources/text_documents.h"
+#include "../../job/inputs/job_input.h"
+#include "../../job/run/provenance.h"
+#include "../../reports/drawing/visible_text.h"
+#include "../terminal/progress.h"
+#include "../terminal/terminal.h"
+#include "values.h"
+
+namespace headwave::cli {
+
+namespace {
+
+CLI::Validator range_of_layers() {
+  return {[](const std::string& given) {
+            return first_layers(given) ? std::string() : fmt::format("'{}': expected {}", given, expected_first_layers);
+          },
+          "0-N", "first layers"};
+}
+
+}  // namespace
+
+PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bool layers) {
+  PlaceOptionsGiven given{};
+  if (layers)
+    given.layers = command
+                       .add_option("--layers", options.layers,
+                                   "first layers only, 0-7; later layers are neither read nor computed")
+                       ->check(range_of_layers())
+                       ->type_name("0-N");
+  given.weights = command
+                      .add_option("--weights", options.weights,
+                                  "where weights are: in memory, or read layer by layer, for models larger than "
+                                  "memory; auto: decided by their size; changes no digit")
+                      ->check(one_of({"auto", "memory", "layers"}))
+                      ->capture_default_str();
+  return given;
+}
+
+ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options) {
+  ModelPlace place(model, map);
+  if (!options.layers.empty()) place.layers = first_layers(options.layers).value_or(0);
+  place.weights_in = weights_in(options.weights).value_or(WeightsIn::either);
+  if (!options.max_memory.empty()) place.memory = bytes_of(options.max_memory);
+  return place;
+}
+
+namespace {
+
+std::string unknown_axes(const std::string& text) {
+  if (array_axes(text)) return {};
+  return fmt::format("'{}': expected {}", text, expected_axes);
+}
+
+}  // namespace
+
+StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options) {
+  StoredOptionsGiven added{};
+  const char* group = "Stored states";
+  added.head_count = command
+                         .add_option("--head-count", options.states.heads,
+                                     "number of heads, if neither the file nor the model says it")
+                         ->check(whole_number(1, 100000))
+                         ->type_name("N")
+                         ->group(group);
+  added.layer = command
+                    .add_option("--layer", options.states.layer,
+                                "layer that the states enter, if the file does not say it; otherwise 0")
+                    ->check(whole_number(0, 1023))
+                    ->type_name("N")
+                    ->group(group);
+  added.dataset =
+      command
+          .add_option(
+              "--dataset", options.states.dataset,
+              "dataset of the states or attention; {layer} stands for the layer's number, {document} for any text")
+          ->type_name("NAME")
+          ->group(group);
+  added.axes =
+      command
+          .add_option(
+              "--axes", options.axes,
+              "axes of the dataset in order: layer,document,token,width, or of attention layer,document,head,query,key")
+          ->check(CLI::Validator(unknown_axes, "", "axes"))
+          ->type_name("AXES")
+          ->group(group);
+  added.states_map =
+      command
+          .add_option(
+              "--states-map", options.states.map,
+              "TOML file that says which arrays are states, queries, keys, attention, ids (docs/stored-states.md)")
+          ->type_name("FILE")
+          ->group(group);
+  added.apply_norm = command
+                         .add_flag("--apply-norm", options.states.apply_norm,
+                                   "apply the model's norm before attention: the states are of the residual stream")
+                         ->group(group);
+  added.any_states =
+      command.add_flag("--any-states", options.states.any_states, "accept states even if they do not look normalised")
+          ->group(group);
+  added.axes->needs(added.dataset);
+  added.dataset->excludes(added.states_map);
+  return added;
+}
+
+StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& why) {
+  const auto refused = [&](const char* name) {
+    return refused_option(command, name, "applies to stored states; " + why);
+  };
+  return {refused("--head-count"), refused("--layer"),      refused("--dataset"),   refused("--axes"),
+          refused("--states-map"), refused("--apply-norm"), refused("--any-states")};
+}
+
+StoredStatesOptions stored_of(const StoredOptions& options) {
+  StoredStatesOptions states = options.states;
+  if (!options.axes.empty()) states.axes = array_axes(options.axes).value();
+  return states;
+}
+
+namespace {
+
+std::string unknown_encoding(const std::string& name) {
+  if (is_encoding(name)) return {};
+  return fmt::format(
+      "there is no encoding '{}'; UTF-8, UTF-16, windows-1252, ISO-8859-1, windows-1251, Shift_JIS and "
+      "others are known",
+      name);
+}
+
+CLI::Option* add_states(CLI::App& command, InputOptions& options) {
+  return command
+      .add_option(
+          "--states", options.states,
+          "stored hidden states, queries and keys, or attention: HDF5, .npy, .npz, safetensors, or a folder of them")
+      ->type_name("FILE");
+}
+
+/// @returns --shuffles
+CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const InputWithout& without) {
+  const char* group = "Interventions";
+  if (!without.interventions.empty()) {
+    refused_option(command, "--intervene", without.interventions);
+    return refused_option(command, "--shuffles", without.interventions);
+  }
+  command
+      .add_option("--intervene", options.interventions,
+                  fmt::format("run with part of the model or text changed: {}; HEADS as in L2H3,L4H1; may be given "
+                              "several times",
+                              known_interventions()))
+      ->type_name("WHAT")
+      ->group(group);
+  if (!without.shuffles.empty()) return refused_option(command, "--shuffles", without.shuffles);
+  return command
+      .add_option("--shuffles", options.intervening.shuffles,
+                  "orders of the words of every document under shuffled-words")
+      ->check(whole_number(1, 100000))
+      ->capture_default_str()
+      ->group(group);
+}
+
+}  // namespace
+
+SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without) {
+  SourceOptions added{};
+  added.model = without.model.empty()
+                    ? command
+                          .add_option("--model", options.model,
+                                      "Hugging Face model directory: config.json, model.safetensors, tokenizer")
+                          ->type_name("DIR")
+                    : refused_option(command, "--model", without.model);
+  added.map = command
+                  .add_option("--map", options.map,
+                              "TOML file that says what the model's tensors are, in place of config.json; "
+                              "`headwave inspect --map DIR` prints one")
+                  ->type_name("FILE");
+  added.place = add_place_options(command, options.place, !without.layers);
+  added.text = command.add_option("--text", options.text, "UTF-8 text, cut into documents; -: standard input")
+                   ->type_name("FILE");
+  added.target =
+      command
+          .add_option("--target", options.target,
+                      "text that an encoder-decoder writes, one line beside each line of --text; a line is a document")
+          ->type_name("FILE");
+  added.encoding =
+      command
+          .add_option(
+              "--encoding", options.packing.encoding,
+              "encoding of a text that is not UTF-8: UTF-16, windows-1251, ...; undecodable bytes become U+FFFD")
+          ->check(CLI::Validator(unknown_encoding, "", "encoding"))
+          ->type_name("NAME");
+  added.ids = command
+                  .add_option("--ids", options.ids,
+                              "token ids instead of text: JSON, or one document per line; -: standard input")
+                  ->type_name("FILE");
+  added.features =
+      command
+          .add_option(
+              "--features", options.features,
+              "images or sounds as the model's own processor prepared them: pixel_values; or input_features with "
+              "decoder_input_ids. HDF5, .npz, safetensors, or a folder of .npy files")
+          ->type_name("FILE");
+  added.states =
+      without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
+  added.random = command
+                     .add_option("--random-tokens", options.random_tokens,
+                                 "random tokens in place of a text: so many, twice, in every document (for induction)")
+                     ->check(whole_number(1, 1048576))
+                     ->type_name("N");
+  added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
+  added.random->excludes(added.ids)->excludes(added.states);
+  added.ids->excludes(added.states);
+  for (CLI::Option* other : {added.text, added.ids, added.states, added.random}) {
+    added.features->excludes(other);
+    if (other != added.text) added.target->excludes(other);
+  }
+  added.target->excludes(added.features);
+  added.documents = command
+                        .add_option("--documents", options.packing.documents,
+                                    "number of documents; otherwise all there are, up to 100")
+                        ->check(whole_number(1, 10000000))
+                        ->type_name("N");
+  added.length =
+      command
+          .add_option(
+              "--length", options.packing.length,
+              "tokens per document, special tokens included; otherwise 512, or as many as the model has positions")
+          ->check(whole_number(1, 1048576))
+          ->type_name("N");
+  added.no_special_tokens = command.add_flag("!--no-special-tokens", options.packing.special_tokens,
+                                             "add no special tokens, such as [CLS] and [SEP], to documents");
+  added.allow_unknown =
+      command.add_flag("--allow-unknown", options.packing.allow_unknown,
+                       "accept a text even if the vocabulary cannot spell 90 % of its tokens or more");
+  if (without.states.empty())
+    added.stored = add_stored_options(command, options.stored);
+  else
+    added.stored = refuse_stored_options(command, without.states);
+  added.shuffles = add_interventions(command, options, without);
+  return added;
+}
+
+void require_usage(const SourceOptions& given, const InputOptions& options) {
+  const auto refuse = [](const CLI::Option* option, const char* why) {
+    if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
+  };
+  const std::vector<const CLI::Option*> sources{given.text, given.ids, given.features, given.random, given.states};
+  if (std::ranges::all_of(sources, [](const CLI::Option* source) { return source->empty(); })) {
+    std::string offered;  // what a command refuses stands in no group
+    for (const CLI::Option* source : sources)
+      if (!source->get_group().empty()) offered += (offered.empty() ? "" : ", ") + source->get_name();
+    const std::size_t last = offered.rfind(", ");
+    throw CLI::ValidationError("give one of " + offered.substr(0, last) + " and " + offered.substr(last + 2));
+  }
+  if (given.text->empty()) refuse(given.encoding, "applies to --text only");
+  if (given.text->empty()) refuse(given.allow_unknown, "applies to --text only");
+  if (given.text->empty()) refuse(given.target, "is what is written where --text is read; give that too");
+  if (options.text == "-" && options.target == "-")
+    refuse(given.target, "- is standard input, which --text reads; give one of them as a file");
+  if (!given.target->empty()) refuse(given.length, "does not apply to --target: documents are lines as they stand");
+  // A stored job names it where it has no effect: 1, as it is without being given.
+  if (options.intervening.shuffles > 1 && std::find(options.interventions.begin(), options.interventions.end(),
+                                                    "shuffled-words") == options.interventions.end())
+    refuse(given.shuffles, "applies to --intervene shuffled-words");
+  if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
+  if (!given.states->empty() && given.place.layers != nullptr)
+    refuse(given.place.layers, "does not apply to --states: layers are those that were stored");
+  if (given.states->empty()) {
+    if (given.model->empty())
+      throw CLI::ValidationError("--text, --ids, --features and --random-tokens need --model DIR");
+    refuse(given.stored.head_count, "applies to --states only; the model says how many heads there are");
+    for (const CLI::Option* option : given.stored.where()) refuse(option, "applies to --states only");
+    if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
+    if (!given.features->empty()) {
+      refuse(given.length, "does not apply to --features: the model says how long an image or a sound is");
+      refuse(given.no_special_tokens, "does not apply to --features: nothing is put around the ids");
+    }
+    if (!given.random->empty())
+      refuse(given.length, "does not apply to --random-tokens, which says how many there are");
+    return;
+  }
+  for (const std::string& what : options.interventions)
+    if (given.model->empty())
+      throw CLI::ValidationError(
+          "--intervene", fmt::format("{} does not apply to --states: what the model made of words and positions is "
+                                     "stored; only {}, with --model, change queries and keys",
+                                     what, known_interventions(true)));
+  refuse(given.length, "does not apply to --states: documents are as they were stored");
+  refuse(given.no_special_tokens, "does not apply to --states: documents are as they were stored");
+  if (!given.model->empty())
+    refuse(given.stored.head_count, "does not apply with --model, which says how many heads there are");
+  for (const CLI::Option* of_norm : {given.stored.apply_norm, given.stored.any_states})
+    if (given.model->empty()) refuse(of_norm, "is about the norm of a model; give it with --model DIR");
+}
+
+JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {
+  progress_at("reading the model and the documents");
+  const ModelPlace place = place_of(options.model, options.map, options.place);
+  const auto open = [&]() -> JobInput {
+    if (!given.target->empty()) return pairs_input(place, options.text, options.target, options.packing);
+    if (!given.text->empty()) return text_input(place, options.text, options.packing);
+    if (!given.random->empty())
+      return random_input(place,
+                          {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
+                          options.packing.special_tokens);
+    if (!given.features->empty()) return features_input(place, options.features, options.packing.documents);
+    if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
+    options.stored.states.documents = options.packing.documents.value_or(0);
+    return given.model->empty() ? states_input(options.states, stored_of(options.stored))
+                                : states_input(options.states, place, stored_of(options.stored));
+  };
+  JobInput input = open();
+  for (Index i = 0; !given.ids->empty() && i < input.source->count() && options.packing.length; ++i)
+    if (input.source->length(i) != *options.packing.length)
+      throw CLI::ValidationError("--length", fmt::format("does not apply: {} holds documents of their own lengths, "
+                                                         "document {} has {} tokens",
+                                                         input_name(options.ids), i, input.source->length(i)));
+  if (given.random->empty())
+    require_two_tokens(input, input_name(!given.text->empty()       ? options.text
+                                         : !given.ids->empty()      ? options.ids
+                                         : !given.features->empty() ? options.features
+                                                                    : options.states));
+  const std::vector<std::string> remarks = remarks_on(input, options, given);
+  if (!options.interventions.empty()) progress_at("changing the model");
+  options.intervening.seed = seed;
+  intervene(input, options.interventions, options.intervening);
+  for (const std::string& remark : remarks) say_once(remark);
+  return input;
+}
+
+void require_typed_text(const std::string& text) {
+  require_utf8(text, {.name = "the text on the command line",
+                      .advice = "type it in a terminal whose locale is UTF-8, or have iconv turn it into that"});
+}
+
+namespace {
+
+/// "one document of 12 tokens", "3 documents of up to 12 tokens"
+std::string extent_text(Index documents, std::int64_t length, bool of_one_length) {
+  return fmt::format("{} of {}{} tokens", documents == 1 ? "one document" : fmt::format("{} documents", documents),
+                     of_one_length || documents == 1 ? "" : "up to ", length);
+}
+
+/// What messages call the file or folder that documents come from.
+std::string source_name(const InputOptions& options, const SourceOptions& given) {
+  if (!given.states->empty()) return options.states.string();
+  if (!given.features->empty()) return options.features.string();
+  return input_name(given.text->empty() ? options.ids : options.text);
+}
+
+/// How far the documents go in a stack that reads them, in tokens.
+Index furthest(const JobInput& input, const Stack& stack) {
+  Index tokens = 0;
+  for (Index i = 0; i < input.source->count(); ++i) {
+    if (!input.model.decoder) {
+      tokens = std::max(tokens, input.source->length(i));
+      continue;
+    }
+    const Document document = input.source->document(i);
+    const TokenSequence& read = &stack == &input.model.stack ? document : document.target;
+    tokens = std::max(tokens, static_cast<Index>(read.ids.size()));
+  }
+  return tokens;
+}
+
+/// What is read of a position table where it was never trained; empty: nothing.
+std::string untrained_remark(const JobInput& input, const Stack& stack) {
+  Attributes found;
+  add_trained_rows(found, stack.embedding.positions);
+  if (found.empty()) return {};
+  const auto trained = std::get<std::int64_t>(found.at("trained_rows"));
+  const Index tokens = furthest(input, stack);
+  if (tokens <= trained) return {};
+  return fmt::format("{}; documents of up to {} tokens reach into them: documents of {} tokens or fewer do not",
+                     untrained_rows_text(found), tokens, trained);
+}
+
+/// "text.txt: 35 % of its tokens are unknown, ..."; empty where few are.
+std::string unknown_tokens_text(const std::string& text, double share) {
+  if (share < many_unknown) return {};
+  return fmt::format(
+      "{}: {:.0f} % of its tokens are unknown, since the model's vocabulary cannot spell them; is it in the language "
+      "and the "
+      "spelling that the model was trained on?",
+      text, 100 * share);
+}
+
+}  // namespace
+
+void say_unknown(const Document& document, const Tokenizer& tokenizer) {
+  const double share = unknown_share(document.ids, tokenizer).value_or(0);
+  if (const std::string remark = unknown_tokens_text("the text", share); !remark.empty()) say(remark);
+}
+
+std::string untrained_rows_text(const Attributes& provenance) {
+  if (!provenance.contains("trained_rows")) return {};
+  const auto trained = std::get<std::int64_t>(provenance.at("trained_rows"));
+  const auto rows = std::get<std::int64_t>(provenance.at("position_rows"));
+  return fmt::format(
+      "rows {} to {} of the position table look as if they were never trained (their norm is {:.3g}, that of the rows "
+      "before them {:.3g})",
+      trained, rows - 1, std::get<double>(provenance.at("untrained_norm")),
+      std::get<double>(provenance.at("trained_norm")));
+}
+
+std::string rows_read_text(const Attributes& provenance, Index read) {
+  const std::string untrained = untrained_rows_text(provenance);
+  if (untrained.empty()) return {};
+  const auto trained = std::get<std::int64_t>(provenance.at("trained_rows"));
+  const auto rows = std::get<std::int64_t>(provenance.at("position_rows"));
+  if (read < trained) return {};
+  if (read > trained) return fmt::format("{}; rows 0 to {} are read, these among them", untrained, read - 1);
+  return fmt::format("{}; rows 0 to {} are read (--rows {} reads all)", untrained, read - 1, rows);
+}
+
+std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
+  std::vector<std::string> remarks;
+  const std::string name = input_name(given.text->empty() ? options.ids : options.text);
+  const Attributes provenance = input.source->provenance();
+  const Index documents = input.source->count();
+  for (const Stack* stack : {&input.model.stack, input.model.decoder ? &*input.model.decoder : nullptr})
+    if (stack != nullptr)
+      if (std::string remark = untrained_remark(input, *stack); !remark.empty()) remarks.push_back(std::move(remark));
+  const bool counted = !given.text->empty() || !given.ids->empty();
+  if (counted && !options.packing.documents && documents < usual_documents)
+    remarks.push_back(fmt::format("{}: {}; statistics over so few are rough, {} are usual", name,
+                                  extent_text(documents, std::get<std::int64_t>(provenance.at("length")),
+                                              !given.text->empty() && given.target->empty()),
+                                  usual_documents));
+  if (const auto found = provenance.find("equal_documents"); found != provenance.end()) {
+    const auto equal = std::get<std::int64_t>(found->second);
+    remarks.push_back(fmt::format("{}: {} of {} documents {} equal to an earlier one; each counts once, {} are left",
+                                  source_name(options, given), equal, documents + equal, equal == 1 ? "is" : "are",
+                                  documents));
+  }
+  if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
+    if (const double share = std::get<double>(found->second); share > 0)
+      remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
+                                    100 * share, options.packing.encoding));
+  for (const auto& [share, text] :
+       {std::pair("unknown_share", &options.text), {"target_unknown_share", &options.target}})
+    if (const auto found = provenance.find(share); found != provenance.end())
+      if (std::string remark = unknown_tokens_text(input_name(*text), std::get<double>(found->second)); !remark.empty())
+        remarks.push_back(std::move(remark));
+  if (const auto found = input.provenance.find("tokenizer_unread"); found != input.provenance.end())
+    remarks.push_back(fmt::format("{}: tokens are shown as ids, and none is known to be special or padding",
+                                  std::get<std::string>(found->second)));
+  if (const auto found = provenance.find("stored_layers"); found != provenance.end()) {
+    const auto& stored = std::get<std::string>(found->second);
+    std::vector<Index> layers(input.model.stack.blocks.size());
+    std::iota(layers.begin(), layers.end(), Index{0});
+    const std::string all = layers_text(layers);
+    std::string remark = fmt::format("{}: {}, layer{} {}", options.states.string(),
+                                     extent_text(documents, std::get<std::int64_t>(provenance.at("length")), false),
+                                     stored.find_first_of(",-") == stored.npos ? "" : "s", stored);
+    if (!given.model->empty() && stored != all)
+      remark += fmt::format(" of the model's {}; the others are not looked at", all);
+    if (given.model->empty())
+      remark += input.model.stack.block.causal ? "; attention is causal" : "; attention goes both ways";
+    if (attribute_text(provenance, "special_tokens").starts_with("not known"))
+      remark += "; no token is known to be special (pairs without_special are all pairs)";
+    remarks.push_back(remark);
+  }
+  return remarks;
+}
+
+void say_once(const std::string& remark) {
+  static std::set<std::string> said;
+  if (said.insert(remark).second) say(visible_text(remark));
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../data/models/model_directory.h"
+#include "../../data/sources/stored_states.h"
+#include "../../data/tokens/tokenizer.h"
+#include "../../job/inputs/intervention_text.h"
+#include "../../job/inputs/job_input.h"
+#include "../../job/run/job.h"
+#include "cli11.h"
+
+namespace headwave::cli {
+
+/// How much of a model is opened, and where its weights are.
+struct PlaceOptions {
+  std::string layers;  ///< "0-7"; empty: all
+  std::string weights = "auto";
+  std::string max_memory;  ///< as for byte_size(); empty: what the machine has free
+};
+
+/// The options --layers, or null, and --weights.
+struct PlaceOptionsGiven {
+  CLI::Option *layers, *weights;
+};
+
+/// Adds --weights, and --layers if asked.
+PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bool layers = true);
+
+/// The model of --model and --map, with these options.
+ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options);
+
+/// What stored states are, if a file does not say it.
+struct StoredOptions {
+  StoredStatesOptions states;
+  std::string axes;  ///< of the dataset, as typed
+};
+
+struct StoredOptionsGiven {
+  CLI::Option *head_count, *layer, *dataset, *axes, *states_map, *apply_norm, *any_states;
+
+  /// The options that say where states are and what they are.
+  [[nodiscard]] std::array<const CLI::Option*, 6> where() const {
+    return {layer, dataset, axes, states_map, apply_norm, any_states};
+  }
+};
+
+/// Adds --head-count, --layer, --dataset, --axes, --states-map, --apply-norm and --any-states.
+StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options);
+
+/// Adds them to a command without --states: each is refused with the reason.
+StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& why);
+
+/// Reads the options as typed.
+StoredStatesOptions stored_of(const StoredOptions& options);
+
+/// Where a model and its documents come from, and which interventions change them.
+struct InputOptions {
+  std::filesystem::path model, map, text, target, ids, features, states;
+  PlaceOptions place;
+  PackingOptions packing;
+  StoredOptions stored;
+  Index random_tokens = 0;  ///< period of repeated random tokens; 0: none
+  std::vector<std::string> interventions;
+  InterventionOptions intervening;
+};
+
+/// The options whose meaning depends on where documents come from.
+struct SourceOptions {
+  CLI::Option *model, *map, *text, *target, *encoding, *ids, *features, *states, *random, *documents, *length,
+      *no_special_tokens, *allow_unknown, *shuffles;
+  PlaceOptionsGiven place;
+  StoredOptionsGiven stored;
+};
+
+/// Why a command lacks some of these options; empty: it has them.
+struct InputWithout {
+  std::string states = {}, interventions = {}, shuffles = {}, model = {};
+  bool layers = false;  ///< whether its --layers means something else
+};
+
+/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --features, --states,
+/// --random-tokens, --intervene and their companions. Options that the command lacks are refused with the
+/// reason; in the returned struct they are options that are never given.
+SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});
+
+/// Refuses options that would have no effect.
+/// @throws CLI::ValidationError
+void require_usage(const SourceOptions& given, const InputOptions& options);
+
+/// Opens the input that the options name, and prints remarks about it to stderr, each once.
+/// @param seed  of random tokens and shuffled words
+JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed);
+
+/// Refuses a text on the command line that is not in UTF-8.
+/// @throws FormatError with the place of the first bad byte
+void require_typed_text(const std::string& text);
+
+/// Facts about an input that a user should know and that are no error.
+std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given);
+
+/// Warns if the vocabulary cannot spell a typed text.
+void say_unknown(const Document& document, const Tokenizer& tokenizer);
+
+/// "rows 207 to 511 of the position table look as if they were never trained: ...", from the attributes of
+/// add_trained_rows() (job/run/provenance.h); empty without them.
+std::string untrained_rows_text(const Attributes& provenance);
+
+/// The same for a command that reads a position table, with the rows that it read; empty also if these are
+/// all trained.
+/// @param provenance  of its result
+/// @param read        number of rows read
+std::string rows_read_text(const Attributes& provenance, Index read);
+
+/// Help of --rows, for commands that read a position table and no documents.
+constexpr const char* rows_help = "first rows of the position table to read; 0: those that look trained";
+
+/// Prints a remark once, even if a command opens its input twice to compare two runs.
+void say_once(const std::string& remark);
+
+}  // namespace headwave::cli

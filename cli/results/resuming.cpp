@@ -1,0 +1,81 @@
+#include "resuming.h"
+
+#include <charconv>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "../../core/errors/error.h"
+#include "../../data/files/file_lock.h"
+#include "../options/values.h"
+
+namespace headwave::cli {
+
+void add_resume_options(CLI::App& app, const std::string& command, ResumeOptions& options) {
+  app.add_flag("--resume", options.resume,
+               "go on where a " + command + " of the same with the same --out was ended; begin if there was none")
+      ->configurable(false);
+  app.add_option(
+         "--keep-every", options.keep_every,
+         "seconds of documents after which a " + command + " keeps what it came to, for --resume; 0: after each")
+      ->check(real_number(0, 1e6))
+      ->capture_default_str()
+      ->type_name("S")
+      ->configurable(false);
+}
+
+namespace fs = std::filesystem;
+
+fs::path resume_file_in(const OutputFolder& folder, const fs::path& name, const ResumeOptions& options, bool force) {
+  fs::path file = folder.path() / name;
+  if (options.resume || !fs::exists(fs::symlink_status(file))) return file;
+  if (!force)
+    throw IoError(
+        fmt::format("{}: is what an unfinished run came to; go on with it with --resume, or begin anew with --force",
+                    file.string()));
+  fs::remove(file);
+  return file;
+}
+
+void remove_resume_file(const fs::path& file, const fs::path& lock, const std::function<void()>& others) {
+  if (!fs::exists(fs::symlink_status(file)) && !fs::exists(fs::symlink_status(lock))) return;
+  const LockFile held(lock);  // which goes with it
+  if (others) others();
+  fs::remove(file);
+}
+
+LastWords resume_words() {
+  return LastWords("ended before it was done; go on with --resume");
+}
+
+namespace {
+
+std::optional<Shard> read_shard(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto part = std::from_chars(text.data(), end, shard.part);
+  if (part.ec != std::errc() || part.ptr == end || *part.ptr != '/') return std::nullopt;
+  const auto parts = std::from_chars(part.ptr + 1, end, shard.parts);
+  if (parts.ec != std::errc() || parts.ptr != end || shard.part < 1 || shard.part > shard.parts) return std::nullopt;
+  return shard;
+}
+
+}  // namespace
+
+CLI::Option* add_shard_option(CLI::App& command, std::string& shard, const std::string& help) {
+  const auto wrong = [](const std::string& text) {
+    return read_shard(text) ? "" : fmt::format("expected a part of so many, 1/16 to 16/16, got '{}'", text);
+  };
+  return command.add_option("--shard", shard, help)
+      ->check(CLI::Validator(wrong, "", "part"))
+      ->type_name("PART/PARTS")
+      ->excludes("--json")
+      ->configurable(false);
+}
+
+Shard shard_of(const std::string& text) {
+  return *read_shard(text);
+}
+
+}  // namespace headwave::cli

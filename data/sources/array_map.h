@@ -1,0 +1,76 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../../core/attention/block.h"
+
+namespace headwave {
+
+class NamedArrays;
+
+/// What a file or a map says of the attention that its arrays belong to. Unset: not said.
+struct AttentionFacts {
+  std::optional<Index> heads, d_head, window;
+  std::optional<bool> causal, turned;
+  std::optional<double> scale;
+  bool operator==(const AttentionFacts&) const = default;
+};
+
+/// "num_heads 8, causal 1"; "nothing" where no fact is set.
+std::string text_of(const AttentionFacts& facts);
+
+/// The facts of a map, and of those that it does not set the numbers beside the arrays
+/// (NamedArrays::number()).
+/// @throws FormatError if a number is out of range
+AttentionFacts attention_facts(const NamedArrays& arrays, const AttentionFacts& mapped);
+
+/// Refuses facts that differ from the model's: states of another model would give attention that nobody
+/// computed.
+/// @param path  for messages
+/// @throws ShapeError if they differ
+void require_same_attention(const std::filesystem::path& path, const AttentionFacts& facts, const BlockSpec& spec);
+
+/// What an axis of an array counts. Finished attention has queries and keys where other arrays have tokens
+/// and their width.
+enum class ArrayAxis { layer, document, head, token, width, query, key };
+constexpr std::size_t array_axis_kinds = 7;
+
+/// Reads axes in their order: "layer,document,token,width", "layer,document,head,query,key".
+/// @returns nothing where a word is no axis or comes twice, or there are neither token and width nor query
+///         and key
+std::optional<std::vector<ArrayAxis>> array_axes(std::string_view text);
+/// What array_axes() expects, for messages.
+constexpr const char* expected_axes =
+    "some of layer, document, head, token, width in their order, token and width among them; of finished attention "
+    "query and key in their place";
+/// Whether axes are those of finished attention.
+bool has_keys(const std::vector<ArrayAxis>& axes);
+/// "layer, document, token, width"
+std::string axes_text(const std::vector<ArrayAxis>& axes);
+
+/// The arrays of one kind, of all layers and documents.
+struct MappedArray {
+  std::string name;             ///< a pattern (found_arrays.h) with {layer} and {document}; empty: not stored
+  std::vector<ArrayAxis> axes;  ///< empty: the usual ones for their number
+  Index first_number = 0;       ///< the lowest {layer}
+  Index first_layer = 0;        ///< the layer that it stands for
+  std::vector<Index> layers;    ///< along the axis of layers; empty: first_layer, first_layer + 1, ...
+};
+
+/// What the arrays of a file are.
+struct ArrayMap {
+  MappedArray states, queries, keys;
+  MappedArray attention;  ///< finished; then there are no states, queries and keys
+  std::string ids, special, tokens, document_name;
+  AttentionFacts facts;  ///< these take precedence over the file's
+};
+
+/// Reads a map in TOML; docs/stored-states.md explains every key.
+/// @throws IoError if the file cannot be read; FormatError naming the file and the key
+ArrayMap read_array_map(const std::filesystem::path& file);
+
+}  // namespace headwave

@@ -1,0 +1,333 @@
+#include "found_arrays.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/errors/error.h"
+#include "../../core/model/model.h"
+#include "../arrays/safetensors_file.h"
+#include "../files/printable.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr std::string_view layer_mark = "{layer}", document_mark = "{document}";
+
+std::string with_mark(std::string pattern, std::string_view mark, const std::string& text) {
+  const std::size_t at = pattern.find(mark);
+  return at == pattern.npos ? pattern : pattern.replace(at, mark.size(), text);
+}
+
+std::string name_of_layer(std::string pattern, const std::string& digits) {
+  return with_mark(std::move(pattern), layer_mark, digits);
+}
+
+/// Sorts by number where all are numbers, else by bytes.
+void sort_documents(std::vector<std::string>& documents) {
+  const bool numbers = std::ranges::all_of(documents, [](const std::string& text) {
+    return text.size() < 18 && text.find_first_not_of("0123456789") == text.npos;
+  });
+  if (numbers)
+    std::ranges::sort(documents, {}, [](const std::string& text) { return std::pair(std::stoll(text), text); });
+  else
+    std::ranges::sort(documents);
+}
+
+/// The names of a kind of array that say the layer, the likeliest first.
+std::vector<std::string> names_by_layer(const std::string& word) {
+  return {word + "/layer_{layer}", word + "_layer_{layer}", word + "/{layer}", word + "_{layer}"};
+}
+
+/// The names of hidden states, the likeliest first.
+const std::vector<std::string>& usual_state_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = names_by_layer("hidden_states");
+    all.insert(all.end(), {"layer_{layer}/hidden_states", "layer_{layer}", "hidden_states", "states", "embeddings",
+                           "last_hidden_state"});
+    return all;
+  }();
+  return names;
+}
+
+/// Axes of states, or of queries or keys, by their number.
+/// @param projected     queries or keys
+/// @param layers_named  the name says the layer
+/// @param one_document  each document has arrays of its own
+/// @returns nothing where none is usual
+std::vector<ArrayAxis> usual_axes(std::size_t count, bool projected, bool layers_named, bool one_document) {
+  if (count == 2) return {ArrayAxis::token, ArrayAxis::width};
+  if (count == 3)
+    return one_document && !layers_named ? std::vector{ArrayAxis::layer, ArrayAxis::token, ArrayAxis::width}
+                                         : std::vector{ArrayAxis::document, ArrayAxis::token, ArrayAxis::width};
+  if (count == 4 && projected) return {ArrayAxis::document, ArrayAxis::head, ArrayAxis::token, ArrayAxis::width};
+  if (count == 4 && !layers_named) return {ArrayAxis::layer, ArrayAxis::document, ArrayAxis::token, ArrayAxis::width};
+  return {};
+}
+
+/// Axes of finished attention by their number: the last ones of layer, document, head, query, key. The first
+/// of four is not known unless the layer is, or there is one document.
+std::vector<ArrayAxis> usual_attention_axes(std::size_t count, bool layer_known, bool one_document) {
+  constexpr std::array all{ArrayAxis::layer, ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
+  if (count < 2 || count > all.size() || (count == all.size() && layer_known)) return {};
+  if (count != 4) return {all.end() - static_cast<std::ptrdiff_t>(count), all.end()};
+  if (layer_known) return {ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
+  if (one_document) return {ArrayAxis::layer, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
+  return {};
+}
+
+class Search {
+ public:
+  Search(const NamedArrays& arrays, const ArraySearch& search)
+      : arrays_(arrays), search_(search), names_(arrays.names()) {}
+
+  [[nodiscard]] FoundArrays found() {
+    const ArrayMap map = search_.map ? *search_.map : usual_map();
+    const bool by_hand = search_.map.has_value();
+    add(map.states, "hidden states", &FoundLayer::states, by_hand);
+    add(map.queries, "queries", &FoundLayer::queries, by_hand);
+    add(map.keys, "keys", &FoundLayer::keys, by_hand);
+    add(map.attention, "finished attention", &FoundLayer::attention, by_hand);
+    if (layers_.empty())
+      throw FormatError(
+          no_such_array(arrays_, "hidden_states/layer_L",
+                        "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'"),
+          {give("dataset", "", "to name the array"), give("states_map", "", "to say what is stored")});
+    if (search_.layer && layers_said_)
+      throw ShapeError(
+          fmt::format("{}: names or an axis already say which layer states enter", arrays_.path().string()),
+          omit("layer"));
+    FoundArrays contents;
+    for (auto& [layer, parts] : layers_) {
+      parts.layer = layer;
+      if (parts.queries.has_value() != parts.keys.has_value())
+        throw FormatError(fmt::format("{}: of layer {} only the {} are stored; expected both or neither",
+                                      arrays_.path().string(), layer, parts.queries ? "queries" : "keys"));
+      contents.layers.push_back(std::move(parts));
+    }
+    contents.documents.assign(documents_.begin(), documents_.end());
+    sort_documents(contents.documents);
+    contents.ids = beside(map.ids, {"ids", "input_ids"}, contents);
+    contents.special = beside(map.special, {"special", "special_tokens_mask"}, contents);
+    contents.tokens = beside(map.tokens, {"tokens"}, contents);
+    contents.document_name = beside(map.document_name, {"document_name"}, contents);
+    contents.attention_mask = first_usual({"attention_mask"});
+    return contents;
+  }
+
+ private:
+  [[nodiscard]] bool matches(const std::string& pattern) const {
+    return std::ranges::any_of(names_, [&](const std::string& name) {
+      NameMatch ignored;
+      return fits_pattern(pattern, name, ignored);
+    });
+  }
+
+  [[nodiscard]] std::string first_usual(const std::vector<std::string>& patterns) const {
+    const auto found = std::ranges::find_if(patterns, [&](const std::string& pattern) { return matches(pattern); });
+    return found == patterns.end() ? "" : *found;
+  }
+
+  [[nodiscard]] ArrayMap usual_map() const {
+    ArrayMap map;
+    map.states.name = first_usual(usual_state_names());
+    map.queries.name = first_usual(names_by_layer("queries"));
+    map.keys.name = first_usual(names_by_layer("keys"));
+    if (!map.states.name.empty() || !map.queries.name.empty() || !map.keys.name.empty()) return map;
+    map.attention.name = first_usual(usual_attention_names());
+    if (map.attention.name.empty() && names_.size() == 1)
+      (arrays_.shape(names_.front()).size() == 5 ? map.attention : map.states).name = names_.front();
+    return map;
+  }
+
+  /// @param needed  that it is there: a map says so
+  void add(const MappedArray& dataset, const char* what, std::optional<LayerArray> FoundLayer::*part, bool needed) {
+    if (dataset.name.empty()) return;
+    const bool layers_named = has_layer_mark(dataset.name);
+    std::map<Index, std::pair<std::string, std::string>> numbers;  // a name of that number, and how it writes it
+    for (const std::string& name : names_) {
+      NameMatch match;
+      if (!fits_pattern(dataset.name, name, match)) continue;
+      const auto& [number, named] = *numbers.try_emplace(match.number, name, match.digits).first;
+      if (named.second != match.digits)
+        throw FormatError(fmt::format("{} and '{}' are both of number {}; expected one of them",
+                                      arrays_.called(named.first), printable(name), number));
+      if (!match.document.empty()) documents_.insert(match.document);
+    }
+    if (numbers.empty() && needed) throw FormatError(no_such_array(arrays_, dataset.name, what));
+    for (const auto& [number, named] : numbers) {
+      const auto& [name, digits] = named;
+      LayerArray found{name_of_layer(dataset.name, digits), axes_of(dataset, name, part), -1};
+      if (found.has(ArrayAxis::layer)) {
+        add_entries(dataset, name, found, part);
+        continue;
+      }
+      layers_said_ = layers_said_ || layers_named;
+      const Index at = layers_named ? number - dataset.first_number + dataset.first_layer
+                                    : search_.layer.value_or(dataset.first_layer);
+      keep(at, name, std::move(found), part);
+    }
+  }
+
+  void add_entries(const MappedArray& dataset, const std::string& name, LayerArray found,
+                   std::optional<LayerArray> FoundLayer::*part) {
+    const auto axis = static_cast<std::size_t>(std::ranges::find(found.axes, ArrayAxis::layer) - found.axes.begin());
+    const Index count = arrays_.shape(name)[axis];
+    if (!dataset.layers.empty() && static_cast<Index>(dataset.layers.size()) != count)
+      throw FormatError(fmt::format("{} has {} layers, the map names {} of them ('layers'); expected as many",
+                                    arrays_.called(name), count, dataset.layers.size()));
+    layers_said_ = true;
+    for (found.entry = 0; found.entry < count; ++found.entry)
+      keep(dataset.layers.empty() ? dataset.first_layer + found.entry
+                                  : dataset.layers[static_cast<std::size_t>(found.entry)],
+           name, found, part);
+  }
+
+  void keep(Index at, const std::string& name, LayerArray found, std::optional<LayerArray> FoundLayer::*part) {
+    if (at < 0 || at >= most_layers)
+      throw FormatError(
+          fmt::format("{} would be of layer {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
+    std::optional<LayerArray>& place = layers_[at].*part;
+    if (place)
+      throw FormatError(fmt::format("{} would be of layer {}, which '{}' is of already; expected one of them",
+                                    arrays_.called(name), at, printable(place->name)));
+    place = std::move(found);
+  }
+
+  [[nodiscard]] std::vector<ArrayAxis> axes_of(const MappedArray& dataset, const std::string& name,
+                                               std::optional<LayerArray> FoundLayer::*part) const {
+    const std::vector<Index> shape = arrays_.shape(name);
+    const bool layers_named = has_layer_mark(dataset.name);
+    const bool one = search_.one_document || has_document_mark(dataset.name);
+    const bool attention = part == &FoundLayer::attention;
+    std::vector<ArrayAxis> axes = dataset.axes;
+    if (axes.empty() && attention)
+      axes = usual_attention_axes(shape.size(), layers_named || search_.layer, one);
+    else if (axes.empty())
+      axes = usual_axes(shape.size(), part != &FoundLayer::states, layers_named, one);
+    const bool sound = axes.size() == shape.size() && std::ranges::all_of(shape, [](Index size) { return size > 0; });
+    if (sound) return axes;
+    if (!dataset.axes.empty())
+      throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays_.called(name),
+                                    shape_text(shape), axes_text(dataset.axes)));
+    const bool square = shape.size() > 3 && shape.back() == shape[shape.size() - 2];
+    throw FormatError(
+        fmt::format("{} has shape {}, expected {}, none of them 0", arrays_.called(name), shape_text(shape),
+                    attention
+                        ? "(layers, documents, heads, T, T) or, where the layer is known, (documents, heads, T, T)"
+                        : "(documents, T, width) or (T, width)"),
+        {give("axes", square && !attention ? "layer,document,head,query,key" : "",
+              square && !attention ? "if it is finished attention" : "to say which axes it has"),
+         give("states_map")});
+  }
+
+  [[nodiscard]] std::string beside(const std::string& named, const std::vector<std::string>& usual,
+                                   const FoundArrays& contents) const {
+    if (named.empty()) return first_usual(usual);
+    const std::string first = contents.documents.empty() ? "" : contents.documents.front();
+    if (!arrays_.has(name_of_document(named, first)))
+      throw FormatError(no_such_array(arrays_, named, "every token or document"));
+    return named;
+  }
+
+  const NamedArrays& arrays_;
+  const ArraySearch& search_;
+  std::vector<std::string> names_;
+  std::map<Index, FoundLayer> layers_;
+  std::set<std::string> documents_;
+  bool layers_said_ = false;
+};
+
+}  // namespace
+
+bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& match) {
+  const std::size_t brace = pattern.find('{');
+  if (name.substr(0, brace) != pattern.substr(0, brace)) return false;
+  if (brace == pattern.npos) return name.size() == pattern.size();
+  name.remove_prefix(brace);
+  pattern.remove_prefix(brace);
+  if (pattern.starts_with(layer_mark)) {
+    const auto [stop, problem] = std::from_chars(name.data(), name.data() + name.size(), match.number);
+    match.digits.assign(name.data(), stop);
+    return problem == std::errc() && match.number >= 0 &&
+           fits_pattern(pattern.substr(layer_mark.size()), name.substr(match.digits.size()), match);
+  }
+  if (!pattern.starts_with(document_mark))  // a brace of the name's own
+    return name.starts_with('{') && fits_pattern(pattern.substr(1), name.substr(1), match);
+  for (std::size_t length = 1; length <= name.size() && name[length - 1] != '/'; ++length) {
+    match.document = name.substr(0, length);
+    if (fits_pattern(pattern.substr(document_mark.size()), name.substr(length), match)) return true;
+  }
+  return false;
+}
+
+bool has_layer_mark(std::string_view pattern) {
+  return pattern.find(layer_mark) != pattern.npos;
+}
+
+bool has_document_mark(std::string_view pattern) {
+  return pattern.find(document_mark) != pattern.npos;
+}
+
+std::string name_of_document(std::string pattern, const std::string& document) {
+  return with_mark(std::move(pattern), document_mark, document);
+}
+
+const std::vector<std::string>& usual_attention_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const std::string word : {"attentions", "attention"}) {
+      const std::vector<std::string> layers = names_by_layer(word);
+      all.insert(all.end(), layers.begin(), layers.end());
+      all.push_back("layer_{layer}/" + word);
+    }
+    all.insert(all.end(), {"attentions", "attention"});
+    return all;
+  }();
+  return names;
+}
+
+bool LayerArray::has(ArrayAxis axis) const {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+std::vector<const LayerArray*> FoundLayer::parts() const {
+  std::vector<const LayerArray*> parts;
+  for (const std::optional<LayerArray>* part : {&states, &queries, &keys, &attention})
+    if (*part) parts.push_back(&**part);
+  return parts;
+}
+
+FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search) {
+  return Search(arrays, search).found();
+}
+
+ArrayExtent array_extent(const NamedArrays& arrays, const LayerArray& part, const std::string& document) {
+  const std::string name = name_of_document(part.name, document);
+  const std::vector<Index> shape = arrays.shape(name);
+  if (shape.size() != part.axes.size() || std::ranges::any_of(shape, [](Index size) { return size < 1; }))
+    throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays.called(name),
+                                  shape_text(shape), axes_text(part.axes)));
+  ArrayExtent extent{1, 0, 1, 0};
+  Index keys = 0;
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    const ArrayAxis axis = part.axes[a];
+    if (axis == ArrayAxis::document) extent.documents = shape[a];
+    if (axis == ArrayAxis::token || axis == ArrayAxis::query) extent.length = shape[a];
+    if (axis == ArrayAxis::width || axis == ArrayAxis::head) extent.width *= shape[a];
+    if (axis == ArrayAxis::head) extent.heads = shape[a];
+    if (axis == ArrayAxis::key) keys = shape[a];
+  }
+  if (part.has(ArrayAxis::key) && keys != extent.length)
+    throw FormatError(fmt::format("{} has shape {}: {} queries and {} keys, expected as many of both",
+                                  arrays.called(name), shape_text(shape), extent.length, keys));
+  return extent;
+}
+
+}  // namespace headwave

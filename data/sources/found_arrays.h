@@ -1,0 +1,97 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../../core/numbers/matrix.h"
+#include "array_map.h"
+#include "named_arrays.h"
+
+namespace headwave {
+
+// Patterns of names: in "{document}/layer_{layer}/hidden" {layer} is a whole number and {document} any text
+// without '/'.
+
+/// What {layer} and {document} of a pattern are in a name.
+struct NameMatch {
+  Index number = -1;     ///< {layer}; -1: the pattern has none
+  std::string digits;    ///< the number as it is written: "07"
+  std::string document;  ///< {document}; empty: the pattern has none
+};
+
+/// Whether a name fits a pattern. Of several ways to fit, the one with the shortest document counts.
+bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& match);
+
+[[nodiscard]] bool has_layer_mark(std::string_view pattern);
+[[nodiscard]] bool has_document_mark(std::string_view pattern);
+
+/// The pattern with {document} replaced.
+std::string name_of_document(std::string pattern, const std::string& document);
+
+/// The patterns that are tried for finished attention, in this order.
+const std::vector<std::string>& usual_attention_names();
+
+/// The array of one kind (states, queries, keys or attention) of one layer.
+struct LayerArray {
+  std::string name;             ///< may have {document} in it
+  std::vector<ArrayAxis> axes;  ///< as many as the array has
+  Index entry = -1;             ///< of the layer along an axis of layers; -1: there is no such axis
+
+  [[nodiscard]] bool has(ArrayAxis axis) const;
+};
+
+/// The arrays of one layer: states, or queries and keys, or all of these; or finished attention.
+struct FoundLayer {
+  Index layer = 0;
+  std::optional<LayerArray> states, queries, keys, attention;
+
+  /// The arrays that are there.
+  [[nodiscard]] std::vector<const LayerArray*> parts() const;
+};
+
+/// The arrays that a file holds, by what they are.
+struct FoundArrays {
+  std::vector<FoundLayer> layers;                   ///< ascending
+  std::vector<std::string> documents;               ///< values of {document}, in order; empty: names have none
+  std::string ids, special, tokens, document_name;  ///< names of arrays; empty: missing
+  std::string attention_mask;                       ///< the same; its entries must be 1
+};
+
+/// What is known before arrays are looked for.
+struct ArraySearch {
+  std::optional<ArrayMap> map;  ///< unset: by the usual names
+  std::optional<Index> layer;   ///< that states enter where names do not say it; unset: 0
+  bool one_document = false;    ///< the arrays are of one document: three axes are layer, token, width
+};
+
+/// Finds states, queries and keys, or finished attention among the arrays of a file. Without a map states are
+/// the first of
+///
+///     hidden_states/layer_L  hidden_states_layer_L  hidden_states/L  hidden_states_L  layer_L/hidden_states  layer_L
+///     hidden_states  states  embeddings  last_hidden_state; or the only array
+///
+/// and queries and keys have the first four names with their own word. If none of these is there, finished
+/// attention is the first of usual_attention_names(), or the only array of five axes. Axes are (token,
+/// width), (document, token, width) or, where the name does not say the layer, (layer, document, token,
+/// width) of states; (document, head, token, width) of queries and keys with four axes; the last ones of
+/// (layer, document, head, query, key) of attention.
+/// @throws FormatError naming the array, its shape and what was expected, or the nearest names; ShapeError if
+///         a layer was given though names say it
+FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search);
+
+/// The sizes of an array: (documents, T, width), the width of all heads together; of finished attention the
+/// width is the number of heads.
+struct ArrayExtent {
+  Index documents = 1, length = 0, width = 0;
+  Index heads = 0;  ///< along an axis of heads; 0: there is no such axis
+};
+
+/// The sizes of an array.
+/// @param document  the value of {document}
+/// @throws FormatError if there is no such array, it has another shape, or attention has not as many keys as
+///         queries
+ArrayExtent array_extent(const NamedArrays& arrays, const LayerArray& part, const std::string& document);
+
+}  // namespace headwave

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "../../core/attention/document.h"
+#include "../../core/fields/field.h"
+#include "../../core/model/model.h"
+
+namespace headwave {
+
+/// The title of files that a StateWriter wrote.
+inline constexpr const char* stored_states_title = "states of a model, stored by headwave";
+
+/// What is stored of every document, and how.
+struct StateLayout {
+  std::vector<Index> layers;  ///< ascending
+  bool states = true;         ///< what enters the layers' projections
+  bool projections = false;   ///< queries and keys, turned where positions are rotary
+  bool half = false;          ///< as float16: 11 bits of every number
+  unsigned packing = 0;       ///< zlib's level, 0 to 9
+};
+
+/// Writes states of documents to HDF5, one document after another, in the layout that stored_states() reads.
+/// A file may be larger than memory. It appears whole or not at all, and ends with the digest of its bytes,
+/// so that readers refuse a file that was damaged.
+///
+/// Beside the states it holds `tokens`, `ids`, `special` (documents, T) and `document_name` (documents),
+/// where documents have them; the attributes num_heads, head_dim, causal, score_scale, and window where there
+/// is one; `turned` with queries and keys.
+class StateWriter {
+ public:
+  /// @throws IoError if the file cannot be made; ShapeError if nothing is to be stored
+  StateWriter(const std::filesystem::path& path, const BlockSpec& block, const StateLayout& layout);
+  StateWriter(const StateWriter&) = delete;
+  StateWriter& operator=(const StateWriter&) = delete;
+  ~StateWriter();
+
+  /// Writes a document.
+  /// @param document  `stored` has the layers of the layout
+  /// @throws ShapeError if it has another length, other layers or other widths than the first, or lacks what
+  ///         the first had; NumericError if a number is not finite, or too large for float16; IoError if the
+  ///         disk refuses
+  void append(const Document& document);
+
+  /// Finishes the file, and gives it its name.
+  /// @param as  another name for the file, in its folder; empty: its own
+  /// @throws ShapeError if no document was written; IoError if the disk refuses
+  void finish(const Attributes& provenance, const std::filesystem::path& as = {});
+
+ private:
+  struct File;
+  std::unique_ptr<File> file_;
+};
+
+/// Refuses a file of a StateWriter that does not hold what was written, or whose bytes do not have its
+/// digest.
+/// @param first  the first document
+/// @throws FormatError if the digest is that of other bytes, or an array is missing or of another number of
+///         documents; Error as Hdf5File
+void require_stored(const std::filesystem::path& file, const StateLayout& layout, const Document& first,
+                    Index documents);
+
+}  // namespace headwave

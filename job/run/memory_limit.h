@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// Measures the resident memory of this process every few milliseconds while it lives, keeps the largest
+/// value, and raises a flag before a limit is exceeded: when memory that grows as fast as it did between the
+/// last two measurements would exceed it at the next one. Memory that was freed is given back to the system
+/// first.
+class MemoryWatch {
+ public:
+  /// @param limit  bytes; 0: none
+  explicit MemoryWatch(std::int64_t limit = 0);
+
+  /// Set once memory reached the limit: for Stoppable.
+  [[nodiscard]] const std::atomic<bool>& is_exceeded() const { return is_exceeded_; }
+  /// The most bytes since the beginning, or since the last call.
+  std::int64_t most();
+
+ private:
+  void watch(const std::stop_token& stop);
+
+  std::int64_t limit_;
+  std::atomic<bool> is_exceeded_{false};
+  std::mutex mutex_;
+  std::int64_t most_;
+  std::condition_variable_any woken_;
+  std::jthread watcher_;  // the last member: it ends before the members that it reads
+};
+
+/// Decides how many documents go through a model side by side, from the memory that earlier documents took.
+///
+///     next = (limit - resident) / largest,  between 1 and `most`                   (1)
+///
+/// `resident` is the memory of this process now, `largest` the most by which it grew for one document so far.
+/// The first documents are a guess, and so are documents that are longer than all before them: a MemoryWatch
+/// ends what (1) does not foresee.
+class SideBySide {
+ public:
+  /// @param limit  bytes of resident memory; 0: none, `most` documents always
+  SideBySide(std::int64_t limit, Index first, Index most);
+
+  [[nodiscard]] bool is_limited() const { return limit_ > 0; }
+  /// Documents to take side by side now.
+  [[nodiscard]] Index next() const { return next_; }
+  /// Whether documents have been measured yet.
+  [[nodiscard]] bool has_measured() const { return largest_ > 0; }
+  /// Whether so many bytes more leave half of the room for documents.
+  [[nodiscard]] bool has_room(double bytes) const;
+  /// Does some work with `documents` side by side, and measures what they take.
+  void measured(Index documents, const std::function<void()>& work);
+
+ private:
+  std::int64_t limit_, largest_ = 0;
+  Index next_, most_;
+};
+
+/// Bytes of resident memory that this process can have without a limit of its own: what it has, and most of
+/// what is free.
+std::int64_t usual_memory_limit();
+
+}  // namespace headwave

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// Where a job stands.
+struct JobProgress {
+  std::string stage;      ///< "preparation", "attention", "head_cluster"
+  Index done = 0;         ///< steps of the stage; the stage is over when all are done
+  Index total = 0;        ///< steps of the stage altogether
+  Index done_before = 0;  ///< steps that an earlier run had done
+};
+using ProgressCallback = std::function<void(const JobProgress&)>;
+
+/// Tells a callback which stage a job is in, and how far in it.
+class StageReport {
+ public:
+  /// @param progress  may be empty
+  explicit StageReport(ProgressCallback progress) : progress_(std::move(progress)) {}
+
+  /// Begins a stage and ends the one before it.
+  /// @param done_before  steps that an earlier run had done
+  void begin(const std::string& name, Index steps = 1, Index done_before = 0);
+  /// Reports how many steps of the stage are done.
+  void reached(Index steps);
+  /// Ends the last stage.
+  void end();
+
+ private:
+  ProgressCallback progress_;
+  JobProgress now_;
+};
+
+/// Puts a prefix before the names of the stages of a job that is one of several: "words only: attention".
+ProgressCallback with_prefix(const ProgressCallback& progress, const std::string& prefix);
+
+/// "40 s", "12 min", "3.5 h".
+std::string duration_text(double seconds);
+
+/// Wall time left in the stage, at the rate of the steps done so far; NaN before the first.
+///
+///     left = passed (total - done) / (done - done_before) - since, at least 0          (1)
+///
+/// Stages that come later are not in it: how long they take is not known before they begin.
+/// @param passed  seconds from the beginning of the stage to the last report
+/// @param since   seconds since that report
+double seconds_left(const JobProgress& now, double passed, double since);
+
+/// "attention: 12 of 100, about 40 s left"
+std::string progress_text(const JobProgress& now, double passed, double since);
+
+/// Whether a log is due another line.
+/// @param passed   seconds since the beginning
+/// @param written  when the last line was written, in the same seconds; 0: no line yet
+/// @param begins   whether a stage has begun since that line
+bool line_due(double passed, double written, bool begins);
+
+}  // namespace headwave

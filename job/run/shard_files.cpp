@@ -1,0 +1,164 @@
+#include "shard_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/errors/error.h"
+#include "../../data/files/printable.h"
+#include "../../data/files/replaced_file.h"
+#include "document_pass.h"
+
+namespace headwave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* extension = ".part";
+
+const SealedKind part_block{
+    .name = "a block of a divided run", .anew = {give("force", "", "to run that part again")}, .other = {}};
+
+/// What stands before the sums.
+struct BlockHead {
+  Index block = 0, blocks = 0;
+  std::string job;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.block, self.blocks, self.job);
+  }
+};
+
+fs::path file_of(const fs::path& folder, Index block, const DocumentBlocks& blocks) {
+  return folder / fmt::format("block-{:02}-of-{:02}{}", block + 1, blocks.count(), extension);
+}
+
+/// Somebody else's .part files, as of browsers, are none.
+bool is_block(const std::string& name) {
+  return name.size() == std::string_view("block-01-of-64.part").size() && is_numbered_name(name, "block-#-of-#.part");
+}
+
+std::vector<fs::path> blocks_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code problem;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, problem))
+    if (is_block(entry.path().filename().string())) files.push_back(entry.path());
+  if (problem) throw IoError(fmt::format("{}: cannot be listed: {}", shown_path(folder), problem.message()));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// "documents 16 to 31, blocks 5 to 8 of 25".
+std::string run_of(const DocumentBlocks& blocks, Index first, Index last) {
+  return fmt::format(
+      "documents {} to {}, {} of {}", blocks.first(first), blocks.first(last + 1) - 1,
+      first == last ? fmt::format("block {}", first + 1) : fmt::format("blocks {} to {}", first + 1, last + 1),
+      blocks.count());
+}
+
+/// The first blocks without a file, those in a row together.
+void require_all(const std::vector<fs::path>& by_block, const DocumentBlocks& blocks) {
+  const auto first = std::find_if(by_block.begin(), by_block.end(), [](const fs::path& file) { return file.empty(); });
+  if (first == by_block.end()) return;
+  const auto end = std::find_if(first, by_block.end(), [](const fs::path& file) { return !file.empty(); });
+  const auto others = std::count_if(end, by_block.end(), [](const fs::path& file) { return file.empty(); });
+  throw FormatError(
+      fmt::format("the parts are not the whole run: none has {}{}",
+                  run_of(blocks, first - by_block.begin(), end - by_block.begin() - 1),
+                  others > 0
+                      ? fmt::format(", and {} more {}", others, others == 1 ? "block is" : "blocks are") + " missing"
+                      : ""),
+      give("resume", "", "where that part was run, to end it"));
+}
+
+}  // namespace
+
+bool holds_shard(const fs::path& folder) {
+  try {
+    return !blocks_in(folder).empty();
+  } catch (const IoError&) {
+    return false;
+  }
+}
+
+ShardFolder::ShardFolder(fs::path folder, Attributes identity, std::string job)
+    : folder_(std::move(folder)), identity_(std::move(identity)), job_(std::move(job)) {}
+
+bool ShardFolder::begun() const {
+  return !blocks_in(folder_).empty();
+}
+
+std::vector<Index> ShardFolder::missing(const DocumentBlocks& blocks, BlockRange range) const {
+  std::vector<Index> result;
+  for (const fs::path& file : blocks_in(folder_)) SealedFile(file, part_block, identity_);
+  for (Index block = range.first; block < range.end; ++block)
+    if (!fs::exists(file_of(folder_, block, blocks))) result.push_back(block);
+  return result;
+}
+
+void ShardFolder::gather(const std::vector<Index>& missing, DocumentPass& pass, StageReport& report) const {
+  const DocumentBlocks& blocks = pass.blocks();
+  Index documents = 0, done = 0;
+  for (const Index block : missing) documents += blocks.first(block + 1) - blocks.first(block);
+  report.begin("preparation");
+  pass.prepare();
+  report.begin("attention", documents);
+  const auto keep = [&](Index block, const BlockSums& sums) {
+    write_sealed(file_of(folder_, block, blocks), part_block, identity_, [&](ByteWriter& bytes) {
+      bytes.write(BlockHead{block, blocks.count(), job_});
+      DocumentPass::write(bytes, sums);
+    });
+  };
+  pass.run_blocks(missing, keep, [&] { report.reached(++done); });
+}
+
+void ShardFolder::remove() const {
+  for (const fs::path& file : blocks_in(folder_)) fs::remove(file);
+}
+
+ShardFiles::ShardFiles(const std::vector<fs::path>& places) {
+  for (const fs::path& place : places) {
+    if (!fs::is_directory(place)) {
+      files_.push_back(place);
+      continue;
+    }
+    const std::vector<fs::path> files = blocks_in(place);
+    if (files.empty())
+      throw IoError(
+          fmt::format("{}: holds no part of a run; expected {} files of a divided run", shown_path(place), extension));
+    files_.insert(files_.end(), files.begin(), files.end());
+  }
+  if (files_.empty()) throw IoError("there are no parts to put together; expected folders of a divided run");
+  job_ = SealedFile(files_.front(), part_block, {}).bytes().read<BlockHead>().job;
+}
+
+void ShardFiles::gather(const Attributes& identity, DocumentPass& pass, StageReport& report) const {
+  const DocumentBlocks& blocks = pass.blocks();
+  std::vector<fs::path> by_block(static_cast<std::size_t>(blocks.count()));
+  for (const fs::path& file : files_) {
+    const BlockHead head = SealedFile(file, part_block, identity).bytes().read<BlockHead>();
+    if (head.blocks != blocks.count() || head.block < 0 || head.block >= head.blocks)
+      throw FormatError(fmt::format("{}: is block {} of {}; the run has {}", shown_path(file), head.block + 1,
+                                    head.blocks, blocks.count()));
+    fs::path& place = by_block[static_cast<std::size_t>(head.block)];
+    if (!place.empty())
+      throw FormatError(fmt::format("{}: has {}, as {} has; give each part once", shown_path(file),
+                                    run_of(blocks, head.block, head.block), shown_path(place)));
+    place = file;
+  }
+  require_all(by_block, blocks);
+  report.begin("preparation");
+  pass.prepare();
+  report.begin("attention", blocks.first(blocks.count()));
+  for (Index block = 0; block < blocks.count(); ++block) {
+    const SealedFile kept(by_block[static_cast<std::size_t>(block)], part_block, identity);
+    ByteReader bytes = kept.bytes();
+    (void)bytes.read<BlockHead>();
+    pass.join(pass.read_block(bytes));
+    report.reached(blocks.first(block + 1));
+  }
+}
+
+}  // namespace headwave

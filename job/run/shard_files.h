@@ -1,0 +1,64 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "document_blocks.h"
+#include "job.h"
+#include "sealed_file.h"
+
+namespace headwave {
+
+/// The folder of one part of a job that is divided by hand over machines: a file with the sums of each block
+/// of documents. A file appears whole or not at all, so an interrupted part is resumed at its first missing
+/// block.
+class ShardFolder {
+ public:
+  /// @param identity  as of ResumeFile
+  /// @param job       the options as a job file (job_text()), for the command that merges the parts
+  ShardFolder(std::filesystem::path folder, Attributes identity, std::string job);
+
+  /// Whether the folder holds a block, of this job or another.
+  [[nodiscard]] bool begun() const;
+  /// The blocks of a range that have no file yet.
+  /// @throws FormatError if a file is damaged or belongs to another run
+  [[nodiscard]] std::vector<Index> missing(const DocumentBlocks& blocks, BlockRange range) const;
+  /// Looks at the documents of the missing blocks, and writes a file for each block.
+  void gather(const std::vector<Index>& missing, DocumentPass& pass, StageReport& report) const;
+  /// Removes all blocks in the folder.
+  void remove() const;
+
+ private:
+  std::filesystem::path folder_;
+  Attributes identity_;
+  std::string job_;
+};
+
+/// Whether a folder holds blocks of any divided job; false if it cannot be listed.
+bool holds_shard(const std::filesystem::path& folder);
+
+/// The block files of all parts of a job.
+class ShardFiles {
+ public:
+  /// @param places  folders of parts, or files of blocks
+  /// @throws IoError if no place is given, or a folder has no block; FormatError if the first block is
+  ///         damaged
+  explicit ShardFiles(const std::vector<std::filesystem::path>& places);
+
+  /// The options of the job, from the first block.
+  [[nodiscard]] const std::string& job() const { return job_; }
+  [[nodiscard]] Index files() const { return static_cast<Index>(files_.size()); }
+
+  /// Adds up the sums of all blocks instead of looking at documents.
+  /// @param identity  of the job; all parts must have it
+  /// @throws FormatError naming a block that is damaged, of another run, given twice, or missing, before
+  ///         anything is added
+  void gather(const Attributes& identity, DocumentPass& pass, StageReport& report) const;
+
+ private:
+  std::vector<std::filesystem::path> files_;
+  std::string job_;
+};
+
+}  // namespace headwave

@@ -1,0 +1,47 @@
+"""Profiles of attention, summed inside the forward pass of a model of PyTorch (docs/profiles.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterable
+
+from ..errors import FormatError
+
+if TYPE_CHECKING:
+    from .watching import Watch
+
+
+def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = None, first: int = 1, tokenizer: Any = None,
+          special: Iterable[int] = (), kernel: str = "auto", seed: int = 1, deal: bool = False,
+          least: int = 8) -> "Watch":
+    """Sums up where a model's heads look while the model runs, as it is: on its device, in its dtype, with its own attention.
+
+        with headwave.watch(model) as w:
+            for batch in batches:
+                model(**batch)
+        w.result().save("profiles.h5")
+
+    The model's own attention function computes its outputs, unchanged to the bit. Beside it, tiles of weights are computed again from the
+    same queries and keys and summed by offset; no matrix of queries by keys is made. Every call holds whole documents, one in each row of
+    the batch; padding is left out, packed sequences are taken apart; a call with a cache goes on with the documents of the call before.
+
+    Args:
+        model: a model of transformers, or a module that holds one; in eval() if it drops attention weights
+        exact: largest |offset| with a column of its own, in tokens; four bins per doubling beyond
+        blocks: sums that are kept apart for intervals: document n counts in block n % blocks
+        rows: query rows sampled of a document, by position; None: all. The result says the error of that
+        first: tokens at the beginning of a document whose pairs are counted apart
+        tokenizer, special: special tokens, whose pairs are counted apart too
+        kernel: "torch", "triton" or "auto": Triton's where it is installed and the device is a GPU
+        seed: of the sampled rows, and of what is dealt
+        deal: sum dealt profiles too (docs/account.md), of documents of one length: three more walks over each, and mean queries and keys of
+            every place are kept
+        least: documents of each half that give means before any is dealt
+
+    Raises:
+        FormatError: a layer computes attention in a way that cannot be followed; the message names it
+    """
+    try:
+        from .watching import Watch
+    except ImportError as error:
+        raise FormatError("watch: needs PyTorch; pip install torch transformers") from error
+    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least)

@@ -1,0 +1,76 @@
+"""Offset bins and query bands: which columns and rows the sums of a watched model have."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+BINS_PER_DOUBLING = 4
+LONGEST = 2 ** 20     # tokens: offsets beyond are refused
+FIRST_BAND = 128      # queries in the first band; every tile of query rows lies within one band
+BANDS = 14            # [0, 128), [128, 256), [256, 512), ... the last one without end
+
+
+class OffsetBins:
+    """Offsets t = key - query, in tokens, ascending: each by itself for |t| <= exact, then in logarithmic bins.
+
+    Bins beyond begin at |t| = ceil((exact + 1) 2^(k/4)), k = 0, 1, ..., the rule of the program's own bins, up to 2^20 tokens.
+
+    Args:
+        exact: largest |t| that has a bin of its own
+    """
+
+    def __init__(self, exact: int) -> None:
+        starts = list(range(exact + 1))
+        k = 0
+        while (start := math.ceil((exact + 1) * 2 ** (k / BINS_PER_DOUBLING))) < LONGEST:
+            if start > starts[-1]:
+                starts.append(start)
+            k += 1
+        self.exact = exact
+        self.starts = np.array(starts, np.int64)              # least |t| of each distance's bin
+        ends = np.append(self.starts[1:], LONGEST) - 1
+        self.first = np.concatenate([-ends[:0:-1], self.starts])   # (bins) least offset
+        self.last = np.concatenate([-self.starts[:0:-1], ends])    # (bins) greatest offset
+        self.count = len(self.first)
+        self.centre = len(self.starts) - 1                    # the bin of t = 0
+        self._of: dict[tuple[int, int, torch.device], torch.Tensor] = {}
+
+    def of(self, first: int, count: int, device: torch.device) -> torch.Tensor:
+        """Bins of the offsets first .. first + count - 1."""
+        at = (first, count, device)
+        if at not in self._of:
+            if len(self._of) > 4096:
+                self._of.clear()
+            offsets = np.arange(first, first + count)
+            distance = np.searchsorted(self.starts, np.abs(offsets), side="right") - 1
+            self._of[at] = torch.from_numpy(self.centre + np.sign(offsets) * distance).to(device)
+        return self._of[at]
+
+
+def band_of(position: int) -> int:
+    """Band of a query by its position in its document."""
+    return 0 if position < FIRST_BAND else min(BANDS - 1, (position // FIRST_BAND).bit_length())
+
+
+def band_first(band: int) -> int:
+    """First position of a band."""
+    return 0 if band == 0 else FIRST_BAND << (band - 1)
+
+
+def row_tiles(first: int, end: int, shift: int, most: int) -> list[tuple[int, int]]:
+    """Cuts query rows first .. end - 1 into tiles of at most `most` rows, none of which goes over the edge of a band.
+
+    Args:
+        shift: position in the document of row 0
+    """
+    tiles, row = [], first
+    while row < end:
+        band = band_of(row + shift)
+        limit = end if band == BANDS - 1 else min(end, band_first(band + 1) - shift)
+        stop = row + -(-(limit - row) // -(-(limit - row) // most))   # as many tiles as needed, of about one size
+        tiles.append((row, stop))
+        row = stop
+    return tiles

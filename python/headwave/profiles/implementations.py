@@ -1,0 +1,138 @@
+"""What the attention functions of transformers compute: the arguments of one call, read as Scores.
+
+Each reader follows one function of transformers, argument by argument. A function that is none of these, or that has grown a parameter since,
+is refused by name: whatever it does to the scores would be missing.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable
+
+import torch
+
+from ..errors import FormatError
+from .tiles import Scores
+
+CALLED_BY = ("module", "query", "key", "value", "attention_mask")
+
+
+def named(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a call of an attention function, by name."""
+    return {**dict(zip(CALLED_BY, args)), **kwargs}
+
+
+def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, shift: int) -> Scores:
+    """What made the weights of one call.
+
+    Args:
+        function: transformers' function, or the model's own eager one
+        name: of the implementation, as in the config
+        given: its arguments by name
+        output: what it returned
+        shift: the key that stands where the first query stands
+
+    Raises:
+        FormatError: the function, or what it was given, is not understood
+    """
+    from transformers.integrations.flash_attention import flash_attention_forward
+    from transformers.integrations.flex_attention import flex_attention_forward
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    module = given["module"]
+    if module.training and given.get("dropout"):
+        raise FormatError(f"watch: {type(module).__name__} drops attention weights at random; call model.eval() first")
+    inner = inspect.unwrap(function)
+    for known, reader, parameters in ((sdpa_attention_forward, _sdpa, _SDPA), (flex_attention_forward, _flex, _FLEX),
+                                      (flash_attention_forward, _flash, _FLASH)):
+        if inner is inspect.unwrap(known):
+            _require_known(known, parameters)
+            return reader(module, given, shift)
+    weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
+    expected = (*given["query"].shape[:3], given["key"].shape[2])
+    if isinstance(weights, torch.Tensor) and tuple(weights.shape) == expected:
+        return _finished(given, weights, shift)
+    raise FormatError(f"watch: {type(module).__name__} computes attention by '{name}' ({getattr(function, '__module__', '?')}."
+                      f"{getattr(function, '__name__', '?')}), which watch does not know; call model.set_attn_implementation('sdpa') or ('eager')")
+
+
+_PLAIN = {"module", "query", "key", "value", "attention_mask", "dropout", "scaling", "is_causal", "kwargs"}
+_SDPA = _PLAIN | {"position_bias"}
+_FLEX = _PLAIN | {"softcap", "s_aux", "position_bias"}
+_FLASH = _PLAIN | {"sliding_window", "softcap", "s_aux"}
+
+
+def _require_known(function: Callable[..., Any], parameters: set[str]) -> None:
+    new = [name for name in inspect.signature(function).parameters if name not in parameters]
+    if new:
+        raise FormatError(f"watch: {function.__name__} of this transformers takes '{new[0]}', which watch does not know; "
+                          "call model.set_attn_implementation('eager')")
+
+
+def _scale(given: dict[str, Any]) -> float:
+    scaling = given.get("scaling")
+    return float(scaling) if scaling is not None else given["query"].shape[-1] ** -0.5
+
+
+def _sdpa(module: Any, given: dict[str, Any], shift: int) -> Scores:
+    query, key, mask = given["query"], given["key"], given.get("attention_mask")
+    is_causal = given.get("is_causal")
+    is_causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
+    causal = bool(query.shape[2] > 1 and mask is None and is_causal)
+    if causal and shift:   # PyTorch aligns to the upper left
+        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries without a mask; which key "
+                          "stands at a query cannot be told; call model.set_attn_implementation('eager')")
+    return Scores(query, key, _scale(given), shift, causal, mask, given.get("position_bias"))
+
+
+def _flex(module: Any, given: dict[str, Any], shift: int) -> Scores:
+    mask = given.get("attention_mask")
+    if mask is not None and not isinstance(mask, torch.Tensor):
+        mask = mask.mask_mod
+    bias = given.get("position_bias")
+    return Scores(given["query"], given["key"], _scale(given), shift, False, mask, bias, (0, 0), given.get("softcap"), given.get("s_aux"))
+
+
+def _flash(module: Any, given: dict[str, Any], shift: int) -> Scores:
+    if given.get("indices") is not None or given.get("block_table") is not None:
+        raise FormatError(f"watch: {type(module).__name__} attends to chosen keys alone, or from pages of a cache; expected whole keys")
+    query, key, padding = given["query"], given["key"], given.get("attention_mask")
+    is_causal = given.get("is_causal")
+    is_causal = is_causal if is_causal is not None else module.is_causal
+    window = given.get("sliding_window")
+    window = (window, window) if window is not None and key.shape[2] > window else (0, 0)
+    segments = _segments(given)
+    mask: Callable[..., torch.Tensor] | None = None
+    if segments is not None:
+        mask = lambda b, h, i, j: segments[i] == segments[j]  # noqa: E731
+    elif padding is not None:
+        padding = padding.bool()
+        mask = lambda b, h, i, j: padding[b, j]  # noqa: E731
+    if shift != key.shape[2] - query.shape[2] and (is_causal or window[0]):
+        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries; expected the last query at the "
+                          "last key")
+    return Scores(query, key, _scale(given), shift, bool(is_causal), mask, None, window, given.get("softcap"), given.get("s_aux"))
+
+
+def _segments(given: dict[str, Any]) -> torch.Tensor | None:
+    """Which of several packed sequences each token of a flash attention call belongs to: (T)."""
+    query, ends = given["query"], given.get("cu_seq_lens_q")
+    if ends is not None:
+        return torch.searchsorted(ends.to(query.device).long(), torch.arange(query.shape[2], device=query.device), right=True)
+    positions = given.get("position_ids")
+    if positions is None or query.shape[0] != 1 or query.shape[2] == 1 or tuple(positions.shape) != (1, query.shape[2]):
+        return None
+    restarts = torch.diff(positions[0], prepend=positions[0, :1] - 1) != 1
+    return restarts.cumsum(0) if bool(restarts.any()) else None
+
+
+def _finished(given: dict[str, Any], weights: torch.Tensor, shift: int) -> Scores:
+    mask = given.get("attention_mask")
+    if mask is not None and mask.ndim != 4:
+        raise FormatError(f"watch: {type(given['module']).__name__} was given a mask of shape {tuple(mask.shape)}; expected (batch, heads, "
+                          "queries, keys)")
+    if mask is not None:
+        mask = mask[..., :weights.shape[3]]
+        if mask.dtype != torch.bool and not mask.is_floating_point():
+            mask = mask.bool()
+    return Scores(given["query"], given["key"], _scale(given), shift, False, mask, weights=weights)

@@ -1,0 +1,483 @@
+"""Sums of attention weights by offset, tile by tile, in plain PyTorch operations: on any device, and the oracle of the Triton kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Iterable, Iterator
+
+import numpy as np
+import torch
+
+from .bins import BANDS, OffsetBins, band_of
+
+FIRST_KEYS = 8        # of a document: their weight is summed key by key, for the sink
+REGULAR, APART = 0, 1  # kinds of pairs: a pair is apart if its query or its key is
+
+
+@dataclasses.dataclass
+class Scores:
+    """What makes the attention weights of one call of an attention function.
+
+        A = softmax over keys j of cap(scale q_i . k_j) + bias_ij, masked                             (1)
+
+    with cap(s) = soft_cap tanh(s / soft_cap). A sink logit of a head takes part in the softmax like one key more, whose weight is left out.
+
+    Query row i stands where key i + shift stands, so that pair (i, j) has the offset t = j - i - shift.
+
+    Args:
+        query: (B, H, Tq, d) after norms and rotary positions
+        key: (B, Hk, Tk, d), Hk divides H: query head h reads key head h // (H / Hk)
+        causal: whether t <= 0 alone is allowed
+        mask: (B or 1, H or 1, Tq, Tk), boolean (True: allowed) or added to the scores; or a function of (b, h, i, j)
+        bias: (B or 1, H, Tq, Tk), added to the scores
+        window: (before, after): |t| < before for keys before their query, < after behind it; 0: no limit
+        sinks: (H) logits
+        weights: (B, H, Tq, Tk) in place of (1): finished weights
+        by_offset: (H, 2 T - 1), added to the scores at t = -(T-1) .. T-1
+    """
+
+    query: torch.Tensor
+    key: torch.Tensor
+    scale: float
+    shift: int = 0
+    causal: bool = False
+    mask: torch.Tensor | Callable[..., torch.Tensor] | None = None
+    bias: torch.Tensor | None = None
+    window: tuple[int, int] = (0, 0)
+    soft_cap: float | None = None
+    sinks: torch.Tensor | None = None
+    weights: torch.Tensor | None = None
+    by_offset: torch.Tensor | None = None
+
+    def contiguous(self) -> "Scores":
+        """The same, with the keys of each head side by side, as many small products read them."""
+        return self if self.key.is_contiguous() else dataclasses.replace(self, key=self.key.contiguous())
+
+    def keys_of(self, first: int, end: int, k0: int, k1: int) -> tuple[int, int]:
+        """The keys, of k0 .. k1 - 1, that query rows first .. end - 1 may look at as far as `causal` and `window` say."""
+        before, after = self.window
+        if before:
+            k0 = max(k0, first + self.shift - before + 1)
+        if after:
+            k1 = min(k1, end + self.shift + after - 1)
+        if self.causal:
+            k1 = min(k1, end + self.shift)
+        return k0, max(k0, k1)
+
+    def allowed(self, rows: Any, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
+        """Which pairs may be looked at: (n or 1, H or 1, r1 - r0, ke - kb), rows in reverse."""
+        t = self._offsets(r0, r1, kb, ke)
+        allowed = torch.ones_like(t, dtype=torch.bool)
+        if self.causal:
+            allowed &= t <= 0
+        before, after = self.window
+        if before:
+            allowed &= t > -before
+        if after:
+            allowed &= t < after
+        allowed = allowed[None, None]
+        if self.mask is not None:
+            allowed = allowed & self._mask(rows, r0, r1, kb, ke)[0]
+        return allowed
+
+    def scores(self, rows: Any, heads: slice, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
+        """Masked scores, rows in reverse: (n, heads, r1 - r0, ke - kb); what is masked is the least number that there is."""
+        group = self.query.shape[1] // self.key.shape[1]
+        wide = torch.promote_types(self.query.dtype, torch.float32)
+        q = self.query[rows, heads, r0:r1].flip(2).to(wide) * self.scale
+        k = self.key[rows, heads.start // group:heads.stop // group, kb:ke].to(wide)
+        n, h, count, d = q.shape
+        s = torch.matmul(q.reshape(n, h // group, group * count, d), k.transpose(2, 3)).view(n, h, count, ke - kb)
+        if self.soft_cap:
+            s = s.div_(self.soft_cap).tanh_().mul_(self.soft_cap)
+        if self.bias is not None:
+            s += self._part(self.bias, rows, heads, r0, r1, kb, ke)
+        if self.by_offset is not None:   # rows are in reverse: each reads it from one further on than the row above
+            first = kb - (r1 - 1) - self.shift + self.by_offset.shape[1] // 2
+            s += self.by_offset[heads, first:first + count + ke - kb - 1].unfold(-1, ke - kb, 1)
+        least = torch.finfo(wide).min
+        if self.mask is not None:
+            allowed, added = self._mask(rows, r0, r1, kb, ke, heads)
+            s = s.masked_fill_(~allowed, least) if added is None else (s + added).masked_fill_(~allowed, least)
+        if self.causal or any(self.window):
+            t = self._offsets(r0, r1, kb, ke)
+            if self.causal:   # only the last columns hold keys behind some query
+                last = max(0, r0 + self.shift + 1 - kb)
+                s[..., last:].masked_fill_(t[:, last:] > 0, least)
+            if self.window[0]:
+                s.masked_fill_(t <= -self.window[0], least)
+            if self.window[1]:
+                s.masked_fill_(t >= self.window[1], least)
+        return s
+
+    def weights_of(self, s: torch.Tensor, heads: slice) -> tuple[torch.Tensor, torch.Tensor]:
+        """Weights, as padded_for() holds them, and the entropy of each row in nats, of masked scores, which are overwritten."""
+        top = s.amax(-1, keepdim=True)
+        padded = padded_for(s.shape, s)
+        e = torch.exp(s.sub_(top), out=padded[..., :s.shape[-1]])
+        some = e.sum(-1, keepdim=True)
+        whole = some if self.sinks is None else some + torch.exp(self.sinks[heads].to(s.dtype)[None, :, None, None] - top)
+        entropy = (torch.log(whole) * some - s.mul_(e).sum(-1, keepdim=True)) / whole
+        e.div_(whole)
+        return padded, entropy[..., 0]
+
+    def _offsets(self, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
+        device = self.query.device
+        rows = torch.arange(r1 - 1, r0 - 1, -1, device=device)[:, None]
+        return torch.arange(kb, ke, device=device)[None] - rows - self.shift
+
+    def _mask(self, rows: Any, r0: int, r1: int, kb: int, ke: int, heads: slice = slice(None)) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """What the mask allows, and what it adds."""
+        if callable(self.mask):
+            return self._called(rows, r0, r1, kb, ke), None
+        part = self._part(self.mask, rows, heads, r0, r1, kb, ke)
+        if part.dtype == torch.bool:
+            return part, None
+        return part > torch.finfo(part.dtype).min / 2, part
+
+    def _part(self, of: torch.Tensor, rows: Any, heads: slice, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
+        of = of[rows] if of.shape[0] > 1 else of
+        of = of[:, heads] if of.shape[1] > 1 else of
+        return of[:, :, r0:r1, kb:ke].flip(2)
+
+    def _called(self, rows: Any, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
+        device = self.query.device
+        b = torch.arange(self.query.shape[0], device=device)[rows]
+        h, i = torch.zeros(1, dtype=torch.long, device=device), torch.arange(r1 - 1, r0 - 1, -1, device=device)
+        j = torch.arange(kb, ke, device=device)
+        shape = (len(b), 1, len(i), len(j))
+        try:   # functions of indices take whole axes at once
+            called = self.mask(b[:, None, None, None], h[None, :, None, None], i[None, None, :, None], j[None, None, None, :])
+            return called.expand(shape)
+        except (RuntimeError, IndexError):
+            each = self.mask
+            for dims in ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None), (0, None, None, None)):
+                each = torch.vmap(each, in_dims=dims, out_dims=0)
+            return each(b, h, i, j)
+
+
+@dataclasses.dataclass
+class Span:
+    """Documents of one call that lie alike: queries q0 .. q1 - 1 and keys k0 .. k1 - 1 of some rows of the batch.
+
+    Args:
+        rows: of the batch, one for each document
+        documents: their numbers in the job
+        place: position in its document of the key k0
+        apart_queries, apart_keys: rows and keys whose pairs are counted apart: special tokens, and the first of a document
+        shift: of Scores, where the documents have one of their own
+    """
+
+    rows: list[int]
+    documents: list[int]
+    q0: int
+    q1: int
+    k0: int
+    k1: int
+    place: int = 0
+    apart_queries: list[int] = dataclasses.field(default_factory=list)
+    apart_keys: list[int] = dataclasses.field(default_factory=list)
+    shift: int | None = None
+
+    @property
+    def index(self) -> Any:
+        """The rows of the batch, as cheap to take as there is."""
+        first = self.rows[0]
+        return slice(first, first + len(self.rows)) if self.rows == list(range(first, first + len(self.rows))) else self.rows
+
+    def position(self, row: int, shift: int) -> int:
+        """Position in its document of a query row."""
+        return self.place + row + shift - self.k0
+
+
+@dataclasses.dataclass
+class TileSums:
+    """What a tile of query rows adds up to, for each of n documents and each head.
+
+    Args:
+        weight: (n, 2, H, bins) by kind of pair and offset
+        entropy: (n, H) -sum A ln A, in nats
+        kept: (n, H) sum of weights: the number of rows, but for what sink logits take
+        first_keys: (n, H, FIRST_KEYS) weight on each of the first keys of the document
+    """
+
+    weight: torch.Tensor
+    entropy: torch.Tensor
+    kept: torch.Tensor
+    first_keys: torch.Tensor
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        return iter((self.weight, self.entropy, self.kept, self.first_keys))
+
+
+def stacked(parts: Iterable[tuple[TileSums, int, float]]) -> tuple[TileSums, list[int], list[float]]:
+    """Sums of several groups of query rows as one, groups first; their bands, and how many rows each row stands for."""
+    sums, bands, factors = zip(*parts)
+    return TileSums(*(torch.stack(of) for of in zip(*sums))), list(bands), list(factors)
+
+
+def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
+    """A tensor (..., rows, columns + rows): weights go to the first columns, the rest is 0, as diagonals() needs it."""
+    *lead, rows, columns = shape
+    padded = torch.empty(*lead, rows, columns + rows, dtype=like.dtype, device=like.device)
+    padded[..., columns:] = 0
+    return padded
+
+
+def diagonals(padded: torch.Tensor) -> torch.Tensor:
+    """Sums along diagonals of tiles whose rows are in reverse: (..., rows, columns + rows) -> (..., columns + rows - 1).
+
+    Read with one column less, each row begins one further to the right than the row above: equal offsets stand in one column.
+    """
+    rows, width = padded.shape[-2:]
+    turned = padded.flatten(-2)[..., :rows * (width - 1)].unflatten(-1, (rows, width - 1))
+    return turned.sum(-2)
+
+
+def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: int, shift: int, bins: OffsetBins,
+             entropy: torch.Tensor | None = None) -> TileSums:
+    """Adds up one tile of weights, `padded` as padded_for() made it; the weights of pairs apart are set to 0 on the way.
+
+    Args:
+        entropy: (n, H, rows) where it is known
+    """
+    rows, columns = r1 - r0, ke - kb
+    weights = padded[..., :columns]
+    wide = torch.float32 if padded.device.type == "mps" else torch.float64
+    entropy = torch.special.entr(weights).sum((-2, -1)) if entropy is None else entropy.sum(-1)
+    first_keys = weights.new_zeros(*weights.shape[:2], FIRST_KEYS)
+    leading = span.place + kb - span.k0   # position in the document of the tile's first key
+    if leading < FIRST_KEYS:
+        some = min(FIRST_KEYS - leading, columns)
+        first_keys[..., leading:leading + some] = weights[..., :some].sum(-2)
+    apart = _take_apart(weights, [i for i in span.apart_queries if r0 <= i < r1], [j for j in span.apart_keys if kb <= j < ke], r1, kb)
+    index = bins.of(kb - (r1 - 1) - shift, rows + columns - 1, padded.device)
+    sums = weights.new_zeros(weights.shape[0], 2, weights.shape[1], bins.count, dtype=wide)
+    regular = diagonals(padded)
+    sums[:, REGULAR].index_add_(-1, index, regular.to(wide))
+    kept = regular.sum(-1)
+    if apart is not None:
+        sums[:, APART].index_add_(-1, index, apart.to(wide))
+        kept = kept + apart.sum(-1)
+    return TileSums(sums, entropy.to(wide), kept.to(wide), first_keys.to(wide))
+
+
+def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: int, kb: int) -> torch.Tensor | None:
+    """Takes the weights of some rows and columns out of a tile: their sums by offset."""
+    if not queries and not keys:
+        return None
+    rows, columns = weights.shape[-2:]
+    sums = weights.new_zeros(*weights.shape[:-2], rows + columns - 1)
+    for i in queries:
+        at = r1 - 1 - i
+        sums[..., at:at + columns] += weights[..., at, :]
+        weights[..., at, :] = 0
+    for j in keys:
+        at = j - kb
+        sums[..., at:at + rows] += weights[..., at]
+        weights[..., at] = 0
+    return sums
+
+
+def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins, budget: int) -> TileSums | None:
+    """Sums over the query rows r0 .. r1 - 1 of a span; None: they see no key.
+
+    Args:
+        budget: bytes that the weights of a tile may take; heads come in as many parts as that asks for
+    """
+    kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
+    if ke <= kb:
+        return None
+    total = scores.query.shape[1]
+    group = total // scores.key.shape[1]
+    size = len(span.rows) * (r1 - r0) * (ke - kb + r1 - r0) * 4 * group
+    some = group * max(1, min(total // group, budget // size))
+    parts = []
+    for first in range(0, total, some):
+        heads = slice(first, min(total, first + some))
+        entropy = None
+        if scores.weights is not None:
+            given = scores.weights[span.index, heads, r0:r1, kb:ke].flip(2)
+            given = given.to(torch.promote_types(given.dtype, torch.float32))
+            padded = padded_for(given.shape, given)
+            padded[..., :ke - kb] = given
+        else:
+            padded, entropy = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)
+        if scores.mask is not None:   # rows that may look nowhere are nobody's
+            seen = scores.allowed(span.index, r0, r1, kb, ke).any(-1, keepdim=True)
+            seen = seen if seen.shape[1] == 1 else seen[:, heads]
+            padded[..., :ke - kb] *= seen
+            entropy = None if entropy is None else entropy * seen[..., 0]
+        parts.append(sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, entropy))
+    if len(parts) == 1:
+        return parts[0]
+    return TileSums(*(torch.cat([getattr(part, of.name) for part in parts], 2 if of.name == "weight" else 1)
+                      for of in dataclasses.fields(TileSums)))
+
+
+@dataclasses.dataclass
+class Counts:
+    """Pairs of query rows, for each of n documents (or one for all): by kind, as TileSums without heads.
+
+    Args:
+        pairs: (n, 2, bins) how many
+        uniform: (n, 2, bins) sum of the weights that they had if every allowed key had the same
+        rows: (n) queries that may look somewhere
+        uniform_entropy: (n) sum over rows of ln(allowed keys), in nats
+    """
+
+    pairs: torch.Tensor
+    uniform: torch.Tensor
+    rows: torch.Tensor
+    uniform_entropy: torch.Tensor
+
+
+def count_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -> Counts | None:
+    """Counts the pairs of the query rows r0 .. r1 - 1 of a span; masks that differ by head are counted by their first."""
+    kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
+    if ke <= kb:
+        return None
+    allowed = scores.allowed(span.index, r0, r1, kb, ke)[:, :1].to(torch.float32)
+    open_keys = allowed.sum(-1, keepdim=True)
+    padded = padded_for((allowed.shape[0], 2, *allowed.shape[2:]), allowed)
+    padded[:, :1, :, :ke - kb] = allowed
+    padded[:, 1:, :, :ke - kb] = allowed / open_keys.clamp(min=1)
+    sums = sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, padded[..., 0])
+    seen = (open_keys > 0).sum((1, 2, 3)).to(sums.weight.dtype)
+    logs = torch.log(open_keys.clamp(min=1)).sum((1, 2, 3)).to(sums.weight.dtype)
+    return Counts(sums.weight[:, :, 0], sums.weight[:, :, 1], seen, logs)
+
+
+def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -> Counts | None:
+    """The same without a mask, where the keys of each row are an interval: no tile is made."""
+    first, end = scores.keys_of(r0, r1, span.k0, span.k1)
+    if end <= first:
+        return None
+    shift, (before, after) = scores.shift, scores.window
+    i = np.arange(r0, r1)
+    low = np.maximum(span.k0, i + shift - before + 1) if before else np.full(len(i), span.k0)
+    high = np.minimum(span.k1, i + shift + 1) if scores.causal else np.full(len(i), span.k1)
+    high = np.minimum(high, i + shift + after) if after else high
+    keys = np.maximum(high - low, 0)
+    share = np.where(keys > 0, 1 / np.maximum(keys, 1), 0)   # of each allowed key in its row
+    pairs, uniform = np.zeros((2, bins.count)), np.zeros((2, bins.count))
+    if len(i) * bins.count < end - first:   # few rows: how much of each row's keys lies in each bin
+        within = np.minimum((high - i - shift)[:, None], bins.last + 1) - np.maximum((low - i - shift)[:, None], bins.first)
+        within = np.maximum(within, 0)
+        pairs[REGULAR], uniform[REGULAR] = within.sum(0), share @ within
+    else:                                   # how many rows have a key at each offset
+        t = np.arange(first - (r1 - 1) - shift, end - r0 - shift)
+        a, z = np.clip(span.k0 - shift - t, r0, r1) - r0, np.clip(span.k1 - shift - t, r0, r1) - r0
+        allowed = (z > a) & ((t <= 0) | (not scores.causal)) & ((t > -before) | (before == 0)) & ((t < after) | (after == 0))
+        upto, index = np.concatenate([[0], np.cumsum(share)]), bins.of(int(t[0]), len(t), torch.device("cpu")).numpy()
+        pairs[REGULAR] = np.bincount(index, np.where(allowed, z - a, 0), bins.count)
+        uniform[REGULAR] = np.bincount(index, np.where(allowed, upto[z] - upto[a], 0), bins.count)
+    apart = [(np.arange(low[q - r0], high[q - r0]) - q - shift, share[q - r0]) for q in span.apart_queries if r0 <= q < r1]
+    others = np.setdiff1d(i, span.apart_queries)
+    for j in span.apart_keys:
+        rows = others[(low[others - r0] <= j) & (j < high[others - r0])]
+        apart.append((j - rows - shift, share[rows - r0]))
+    for offsets, shares in apart:
+        index = np.searchsorted(bins.first, offsets, side="right") - 1
+        for kind, sign in ((REGULAR, -1), (APART, 1)):
+            pairs[kind] += sign * np.bincount(index, minlength=bins.count)
+            uniform[kind] += sign * np.bincount(index, np.broadcast_to(shares, index.shape), bins.count)
+    device, dtype = scores.query.device, torch.float32 if scores.query.device.type == "mps" else torch.float64
+
+    def tensor(of: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(of)[None].to(device=device, dtype=dtype)
+
+    seen = keys > 0
+    return Counts(tensor(pairs), tensor(uniform), tensor(np.array(seen.sum(), np.float64)), tensor(np.array(np.log(keys[seen]).sum())))
+
+
+def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random.Generator, cell: int) -> list[tuple[int, int, float, int]]:
+    """Query rows sampled by position: (first row, end, rows that each stands for, band), ascending.
+
+    Rows come in cells of `cell` neighbours. Each query band (bins.py) gets its share of `rows`, two cells at least; its cells are cut into
+    so many runs of equal length, the strata, and of each run one cell is drawn.
+    """
+    cells: dict[int, list[tuple[int, int]]] = {}
+    row = first
+    while row < end:
+        stop = min(end, row + cell - (row + shift) % cell)
+        cells.setdefault(band_of(row + shift), []).append((row, stop))
+        row = stop
+    tiles = []
+    for band, those in cells.items():
+        wanted = max(2, round(rows / cell * len(those) / sum(map(len, cells.values()))))
+        for stratum in np.array_split(np.arange(len(those)), min(wanted, len(those))):
+            r0, r1 = those[random.choice(stratum)]
+            covered = sum(those[s][1] - those[s][0] for s in stratum)
+            tiles.append((r0, r1, covered / (r1 - r0), band))
+    return tiles
+
+
+class LayerSums:
+    """Sums over documents of one layer, on its device. `block` is the place of a document's block.
+
+    Args:
+        blocks, heads, bins: how many
+    """
+
+    def __init__(self, blocks: int, heads: int, kv_heads: int, width: int, bins: OffsetBins, device: torch.device) -> None:
+        dtype = torch.float32 if device.type == "mps" else torch.float64
+
+        def zeros(*shape: int) -> torch.Tensor:
+            return torch.zeros(*shape, dtype=dtype, device=device)
+
+        self.heads, self.kv_heads, self.width, self.device = heads, kv_heads, width, device
+        self.weight = zeros(blocks, 2, heads, bins.count)
+        self.entropy, self.kept = zeros(blocks, heads), zeros(blocks, heads)
+        self.first_keys = zeros(blocks, heads, FIRST_KEYS)
+        self.pairs, self.uniform = zeros(blocks, 2, bins.count), zeros(blocks, 2, bins.count)
+        self.rows, self.uniform_entropy = zeros(blocks), zeros(blocks)
+        self.band_weight = zeros(BANDS, 2, heads, bins.count)
+        self.band_pairs = zeros(BANDS, 2, bins.count)
+        self.band_entropy, self.band_rows = zeros(BANDS, heads), zeros(BANDS)
+        self.band_first_keys = zeros(BANDS, heads, FIRST_KEYS)
+        self.variance = zeros(2, heads, bins.count)
+        self.query_sum, self.key_sum = zeros(heads, width), zeros(kv_heads, width)
+        self.tokens = zeros(2)
+
+    def add(self, sums: TileSums, bands: list[int], factors: list[float], blocks: torch.Tensor, sampled: bool = False) -> None:
+        """Adds sums of several groups of query rows, groups first.
+
+        Args:
+            bands: of each group
+            factors: rows that each row of a group stands for
+            sampled: the groups are cells drawn one of each stratum: the variance of what they stand for is added too, by the differences of
+                neighbouring strata of a band
+        """
+        band = torch.tensor(bands, device=self.device)
+        if any(factor != 1 for factor in factors):
+            scale = torch.tensor(factors, dtype=self.weight.dtype, device=self.device)
+            sums = TileSums(*(of * scale.view(-1, *[1] * (of.ndim - 1)) for of in sums))
+        for name, of in zip(("weight", "entropy", "kept", "first_keys"), sums):
+            getattr(self, name).index_add_(0, blocks, of.sum(0))
+            if name != "kept":
+                getattr(self, f"band_{name}").index_add_(0, band, of.sum(1))
+        if sampled:
+            for each in sorted(set(bands)):
+                those = [i for i, b in enumerate(bands) if b == each]
+                n, missing = len(those), 1 - len(those) / sum(factors[i] for i in those)   # `missing`: share of the rows not looked at
+                if n > 1:
+                    self.variance += missing * n / (2 * (n - 1)) * sums.weight[those].diff(dim=0).square().sum((0, 1))
+
+    def count(self, counts: Counts, blocks: torch.Tensor, band: int, factor: float) -> None:
+        """Adds the counts of a tile."""
+        for name in ("pairs", "uniform", "rows", "uniform_entropy"):
+            added = getattr(counts, name)
+            getattr(self, name).index_add_(0, blocks, added.expand(len(blocks), *added.shape[1:]), alpha=factor)
+        documents = factor * (len(blocks) if counts.pairs.shape[0] == 1 else 1)
+        self.band_pairs[band] += documents * counts.pairs.sum(0)
+        self.band_rows[band] += documents * counts.rows.sum(0)
+
+    def add_tokens(self, scores: Scores, span: Span) -> None:
+        """Adds queries and keys, as attention takes them."""
+        wide = torch.promote_types(scores.query.dtype, torch.float32)
+        self.query_sum += scores.query[span.index, :, span.q0:span.q1].sum((0, 2), dtype=wide)
+        fresh = max(span.k0, span.q0 + scores.shift) if scores.causal and scores.shift > 0 else span.k0
+        self.key_sum += scores.key[span.index, :, fresh:span.k1].sum((0, 2), dtype=wide)
+        self.tokens[0] += len(span.rows) * (span.q1 - span.q0)
+        self.tokens[1] += len(span.rows) * (span.k1 - fresh)

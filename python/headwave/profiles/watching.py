@@ -1,0 +1,481 @@
+"""headwave.watch: sums of attention inside the user's own forward pass, beside the attention that the model computes."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+import threading
+import weakref
+from typing import Any, Callable, Iterable, Iterator
+
+import numpy as np
+import torch
+
+from ..arguments import whole, whole_or_none
+from ..errors import FormatError, ShapeError
+from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
+from .dealing import Dealing, Rotations, require_room, turning
+from .implementations import named, read
+from .passes import Documents, Frame, MaskRecord, mask_record
+from .result import Layer, Profiles
+from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
+
+CELL = 64                           # neighbouring query rows that are sampled together
+BUDGET = {"cpu": 6 << 20}           # bytes of weights in a tile
+OTHER_BUDGET = 96 << 20             # ... on devices, whose calls cost more than their bytes
+_CROSS = re.compile(r"cross|encoder_attn|EncDecAttention|encdec", re.IGNORECASE)
+
+
+class Watch:
+    """A watch that is going on, from its making until close(), or the end of its `with`."""
+
+    def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
+                 kernel: str, seed: int, deal: bool, least: int) -> None:
+        if not isinstance(model, torch.nn.Module):
+            raise FormatError(f"watch: {type(model).__name__}; expected a torch.nn.Module")
+        if kernel not in ("auto", "torch", "triton"):
+            raise FormatError(f"watch: kernel='{kernel}'; expected 'auto', 'torch' or 'triton'")
+        self._interfaces = _Interfaces.require()
+        self.bins = OffsetBins(whole(exact, "exact", 1, 4096))
+        self.blocks = whole(blocks, "blocks", 1, 4096)
+        self.rows = whole_or_none(rows, "rows", 2 * CELL)
+        self._first, self._seed = whole(first, "first", 0, 64), whole(seed, "seed")
+        self._kernel = _kernel(kernel)
+        self._least = whole(least, "least", 1)
+        self._special = [int(token) for token in (*getattr(tokenizer, "all_special_ids", ()), *special)]
+        self._name = type(model).__name__
+        self._model = weakref.ref(model)
+        self._names, self.skipped = _attention_modules(model)
+        self._frames: list[Frame] = []
+        self._documents: dict[int, Documents] = {}
+        self._layers: dict[tuple[str, int], Layer] = {}
+        self._masks: list[MaskRecord] = []
+        self._running: list[Any] = []
+        self._broken: str | None = None
+        self._rotations = Rotations([m for m in model.modules() if id(m) in self._names]) if deal else None
+        self._handles = self._hook(model)
+        self._closed = weakref.finalize(self, _detach, self._handles, self._interfaces, id(self), self._rotations)
+        if self._rotations is not None:
+            self._rotations.begin()
+        self._interfaces.add(self)
+        _forget_compiled()
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leaves the model as it was; what was summed stays."""
+        if self._closed.alive:
+            self._closed()
+            self._frames.clear()
+            self._running.clear()
+            self._masks.clear()
+            _forget_compiled()
+
+    @property
+    def documents(self) -> int:
+        """Documents so far."""
+        return max((those.count for those in self._documents.values()), default=0)
+
+    def result(self) -> Profiles:
+        """What was summed so far.
+
+        Raises:
+            ShapeError: no attention ran; FormatError: a call ended with an exception, so that sums hold parts of documents
+        """
+        if self._broken:
+            raise FormatError(f"watch: a call of {self._broken} ended with an exception, so that some layers hold documents that others do not; "
+                              "watch again")
+        if not self._layers:
+            raise ShapeError("watch: no attention ran; call the model while it is watched")
+        ran = {name for name, _ in self._layers}
+        missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
+        settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
+                    "special": sorted(set(self._special)), "deal": self._rotations is not None, "least": self._least}
+        return Profiles(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing)
+
+    # -- hooks -------------------------------------------------------------------------------------------------------------------------
+
+    def _hook(self, model: torch.nn.Module) -> list[Any]:
+        from transformers import PreTrainedModel
+
+        this = weakref.ref(self)   # hooks keep no watch alive
+        handles = []
+
+        def begins(module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+            if (watch := this()) is not None:
+                watch._begin(module, args, kwargs)
+
+        def ends(module: Any, args: tuple, output: Any) -> None:
+            if (watch := this()) is not None:
+                watch._end(module, output)
+
+        def attends(module: Any, args: tuple) -> None:
+            if (watch := this()) is not None and watch._frames:
+                watch._running.append(module)
+                top = watch._frames[0]
+                top.calls[id(module)] = top.calls.get(id(module), 0) + 1
+
+        def attended(module: Any, args: tuple, output: Any) -> None:
+            if (watch := this()) is not None and watch._running and watch._running[-1] is module:
+                watch._running.pop()
+
+        begins, ends, attends, attended = (torch.compiler.disable(hook) for hook in (begins, ends, attends, attended))
+        for module in model.modules():
+            if module is model or isinstance(module, PreTrainedModel):
+                handles.append(module.register_forward_pre_hook(begins, with_kwargs=True))
+                handles.append(module.register_forward_hook(ends, always_call=True))
+            if id(module) in self._names:
+                handles.append(module.register_forward_pre_hook(attends))
+                handles.append(module.register_forward_hook(attended, always_call=True))
+        return handles
+
+    def _begin(self, module: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
+        self._frames.append(Frame(module, args, kwargs))
+
+    def _end(self, module: torch.nn.Module, output: Any) -> None:
+        while self._frames:
+            frame = self._frames.pop()
+            if frame.module is module:
+                break
+        if output is None:
+            self._broken = type(module).__name__
+        elif not self._frames and not frame.calls:
+            raise FormatError(f"watch: {type(module).__name__} ran, and none of its layers called attention where watch could see it; "
+                              "compile the model after watch(...), or not at all")
+
+    def _masked(self, given: dict[str, Any], mask: Any) -> None:
+        """A mask was made."""
+        self._masks = [record for record in self._masks[-31:] if record.mask is None or record.mask() is not None]
+        if "q_length" in given and "kv_length" in given:
+            self._masks.append(mask_record(given, mask))
+
+    def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
+        """Attention was computed."""
+        if not self._frames:
+            return
+        given = named(args, kwargs)
+        module, query = given["module"], given["query"]
+        path = self._names[id(module)]
+        frame, times = self._frames[0], self._frames[0].calls.get(id(module), 1)
+        cross = self._crosses(module, path)
+        own = self._frame_of(query.shape[2], query.shape[0])
+        record = None if cross else self._record(given)
+        past = own.past if record is None else record.query_offset
+        key_offset = 0 if record is None else record.key_offset
+        shift = self._shift(module, given, cross, record, own)
+        scores = read(function, name, given, output, shift)
+        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first))
+        spans = self._spans(own, scores, documents, record, key_offset, past, cross)
+        layer = self._layers.get((path, times))
+        if layer is None:
+            layer = self._layers[path, times] = Layer.of(path, times, cross, name, type(module).__name__, scores, given,
+                                                         LayerSums(self.blocks, query.shape[1], given["key"].shape[1], query.shape[3],
+                                                                   self.bins, query.device), documents)
+        layer.see(scores, given)
+        mark = self._frames[0].serial
+        if layer.seen_in == mark:
+            raise FormatError(f"watch: {path} ({type(module).__name__}) computes attention several times in one call, of parts of its input; "
+                              "watch the rest of the model: headwave.watch(model.language_model)")
+        layer.seen_in = mark
+        self._add(own, scores, spans, layer.sums)
+        if self._rotations is not None:
+            last, self._rotations.last = self._rotations.last, None
+            if not cross:
+                self._deal(own, module, layer, scores, spans, last)
+
+    def _crosses(self, module: torch.nn.Module, path: str) -> bool:
+        return bool(_CROSS.search(path)) or bool(getattr(module, "is_cross_attention", False))
+
+    def _frame_of(self, queries: int, batch: int) -> Frame:
+        """The innermost model that reads as many tokens as there are queries."""
+        for frame in reversed(self._frames):
+            if frame.shape is not None and frame.shape[1] == queries:
+                return frame
+        return self._frames[-1]
+
+    def _record(self, given: dict[str, Any]) -> MaskRecord | None:
+        mask, shape = given.get("attention_mask"), (given["query"].shape[2], given["key"].shape[2])
+        for record in reversed(self._masks):
+            if mask is not None and record.mask is not None and record.mask() is mask:
+                return record
+        for record in reversed(self._masks):
+            if (record.queries, record.keys) == shape:
+                return record
+        return None
+
+    def _shift(self, module: torch.nn.Module, given: dict[str, Any], cross: bool, record: MaskRecord | None, own: Frame) -> int:
+        queries, keys = given["query"].shape[2], given["key"].shape[2]
+        if cross:
+            return own.past
+        if record is not None:
+            return record.query_offset - record.key_offset
+        if queries == keys:
+            return 0
+        if own.past + queries == keys:
+            return own.past
+        raise FormatError(f"watch: {type(module).__name__} reads {keys} keys for {queries} queries, and which key stands at a query cannot be told; "
+                          "call the model without a cache")
+
+    def _spans(self, own: Frame, scores: Scores, documents: Documents, record: MaskRecord | None, key_offset: int, past: int,
+               cross: bool) -> list[Span]:
+        at = (cross, scores.query.shape[0], scores.query.shape[2], scores.key.shape[2], scores.shift)
+        if at not in own.spans:
+            again = any(not key[0] for key in own.spans)   # layers that see other keys, as those with a window in a cache, see the same documents
+            if cross:
+                own.spans[at] = documents.crossed(scores, own.crossed_padding, own.padding, past)
+            elif own.shape is None or own.shape[1] != scores.query.shape[2]:
+                own.spans[at] = documents.whole(scores, again)
+            else:
+                padding = own.padding if own.padding is not None else None if record is None else record.padding
+                ids = next((frame.ids for frame in reversed(self._frames) if frame.ids is not None and frame.ids.shape[1] == own.shape[1]), None)
+                own.spans[at] = documents.spans(own, ids, scores, padding, key_offset, past, again)
+        return own.spans[at]
+
+    # -- sums --------------------------------------------------------------------------------------------------------------------------
+
+    def _add(self, own: Frame, scores: Scores, spans: list[Span], sums: LayerSums) -> None:
+        whole = scores
+        for s, span in enumerate(spans):
+            scores = whole if span.shift is None else dataclasses.replace(whole, shift=span.shift)
+            blocks = torch.tensor([d % self.blocks for d in span.documents], device=sums.device)
+            key = self._counts_key(s, scores, span)
+            if key not in own.counts:
+                own.counts[key] = self._tiles(scores, span), scores.mask   # the mask is kept, so that its id stays its own
+            tiles, counted = own.counts[key][0]
+            for counts, band, factor in counted:
+                sums.count(counts, blocks, band, factor)
+            sums.add_tokens(scores, span)
+            for part in self._parts(scores, span, tiles):
+                sums.add(*part, blocks, sampled=tiles is not None)
+
+    def _counts_key(self, s: int, scores: Scores, span: Span) -> Any:
+        """What the pairs of a span depend on."""
+        return s, scores.shift, scores.causal, scores.window, id(scores.mask), scores.query.shape[2], scores.key.shape[2], scores.query.device
+
+    def _parts(self, scores: Scores, span: Span, tiles: Any) -> Iterator[tuple[TileSums, list[int], list[float]]]:
+        """Sums of a span, group by group of query rows, with the bands of the groups and the rows that each row stands for."""
+        at, budget = span.position(0, scores.shift), BUDGET.get(scores.query.device.type, OTHER_BUDGET)
+        if self._kernel is not None and self._kernel.takes(scores, span):
+            yield self._kernel.sums(scores, span, self.bins, tiles)
+        elif tiles is not None:
+            yield stacked((added, band, factor) for r0, r1, factor, band in tiles
+                          if (added := weight_tiles(scores, span, r0, r1, self.bins, budget)) is not None)
+        else:
+            heads, scores = scores.query.shape[1] * len(span.rows), scores.contiguous()
+            most = max(16, min(FIRST_BAND, budget // (4 * heads * (span.k1 - span.k0 + FIRST_BAND))))
+            for r0, r1 in row_tiles(span.q0, span.q1, at, most):
+                added = weight_tiles(scores, span, r0, r1, self.bins, budget)
+                if added is not None:
+                    yield stacked([(added, band_of(r0 + at), 1.0)])
+
+    def _deal(self, own: Frame, module: torch.nn.Module, layer: Layer, scores: Scores, spans: list[Span], last: Any) -> None:
+        """Adds the documents of a call to the dealt profiles of a layer: those of the length of the first, without a cache."""
+        if scores.weights is not None:
+            raise FormatError(f"watch: {layer.path} gives finished weights; for deal=True call model.set_attn_implementation('sdpa')")
+        if last is None and self._rotations.misses(module):
+            raise FormatError(f"watch: {layer.path} ({type(module).__name__}) turns queries and keys in a way that watch does not see, as deal=True "
+                              "needs; watch it without deal")
+        whole = [(s, span) for s, span in enumerate(spans) if scores.shift == 0 and span.place == 0 and (span.q0, span.q1) == (span.k0, span.k1)]
+        if not whole:
+            return
+        if layer.dealing is None:
+            length = whole[0][1].q1 - whole[0][1].q0
+            require_room(scores, len(self._names), length)
+            layer.dealing = Dealing(self.blocks, scores, length, self.bins, self._least)
+        before = turning(last, scores, layer.path)
+        for s, span in whole:
+            if span.q1 - span.q0 != layer.dealing.length:
+                continue
+            counted = own.counts[self._counts_key(s, scores, span)][0][1]
+
+            def sums_of(of: Scores, one: Span) -> torch.Tensor:
+                return sum(sums.weight.sum((0, 1)) for sums, _, _ in self._parts(of, one, None))
+
+            layer.dealing.add(scores, span, before, sums_of, counted, self._seed, self.blocks)
+
+    def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float, int]] | None, list[Any]]:
+        """Sampled query rows, None where all are taken, and the counts of their pairs, which are the same in every layer of one mask."""
+        at = span.position(0, scores.shift)
+        tiles = None
+        if self.rows is not None and span.q1 - span.q0 > self.rows:
+            random = np.random.default_rng((self._seed, span.documents[0]))
+            tiles = sampled_tiles(span.q0, span.q1, at, self.rows, random, CELL)
+        most = span.q1 if scores.mask is None else FIRST_BAND
+        every = tiles if tiles is not None else [(r0, r1, 1.0, band_of(r0 + at)) for r0, r1 in row_tiles(span.q0, span.q1, at, most)]
+        count = count_rows if scores.mask is None else count_tiles
+        counted = [(counts, band, factor) for r0, r1, factor, band in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
+        return tiles, counted
+
+def _kernel(name: str) -> Any:
+    if name == "torch":
+        return None
+    try:
+        from . import triton_tiles
+    except ImportError as error:
+        if name == "triton":
+            raise FormatError("watch: kernel='triton', and Triton is not installed") from error
+        return None
+    return triton_tiles.Kernel(always=name == "triton")
+
+
+def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str]]:
+    """Modules that call transformers' attention functions, by id, and the layers without attention, by name.
+
+    Raises:
+        FormatError: a module computes attention by itself, or none calls the functions
+    """
+    names: dict[int, str] = {}
+    modules = list(model.named_modules())
+    for path, module in modules:
+        if "ALL_ATTENTION_FUNCTIONS" in _source(type(module)):
+            names[id(module)] = path or type(module).__name__
+    for path, module in modules:
+        kind = type(module)
+        if id(module) in names or not re.search("Attention|Attn", kind.__name__):
+            continue
+        within = [m for m in module.modules() if m is not module]
+        if any(id(m) in names or re.search("Attention|Attn", type(m).__name__) for m in within):
+            continue
+        if isinstance(module, torch.nn.MultiheadAttention) or re.search(r"softmax|scaled_dot_product_attention", _source(kind)):
+            raise FormatError(f"watch: {path} ({kind.__name__}) computes attention by itself, not by transformers' attention functions, so that "
+                              "watch cannot see it; capture its queries and keys (headwave.capture), or watch another part of the model")
+    skipped: list[str] = []
+    lists: list[str] = []   # parts of a layer are no layers
+    for path, module in modules:
+        if isinstance(module, torch.nn.ModuleList) and not any(path.startswith(f"{outer}.") for outer in lists):
+            there = [any(id(m) in names for m in layer.modules()) for layer in module]
+            if any(there):
+                lists.append(path)
+                skipped += [f"{path}.{i} ({_mixer(layer)})" for i, layer in enumerate(module) if not there[i]]
+    if not names:
+        raise FormatError(f"watch: {type(model).__name__} has no layer that calls transformers' attention functions")
+    return names, skipped
+
+
+def _mixer(layer: torch.nn.Module) -> str:
+    """What a layer without attention has in its place: its first part that is no norm."""
+    return next((type(child).__name__ for child in layer.children() if "Norm" not in type(child).__name__), type(layer).__name__)
+
+
+_NO_MODELS = ("torch.", "transformers.modeling_utils", "transformers.generation", "transformers.integrations", "transformers.utils")
+_sources: dict[type, str] = {}
+
+
+def _source(kind: type) -> str:
+    if kind not in _sources:
+        text = ""
+        for each in kind.__mro__:
+            if each is object or each.__module__.startswith(_NO_MODELS):
+                continue
+            try:
+                text += inspect.getsource(each)
+            except (OSError, TypeError):
+                pass
+        _sources[kind] = text
+    return _sources[kind]
+
+
+class _Interfaces:
+    """Stands in transformers' registries of attention and mask functions while anything is watched.
+
+    Names of implementations stay as they are, and so does every decision of a model that depends on them: what a registry gives out is the
+    function that it holds, seen by the watches. Masks are made as before, by the name that the mask registry knows.
+    """
+
+    _one: "_Interfaces | None" = None
+
+    @classmethod
+    def require(cls) -> "_Interfaces":
+        try:
+            from transformers.masking_utils import AttentionMaskInterface
+            from transformers.modeling_utils import AttentionInterface
+        except ImportError as error:
+            raise FormatError("watch: needs transformers 5 or newer") from error
+        if not hasattr(AttentionInterface, "get_interface"):
+            raise FormatError("watch: needs transformers 5 or newer, whose models ask AttentionInterface.get_interface for their attention")
+        if cls._one is None:
+            cls._one = cls(AttentionInterface, AttentionMaskInterface)
+        return cls._one
+
+    def __init__(self, attention: type, masks: type) -> None:
+        self._attention, self._masks = attention, masks
+        self._watches: dict[int, Any] = {}
+        self._lock = threading.RLock()
+
+    def add(self, watch: Watch) -> None:
+        with self._lock:
+            if not self._watches:
+                self._install()
+            self._watches[id(watch)] = weakref.ref(watch)
+
+    def remove(self, watch: int) -> None:
+        with self._lock:
+            if self._watches.pop(watch, None) is not None and not self._watches:
+                self._attention.get_interface = self._get_interface
+                del self._masks.__getitem__
+
+    def watching(self, module: Any = None) -> list[Watch]:
+        there = [watch for reference in list(self._watches.values()) if (watch := reference()) is not None]
+        return there if module is None else [watch for watch in there if id(module) in watch._names]
+
+    def _install(self) -> None:
+        interfaces = self
+        self._get_interface = original = self._attention.get_interface
+        inherited = self._masks.__getitem__
+
+        def get_interface(registry: Any, attn_implementation: str, default: Callable[..., Any]) -> Callable[..., Any]:
+            function = original(registry, attn_implementation, default)
+
+            @torch.compiler.disable
+            def seen(*args: Any, **kwargs: Any) -> Any:
+                watches = interfaces.watching(args[0] if args else kwargs["module"])
+                if not watches:
+                    return function(*args, **kwargs)
+                output = function(*args, **kwargs)
+                with torch.inference_mode(False), torch.no_grad():
+                    for watch in watches:
+                        watch._saw(function, attn_implementation, args, kwargs, output)
+                return output
+
+            return seen
+
+        def get_mask(registry: Any, name: str) -> Callable[..., Any]:
+            function = inherited(registry, name)
+
+            def seen(*args: Any, **kwargs: Any) -> Any:
+                mask = function(*args, **kwargs)
+                _note_mask(interfaces, kwargs, mask)
+                return mask
+
+            return seen
+
+        self._attention.get_interface = get_interface
+        self._masks.__getitem__ = get_mask
+
+
+@torch.compiler.disable
+def _note_mask(interfaces: _Interfaces, given: dict[str, Any], mask: Any) -> None:
+    for watch in interfaces.watching():
+        watch._masked(given, mask)
+
+
+def _detach(handles: list[Any], interfaces: _Interfaces, watch: int, rotations: Rotations | None) -> None:
+    for handle in handles:
+        handle.remove()
+    handles.clear()
+    interfaces.remove(watch)
+    if rotations is not None:
+        rotations.end()
+
+
+def _forget_compiled() -> None:
+    """Has torch.compile look at models again: it does not notice hooks that come or go."""
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is not None and dynamo.utils.counters["frames"]:
+        dynamo.reset()

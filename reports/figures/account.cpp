@@ -1,0 +1,479 @@
+// Why heads look where they look: what their profiles come from, the verdicts, and the scores by which heads are named.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
+#include "../drawing/page.h"
+#include "../drawing/visible_text.h"
+#include "../tables/head_sentence.h"
+#include "chosen_heads.h"
+#include "kinds.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr const char *verdict_name = "head_account/verdict", *part_name = "head_account/part",
+                     *strength_name = "head_account/strength", *profile_name = "head_account/measured_profile",
+                     *dealt_name = "head_account/dealt_profile", *uniform_name = "head_account/uniform_profile";
+constexpr std::size_t most_account_heads = 6, terms = 3;
+constexpr double near_query = 16;  // tokens
+
+/// What lies between a profile and the one before it, from uniform attention on. Terms have inks of verdicts.
+const std::array added_inks{categorical(0), categorical(1), categorical(3), ink::rest};
+const Line measured_line{ink::text, 1.4}, uniform_line{ink::base_line, 0.8, "2"};
+
+struct AccountProfiles {
+  std::vector<double> offsets;
+  const std::vector<double>&measured, &uniform;  // (heads, offsets)
+  const std::vector<double>& dealt;              // (terms, heads, offsets)
+  const std::vector<double>& part;               // (terms, heads)
+  const std::vector<double>& strength;           // (heads)
+
+  /// At an offset: uniform, position, self, order, measured.
+  [[nodiscard]] std::array<double, terms + 2> curves_at(std::size_t row, std::size_t t) const {
+    const std::size_t at = row * offsets.size() + t;
+    return {uniform[at], dealt[at], dealt[measured.size() + at], dealt[2 * measured.size() + at], measured[at]};
+  }
+};
+
+AccountProfiles account_profiles_of(const Result& result) {
+  AccountProfiles profiles{coordinates(result.at(profile_name), "account_offset"),
+                           doubles_of(result, profile_name, {"layer", "head", "account_offset"}),
+                           doubles_of(result, uniform_name, {"layer", "head", "account_offset"}),
+                           doubles_of(result, dealt_name, {"term", "layer", "head", "account_offset"}),
+                           doubles_of(result, part_name, {"cause", "layer", "head"}),
+                           doubles_of(result, strength_name, {"layer", "head"})};
+  if (profiles.offsets.size() < 3 || profiles.dealt.size() != terms * profiles.measured.size() ||
+      profiles.part.size() != terms * profiles.strength.size())
+    throw ShapeError(fmt::format("{}: expected {} terms, and 3 offsets at least, found {} numbers at {} offsets",
+                                 dealt_name, terms, profiles.dealt.size(), profiles.offsets.size()));
+  return profiles;
+}
+
+/// Whether tokens can meet themselves, as they cannot in cross-attention.
+bool has_self(const AccountProfiles& profiles) {
+  return std::ranges::any_of(slice_of(profiles.dealt, 1, profiles.measured.size()),
+                             [](double weight) { return !std::isnan(weight); });
+}
+
+/// The offsets that are shown: those near the query, or all if attention is largest elsewhere; none that a mask forbids.
+ValueRange account_offsets(const AccountProfiles& profiles, std::size_t row) {
+  double reach = 1, peak = 0, at = 0, last = -1;
+  for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {
+    const double weight = profiles.measured[row * profiles.offsets.size() + t];
+    if (!std::isfinite(weight)) continue;
+    reach = std::max(reach, std::abs(profiles.offsets[t]));
+    last = profiles.offsets[t];
+    if (weight > peak) {
+      peak = weight;
+      at = profiles.offsets[t];
+    }
+  }
+  if (std::abs(at) < near_query) reach = std::min(reach, near_query);
+  return {-reach, std::min(reach, std::max(last, 0.02 * reach))};
+}
+
+void add_account(Page& page, std::size_t k, const AccountProfiles& profiles, const ChosenHead& head) {
+  const ValueRange shown = account_offsets(profiles, head.row);
+  DataTable kept({"layer", "head", "offset", "uniform", "position", "self", "order", "measured"});
+  DataTable drawn({"offset", "uniform", "position", "self", "order", "measured"});
+  double highest = 0;
+  for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {
+    const double offset = profiles.offsets[t];
+    auto curves = profiles.curves_at(head.row, t);
+    kept.add_row({head.name.layer, head.name.head, offset, curves[0], curves[1], curves[2], curves[3], curves[4]});
+    if (offset < shown.low || offset > shown.high) continue;
+    if (std::isnan(curves[2])) curves[2] = curves[1];  // where nothing meets itself, self adds nothing
+    drawn.add_row({offset, curves[0], curves[1], curves[2], curves[3], curves[4]});
+    for (const double weight : curves)
+      if (std::isfinite(weight)) highest = std::max(highest, weight);
+  }
+  page.keep(kept);
+  const std::string data = page.data(drawn);
+  Panel& panel = page.panel(k);
+  panel.x_axis(shown, {.step = std::max(1.0, tic_step(1.2 * (shown.high - shown.low))), .numbers = Numbers::plain});
+  panel.y_axis({0, highest > 0 ? 1.06 * highest : 1}, {.step = tic_step(highest > 0 ? highest : 1)});
+  for (std::size_t added = 0; added < added_inks.size(); ++added)
+    panel.band(data, fmt::format("1:{}:{}", added + 2, added + 3), added_inks[added]);
+  panel.curve(data, "1:2", uniform_line);
+  panel.curve(data, "1:6", measured_line);
+  panel.above(head.text(), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
+  std::string parts;
+  for (std::size_t term = 0; term < terms; ++term)
+    if (const double part = profiles.part[term * profiles.strength.size() + head.row]; std::isfinite(part))
+      parts += fmt::format("{}{:.0f}", parts.empty() ? "" : ", ", 100 * part);
+  panel.above(fmt::format("{:.2f}: {}", profiles.strength[head.row], parts.empty() ? "–" : parts + " %"), Anchor::right,
+              {.points = 7, .ink = ink::number, .up = 0.5});
+}
+
+GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& options) {
+  const AccountProfiles profiles = account_profiles_of(result);
+  const auto heads = chosen_heads(result, profile_name, options, most_account_heads);
+  std::vector<LegendEntry> legend{{"measured", measured_line}, {"position", {added_inks[0], 7.0}}};
+  if (has_self(profiles)) legend.push_back({"self", {added_inks[1], 7.0}});
+  legend.insert(legend.end(),
+                {{"order", {added_inks[2], 7.0}}, {"rest", {added_inks[3], 7.0}}, {"uniform", uniform_line}});
+  const std::size_t n = heads.size();
+  const PanelGrid grid{.panel = {n == 1 ? 3.6 : 2.05, 1.5},
+                       .gap = {0.62, 0.5},
+                       .margin = {.left = 0.8, .right = 0.14, .top = 0.5, .bottom = 0.5}};
+  Page page(fitted(with_legend_above(flowing(grid, n, 3), legend, options.style), n, 1.6, options.style),
+            options.style);
+  page.legend(legend);
+  for (std::size_t k = 0; k < n; ++k) add_account(page, k, profiles, heads[k]);
+  page.title_below("offset t = key − query (tokens)");
+  page.title_left("mean attention weight");
+  return page.figure();
+}
+
+/// The sentence of every head that is drawn.
+std::string account_sentences(const Result& result, const FigureOptions& options) {
+  const std::vector<HeadSentence> sentences = head_sentences(result);
+  if (sentences.empty()) return {};
+  std::string text;
+  for (const ChosenHead& head : chosen_heads(result, profile_name, options, most_account_heads))
+    if (head.row < sentences.size() && !sentences[head.row].text.empty())
+      text += (text.empty() ? "" : " ") + sentences[head.row].text + ".";
+  return text;
+}
+
+std::vector<std::string> account_extras() {
+  std::vector<std::string> fields = clearness_fields();
+  for (const std::string& name : head_sentence_fields())
+    if (name != part_name && name != strength_name) fields.push_back(name);
+  return fields;
+}
+
+/// A grid of cells, a head each, with as many numbers of layers and heads as do not touch.
+struct HeadCells {
+  FieldHeads heads;
+
+  [[nodiscard]] std::size_t across() const { return heads.heads.size(); }
+  [[nodiscard]] std::size_t down() const { return heads.layers.size(); }
+  [[nodiscard]] std::size_t column(std::size_t row) const { return row % across(); }
+  [[nodiscard]] std::size_t line(std::size_t row) const { return row / across(); }
+};
+
+/// @param inches  that they share
+Tics spaced_numbers(const std::vector<Index>& numbers, double inches, double each) {
+  const double cell = inches / static_cast<double>(numbers.size());
+  return {.named = every_nth(numbers, static_cast<std::size_t>(std::max(1.0, std::ceil(each / cell))))};
+}
+
+/// The place among names that are known here of each meaning of a Field of flags, and by it of each value.
+/// @param known  @returns the place of a meaning; nothing: it is not known
+std::vector<std::size_t> known_meanings(const Result& result, const char* name, const char* what,
+                                        std::optional<std::size_t> (*known)(const std::string& meaning)) {
+  const Field& field = result.at(name);
+  std::vector<std::size_t> by_flag, places;
+  for (const std::string& meaning : field.flag_meanings) {
+    const auto place = known(meaning);
+    if (!place) throw ShapeError(fmt::format("{}: unknown {} '{}'", name, what, shortened(visible_text(meaning), 40)));
+    by_flag.push_back(*place);
+  }
+  for (const std::uint8_t flag : flags_of(result, name, {"layer", "head"})) {
+    if (flag >= by_flag.size())
+      throw ShapeError(fmt::format("{}: expected a value below {}, found {}", name, by_flag.size(), flag));
+    places.push_back(by_flag[flag]);
+  }
+  return places;
+}
+
+/// A verdict: its colour, and the letter that says the same without colours.
+struct VerdictCell {
+  const char* name;
+  const char* letter;
+  Ink ink;
+};
+const std::array verdict_cells{
+    VerdictCell{"positional", "P", categorical(0)}, VerdictCell{"self", "S", categorical(1)},
+    VerdictCell{"order", "O", categorical(3)},      VerdictCell{"mixed", "M", categorical(2)},
+    VerdictCell{"no preference", "", ink::rest},    VerdictCell{"undefined", "?", ink::shade_on_paper},
+};
+
+std::optional<std::size_t> place_of_verdict(const std::string& meaning) {
+  const auto found = std::ranges::find_if(verdict_cells, [&](const auto& cell) { return meaning == cell.name; });
+  return found == verdict_cells.end() ? std::nullopt : std::optional<std::size_t>(found - verdict_cells.begin());
+}
+
+/// Strengths from here up to the next, and how much ink they have.
+struct StrengthStep {
+  double from, opacity;
+  const char* name;
+};
+constexpr std::array strength_steps{StrengthStep{0, 0.2, "below 10 %"}, StrengthStep{0.1, 0.45, "10 to 25 %"},
+                                    StrengthStep{0.25, 0.7, "25 to 50 %"}, StrengthStep{0.5, 1, "50 % or more"}};
+
+/// By the per cent that are written.
+std::size_t step_of(double strength) {
+  std::size_t step = 0;
+  while (step + 1 < strength_steps.size() && std::round(100 * strength) >= 100 * strength_steps[step + 1].from) ++step;
+  return step;
+}
+
+/// Heads without a preference are pale whatever their strength.
+Ink verdict_ink(std::size_t verdict, std::size_t step) {
+  const VerdictCell& cell = verdict_cells[verdict];
+  return *cell.letter == '\0' || *cell.letter == '?' ? cell.ink : on_paper(cell.ink, strength_steps[step].opacity);
+}
+
+DotLegend verdict_legend(const std::vector<std::size_t>& verdicts) {
+  DotLegend legend{.title = "why: heads", .entries = {}, .away = 0.2, .text_right = 0.12};
+  const auto add = [&](const Ink& ink, const std::string& text) {
+    legend.entries.push_back({{ink, 1.1, Shape::square}, text});
+  };
+  for (std::size_t verdict = 0; verdict < verdict_cells.size(); ++verdict)
+    if (const auto count = std::ranges::count(verdicts, verdict); count > 0) {
+      const VerdictCell& cell = verdict_cells[verdict];
+      add(cell.ink, fmt::format("{}{}{}: {}", cell.letter, *cell.letter == '\0' ? "" : "  ", cell.name, count));
+    }
+  add(ink::paper, "strength:");
+  for (std::size_t step = strength_steps.size(); step-- > 0;) add(verdict_ink(0, step), strength_steps[step].name);
+  return legend;
+}
+
+GnuplotFigure draw_head_account(const Result& result, const FigureOptions& options) {
+  const std::vector<std::size_t> verdicts = known_meanings(result, verdict_name, "verdict", place_of_verdict);
+  const HeadCells cells{field_heads(result.at(verdict_name))};
+  const auto& parts = doubles_of(result, part_name, {"cause", "layer", "head"});
+  const auto& strength = doubles_of(result, strength_name, {"layer", "head"});
+  const DotLegend legend = verdict_legend(verdicts);
+  const auto across = static_cast<double>(cells.across()), down = static_cast<double>(cells.down());
+  const PanelGrid grid =
+      with_cells({.margin = {.left = 0.5, .right = 1.75, .top = 0.1, .bottom = 0.42}}, cells.across(), cells.down(),
+                 std::clamp(5.6 / across, 0.12, 0.46), std::clamp(5.6 / std::max(across, down), 0.1, 0.34),
+                 legend.entries.size(), options.style);
+  const double cell = grid.panel.width / across, line = grid.panel.height / down;
+  const double points = std::min({6.5, cell * 72 / 3.4, line * 72 / 2.6});  // of a letter above a number
+  const double alone = std::min({6.5, cell * 72 / 2, line * 72 / 1.3});     // of a letter
+  const double least = legible(0, options.style);                           // smaller ones are omitted
+  Page page(grid, options.style);
+  Panel& panel = page.panel(0);
+  panel.frame(Frame::none);
+  Tics heads = spaced_numbers(cells.heads.heads, grid.panel.width, 0.2);
+  Tics layers = spaced_numbers(cells.heads.layers, grid.panel.height, 0.2);
+  heads.away = -0.4;
+  layers.away = -0.5;
+  panel.x_cells(cells.across(), heads);
+  panel.y_cells(cells.down(), layers);
+  panel.title_below("head", 0.3);
+  panel.title_left("layer", 0.32);
+  panel.legend_beside(legend);
+  DataTable kept({"layer", "head", "verdict", "strength", "position"});
+  for (std::size_t row = 0; row < verdicts.size(); ++row)
+    kept.add_row(
+        {cells.heads[row].layer, cells.heads[row].head, verdict_cells[verdicts[row]].name, strength[row], parts[row]});
+  page.keep(kept);
+  for (std::size_t verdict = 0; verdict < verdict_cells.size(); ++verdict)
+    for (std::size_t step = 0; step < strength_steps.size(); ++step) {
+      DataTable table({"column", "row", "letter", "strength"});
+      for (std::size_t row = 0; row < verdicts.size(); ++row)
+        if (verdicts[row] == verdict && step_of(strength[row]) == step)
+          table.add_row({cells.column(row), cells.line(row), verdict_cells[verdict].letter,
+                         std::isfinite(strength[row]) ? fmt::format("{:.0f}", 100 * strength[row]) : ""});
+      if (table.rows().empty()) continue;
+      const std::string data = page.data(table);
+      const Ink ink = verdict_ink(verdict, step);
+      panel.boxes(data, "1:2:(0.47):(0.46)", ink);
+      const bool both = points >= least;
+      if (both || alone >= least)
+        panel.texts(data, both ? "1:($2-0.2):3" : "1:2:3",
+                    {.points = both ? points : alone, .bold = true, .ink = text_on(ink), .anchor = Anchor::center});
+      if (both) panel.texts(data, "1:($2+0.22):4", {.points = points, .ink = text_on(ink), .anchor = Anchor::center});
+    }
+  return page.figure();
+}
+
+constexpr const char *kind_name = "head_types/kind", *kind_offset_name = "head_types/positional_offset";
+constexpr const char* one_offset_kind = "one offset (Voita)";
+
+/// A name that a head can have, and the score that earns it.
+struct ScoredKind {
+  const char* name;
+  const char* score;
+};
+
+constexpr std::array scored_kinds{ScoredKind{"previous", "head_types/previous"},
+                                  ScoredKind{"next", "head_types/next"},
+                                  ScoredKind{one_offset_kind, "head_types/positional_share"},
+                                  ScoredKind{"duplicate", "head_types/duplicate"},
+                                  ScoredKind{"induction", "head_types/induction"},
+                                  ScoredKind{"sink", "head_types/sink_weight"}};
+
+/// "other" is after the last; older results say positional.
+std::optional<std::size_t> place_of_kind(const std::string& meaning) {
+  const std::string_view name = meaning == "positional" ? std::string_view(one_offset_kind) : meaning;
+  const auto found = std::ranges::find(scored_kinds, name, &ScoredKind::name);
+  if (found == scored_kinds.end() && meaning != "other") return std::nullopt;
+  return static_cast<std::size_t>(found - scored_kinds.begin());
+}
+
+struct HeadScores {
+  HeadCells cells;
+  std::vector<std::size_t> called;                                      // (heads) kind; their number: none
+  std::array<const std::vector<double>*, scored_kinds.size()> score{};  // (heads) each
+  std::vector<double> offset;                                           // (heads) tokens, of positional_share
+  double largest = 0;                                                   // of all scores; 1 if none is above 0
+};
+
+HeadScores scores_of(const Result& result) {
+  HeadScores scores;
+  scores.called = known_meanings(result, kind_name, "kind of head", place_of_kind);
+  scores.cells = {field_heads(result.at(kind_name))};
+  for (std::size_t kind = 0; kind < scored_kinds.size(); ++kind) {
+    scores.score[kind] = &doubles_of(result, scored_kinds[kind].score, {"layer", "head"});
+    for (const double score : *scores.score[kind])
+      if (std::isfinite(score)) scores.largest = std::max(scores.largest, score);
+  }
+  if (!(scores.largest > 0)) scores.largest = 1;
+  scores.offset = result.find(kind_offset_name) != nullptr ? doubles_of(result, kind_offset_name, {"layer", "head"})
+                                                           : std::vector<double>(scores.called.size(), std::nan(""));
+  return scores;
+}
+
+/// ".78", and "1.0" as broad: a score is at most 1.
+std::string score_text(double score) {
+  if (!std::isfinite(score)) return "";
+  const std::string text = fmt::format("{:.2f}", score);
+  return text.starts_with("0.") ? text.substr(1) : text.substr(0, 3);
+}
+
+/// The heads of one kind stand out: by their number, or by a dot where numbers could not be read.
+/// @param points  of numbers; 0: none
+void add_marks(Page& page, Panel& panel, const HeadScores& scores, std::size_t kind, double points) {
+  for (const bool called : {false, true})
+    for (const bool dark : {false, true}) {  // on dark colours, on bright ones
+      DataTable table({"column", "row", "score"});
+      for (std::size_t row = 0; row < scores.called.size(); ++row) {
+        const double score = (*scores.score[kind])[row];
+        if ((scores.called[row] == kind) == called && (score < 0.6 * scores.largest) == dark)
+          table.add_row({scores.cells.column(row), scores.cells.line(row), score_text(score)});
+      }
+      if (table.rows().empty()) continue;
+      const std::string data = page.data(table);
+      if (points > 0 && called) panel.frames(data, "1:2:(0.48):(0.46)", {ink::mark, 1.6});
+      if (points > 0)
+        panel.texts(data, "1:2:3",
+                    {.points = points, .bold = called, .ink = dark ? ink::paper : ink::text, .anchor = Anchor::center});
+      else if (called)
+        panel.dots(data, "1:2:(0.5)", {.ink = ink::mark});
+    }
+}
+
+void add_kind(Page& page, const HeadScores& scores, std::size_t kind, double points) {
+  const PanelGrid& grid = page.grid();
+  const HeadCells& cells = scores.cells;
+  const auto& values = *scores.score[kind];
+  const auto axis = [](const std::vector<Index>& numbers, double inches, double away, bool named) {
+    Tics tics = spaced_numbers(numbers, inches, 0.17);
+    tics.points = 7;
+    tics.away = away;
+    if (!named)
+      for (Tic& tic : tics.named) tic.name.clear();
+    return tics;
+  };
+  const bool lowest = grid.is_lowest(kind, scored_kinds.size()), leftmost = grid.column_of(kind) == 0;
+  Panel& panel = page.panel(kind);
+  panel.tic_length(0);
+  panel.x_cells(cells.across(), axis(cells.heads.heads, grid.panel.width, -0.4, lowest));
+  panel.y_cells(cells.down(), axis(cells.heads.layers, grid.panel.height, -0.5, leftmost));
+  if (lowest) panel.title_below("head", 0.3);
+  if (leftmost) panel.title_left("layer", 0.32);
+  panel.above(scored_kinds[kind].name, Anchor::left, {.points = 8, .bold = true, .up = 0.5});
+  panel.above(fmt::format("{} so called", std::ranges::count(scores.called, kind)), Anchor::right,
+              {.points = 6.5, .ink = ink::number, .up = 0.5});
+  panel.rectangle({share(0), share(0)}, {share(1), share(1)}, ink::shade_on_paper);
+  if (std::ranges::none_of(values, [](double score) { return std::isfinite(score); }))
+    panel.note("undefined", {share(0.5), share(0.5)}, {.points = 7, .ink = ink::note, .anchor = Anchor::center});
+  panel.color_range({0, scores.largest});
+  if (kind + 1 == grid.columns)
+    panel.color_bar({.tics = {.step = tic_step(scores.largest * std::max(1.0, 0.8 / grid.panel.height)),
+                              .first = 0,
+                              .points = 6.5,
+                              .away = 0.6},
+                     .title = "score",
+                     .title_right = -0.8});
+  DataTable kept({"layer", "head", "kind", "score", "called", "offset"});
+  const bool with_offset = std::string_view(scored_kinds[kind].name) == one_offset_kind;
+  for (std::size_t row = 0; row < values.size(); ++row)
+    kept.add_row({cells.heads[row].layer, cells.heads[row].head, scored_kinds[kind].name, values[row],
+                  Index{scores.called[row] == kind}, with_offset ? scores.offset[row] : std::nan("")});
+  page.keep(kept);
+  const auto score = [&](std::size_t head, std::size_t layer) { return values[layer * cells.across() + head]; };
+  panel.heat_map(page.data(pixels({cells.across(), cells.down(), score}, 4, 4)));
+  add_marks(page, panel, scores, kind, points);
+}
+
+GnuplotFigure draw_head_types(const Result& result, const FigureOptions& options) {
+  constexpr double usual_cell = 0.2, widest_panel = 2.4, tallest_cell = 0.15;  // inches
+  constexpr double two_titles = 1.3;     // inches that a panel's name and its count take
+  constexpr double number_needs = 1.75;  // letters of a score's width
+  const HeadScores scores = scores_of(result);
+  const auto across = static_cast<double>(scores.cells.across()), down = static_cast<double>(scores.cells.down());
+  PanelGrid grid{.panel = {.width = std::clamp(usual_cell * across, two_titles, widest_panel)},
+                 .gap = {0.16, 0.4},
+                 .margin = {.left = 0.5, .right = 0.66, .top = 0.28, .bottom = 0.42}};
+  grid = fitted(flowing(grid, scored_kinds.size(), 3), scored_kinds.size(), two_titles, options.style);
+  grid.panel.height = std::max(0.4, down * std::min(tallest_cell, grid.panel.width / across));
+  Page page(grid, options.style);
+  const double fits = std::min(72 * grid.panel.width / across / number_needs, 72 * grid.panel.height / down / 1.4);
+  const double least = legible(0, options.style),
+               points = fits >= least ? std::max(least, std::min(0.85 * fits, 7.0)) : 0;
+  for (std::size_t kind = 0; kind < scored_kinds.size(); ++kind) add_kind(page, scores, kind, points);
+  return page.figure();
+}
+
+}  // namespace
+
+FigureKind account_profile_figure() {
+  return {"account_profile",
+          {profile_name, dealt_name, uniform_name, part_name, strength_name},
+          account_extras(),
+          "What the offset profile of single heads comes from. Line: mean attention weight at each offset, the first "
+          "token neither query nor key. Filled: what lies between uniform attention and the profile that is left when "
+          "the contents of a document are dealt to other places (position); between that and the profile in which "
+          "every token still meets itself (self); between that and the profile with how contents vary together on "
+          "average at each distance (order); between that and what was measured (rest). A step that takes weight away "
+          "is filled below the one before it. The numbers: the strength of the profile (attention drawn to offsets "
+          "within reach beyond uniform attention), and of what can be explained the parts in per cent that these three "
+          "give; self is missing in cross-attention. Sixteen offsets on either side are shown, or all if attention is "
+          "largest beyond.",
+          draw_account_profile,
+          account_sentences};
+}
+
+FigureKind head_account_figure() {
+  return {"head_account",
+          {verdict_name, strength_name, part_name},
+          {},
+          "Why every head looks where it looks. Colour and letter are the verdict: what gives at least three quarters "
+          "of what can be explained of the head's offset profile. Positional, self and order: that much of it is left "
+          "when contents are dealt to other places, when every token keeps meeting itself, or only in the order of the "
+          "text; mixed: none of the three alone. Ink and number, in per cent, are the profile's strength: attention "
+          "that the head draws to offsets within reach beyond uniform attention. Letters and numbers are omitted if "
+          "cells are too small to read them.",
+          draw_head_account};
+}
+
+FigureKind head_types_figure() {
+  return {"head_types",
+          {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share", "head_types/duplicate",
+           "head_types/induction", "head_types/sink_weight"},
+          {kind_offset_name},
+          "Scores by which heads are named, every head a cell: mean weight on the previous or next token, largest "
+          "share of queries whose largest weight lies at one offset (which Voita et al. 2019 call positional; here "
+          "that is a verdict of the account), mean weight on earlier occurrences of the query's token or on what "
+          "followed them, largest mean weight that one key gets. All panels have one scale. Framed heads are called "
+          "so, by the first kind of which they pass the threshold; where cells are too small for numbers a dot stands "
+          "in place of the frame. Grey: undefined, as the next token is under a causal mask.",
+          draw_head_types};
+}
+
+}  // namespace headwave

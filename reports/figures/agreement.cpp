@@ -1,0 +1,390 @@
+// Predicted against measured offsets.
+#include "agreement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
+#include "../drawing/page.h"
+#include "../tables/head_findings.h"
+#include "../tables/head_table.h"
+#include "kinds.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr const char* measured_offset_name = "offset_agreement/measured";
+constexpr const char* predicted_offset_name = "offset_agreement/predicted";
+constexpr const char* agreement_verdict_name = "offset_agreement/verdict";
+constexpr double unseen = 0.03;  // inches by which dots may differ and still be drawn as one
+constexpr double lane = 0.035;   // inches by which dots are moved aside, a few times at most
+constexpr int most_lanes = 4;    // on either side
+
+/// Room for the number of heads where there are several.
+double dot_size(std::size_t heads) {
+  return heads == 1 ? 0.06 : heads < 10 ? 0.105 : heads < 100 ? 0.14 : 0.18;
+}
+
+/// The ends of a prediction's interval, NaN where the result has none.
+std::vector<double> interval(const Result& result, const std::string& prediction, const char* end, std::size_t heads) {
+  const std::string group = prediction == "phases"   ? phases_group(result)
+                            : prediction == "scores" ? "delay_spectrum/"
+                                                     : "";
+  const std::string name = group + end;
+  if (group.empty() || result.find(name) == nullptr) return std::vector<double>(heads, std::nan(""));
+  const auto& values = doubles_of(result, name, {"layer", "head"});
+  if (values.size() != heads)
+    throw ShapeError(
+        fmt::format("{}: expected {} heads as in {}, found {}", name, heads, measured_offset_name, values.size()));
+  return values;
+}
+
+/// Moves a dot aside until it covers none of those before it, if a few steps are enough.
+void move_aside(AgreementDot& dot, const std::vector<AgreementDot>& before) {
+  const double x = dot.x;
+  for (int step = 0; step <= 2 * most_lanes; ++step) {
+    dot.x = x + lane * ((step + 1) / 2) * (step % 2 == 1 ? 1 : -1);
+    const bool free = std::none_of(before.begin(), before.end(), [&](const AgreementDot& other) {
+      return std::hypot(dot.x - other.x, dot.y - other.y) < 0.48 * (dot.size + other.size);
+    });
+    if (free) return;
+  }
+  dot.x = x;
+}
+
+constexpr double label_letter = 0.64;     // em, of capitals and digits
+constexpr double label_clearance = 0.02;  // inches around everything
+
+struct Box {
+  double left, right, bottom, top;
+  [[nodiscard]] bool touches(const Box& other) const {
+    return left < other.right && other.left < right && bottom < other.top && other.bottom < top;
+  }
+};
+
+Box box_of(const LabelledDot& dot) {
+  const double half = dot.size / 2;
+  return {dot.x - half, dot.x + half, dot.y - half, dot.y + half};
+}
+
+/// Right, left, above, below.
+std::vector<Box> candidates(const LabelledDot& dot, double points) {
+  const double width = static_cast<double>(dot.text.size()) * label_letter * points / 72, height = points / 72;
+  const double across = (dot.size + width) / 2 + label_clearance, up = (dot.size + height) / 2 + label_clearance;
+  std::vector<Box> boxes;
+  for (const auto& [right, above] : {std::pair{1.0, 0.0}, {-1.0, 0.0}, {0.0, 1.0}, {0.0, -1.0}}) {
+    const double x = dot.x + right * across, y = dot.y + above * up;
+    boxes.push_back({x - width / 2, x + width / 2, y - height / 2, y + height / 2});
+  }
+  return boxes;
+}
+
+constexpr double usual_width = 2.15;  // inches of a panel
+constexpr double margin = 0.14;       // inches between the farthest offset and the frame
+constexpr double dot_inches = 0.087;  // of a dot of size 1
+constexpr double least_reach = 3.0;   // tokens
+
+/// What the panels have in common.
+struct Plane {
+  PanelGrid grid;
+  double reach = least_reach;          // tokens
+  double tolerance = 0;                // tokens; 0: not said
+  std::vector<std::string> baselines;  // what stands below the panels
+
+  /// Inches to one unit of offset_place().
+  [[nodiscard]] double inch() const { return (grid.panel.width / 2 - margin) / offset_place(reach); }
+};
+
+/// What always naming one offset would meet: without it a count of agreements says little. Of whom, and what.
+std::vector<std::string> baselines_of(const Result& result) {
+  const auto columns = agreement_columns(result);
+  if (columns.empty()) return {};
+  std::string words;
+  for (const TableColumn& column : columns)
+    if (column.header.starts_with("always"))
+      words += fmt::format("{}{} meets {}", words.empty() ? "" : ", ", column.header, column.cells.front());
+  return {columns.front().cells.front(), words};
+}
+
+Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead>>& panels, const FigureStyle& style) {
+  Plane plane;
+  PanelGrid& grid = plane.grid;
+  grid = {.panel = {usual_width, usual_width}, .gap = {0.22, 1.12}, .margin = {.top = 0.62}};
+  plane.baselines = baselines_of(result);
+  if (!plane.baselines.empty()) grid.margin.bottom += 0.16;
+  grid = fitted(flowing(grid, panels.size(), panels.size() == 4 ? 2 : panels.size()), panels.size(), 1.95, style);
+  grid.panel.height = grid.panel.width;
+  if (!plane.baselines.empty() && grid.columns == 1)
+    grid.margin.bottom += 0.13;  // two lines on a narrow page
+  else if (!plane.baselines.empty())
+    plane.baselines = {fmt::format("{}: {}", plane.baselines[0], plane.baselines[1])};
+  for (const auto& heads : panels)
+    for (const AgreementHead& head : heads)
+      if (head.has_both()) plane.reach = std::max({plane.reach, std::abs(head.measured), std::abs(head.predicted)});
+  const double tolerance = attribute_number(result.at(agreement_verdict_name).attributes, "tolerance", 0);
+  if (tolerance > 0) plane.tolerance = std::min(tolerance, plane.reach);
+  return plane;
+}
+
+/// Round offsets as far apart as their numbers need.
+std::vector<Tic> offset_tics(const Plane& plane, bool named) {
+  std::vector<Tic> all{{0, named ? "0" : ""}};
+  double last = 0.0;
+  for (const double t : {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}) {
+    const double place = plane.inch() * offset_place(t);
+    if (t > plane.reach || place - last < 0.27) continue;
+    all.push_back({place, named ? fmt::format("{:g}", t) : ""});
+    all.push_back({-place, named ? fmt::format("−{:g}", t) : ""});
+    last = place;
+  }
+  return all;
+}
+
+/// What counts as meeting: predicted offsets within the tolerance of the measured one.
+DataTable band_of(const Plane& plane) {
+  DataTable table({"measured", "middle", "low", "high"});
+  const double end = plane.grid.panel.width / 2;
+  constexpr int steps = 240;
+  for (int i = -steps; i <= steps; ++i) {
+    const double place = end * i / steps;
+    const double t = std::copysign(std::exp2(std::abs(place) / plane.inch()) - 1, place);
+    table.add_row({place, place, plane.inch() * offset_place(t - plane.tolerance),
+                   plane.inch() * offset_place(t + plane.tolerance)});
+  }
+  return table;
+}
+
+DataTable agreement_numbers(const std::vector<AgreementHead>& heads, const std::string& prediction) {
+  DataTable table({"layer", "head", "prediction", "measured_offset", "predicted_offset", "lower", "upper", "verdict"});
+  for (const AgreementHead& head : heads)
+    table.add_row({head.name.layer, head.name.head, prediction, head.measured, head.predicted, head.lower, head.upper,
+                   head.verdict});
+  return table;
+}
+
+/// What dots are drawn alike.
+enum class Dots { differ, agree, agree_on_0 };
+
+Dots kind_of(const AgreementDot& dot) {
+  return !dot.agrees ? Dots::differ : dot.measured == 0 ? Dots::agree_on_0 : Dots::agree;
+}
+
+/// The dots of one kind as gnuplot draws them, intervals cut at the frame.
+DataTable dots_table(const std::vector<AgreementDot>& dots, Dots kind, const Plane& plane) {
+  DataTable table({"x", "y", "size", "low", "high", "count"});
+  const double end = plane.grid.panel.width / 2;
+  const auto cut = [&](double t) { return std::isnan(t) ? t : std::clamp(plane.inch() * offset_place(t), -end, end); };
+  for (const AgreementDot& dot : dots)
+    if (kind_of(dot) == kind)
+      table.add_row({dot.x, dot.y, dot.size / dot_inches, cut(dot.lower), cut(dot.upper),
+                     dot.heads.size() > 1 ? fmt::format("{}", dot.heads.size()) : ""});
+  return table;
+}
+
+/// Names the heads farthest from the diagonal.
+void add_names(Panel& panel, std::vector<AgreementDot> dots, const Plane& plane) {
+  const auto away = [](const AgreementDot& dot) {
+    return dot.agrees ? 0.0 : std::abs(offset_place(dot.predicted) - offset_place(dot.measured));
+  };
+  std::stable_sort(dots.begin(), dots.end(), [&](const auto& a, const auto& b) { return away(a) > away(b); });
+  const double middle = plane.grid.panel.width / 2;
+  std::vector<LabelledDot> labelled;
+  for (const AgreementDot& dot : dots) {
+    const HeadName& head = dot.heads.front();
+    const std::string name = dot.heads.size() == 1 ? head_name(head.layer, head.head) : "";
+    labelled.push_back({middle + dot.x, middle + dot.y, dot.size, away(dot) * plane.inch() > 0.2 ? name : ""});
+  }
+  const LabelArea area{plane.grid.panel.width, plane.grid.panel.height, 6, 8};
+  for (const LabelPlace& place : label_places(labelled, area))
+    panel.note(labelled[place.dot].text, {value(place.left - middle), value(place.middle - middle)},
+               {.points = 6, .front = true});
+}
+
+/// The prediction's name and how many heads came to which verdict.
+void add_verdicts(Panel& panel, const std::string& prediction, const std::vector<AgreementHead>& heads) {
+  const auto count = [&](const char* verdict) {
+    return std::count_if(heads.begin(), heads.end(), [&](const auto& head) { return head.verdict == verdict; });
+  };
+  // Heads that look at their own token and were predicted to: that needs no wave, so they are counted by themselves.
+  const auto zeros = std::ranges::count_if(
+      heads, [](const AgreementHead& head) { return head.verdict == "agrees" && head.measured == 0; });
+  panel.note(prediction, panel.over(0, 0.42), {.points = 8, .bold = true});
+  const double narrow = std::min(1.0, panel.width() / usual_width);
+  const auto entry = [&](double place, const Ink& ink, Shape shape, const std::string& words) {
+    panel.mark(panel.over(place * narrow, 0.27), {ink, 0.7, shape});
+    panel.note(words, panel.over(place * narrow + 0.08, 0.27), {.points = 7, .ink = ink});
+  };
+  entry(0.04, ink::agrees, Shape::disc, fmt::format("{} agree", count("agrees") - zeros));
+  entry(0.7, ink::differs, Shape::square, fmt::format("{} differ", count("differs")));
+  entry(1.36, ink::chance, Shape::disc, fmt::format("{} agree on 0", zeros));
+  panel.note(fmt::format("not predicted: {}, not measured: {}, neither: {}", count("unpredicted"), count("unrealised"),
+                         count("undefined")),
+             panel.over(0, 0.11), {.points = 6, .ink = ink::note});
+}
+
+/// Axes, lines through 0, and what stands outside.
+void add_frame(Panel& panel, const Plane& plane, std::size_t k) {
+  const bool leftmost = plane.grid.column_of(k) == 0;
+  const double end = plane.grid.panel.width / 2;
+  panel.title_below("measured offset (tokens)");
+  for (std::size_t line = 0; line < plane.baselines.size() && k == 0; ++line) {
+    const double y = 0.09 + 0.13 * static_cast<double>(plane.baselines.size() - 1 - line);
+    panel.note(plane.baselines[line], plane.grid.at(plane.grid.margin.left, y), {.points = 6.5, .ink = ink::note});
+  }
+  if (leftmost) panel.title_left("predicted offset (tokens)", 0.44);
+  panel.x_axis({-end, end}, {.named = offset_tics(plane, true)});
+  panel.y_axis({-end, end}, {.named = offset_tics(plane, leftmost)});
+  panel.vertical(0, {ink::pale_zero_line, 0.7});
+  panel.level(0, {ink::pale_zero_line, 0.7});
+}
+
+void add_agreement(Page& page, const Plane& plane, std::size_t k, const std::string& prediction,
+                   const std::vector<AgreementHead>& heads) {
+  const auto dots = agreement_dots(heads, plane.inch());
+  Panel& panel = page.panel(k);
+  add_verdicts(panel, prediction, heads);
+  add_frame(panel, plane, k);
+  add_names(panel, dots, plane);
+  if (dots.empty())
+    panel.note("no head has both offsets", {share(0.5), share(0.06)},
+               {.points = 7, .ink = ink::note, .anchor = Anchor::center, .front = true});
+  page.keep(agreement_numbers(heads, prediction));
+  const std::string band = page.data(band_of(plane));
+  panel.band(band, "1:3:4", ink::tolerance);
+  panel.curve(band, "1:2", {ink::reference, 0.8});
+  for (const Dots kind : {Dots::agree_on_0, Dots::differ, Dots::agree}) {
+    const DataTable table = dots_table(dots, kind, plane);
+    if (table.rows().empty()) continue;
+    const std::string file = page.data(table);
+    const Ink ink = kind == Dots::agree ? ink::agrees : kind == Dots::differ ? ink::differs : ink::chance;
+    panel.strokes(file, "1:4:(0):($5-$4)", {ink, 0.8});
+    panel.dots(file, "1:2:3", {.ink = ink, .shape = kind == Dots::differ ? Shape::square : Shape::disc});
+    panel.texts(file, "1:2:6", {.points = 6, .bold = true, .ink = ink::paper, .anchor = Anchor::center});
+  }
+}
+
+GnuplotFigure draw_offset_agreement(const Result& result, const FigureOptions& options) {
+  std::vector<std::vector<AgreementHead>> panels;
+  const std::vector<std::string> predictions = agreement_predictions(result);
+  for (const std::string& prediction : predictions) panels.push_back(agreement_heads(result, prediction));
+  const Plane plane = plane_of(result, panels, options.style);
+  Page page(plane.grid, options.style);
+  for (std::size_t p = 0; p < panels.size(); ++p) add_agreement(page, plane, p, predictions[p], panels[p]);
+  return page.figure();
+}
+
+}  // namespace
+
+std::vector<std::string> agreement_predictions(const Result& result) {
+  const auto& labels = labels_of(result.at(predicted_offset_name), "prediction");
+  const std::set<std::string> undefined = undefined_for_all(result);
+  std::vector<std::string> there, silent;
+  for (const char* known : {"position", "account", "weights", "phases", "scores"})
+    if (std::ranges::find(labels, known) != labels.end())
+      (undefined.contains(known) ? silent : there).emplace_back(known);
+  if (there.empty()) there = silent;
+  if (there.empty()) throw ShapeError("offset_agreement/predicted: holds none of position, weights, phases and scores");
+  return there;
+}
+
+bool AgreementHead::has_both() const {
+  return std::isfinite(measured) && std::isfinite(predicted);
+}
+
+double offset_place(double offset) {
+  return std::copysign(std::log2(1 + std::abs(offset)), offset);
+}
+
+std::vector<AgreementHead> agreement_heads(const Result& result, const std::string& prediction) {
+  const auto& measured = doubles_of(result, measured_offset_name, {"layer", "head"});
+  const auto& predicted = doubles_of(result, predicted_offset_name, {"layer", "head", "prediction"});
+  const auto verdicts = meanings_of(result, agreement_verdict_name, {"layer", "head", "prediction"});
+  const Field& field = result.at(predicted_offset_name);
+  const FieldHeads heads = field_heads(field);
+  const std::size_t kinds = labels_of(field, "prediction").size(), kind = place_of(field, "prediction", prediction);
+  const auto lower = interval(result, prediction, "lower", heads.size());
+  const auto upper = interval(result, prediction, "upper", heads.size());
+  std::vector<AgreementHead> found;
+  for (std::size_t row = 0; row < heads.size(); ++row) {
+    const std::size_t at = row * kinds + kind;
+    found.push_back({heads[row], measured[row], predicted[at], lower[row], upper[row], verdicts[at]});
+  }
+  return found;
+}
+
+std::vector<AgreementDot> agreement_dots(const std::vector<AgreementHead>& heads, double inch) {
+  std::vector<AgreementHead> sorted;
+  std::ranges::copy_if(heads, std::back_inserter(sorted), &AgreementHead::has_both);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const AgreementHead& a, const AgreementHead& b) {
+    if (a.measured != b.measured) return a.measured < b.measured;
+    if (a.verdict != b.verdict) return a.verdict < b.verdict;
+    return a.predicted < b.predicted;
+  });
+  std::vector<AgreementDot> dots;
+  double first = 0.0;  // y of the dot's first head
+  for (const AgreementHead& head : sorted) {
+    const bool agrees = head.verdict == "agrees";
+    const double x = inch * offset_place(head.measured), y = inch * offset_place(head.predicted);
+    if (dots.empty() || dots.back().measured != head.measured || dots.back().agrees != agrees || y - first > unseen) {
+      dots.push_back({{}, head.measured, head.predicted, head.lower, head.upper, x, 0, 0, agrees});
+      first = y;
+    }
+    AgreementDot& dot = dots.back();
+    dot.lower = std::fmin(dot.lower, head.lower);
+    dot.upper = std::fmax(dot.upper, head.upper);
+    const auto before = static_cast<double>(dot.heads.size());
+    dot.y = (dot.y * before + y) / (before + 1);
+    dot.heads.push_back(head.name);
+    dot.size = dot_size(dot.heads.size());
+  }
+  // The large ones stay where they are.
+  std::stable_sort(dots.begin(), dots.end(),
+                   [](const auto& a, const auto& b) { return a.heads.size() > b.heads.size(); });
+  std::vector<AgreementDot> placed;
+  for (AgreementDot& dot : dots) {
+    move_aside(dot, placed);
+    placed.push_back(dot);
+  }
+  return placed;
+}
+
+std::vector<LabelPlace> label_places(const std::vector<LabelledDot>& dots, const LabelArea& area) {
+  std::vector<Box> taken;
+  for (const LabelledDot& dot : dots) taken.push_back(box_of(dot));
+  std::vector<LabelPlace> places;
+  for (std::size_t d = 0; d < dots.size() && places.size() < area.most; ++d) {
+    if (dots[d].text.empty()) continue;
+    for (const Box& box : candidates(dots[d], area.points)) {
+      const bool inside = box.left > label_clearance && box.right < area.width - label_clearance &&
+                          box.bottom > label_clearance && box.top < area.height - label_clearance;
+      if (!inside || std::any_of(taken.begin(), taken.end(), [&](const Box& other) { return box.touches(other); }))
+        continue;
+      places.push_back({d, box.left, (box.bottom + box.top) / 2});
+      taken.push_back({box.left - label_clearance, box.right + label_clearance, box.bottom - label_clearance,
+                       box.top + label_clearance});
+      break;
+    }
+  }
+  return places;
+}
+
+FigureKind offset_agreement_figure() {
+  return {"offset_agreement",
+          {predicted_offset_name, measured_offset_name, agreement_verdict_name},
+          {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper", "rotary_wave/status",
+           "delay_spectrum/lower", "delay_spectrum/upper"},
+          "Offsets predicted by the account, from weights alone, from phases and from scores against the measured "
+          "ones, in tokens, on axes even about 0 and logarithmic further out. Grey dots are heads that look at their "
+          "own token and were predicted to, which takes no wave: they are counted by themselves. Bars are bootstrap "
+          "intervals, the grey area is what counts as agreement. A number is the count of heads in one place; dots "
+          "that would cover each other are moved aside. Heads far from the diagonal are named. The line below says "
+          "what always predicting one and the same offset would reach.",
+          draw_offset_agreement};
+}
+
+}  // namespace headwave

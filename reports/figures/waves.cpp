@@ -1,0 +1,432 @@
+// Redefined queries and keys as waves: their courses, their spectra, and where their cross-covariances point.
+#include "waves.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
+#include "../../core/numbers/offset_peak.h"
+#include "../drawing/page.h"
+#include "chosen_heads.h"
+#include "kinds.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr const char *redefined_name = "redefined/query", *covariance_name = "cross_covariance/weighted_centred",
+                     *correlation_name = "cross_covariance/correlation";
+constexpr std::size_t most_waves = 2, most_covariance_heads = 6, most_components = 4;
+constexpr double positions_shown = 64;  // of a course
+constexpr double least_shift = 1.0 / 16,
+                 most_shift = 0.5;  // of a period: what can be seen, and told from the other side
+constexpr double one_line = 3.05;   // inches that a head's name and what is said of the column take beside each other
+const Line query_line = categorical_line(0, 1.5), key_line = categorical_line(1, 1.3);
+
+/// Courses of the most periodic columns of every head.
+struct Courses {
+  std::vector<double> positions;
+  std::size_t stored = 0, shown = 0;                  // per head
+  const std::vector<double>&query, &key, &component;  // (heads, waves (, positions))
+};
+
+/// A number that another analysis gives for a column; NaN if the result has none. The first of several sides is the
+/// queries'.
+double of_column(const Result& result, const char* name, std::size_t row, double component) {
+  const Field* field = result.find(name);
+  if (field == nullptr) return std::nan("");
+  const bool sided = field->axes.size() == 4;
+  const auto& values = sided ? doubles_of(result, name, {"layer", "head", "component", "side"})
+                             : doubles_of(result, name, {"layer", "head", "component"});
+  const auto components = coordinates(*field, "component");
+  const auto found = std::ranges::find(components, component);
+  const std::size_t sides = sided ? static_cast<std::size_t>(std::max<Index>(field->axis("side").size(), 1)) : 1;
+  const std::size_t at = (row * components.size() + static_cast<std::size_t>(found - components.begin())) * sides;
+  return found == components.end() || at >= values.size() ? std::nan("") : values[at];
+}
+
+std::string title_of(const Result& result, std::size_t row, double component) {
+  if (!std::isfinite(component)) return "no further column";
+  std::string title = fmt::format("column {:g}", component);
+  if (const double gain = of_column(result, "qk_svd/gain", row, component); std::isfinite(gain))
+    title += fmt::format(", gain {:.3g}", gain);
+  if (const double f = of_column(result, "periodic_columns/peak_frequency", row, component); std::isfinite(f))
+    title += fmt::format(", f = {:g} cycles/T", f);
+  return title;
+}
+
+/// Which waves to show: first those of which the measured offset is a visible part of a period, as periodic as they come,
+/// then the others.
+std::vector<std::size_t> waves_shown(const Result& result, const Courses& courses, const ChosenHead& head) {
+  std::vector<std::size_t> order(courses.stored);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t wave) {
+    const double component = courses.component[head.row * courses.stored + wave];
+    const double f = of_column(result, "periodic_columns/peak_frequency", head.row, component);
+    const double shift = std::abs(head.measured) * f / static_cast<double>(courses.positions.size());
+    return shift >= least_shift && shift <= most_shift;
+  });
+  order.resize(courses.shown);
+  return order;
+}
+
+/// One scale that holds zero.
+void add_course_axis(Panel& panel, const std::vector<double>& values) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const double value : values)
+    if (std::isfinite(value)) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  const double room = 0.08 * (high - low);
+  if (low < high)
+    panel.y_axis({std::min(low - room, 0.0), std::max(high + room, 0.0)},
+                 {.step = tic_step(1.6 * (std::max(high, 0.0) - std::min(low, 0.0))), .numbers = Numbers::plain});
+  else
+    panel.y_axis({-1, 1}, {.step = 1, .numbers = Numbers::plain});
+}
+
+/// One wave of a head: its query course solid, its key course dashed.
+void add_course(Page& page, const Result& result, const Courses& courses, const ChosenHead& head, std::size_t wave,
+                std::size_t k) {
+  const std::size_t row = head.row * courses.stored + wave;
+  const double component = courses.component[row], first = courses.positions.front();
+  DataTable table({"layer", "head", "component", "position", "query", "key"});
+  std::vector<double> shown;
+  for (std::size_t i = 0; i < courses.positions.size() && courses.positions[i] < positions_shown; ++i) {
+    const std::size_t at = row * courses.positions.size() + i;
+    table.add_row(
+        {head.name.layer, head.name.head, component, courses.positions[i], courses.query[at], courses.key[at]});
+    shown.insert(shown.end(), {courses.query[at], courses.key[at]});
+  }
+  const PanelGrid& grid = page.grid();
+  const bool lowest = grid.row_of(k) + 1 == grid.rows;
+  Panel& panel = page.panel(k);
+  panel.x_axis({first - 0.5, std::max(first + 1, std::min(positions_shown, courses.positions.back() + 1)) - 0.5},
+               {.numbers = lowest ? Numbers::plain : Numbers::none});
+  add_course_axis(panel, shown);
+  panel.level(0, {ink::zero_line, 0.7});
+  if (lowest)
+    panel.title_below(fmt::format("position in the first document (T = {} tokens)", courses.positions.size()));
+  if (k == 0) page.title_left(grid.height() > 3 ? "value (units of the hidden states)" : "value (units of X)", 0.14);
+  panel.above(std::isnan(head.measured) ? head.text() : head.text() + ", offset " + signed_offset(head.measured),
+              Anchor::left, {.points = 7.5, .bold = true, .up = grid.panel.width < one_line ? 1.5 : 0.5});
+  panel.above(title_of(result, head.row, component), Anchor::right, {.points = 7.5, .up = 0.5});
+  const std::string data = page.numbers(table);
+  panel.curve(data, "4:5", query_line);
+  panel.curve(data, "4:6", key_line);
+}
+
+GnuplotFigure draw_redefined(const Result& result, const FigureOptions& options) {
+  const Field& field = result.at(redefined_name);
+  const auto stored = static_cast<std::size_t>(field.axis("wave").size());
+  const Courses courses{coordinates(field, "position"),
+                        stored,
+                        std::min(stored, most_waves),
+                        doubles_of(result, redefined_name, {"layer", "head", "wave", "position"}),
+                        doubles_of(result, "redefined/key", {"layer", "head", "wave", "position"}),
+                        doubles_of(result, "redefined/component", {"layer", "head", "wave"})};
+  const auto heads = chosen_heads(result, redefined_name, options);
+  // A row of panels per head, of several rows where one does not hold its waves.
+  PanelGrid grid{.columns = courses.shown,
+                 .panel = {courses.shown == 1 ? 4.4 : 3.1, 0.85},
+                 .gap = {0.45, 0.34},
+                 .margin = {.left = 0.66, .right = 0.16, .top = 0.56, .bottom = 0.5}};
+  grid = fitted(grid, courses.shown, 2.4, options.style);
+  if (grid.panel.width < one_line) {
+    grid.gap.y += 0.13;
+    grid.margin.top += 0.13;
+  }
+  grid.rows *= heads.size();
+  Page page(grid, options.style);
+  page.legend({{"query", query_line}, {"key", key_line}});
+  for (std::size_t k = 0; k < heads.size() * courses.shown; ++k) {
+    const ChosenHead& head = heads[k / courses.shown];
+    add_course(page, result, courses, head, waves_shown(result, courses, head)[k % courses.shown], k);
+  }
+  return page.figure();
+}
+
+struct SpectrumLine {
+  const char* field;
+  const char* title;  ///< in the legend; empty: a null
+  Line line;          ///< keys broad and pale, queries narrow before them: often the two are the same
+};
+
+/// The nulls first: they lie behind.
+const std::array spectrum_lines{SpectrumLine{"wave_spectra/state_shuffled", "", {categorical(2), 1.2, "."}},
+                                SpectrumLine{"wave_spectra/key_shuffled", "", {ink::broad, 2, "."}},
+                                SpectrumLine{"wave_spectra/query_shuffled", "", {categorical(0), 1, "."}},
+                                SpectrumLine{"wave_spectra/state", "states X", {categorical(2), 1.2, "_"}},
+                                SpectrumLine{"wave_spectra/key", "keys K", {ink::broad, 4, ""}},
+                                SpectrumLine{"wave_spectra/query", "queries Q", {categorical(0), 1.1, ""}}};
+
+struct WaveSpectra {
+  std::vector<Index> layers;
+  std::vector<double> frequencies;
+  std::array<const std::vector<double>*, spectrum_lines.size()> amplitudes{};  // (layers, frequencies)
+  double length = 0;
+
+  // One range for all panels, so that layers compare.
+  ValueRange range;
+  bool logarithmic = false;
+  Tics tics;
+};
+
+void set_range(WaveSpectra& spectra) {
+  constexpr double log_from = 8;  // largest over smallest amplitude; beyond, small ones would lie on the axis
+  double low = std::numeric_limits<double>::infinity(), high = 0;
+  for (const auto* amplitudes : spectra.amplitudes)
+    for (std::size_t i = 0; i < amplitudes->size(); ++i)
+      if (const double a = (*amplitudes)[i];
+          std::isfinite(a) && a > 0 && spectra.frequencies[i % spectra.frequencies.size()] > 0) {
+        low = std::min(low, a);
+        high = std::max(high, a);
+      }
+  if (!(high > 0)) return;
+  low = std::max(low, high * 1e-4);
+  spectra.logarithmic = high > log_from * low;
+  spectra.range = spectra.logarithmic ? ValueRange{low / 1.2, high * 1.3} : ValueRange{0, 1.07 * high};
+  if (spectra.logarithmic && high <= 100 * low) spectra.tics.named = round_tics(spectra.range);
+}
+
+WaveSpectra wave_spectra_of(const Result& result) {
+  WaveSpectra spectra;
+  for (std::size_t c = 0; c < spectrum_lines.size(); ++c)
+    spectra.amplitudes[c] = &doubles_of(result, spectrum_lines[c].field, {"layer", "frequency"});
+  const Field& field = result.at(spectrum_lines[0].field);
+  spectra.layers = whole_coordinates(field, "layer");
+  spectra.frequencies = coordinates(field, "frequency");
+  // Without a length it is the last bin of an even T.
+  spectra.length = attribute_number(result.provenance, "wave_length", 2 * spectra.frequencies.back());
+  set_range(spectra);
+  return spectra;
+}
+
+void add_layer(Page& page, const WaveSpectra& spectra, std::size_t layer) {
+  const PanelGrid& grid = page.grid();
+  Panel& panel = page.panel(layer);
+  panel.x_axis({0, std::max(1.0, spectra.frequencies.back())},
+               {.step = std::max(1.0, tic_step(1.6 * spectra.frequencies.back())),
+                .numbers = grid.is_lowest(layer, spectra.layers.size()) ? Numbers::plain : Numbers::none});
+  Tics tics = spectra.tics;
+  tics.numbers = grid.column_of(layer) == 0 ? Numbers::plain : Numbers::none;
+  if (grid.column_of(layer) > 0)
+    for (Tic& tic : tics.named) tic.name.clear();
+  panel.y_axis(spectra.range, tics);
+  if (spectra.logarithmic) panel.y_logarithmic();
+  if (layer == 0) page.title_below(fmt::format("frequency f (cycles/T, T = {:g})", spectra.length), 0.13);
+  if (layer == 0) page.title_left("largest amplitude |DFT|", 0.14);
+  panel.above(fmt::format("layer {}", spectra.layers[layer]), Anchor::left, {.points = 7.5, .bold = true, .up = 0.5});
+  DataTable table({"layer", "frequency", "state_shuffled", "key_shuffled", "query_shuffled", "state", "key", "query"});
+  for (std::size_t f = 0; f < spectra.frequencies.size(); ++f) {
+    if (!(spectra.frequencies[f] > 0)) continue;
+    std::vector<Cell> cells{spectra.layers[layer], spectra.frequencies[f]};
+    for (const auto* amplitudes : spectra.amplitudes)
+      cells.emplace_back((*amplitudes)[layer * spectra.frequencies.size() + f]);
+    table.add_row(std::move(cells));
+  }
+  const std::string data = page.numbers(table);
+  for (std::size_t c = 0; c < spectrum_lines.size(); ++c)
+    panel.curve(data, fmt::format("2:{}", c + 3), spectrum_lines[c].line);
+}
+
+GnuplotFigure draw_wave_spectra(const Result& result, const FigureOptions& options) {
+  const WaveSpectra spectra = wave_spectra_of(result);
+  std::vector<LegendEntry> legend;
+  for (std::size_t c = spectrum_lines.size(); c-- > 0;)
+    if (*spectrum_lines[c].title != '\0') legend.push_back({spectrum_lines[c].title, spectrum_lines[c].line});
+  legend.push_back({"shuffled", {ink::number, 1.2, "."}});
+  const std::size_t n = spectra.layers.size(), columns = n <= 3 ? n : n == 4 ? 2 : n <= 9 ? 3 : 4;
+  const PanelGrid grid{.panel = {n == 1         ? 4.4
+                                 : columns <= 3 ? 2.3
+                                                : 1.85,
+                                 n == 1 ? 2.3 : 1.3},
+                       .gap = {0.18, 0.3},
+                       .margin = {.left = 0.66, .right = 0.16, .top = 0.52}};
+  Page page(fitted(with_legend_above(flowing(grid, n, columns), legend, options.style), n, 1.2, options.style),
+            options.style);
+  page.legend(legend);
+  for (std::size_t layer = 0; layer < n; ++layer) add_layer(page, spectra, layer);
+  return page.figure();
+}
+
+/// Correlations of the columns with the largest gains.
+struct LoudColumns {
+  const std::vector<double>& correlations;  // (heads, components, lags)
+  std::vector<double> components;
+  std::size_t shown = 0;
+};
+
+Line component_line(std::size_t column) {
+  return categorical_line(static_cast<Index>(column), 1.1);
+}
+
+/// What both parts of a head's panel draw: the sum, and the columns of the largest gains.
+DataTable covariance_table(const WeightedSums& sums, const LoudColumns& columns, const ChosenHead& head) {
+  std::vector<std::string> names{"layer", "head", "lag", "weighted_centred", "weighted_centred_by_T"};
+  for (std::size_t j = 0; j < columns.shown; ++j)
+    names.push_back(fmt::format("correlation_{:g}", columns.components[j]));
+  DataTable table(names);
+  for (std::size_t t = 0; t < sums.lags.size(); ++t) {
+    if (!sums.shown(t)) continue;
+    std::vector<Cell> cells{head.name.layer, head.name.head, sums.lags[t], sums.value(head.row, t),
+                            sums.value(head.row, t) / sums.length};
+    for (std::size_t j = 0; j < columns.shown; ++j)
+      cells.emplace_back(columns.correlations[(head.row * columns.components.size() + j) * sums.lags.size() + t]);
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+/// One of the two parts of a head's panel, with what they share.
+Panel& covariance_part(Page& page, std::size_t k, const ValueRange& part, const WeightedSums& sums, Numbers numbers,
+                       const char* title) {
+  const PanelGrid& grid = page.grid();
+  Panel& panel = page.panel(k);
+  panel.part(part.low, part.high);
+  panel.x_axis({-sums.reach(), sums.reach()}, {.step = tic_step(1.4 * sums.reach()), .numbers = numbers});
+  panel.vertical(0, {ink::zero_line, 0.7});
+  panel.level(0, {ink::zero_line, 0.7});
+  const double y = grid.panel_bottom(grid.row_of(k)) + (part.low + part.high) / 2 * grid.panel.height;
+  if (grid.column_of(k) == 0) panel.note(title, grid.at(0.14, y), {.anchor = Anchor::center, .upward = true});
+  return panel;
+}
+
+/// One head: the sum above, with its maximum's dot and number, its columns below.
+void add_covariances(Page& page, std::size_t k, const WeightedSums& sums, const LoudColumns& columns,
+                     const ChosenHead& head) {
+  const DataTable table = covariance_table(sums, columns, head);
+  const std::string data = page.numbers(table);
+  Panel& above =
+      covariance_part(page, k, {0.46, 1}, sums, Numbers::none, sums.length > 1 ? "weighted sum ÷ T" : "weighted sum");
+  if (k == 0) page.title_below("lag t = key − query (tokens)", 0.12);
+  above.above(head.text(), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
+  std::vector<double> plotted;
+  for (const auto& cells : table.rows()) plotted.push_back(std::get<double>(cells[4]));
+  // From below zero or the smallest value to well above the largest, where the maximum's number stands.
+  const ValueRange range = range_with_zero(plotted);
+  const double span = range.high - range.low;
+  above.y_axis({range.low, range.high + 0.12 * span}, {.step = tic_step(1.4 * span), .numbers = Numbers::plain});
+  if (const std::size_t peak = sums.peak(head.row); peak < sums.lags.size()) {
+    const bool before = sums.lags[peak] < 0;
+    above.mark({value(sums.lags[peak]), value(sums.value(head.row, peak) / sums.length)}, {ink::mark, 0.4},
+               signed_offset(sums.lags[peak]),
+               {.points = 7.5,
+                .bold = true,
+                .ink = ink::mark,
+                .anchor = before ? Anchor::right : Anchor::left,
+                .right = before ? -0.7 : 0.7,
+                .up = 0.35,
+                .front = true});
+  }
+  above.curve(data, "3:5", {ink::text, 1.5});
+
+  Panel& below = covariance_part(page, k, {0, 0.4}, sums, Numbers::plain, "correlation");
+  // All these have the same scale.
+  below.y_axis({-1.1, 1.1}, {.step = 1, .numbers = page.grid().column_of(k) > 0 ? Numbers::none : Numbers::plain});
+  for (std::size_t j = 0; j < columns.shown; ++j) below.curve(data, fmt::format("3:{}", j + 6), component_line(j));
+}
+
+GnuplotFigure draw_cross_covariance(const Result& result, const FigureOptions& options) {
+  const WeightedSums sums = weighted_sums(result);
+  LoudColumns columns{doubles_of(result, correlation_name, {"layer", "head", "component", "lag"}),
+                      coordinates(result.at(correlation_name), "component")};
+  columns.shown = std::min(columns.components.size(), most_components);
+  const auto heads = chosen_heads(result, correlation_name, options, most_covariance_heads);
+  std::vector<LegendEntry> legend;
+  for (std::size_t j = 0; j < columns.shown; ++j)
+    legend.push_back({fmt::format("column {:g}", columns.components[j]), component_line(j)});
+  const std::size_t n = heads.size();
+  const PanelGrid grid{.panel = {n == 1 ? 3.6 : 2.05, 1.95},
+                       .gap = {0.48, 0.46},
+                       .margin = {.left = 0.66, .right = 0.14, .top = 0.58, .bottom = 0.5}};
+  Page page(fitted(with_legend_above(flowing(grid, n, 3), legend, options.style), n, 1.6, options.style),
+            options.style);
+  page.legend(legend);
+  for (std::size_t k = 0; k < n; ++k) add_covariances(page, k, sums, columns, heads[k]);
+  return page.figure();
+}
+
+}  // namespace
+
+double WeightedSums::reach() const {
+  double largest = 1;
+  for (std::size_t t = 0; t < lags.size(); ++t)
+    if (shown(t)) largest = std::max(largest, std::abs(lags[t]));
+  return largest;
+}
+
+std::size_t WeightedSums::peak(std::size_t row) const {
+  const auto far = static_cast<Index>(reach());
+  Vector curve = Vector::Constant(2 * far + 1, std::nan(""));
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t t = 0; t < lags.size(); ++t) {
+    if (!shown(t) || !std::isfinite(value(row, t))) continue;
+    curve[static_cast<Index>(lags[t]) + far] = value(row, t);
+    least = std::min(least, value(row, t));
+  }
+  const auto peak = offset_peak(curve);
+  if (!peak || peak->at_edge || !(curve[peak->offset + far] > least)) return lags.size();
+  return static_cast<std::size_t>(std::ranges::find(lags, static_cast<double>(peak->offset)) - lags.begin());
+}
+
+WeightedSums weighted_sums(const Result& result) {
+  const auto& values = doubles_of(result, covariance_name, {"layer", "head", "lag"});
+  const Field& field = result.at(covariance_name);
+  return {field_heads(field).size(), coordinates(field, "lag"), &values,
+          std::max(1.0, attribute_number(field.attributes, "length", 1))};
+}
+
+FigureKind redefined_figure() {
+  return {.name = "redefined",
+          .fields = {redefined_name, "redefined/key", "redefined/component"},
+          .extras = {"qk_svd/gain", "periodic_columns/peak_frequency", "measured_offset/offset"},
+          .caption =
+              "Redefined queries Q = X U_Q and keys K = X U_K of single heads, with U_Q S U_K^T the singular value "
+              "decomposition of W_Q W_K^T: two of the most periodic columns over the first 64 tokens of the first "
+              "document, in the units of the hidden states X, each panel on its own scale. Columns of which the head's "
+              "offset is between a sixteenth and half of a period come first: in slower ones the shift could not be "
+              "seen. Columns count from 1 by descending gain (singular value); f is the query column's peak in cycles "
+              "per T tokens; offsets are the measured ones, in tokens.",
+          .drawing = draw_redefined,
+          .follows_waves = true};
+}
+
+FigureKind wave_spectra_figure() {
+  return {.name = "wave_spectra",
+          .fields = {"wave_spectra/query", "wave_spectra/key", "wave_spectra/state", "wave_spectra/query_shuffled",
+                     "wave_spectra/key_shuffled", "wave_spectra/state_shuffled"},
+          .extras = {},
+          .caption =
+              "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden "
+              "states that enter the layer over their columns: absolute discrete Fourier transform over positions, not "
+              "normalised, mean over documents; all are expected maxima over one number of columns. Dotted: the same "
+              "with the positions in another order. Where queries and keys agree, the thin line of the queries lies on "
+              "the broad one of the keys. All panels have one scale; if it is logarithmic, four decades at most. "
+              "Frequency 0 is left out.",
+          .drawing = draw_wave_spectra,
+          .follows_waves = true};
+}
+
+FigureKind cross_covariance_figure() {
+  return {.name = "cross_covariance",
+          .fields = {covariance_name, correlation_name},
+          .extras = clearness_fields(),
+          .caption =
+              "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, "
+              "summed with their gains as weights, which is the sum of the unscaled scores along a diagonal; row means "
+              "of the scores taken away, divided by T, mean over documents. The dot and its number mark the maximum in "
+              "tokens, unless it is where the lags end. Below: correlations of the columns with the largest gains, "
+              "less their mean over lags. Sums have their own scales; lags up to 30 are shown.",
+          .drawing = draw_cross_covariance,
+          .follows_waves = true};
+}
+
+}  // namespace headwave

@@ -1,0 +1,505 @@
+"""headwave.watch: sums of attention beside the attention that a model of transformers computes."""
+
+import gc
+import types
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+transformers = pytest.importorskip("transformers", minversion="5.0", reason="transformers 5 is not installed")
+if not hasattr(transformers, "PreTrainedModel"):
+    pytest.skip("transformers cannot be used here", allow_module_level=True)
+
+import headwave  # noqa: E402
+from watched_models import MODELS, REFUSED, batch, built, given  # noqa: E402
+
+SPANS = [(0, 40), (7, 40), (0, 30)]   # of the documents of batch()
+
+
+def tensors(output):
+    """Every tensor of a model's output, in order."""
+    if isinstance(output, torch.Tensor):
+        return [output]
+    if hasattr(output, "to_tuple"):
+        output = output.to_tuple()
+    return [tensor for part in output for tensor in tensors(part)] if isinstance(output, (tuple, list)) else []
+
+
+def same(a, b):
+    """Equal to the bit, NaN included."""
+    a, b = tensors(a), tensors(b)
+    return len(a) == len(b) > 0 and all(torch.equal(x.isnan(), y.isnan()) and torch.equal(x.nan_to_num(), y.nan_to_num()) for x, y in zip(a, b))
+
+
+def eager_weights(model, inputs):
+    """Finished attention of every layer, by module: what eager attention functions return."""
+    from transformers.modeling_utils import AttentionInterface
+
+    names, found = {id(module): name for name, module in model.named_modules()}, {}
+    original = AttentionInterface.get_interface
+
+    def get_interface(registry, implementation, default):
+        function = original(registry, implementation, default)
+
+        def call(module, *args, **kwargs):
+            output = function(module, *args, **kwargs)
+            times = sum(key.split("#")[0] == names[id(module)] for key in found)
+            found[names[id(module)] + (f"#{times + 1}" if times else "")] = output[1]
+            return output
+
+        return call
+
+    AttentionInterface.get_interface = get_interface
+    try:
+        with torch.no_grad():
+            model(**inputs)
+    finally:
+        AttentionInterface.get_interface = original
+    return found
+
+
+def by_bin(weights, stack):
+    """Sums along diagonals of (heads, queries, keys), by the bins of a stack: (heads, bins), the oracle."""
+    i, j = np.indices(weights.shape[1:])
+    return np.stack([np.where((j - i >= first) & (j - i <= last), weights, 0).sum((1, 2))
+                     for first, last in zip(stack.first_offset, stack.last_offset)], -1)
+
+
+def require_same_sums(stack, layer, document, weights):
+    """Compares what was summed with finished weights, to 1e-5 per weight: a sum over T rows to T times as much."""
+    tolerance = 1e-5 * weights.shape[1]
+    np.testing.assert_allclose(stack.weight[document, layer].sum(0), by_bin(weights, stack), atol=tolerance)
+    np.testing.assert_allclose(stack.kept[document, layer], weights.sum((1, 2)), atol=tolerance)
+    logs = np.log(np.where(weights > 0, weights, 1))
+    np.testing.assert_allclose(stack.entropy[document, layer], -(weights * logs).sum((1, 2)), atol=10 * tolerance)
+    leading = min(8, weights.shape[2])
+    np.testing.assert_allclose(stack.first_keys[document, layer][:, :leading], weights[:, :, :leading].sum(1), atol=tolerance)
+    apart = weights[:, :, 0].sum(1) + weights[:, 0, 1:].sum(1)
+    np.testing.assert_allclose(stack.weight[document, layer, 1].sum(1), apart, atol=tolerance)
+
+
+def require_all(result, weights, spans=SPANS):
+    """Compares a result with the finished weights of a batch."""
+    seen = 0
+    for stack in result.stacks.values():
+        for layer, name in enumerate(stack.layers):
+            seen += 1
+            for d, (first, end) in enumerate(spans):
+                of = weights[name][d].double().numpy()
+                queries = slice(first, end) if of.shape[1] == 40 else slice(None)
+                keys = slice(first, end) if of.shape[2] == 40 else slice(None)
+                require_same_sums(stack, layer, d, of[:, queries, keys])
+    assert seen == len(weights)
+
+
+@pytest.mark.parametrize(("name", "implementation"), [(name, each) for name, (_, those, _) in MODELS.items() for each in those])
+def test_profiles_are_those_of_eager_attention(name, implementation):
+    config, _, layers = MODELS[name]
+    model, inputs = built(config(), implementation), given(name)
+    with torch.no_grad():
+        before = model(**inputs)
+        with headwave.watch(model, exact=16) as watch:
+            watched = model(**inputs)
+        after = model(**inputs)
+    assert same(before, watched) and same(before, after)
+    weights = eager_weights(built(config(), "eager"), inputs)
+    assert len(weights) == layers and max(float(w.max()) for w in weights.values()) > 0.9   # heads look somewhere
+    require_all(watch.result(), weights)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_followed_is_refused_by_name(name):
+    config, named = REFUSED[name]
+    with pytest.raises(headwave.FormatError, match=named):
+        headwave.watch(built(config()))
+
+
+def test_layers_without_attention_are_named():
+    model = built(MODELS["qwen3_5"][0]())
+    with torch.no_grad(), headwave.watch(model) as watch:
+        model(**given("qwen3_5"))
+    assert watch.result().skipped == [f"layers.{i} (Qwen3_5GatedDeltaNet)" for i in range(3)]
+
+
+def test_two_towers_and_three_kinds_of_attention_are_told_apart():
+    for name, kinds in (("clip", ["self", "causal"]), ("t5", ["self", "causal", "cross"]), ("bert", ["self"]), ("gpt2", ["causal"])):
+        model = built(MODELS[name][0]())
+        with torch.no_grad(), headwave.watch(model) as watch:
+            model(**given(name))
+        result = watch.result()
+        assert sorted(result.stacks) == sorted(kinds)
+        assert all(stack.documents == 3 and list(stack.block_documents) == [1, 1, 1] for stack in result.stacks.values())
+
+
+def test_packed_sequences_are_documents():
+    model = built(MODELS["llama"][0](), "sdpa")
+    lengths = [11, 17, 12]
+    ids = batch()[0][:1]
+    positions = torch.cat([torch.arange(n) for n in lengths])[None]
+    with torch.no_grad():
+        before = model(input_ids=ids, position_ids=positions, use_cache=False)
+        with headwave.watch(model, exact=16) as watch:
+            assert same(before, model(input_ids=ids, position_ids=positions, use_cache=False))
+    stack = watch.result()["causal"]
+    assert stack.documents == 3 and list(stack.rows[:, 0]) == lengths
+    eager = built(MODELS["llama"][0](), "eager")
+    weights = eager_weights(eager, {"input_ids": ids, "position_ids": positions, "use_cache": False})
+    first = 0
+    for d, n in enumerate(lengths):
+        for layer, name in enumerate(stack.layers):
+            require_same_sums(stack, layer, d, weights[name][0].double().numpy()[:, first:first + n, first:first + n])
+        first += n
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "gemma3", "gpt2"])
+@pytest.mark.parametrize("cache", [None, "static"])
+def test_generating_with_a_cache_gives_the_profile_of_the_whole_text(name, cache):
+    config = MODELS[name][0]()
+    torch.manual_seed(1)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    ids, mask = batch()
+    ids, mask = ids[:2, :20], mask[:2, :20]
+    options = {"attention_mask": mask, "max_new_tokens": 9, "min_new_tokens": 9, "do_sample": False, "cache_implementation": cache,
+               "disable_compile": True}
+    before = model.generate(ids, **options)
+    with headwave.watch(model, exact=16) as watch:
+        written = model.generate(ids, **options)
+    assert torch.equal(before, written)
+    whole, stack = written[:, :-1], watch.result()["causal"]   # the last token is never read
+    full = torch.cat([mask, torch.ones_like(whole[:, 20:])], 1)
+    model.set_attn_implementation("eager")
+    positions = (full.cumsum(1) - 1).clamp(min=0)
+    weights = eager_weights(model, {"input_ids": whole, "attention_mask": full, "position_ids": positions, "use_cache": False})
+    assert stack.documents == 2 and list(stack.rows[:, 0]) == [28, 21]
+    for d, first in enumerate((0, 7)):
+        for layer, path in enumerate(stack.layers):
+            of = weights[path][d].double().numpy()[:, first:, first:]
+            np.testing.assert_allclose(stack.weight[d, layer].sum(0), by_bin(of, stack), atol=1e-4)
+            np.testing.assert_allclose(stack.first_keys[d, layer], of[:, :, :8].sum(1), atol=1e-4)
+    np.testing.assert_array_equal(stack.pairs[0, 0].sum(0)[stack.last_offset == 0], 28)
+
+
+def test_an_encoder_decoder_that_generates_keeps_its_three_kinds():
+    torch.manual_seed(1)
+    model = transformers.BartForConditionalGeneration(MODELS["bart"][0]()).eval()
+    ids, mask = batch()
+    with headwave.watch(model) as watch:
+        model.generate(ids, attention_mask=mask, max_new_tokens=5, min_new_tokens=5, do_sample=False, num_beams=1)
+    result = watch.result()
+    assert {name: stack.documents for name, stack in result.stacks.items()} == {"self": 3, "causal": 3, "cross": 3}
+    assert result["cross"].rows[:, 0].tolist() == result["causal"].rows[:, 0].tolist()
+    assert result["self"].rows[:, 0].tolist() == [40, 33, 30]
+    np.testing.assert_allclose(result["cross"].kept, np.broadcast_to(result["cross"].rows[..., None], result["cross"].kept.shape), rtol=1e-5)
+
+
+def test_inference_mode_and_gradients_do_not_matter():
+    model, inputs = built(MODELS["llama"][0]()), given("llama")
+    results = []
+    for mode in (torch.inference_mode, torch.no_grad, torch.enable_grad):
+        with mode(), headwave.watch(model) as watch:
+            output = model(**inputs)
+        results.append(watch.result()["causal"].weight)
+    assert output.last_hidden_state.requires_grad
+    with headwave.watch(model) as watch:   # begun in one mode, gone on with in another
+        with torch.inference_mode():
+            model(**inputs)
+        with torch.no_grad():
+            model(**inputs)
+    results.append(watch.result()["causal"].weight[:3])
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+
+
+def test_a_compiled_model_is_watched_too():
+    model, inputs = built(MODELS["llama"][0](), "sdpa"), given("llama")
+    with torch.no_grad():
+        with headwave.watch(model) as plain:
+            model(**inputs)
+        compiled = torch.compile(model, backend="aot_eager")
+        before = compiled(**inputs)                      # compiled before it is watched
+        with headwave.watch(model) as watch:
+            compiled(**inputs)
+        assert same(before, compiled(**inputs))
+    np.testing.assert_allclose(watch.result()["causal"].weight, plain.result()["causal"].weight, atol=1e-4)
+
+
+def test_the_model_is_left_as_it_was():
+    from transformers.masking_utils import AttentionMaskInterface
+    from transformers.modeling_utils import AttentionInterface
+
+    model, inputs = built(MODELS["llama"][0]()), given("llama")
+
+    def state():
+        hooks = [(len(m._forward_hooks), len(m._forward_pre_hooks), sorted(vars(m))) for m in model.modules()]
+        return (hooks, model.config.to_dict(), model.config._attn_implementation, AttentionInterface.get_interface,
+                "__getitem__" in vars(AttentionMaskInterface), dict(AttentionInterface._global_mapping))
+
+    before = state()
+    with torch.no_grad(), headwave.watch(model):
+        model(**inputs)
+    assert state() == before
+
+    class Stop(Exception):
+        pass
+
+    def stops(*_):
+        raise Stop
+
+    stopping = model.layers[1].mlp.register_forward_pre_hook(stops)
+    with pytest.raises(Stop), headwave.watch(model) as watch:
+        model(**inputs)
+    stopping.remove()
+    assert state() == before
+    with pytest.raises(headwave.FormatError, match="ended with an exception"):
+        watch.result()
+    headwave.watch(model)   # nobody keeps it
+    gc.collect()
+    assert state() == before
+
+
+def test_two_watches_at_once_see_the_same_and_other_models_are_not_seen():
+    model, other, inputs = built(MODELS["llama"][0]()), built(MODELS["llama"][0]()), given("llama")
+    with torch.no_grad(), headwave.watch(model) as first, headwave.watch(model, exact=5) as second:
+        model(**inputs)
+        other(**inputs)
+    assert first.documents == second.documents == 3
+    np.testing.assert_array_equal(first.result()["causal"].entropy, second.result()["causal"].entropy)
+
+
+def test_nothing_leaks():
+    model, inputs = built(MODELS["llama"][0]()), given("llama")
+
+    def alive():
+        gc.collect()
+        return sum(isinstance(each, torch.Tensor) for each in gc.get_objects())
+
+    with torch.no_grad(), headwave.watch(model) as watch:
+        for _ in range(5):
+            model(**inputs)
+        before = alive()
+        for _ in range(300):
+            model(**inputs)
+        assert alive() <= before + 2
+        assert len(watch._masks) <= 32 and not watch._frames and not watch._running
+    assert watch.documents == 305 * 3
+
+
+def test_blocks_and_bands_add_up():
+    model = built(transformers.LlamaConfig(**{**MODELS["llama"][0]().to_diff_dict(), "max_position_embeddings": 512}))
+    ids = torch.randint(3, 64, (5, 300), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad(), headwave.watch(model, blocks=2, exact=32) as watch:
+        model(ids[:3])
+        model(ids[3:])
+    stack = watch.result()["causal"]
+    assert list(stack.block_documents) == [3, 2] and list(stack.band_first) == [0, 128, 256] and list(stack.rows[:, 0]) == [900, 600]
+    np.testing.assert_allclose(stack.band_weight.sum(0), stack.weight.sum(0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(stack.band_pairs.sum(0), stack.pairs.sum(0))
+    np.testing.assert_allclose(stack.uniform.sum((0, 2, 3)), stack.rows.sum(0), rtol=1e-9)
+    counts = np.array([5 * sum(max(0, 300 - t) for t in range(-last, -first + 1)) for first, last in zip(stack.first_offset, stack.last_offset)])
+    np.testing.assert_array_equal(stack.pairs[:, 0].sum((0, 1)), counts)
+
+
+def test_special_tokens_are_counted_apart():
+    model = built(MODELS["bert"][0]())
+    ids = batch()[0][:1]
+    ids[0, 0], ids[0, 20], ids[0, -1] = 1, 2, 2
+    with torch.no_grad(), headwave.watch(model, special=[1, 2], exact=40) as watch:
+        model(ids)
+    stack = watch.result()["self"]
+    weights = eager_weights(built(MODELS["bert"][0](), "eager"), {"input_ids": ids})[stack.layers[0]][0].double().numpy()
+    keep = ~np.isin(np.arange(40), [0, 20, 39])
+    regular = weights * keep[:, None] * keep
+    np.testing.assert_allclose(stack.weight[0, 0, 0], by_bin(regular, stack), atol=1e-5)
+    assert stack.pairs[0, 0, 0].sum() == 37 * 37 and stack.pairs[0, 0, 1].sum() == 40 * 40 - 37 * 37
+
+
+def test_sampled_rows_err_as_much_as_they_say():
+    model = built(transformers.LlamaConfig(**{**MODELS["llama"][0]().to_diff_dict(), "max_position_embeddings": 2048}))
+    ids = torch.randint(3, 64, (1, 1500), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad(), headwave.watch(model, exact=8) as watch:
+        model(ids)
+    whole = watch.result()["causal"].weight.sum(0)
+    squares, variances, mean = 0, 0, 0
+    for seed in range(12):
+        with torch.no_grad(), headwave.watch(model, exact=8, rows=640, seed=seed) as watch:
+            model(ids)
+        stack = watch.result()["causal"]
+        assert stack.rows.sum() == pytest.approx(2 * 1500)
+        error = stack.weight.sum(0) - whole
+        squares, variances, mean = squares + error ** 2, variances + stack.sampling_variance, mean + error / 12
+    assert (stack.sampling_variance >= 0).all() and squares.sum() > 0
+    assert 0.4 < squares.sum() / variances.sum() < 1.2          # neighbouring strata differ by more than chance: it errs on the safe side
+    assert (mean ** 2).sum() < 0.25 * squares.sum() / 12          # no bias
+
+
+def test_mean_queries_and_keys():
+    model, seen = built(MODELS["bert"][0]()), {}
+    attention = model.encoder.layer[1].attention.self
+    attention.query.register_forward_hook(lambda _, args, out: seen.__setitem__("query", out))
+    attention.key.register_forward_hook(lambda _, args, out: seen.__setitem__("key", out))
+    with torch.no_grad(), headwave.watch(model) as watch:
+        model(**given("bert"))
+    stack = watch.result()["self"]
+    there = batch()[1].bool()
+    for name in ("query", "key"):
+        np.testing.assert_allclose(getattr(stack, f"{name}_mean")[1].reshape(-1), seen[name][there].mean(0), atol=1e-5)
+    assert stack.query_tokens.tolist() == [103, 103]
+
+
+def test_the_file_holds_what_was_summed(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    model = built(MODELS["gemma3"][0]())
+    with torch.no_grad(), headwave.watch(model) as watch:
+        model(**given("gemma3"))
+    result = watch.result()
+    result.save(tmp_path / "profiles.h5")
+    with h5py.File(tmp_path / "profiles.h5") as file:
+        assert file.attrs["format"] == "headwave profiles" and file.attrs["format_version"] == 1 and file.attrs["model"] == "Gemma3TextModel"
+        group, stack = file["causal"], result["causal"]
+        assert group.attrs["documents"] == 3 and len(group.attrs["ids_sha256"]) == 64 and group.attrs["kv_heads"] == 2
+        np.testing.assert_allclose(group["weight"][()], stack.weight, rtol=1e-6)
+        np.testing.assert_array_equal(group["pairs"][()], stack.pairs)
+        assert [axis.label for axis in group["weight"].dims] == ["block", "layer", "kind", "head", "bin"]
+        assert group["layer"].asstr()[()].tolist() == stack.layers and group["window"][()].tolist() == [9, 9]
+        assert "sampling_variance" not in group
+    with pytest.raises(headwave.IoError, match="already there"):
+        result.save(tmp_path / "profiles.h5")
+
+
+def test_the_digest_is_that_of_the_ids():
+    digests = []
+    for ids in (batch()[0], batch()[0], batch()[0].flip(0)):
+        model = built(MODELS["llama"][0]())
+        with torch.no_grad(), headwave.watch(model) as watch:
+            model(ids)
+        digests.append(watch.result()["causal"].digest)
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_what_is_no_argument_is_refused():
+    model = built(MODELS["llama"][0]())
+    with pytest.raises(headwave.FormatError, match="expected a torch.nn.Module"):
+        headwave.watch("llama")
+    with pytest.raises(headwave.ShapeError, match="rows"):
+        headwave.watch(model, rows=3)
+    with pytest.raises(headwave.FormatError, match="kernel='cuda'"):
+        headwave.watch(model, kernel="cuda")
+    with headwave.watch(model) as watch, pytest.raises(headwave.ShapeError, match="no attention ran"):
+        watch.result()
+
+
+def test_dropped_weights_and_unknown_functions_are_refused_by_name():
+    from transformers.modeling_utils import AttentionInterface
+
+    inputs = given("bert")
+    model = built(transformers.BertConfig(**{**MODELS["bert"][0]().to_diff_dict(), "attention_probs_dropout_prob": 0.5})).train()
+    with headwave.watch(model), pytest.raises(headwave.FormatError, match="model.eval()"):
+        model(**inputs)
+
+    def strange(module, query, key, value, attention_mask, **_):
+        return value.transpose(1, 2), None
+
+    AttentionInterface.register("strange", strange)
+    try:
+        model = built(MODELS["llama"][0]())
+        model.config._attn_implementation = "strange"
+        with headwave.watch(model), pytest.raises(headwave.FormatError, match="'strange'.*watch does not know"), torch.no_grad():
+            model(**given("llama"))
+    finally:
+        del AttentionInterface._global_mapping["strange"]
+
+
+def flash(query, key, value, attention_mask, query_length=None, is_causal=True, softmax_scale=None, sliding_window=None, softcap=None, s_aux=None,
+          position_ids=None, **_):
+    """Stands in for flash attention, as its documentation describes it: (B, T, H, d), the last query at the last key."""
+    q, k, v = (each.transpose(1, 2).double() for each in (query, key, value))
+    k, v = (each.repeat_interleave(q.shape[1] // k.shape[1], 1) for each in (k, v))
+    s = q @ k.transpose(2, 3) * softmax_scale
+    if softcap:
+        s = softcap * torch.tanh(s / softcap)
+    t = torch.arange(k.shape[2])[None] - torch.arange(q.shape[2])[:, None] - (k.shape[2] - q.shape[2])
+    open_ = (t <= 0) if is_causal else torch.ones_like(t, dtype=torch.bool)
+    if sliding_window and k.shape[2] > sliding_window:
+        open_ = open_ & (t > -sliding_window) & (t < sliding_window)
+    open_ = open_.expand(q.shape[0], 1, *t.shape)
+    if attention_mask is not None:
+        open_ = open_ & attention_mask.bool()[:, None, None]
+    s = s.masked_fill(~open_, -1e300)
+    if s_aux is not None:
+        s = torch.cat([s, s_aux.double().view(1, -1, 1, 1).expand(*s.shape[:3], 1)], -1)
+    a = torch.softmax(s, -1)
+    flash.weights.append(a[..., :k.shape[2]])
+    return (a[..., :k.shape[2]] @ v).to(query.dtype).transpose(1, 2).contiguous()
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "gemma2", "gpt_oss", "bert", "modernbert"])
+def test_flash_attention_is_read_as_it_computes(name, monkeypatch):
+    """Without a GPU: its place is taken by a function that does what it does."""
+    from transformers.integrations import flash_attention
+
+    monkeypatch.setattr(flash_attention, "_flash_attention_forward", flash)
+    model, inputs = built(MODELS[name][0](), "eager"), given(name)
+    model.config._attn_implementation = "flash_attention_2"
+    flash.weights = []
+    with torch.no_grad(), headwave.watch(model, exact=16) as watch:
+        model(**inputs)
+    stack = next(iter(watch.result().stacks.values()))
+    require_all(watch.result(), dict(zip(stack.layers, flash.weights)))
+
+
+def test_packed_sequences_of_flash_attention():
+    from headwave.profiles.implementations import read
+    from transformers.integrations.flash_attention import flash_attention_forward
+
+    query = torch.randn(1, 2, 10, 4)
+    module = types.SimpleNamespace(training=False, is_causal=True)
+    positions = torch.tensor([[0, 1, 2, 0, 1, 2, 3, 4, 5, 6]])
+    ends = torch.tensor([0, 3, 10], dtype=torch.int32)
+    for more in ({"position_ids": positions}, {"cu_seq_lens_q": ends, "cu_seq_lens_k": ends}):
+        arguments = {"module": module, "query": query, "key": query, "attention_mask": None, **more}
+        scores = read(flash_attention_forward, "flash_attention_2", arguments, None, 0)
+        allowed = scores.allowed([0], 0, 10, 0, 10).flip(2)[0, 0]
+        expected = torch.block_diag(torch.ones(3, 3), torch.ones(7, 7)).bool() & torch.ones(10, 10).tril().bool()
+        assert torch.equal(allowed, expected)
+
+
+def test_functions_that_have_grown_are_refused_by_name(monkeypatch):
+    from headwave.profiles import implementations
+
+    monkeypatch.setattr(implementations, "_SDPA", implementations._SDPA - {"is_causal"})
+    model = built(MODELS["llama"][0](), "sdpa")
+    with headwave.watch(model), pytest.raises(headwave.FormatError, match="takes 'is_causal', which watch does not know"), torch.no_grad():
+        model(**given("llama"))
+
+
+def test_flex_attention_is_read_as_it_computes():
+    """With a window, a soft cap and grouped queries; PyTorch compiles it, which takes a while."""
+    model, inputs = built(MODELS["gemma2"][0](), "flex_attention"), given("gemma2")
+    with torch.no_grad():
+        try:
+            before = model(**inputs)
+        except Exception as error:  # no compiler, or none that PyTorch can use
+            pytest.skip(f"flex attention does not run here: {type(error).__name__}")
+        with headwave.watch(model, exact=16) as watch:
+            assert same(before, model(**inputs))
+    require_all(watch.result(), eager_weights(built(MODELS["gemma2"][0](), "eager"), inputs))
+
+
+@pytest.mark.parametrize("family", ["bert-mlm", "gpt2", "llama", "qwen3", "gemma2"])
+def test_watch_and_the_program_agree(family, ids):
+    """Mean weights at every offset and entropies of golden models: two implementations, one in C++."""
+    from conftest import MODELS as GOLDEN
+
+    result = headwave.run(GOLDEN / family, ids=ids, only=["measured_offset", "head_types"], reach=11)
+    model = transformers.AutoModel.from_pretrained(GOLDEN / family).float().eval()
+    with torch.no_grad(), headwave.watch(model, exact=23) as watch:
+        model(torch.as_tensor(ids))
+    stack = next(iter(watch.result().stacks.values()))
+    trace, ours = result["offset_trace"]["mean_weight"], stack.mean_weight()
+    theirs = np.asarray(trace.values)[[str(pairs) for pairs in np.asarray(trace.coords["pairs"])].index("all")]
+    offsets = np.arange(theirs.shape[-1]) - theirs.shape[-1] // 2
+    columns = [list(offsets).index(t) for t in stack.first_offset]
+    ours = np.nan_to_num(ours)   # beyond a window there is no pair; the program says 0
+    np.testing.assert_allclose(ours, theirs[..., columns], atol=1e-6)
+    np.testing.assert_allclose(stack.entropy.sum(0) / stack.rows.sum(0)[:, None], np.asarray(result["head_types"]["entropy"].values), atol=1e-5)
