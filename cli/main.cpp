@@ -30,7 +30,8 @@ void add_help(CLI::App& program, Command& chosen) {
   command->final_callback([name, &program, &chosen] {
     const CLI::App& asked = name->empty() ? program : command_named(program, *name);
     chosen = [&asked, name] {
-      std::fputs(asked.help(name->empty() ? "" : "headwave").c_str(), stdout);
+      const std::string line = name->empty() ? "headwave" : "headwave " + *name;
+      std::fputs(asked.get_formatter()->make_help(&asked, line, CLI::AppFormatMode::Normal).c_str(), stdout);
       return done;
     };
   });

@@ -45,8 +45,8 @@ expect_line 2 "no --sideways; \`headwave run --help\`" run --sideways
 expect_line 2 "--documents stands before the command" --documents 5 run
 expect_line 2 "which command?" -q
 expect_line 2 "'b' stands alone" inspect a b
-expect_line 2 "--text: what should stand after it is missing" run --text
-expect_line 2 "--threads: is given 2 times, expected once" run --threads 1 --threads 2
+expect_line 2 "--text: 1 required FILE missing" run --text
+expect_line 2 "--threads: At Most 1 required but received 2" run --threads 1 --threads 2
 expect_line 2 "--length: expected a whole number, 1 to 1048576, got 'abc'" run --length abc
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '0'" run --documents 0
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '010'" run --documents 010
@@ -82,8 +82,8 @@ expect_line 2 "--only: the list needs every analysis" reproduce --only head_type
 expect_line 2 "--intervene: the list has interventions of its own" reproduce --intervene words-only
 expect_line 2 "--head-count: applies to stored states" reproduce --head-count 2
 expect_line 2 "--intervene: re-aiming is the intervention here" re-aim --intervene words-only
-expect_line 2 "no --map-tokens; it is an option of" atlas --map-tokens 5
-expect_line 2 "no --pairs; it is an option of" re-aim --pairs all
+expect_line 2 "no --map-tokens; \`headwave atlas --help\` lists" atlas --map-tokens 5
+expect_line 2 "no --pairs; \`headwave re-aim --help\` lists" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
 for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
@@ -365,13 +365,13 @@ expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$f
 expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
 expect 1 "400 random tokens twice make documents of 800 tokens, the model has 24 positions; give --random-tokens 12 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
 expect 1 "intervention without-heads=L9H9: " run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
-expect 1 "--intervene re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
+expect 1 "intervention re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
 expect 1 "a llama has no position table to change (its positions are rotary)" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-band=1:2
 expect 1 "a llama has no position table to change (its positions are rotary); turn=HEADS:TOKENS does" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+1
 expect 1 "a llama has no position table (its positions are rotary); without words its input would be zero. shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
-expect 1 "without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
+expect 1 "intervention without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
 expect 1 "the mean over a single document is its own key" -q loss --model "$families/gpt2" --ids "$work/five.json" --intervene mean-keys=L0H1
 expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
 expect 0 "loss (nats/token)" loss --model "$families/bart" --ids "$work/pair.json"
@@ -473,8 +473,8 @@ expect 3 "changed beyond the intervals (*, chance of any by itself 0.05)" compar
 expect 3 '"changed": true' compare "$work/A" "$work/B" --json
 expect 3 "in 8 blocks" compare "$work/A" "$work/B" "$work/A"
 expect 0 "0 of 32 heads" compare "$work/A" "$work/A" --block 1
-expect 0 "4 pairs of blocks of documents reach no level below 0.25; give 14 documents or more, or a smaller --block" compare "$work/A" "$work/B" --block 2
-expect 0 "10 draws are too few for a level of 0.05; give --draws 40" compare "$work/A" "$work/B" --draws 10
+expect 0 "4 pairs of blocks of documents reach no level below 0.25; give 14 documents or more, or smaller blocks" compare "$work/A" "$work/B" --block 2
+expect 0 "10 draws are too few for a level of 0.05; 40 would be enough" compare "$work/A" "$work/B" --draws 10
 expect 1 "cannot be compared: reach" compare "$work/A" "$work/short" --out "$work/differ"
 expect 1 "cannot be compared: layers" compare "$work/A" "$work/bert-random" --out "$work/differ"
 expect 1 "cannot be compared: attention is cross against causal" compare "$work/pairs/cross" "$work/pairs/causal"
@@ -816,7 +816,7 @@ fi
 
 expect 0 "headwave result" inspect "$work/r"
 expect 0 "clusters = 3" inspect "$work/j1" --job
-expect 1 "ask for head_account, position_atlas, phase_rotation, delay_spectrum or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
+expect 1 "reads the results of head_account, position_atlas, phase_rotation, delay_spectrum or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
 
 # Messages are one line, and name the file, whatever it is called.
 expect 1 "no\u000amodel: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"

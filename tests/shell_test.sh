@@ -19,6 +19,7 @@ commands=$("$headwave" help | awk '/^Commands:/ { inside = 1; next } /^[A-Z]/ { 
 # --- bash, asked as readline asks it: completes WORDS, the last of which is begun
 : >a.txt
 for shell in bash zsh fish; do "$headwave" completion $shell >completion.$shell || complain "completion $shell"; done
+PATH=${headwave%/*}:$PATH # the scripts ask the program
 cat >query.bash <<'EOF'
 source "$PWD/completion.bash"
 COMP_WORDS=("$@")

@@ -72,7 +72,7 @@ Words completed(const CLI::App& program, Words typed) {
       for (std::string& word : offered) word = begun.substr(0, comma + 1) + word;
   } else if (!begun.starts_with('-')) {
     for (const CLI::Option* argument : command->get_options({}))
-      if (argument->get_positional()) offered = words_of(*argument, program);
+      if (argument->get_positional() && offered.empty()) offered = words_of(*argument, program);
   }
   if (begun.starts_with('-') && option == nullptr) {
     offered = option_names(program);

@@ -138,6 +138,8 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, con
   const std::string name = typed.substr(0, typed.find('='));
   const std::string line = &program == &command ? "headwave" : "headwave " + command.get_name();
   std::vector<std::string> names = option_names(command);
+  if (std::ranges::count(names, name) > 0)
+    return fmt::format("headwave: {} stands before the command; options of a command stand after it", name);
   for (const std::string& own : option_names(program)) names.push_back(own);
   const std::string meant = did_you_mean(name, names);
   return fmt::format("{}: there is no {}{}", line, printable(name, 60),

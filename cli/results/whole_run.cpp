@@ -180,12 +180,12 @@ void within_memory(WholeRunOptions& options, const SourceOptions& given,
   const std::int64_t limit = bytes_of(options.max_memory);
   while (true) {
     const MemoryWatch watch(limit);
-    bool can_read_layers = options.input.place.weights == "auto" && options.input.interventions.empty(),
-         has_room = false;
+    bool can_read_layers = false, has_room = false;
     try {
       const Stoppable stoppable(&watch.is_exceeded());
       const JobInput input = checked_input(options, given);
-      can_read_layers = can_read_layers && !options.input.model.empty() && !input.model.by_layer();
+      can_read_layers = options.input.place.weights == "auto" && options.input.interventions.empty() &&
+                        !options.input.model.empty() && !input.model.by_layer();
       has_room = resident_bytes() <= limit;
       if (!has_room) throw Stopped();
       return work(input);

@@ -76,9 +76,10 @@ struct FieldHeads {
   std::vector<Index> layers, heads;
 
   [[nodiscard]] std::size_t size() const { return layers.size() * heads.size(); }
-  [[nodiscard]] HeadName operator[](std::size_t row) const {
-    return {layers[row / heads.size()], heads[row % heads.size()]};
-  }
+  [[nodiscard]] HeadName operator[](std::size_t row) const { return {layers[line(row)], heads[column(row)]}; }
+  /// Where a head stands in a grid of layers down and heads across.
+  [[nodiscard]] std::size_t line(std::size_t row) const { return row / heads.size(); }
+  [[nodiscard]] std::size_t column(std::size_t row) const { return row % heads.size(); }
   /// @returns the row of that head; size(): it is not among them
   [[nodiscard]] std::size_t row_of(const HeadName& name) const;
 };

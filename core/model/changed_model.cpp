@@ -39,9 +39,9 @@ void require_in_memory(const Stack& stack) {
                      give("weights", "memory", "if they fit there"));
 }
 
-void require_head(const Stack& stack, const HeadName& head, const char* who) {
+void require_head(const Stack& stack, const HeadName& head) {
   if (head.layer < 0 || head.layer >= stack.layers() || head.head < 0 || head.head >= stack.block.heads)
-    throw ShapeError(fmt::format("{}: there is no {}; the model has {} layers of {} heads", who,
+    throw ShapeError(fmt::format("there is no {}; the model has {} layers of {} heads",
                                  head_name(head.layer, head.head), stack.layers(), stack.block.heads));
 }
 

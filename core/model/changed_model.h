@@ -51,8 +51,7 @@ class ChangedModel {
 /// @throws ShapeError if the stack's weights are read layer by layer, where a change would be lost
 void require_in_memory(const Stack& stack);
 
-/// @param who  the intervention that asks
 /// @throws ShapeError naming the head that the stack does not have
-void require_head(const Stack& stack, const HeadName& head, const char* who);
+void require_head(const Stack& stack, const HeadName& head);
 
 }  // namespace headwave

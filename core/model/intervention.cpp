@@ -75,7 +75,7 @@ class ShuffledWords : public Source {
  public:
   ShuffledWords(std::unique_ptr<Source> source, std::uint64_t seed, Index shuffles)
       : source_(std::move(source)), seed_(seed), shuffles_(shuffles) {
-    if (shuffles < 1) throw ShapeError(fmt::format("shuffled_words: {} shuffles, expected at least one", shuffles));
+    if (shuffles < 1) throw ShapeError(fmt::format("{} shuffles, expected at least one", shuffles));
   }
 
   [[nodiscard]] Index count() const override { return source_->count() * shuffles_; }
@@ -136,8 +136,7 @@ Model positions_only(const Model& model) {
   ChangedModel changed(model);
   changed.change_stacks([&](Stack& stack) {
     if (stack.embedding.positions.empty())
-      throw ShapeError(fmt::format("positions_only: a {} has no position table; without words its input would be zero",
-                                   model.family));
+      throw ShapeError(fmt::format("a {} has no position table; without words its input would be zero", model.family));
     WordTable& words = stack.embedding.words;
     words = zero_rows(changed.kept(Vector32(Vector32::Zero(words.cols()))), words.rows());
     if (Linear& last = stack.embedding.frames.second; !last.empty()) {  // gelu(0) is 0
@@ -157,7 +156,7 @@ Model without_heads(const Model& model, const std::vector<HeadName>& heads, Atte
   ChangedModel changed(model);
   const Stack& stack = changed.stack_of(kind);
   for (const HeadName& head : heads) {
-    require_head(stack, head, "without_heads");
+    require_head(stack, head);
     silence(changed.attention_of(kind, head.layer).output, head.head, stack.block.heads, changed);
   }
   return changed.taken();
@@ -170,7 +169,7 @@ Model without_band(const Model& model, Index first, Index last, Index length) {
     const Index rows = table.rows(), tokens = length > 0 ? length : rows;
     if (rows == 0 || tokens > rows || first < 0 || last < first || last > tokens / 2)
       throw ShapeError(
-          fmt::format("without_band: {} to {} cycles per T = {} tokens, of a table of {} positions; expected a band "
+          fmt::format("{} to {} cycles per T = {} tokens, of a table of {} positions; expected a band "
                       "within 0 to {}",
                       first, last, tokens, rows, tokens / 2));
     // Equation (2), doubled to whole numbers: k from ceil((2 first - 1) R / 2T), and below (2 last + 1) R /
@@ -187,11 +186,11 @@ Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) 
   const BlockSpec& block = model.stack.block;
   const Index trained = trained_rows(model.stack.embedding.positions).trained;
   for (const HeadName& head : heads) {
-    require_head(model.stack, head, "re_aimed");
+    require_head(model.stack, head);
     const Matrix positions = layer_positions(model.stack, head.layer).topRows(trained);
     if (u == 0 || std::abs(u) >= positions.rows())
-      throw ShapeError(fmt::format("re_aimed: by {} tokens with {} positions; expected a shift within them, not 0", u,
-                                   positions.rows()));
+      throw ShapeError(
+          fmt::format("by {} tokens with {} positions; expected a shift within them, not 0", u, positions.rows()));
     Linear& key = changed.attention_of(AttentionKind::self, head.layer).key;
     const Index first = block.key_head(head.head) * block.d_head;
     Matrix32 weight = key.weight;
@@ -206,8 +205,7 @@ Model moved_text(const Model& model, Index u, AttentionKind kind) {
   ChangedModel changed(model);
   MatrixView32& table = changed.stack_of(kind).embedding.positions;
   if (table.empty())
-    throw ShapeError(
-        fmt::format("moved_text: a {} has no position table of which other rows could be read", model.family));
+    throw ShapeError(fmt::format("a {} has no position table of which other rows could be read", model.family));
   const Index trained = trained_rows(table).trained;
   Matrix32 rows(table.rows(), table.cols());
   for (Index n = 0; n < rows.rows(); ++n)
@@ -245,9 +243,9 @@ const RotaryTerm* rotation_of(const Stack& stack, Index layer) {
   return term;
 }
 
-[[noreturn]] void refuse_unturned(const char* who, const Model& model) {
+[[noreturn]] void refuse_unturned(const Model& model) {
   const Stack& stack = model.stack;
-  throw ShapeError(fmt::format("{}: a {} has no rotary positions{}", who, model.family,
+  throw ShapeError(fmt::format("a {} has no rotary positions{}", model.family,
                                stack.position_term ? fmt::format("; its positions are {}", stack.position_term.name())
                                : !stack.embedding.positions.empty()
                                    ? "; its positions are a table, which re-aim and without-band change"
@@ -272,22 +270,22 @@ void turn_head(Matrix& rows, Index first, const RotaryTerm& rotation, const Vect
 Model turned(const Model& model, const std::vector<HeadName>& heads, Index u, AttentionKind kind) {
   ChangedModel changed(model);
   const Stack& stack = changed.stack_of(kind);
-  if (stack.rotary() == nullptr) refuse_unturned("turned", model);
+  if (stack.rotary() == nullptr) refuse_unturned(model);
   if (model.decoder && kind == AttentionKind::cross)
-    throw ShapeError("turned: cross-attention has no positions to turn; name heads of self or causal");
+    throw ShapeError("cross-attention has no positions to turn; name heads of self or causal");
   if (stack.normalises_heads())
-    throw ShapeError("turned: queries are normalised channel by channel after W_Q: no change of it turns them");
+    throw ShapeError("queries are normalised channel by channel after W_Q: no change of it turns them");
   if (stack.rotary()->options().scaling == RotaryScaling::dynamic)
     throw ShapeError(
-        "turned: dynamic scaling makes the frequencies depend on the length of a text; no turn moves a "
+        "dynamic scaling makes the frequencies depend on the length of a text; no turn moves a "
         "head by the same tokens in all");
-  if (u == 0) throw ShapeError("turned: by 0 tokens; expected a shift, such as +2 or -1");
+  if (u == 0) throw ShapeError("by 0 tokens; expected a shift, such as +2 or -1");
   for (auto head = heads.begin(); head != heads.end(); ++head) {
-    require_head(stack, *head, "turned");
+    require_head(stack, *head);
     if (rotation_of(stack, head->layer) == nullptr)
-      throw ShapeError(fmt::format("turned: layer {} has no rotary positions; others have", head->layer));
+      throw ShapeError(fmt::format("layer {} has no rotary positions; others have", head->layer));
     if (std::find(heads.begin(), head, *head) != head)
-      throw ShapeError(fmt::format("turned: {} is named twice", head_name(head->layer, head->head)));
+      throw ShapeError(fmt::format("{} is named twice", head_name(head->layer, head->head)));
   }
   for (Index layer = 0; layer < stack.layers(); ++layer) {
     if (std::none_of(heads.begin(), heads.end(), [&](const HeadName& head) { return head.layer == layer; })) continue;
@@ -326,8 +324,8 @@ Model without_pairs(const Model& model, Index first, Index last) {
     require_in_memory(stack);
     const Index pairs = stack.rotary()->options().channels / 2;
     if (first < 0 || last < first || last >= pairs)
-      throw ShapeError(fmt::format("without_pairs: {} to {} of {} pairs of channels; expected pairs within 0 to {}",
-                                   first, last, pairs, pairs - 1));
+      throw ShapeError(fmt::format("{} to {} of {} pairs of channels; expected pairs within 0 to {}", first, last,
+                                   pairs, pairs - 1));
     for (Index layer = 0; layer < stack.layers(); ++layer) {
       AttentionWeights& self = stack.blocks[static_cast<std::size_t>(layer)].self;
       const RotaryTerm* rotation = rotation_of(stack, layer);
@@ -346,7 +344,7 @@ Model without_pairs(const Model& model, Index first, Index last) {
         self.query_norm.scale = changed.kept(Vector32(rows.col(0).cast<float>()));
     }
   });
-  if (!turns) refuse_unturned("without_pairs", model);
+  if (!turns) refuse_unturned(model);
   return changed.taken();
 }
 
@@ -404,7 +402,7 @@ Keys key_heads(const Stack& stack, const std::vector<HeadName>& heads) {
   const Index group = stack.block.heads / stack.block.kv_heads;
   Keys keys;
   for (const HeadName& head : heads) {
-    require_head(stack, head, "mean_keys");
+    require_head(stack, head);
     const KeyHead read{head.layer, head.head / group};
     std::string all, others;
     for (Index sharing = read.head * group; sharing < (read.head + 1) * group; ++sharing) {
@@ -414,7 +412,7 @@ Keys key_heads(const Stack& stack, const std::vector<HeadName>& heads) {
       if (std::find(heads.begin(), heads.end(), other) == heads.end()) others += (others.empty() ? "" : ", ") + name;
     }
     if (!others.empty())
-      throw ShapeError(fmt::format("mean_keys: {} reads the same keys as {}; name all of them: {}",
+      throw ShapeError(fmt::format("{} reads the same keys as {}; name all of them: {}",
                                    head_name(head.layer, head.head), others, all));
     keys[read] = {};
   }
@@ -428,8 +426,7 @@ Model mean_keys(const Model& model, const Source& documents, const std::vector<H
   ChangedModel changed(model);
   const Stack& stack = changed.stack_of(options.kind);
   const Keys wanted = key_heads(stack, heads);
-  if (documents.count() < 2)
-    throw ShapeError("mean_keys: the mean over a single document is its own key; give two or more");
+  if (documents.count() < 2) throw ShapeError("the mean over a single document is its own key; give two or more");
   const AttentionKind kind = model.decoder ? options.kind : model.kinds().front();
   std::map<KeyHead, KeySum> sums;
   parallel_in_order(documents.count(), thread_count(options.threads), [&](Index i) -> std::function<void()> {
@@ -445,7 +442,7 @@ Model mean_keys(const Model& model, const Source& documents, const std::vector<H
   for (const auto& [head, nothing] : wanted) {
     const auto found = sums.find(head);
     if (found == sums.end())
-      throw ShapeError(fmt::format("mean_keys: no document has keys of layer {}; was it stored?", head.layer));
+      throw ShapeError(fmt::format("no document has keys of layer {}; was it stored?", head.layer));
     changed.attention_of(options.kind, head.layer)
         .fixed_keys.push_back({head.head, changed.kept(found->second.mean())});
   }

@@ -58,7 +58,7 @@ void add_config(Listing& listing, const fs::path& file) {
     if (!listing.facts.contains(needed)) listing.notes.push_back(fmt::format("config.json does not say: {}", needed));
 }
 
-/// More problems or unused tensors than this are counted, not listed.
+/// Problems and unused tensors beyond these are only counted.
 constexpr std::size_t most_notes = 20;
 
 void add_notes(Listing& listing, const std::vector<std::string>& lines, const char* more) {
@@ -86,7 +86,7 @@ const char* words_of(PositionKind kind) {
   return "none";
 }
 
-/// What the model is taken for, and what of it is missing.
+/// Adds the family of the model, its sizes, and what is missing.
 void add_model(Listing& listing, const ModelPlace& place) {
   const ModelCheck check = model_check(place);
   const StackMap& stack = check.map.stack;

@@ -53,7 +53,7 @@ void read_layers(TomlReader& keys, std::vector<Index>& layers) {
   }
 }
 
-/// A name alone, or a table with more about it.
+/// Reads a name, or a table with more about the array.
 void read_dataset(TomlReader& keys, std::string_view key, MappedArray& dataset) {
   const toml::node* node = keys.look(key);
   if (node == nullptr) return;

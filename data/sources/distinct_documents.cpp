@@ -31,7 +31,7 @@ void add(Sha256& digest, const TokenSequence& tokens) {
   add(digest, tokens.signal);
 }
 
-/// Of all that a document gives to a job but its name and the text of its tokens.
+/// The digest of everything in a document but its name and the text of its tokens.
 std::string digest_of(const Document& document) {
   Sha256 digest;
   add(digest, document);
@@ -45,7 +45,7 @@ std::string digest_of(const Document& document) {
   return digest.hexadecimal();
 }
 
-/// @returns nothing if the document cannot be read: whoever asks for it is told why
+/// The digest of a document; nothing if it cannot be read: its reader is told why.
 std::optional<std::string> digest_if_read(const Source& source, Index document) {
   try {
     return digest_of(source.document(document));

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* target_name = "decoder_input_ids";
 
 /// The shape of an array whose axis of documents may be missing where there is one document.
-/// @param axes  with that of documents
+/// @param axes  how many, with that of documents
 std::vector<Index> shape_with_documents(const NamedArrays& arrays, const char* name, std::size_t axes,
                                         const std::string& expected) {
   if (!arrays.has(name)) throw FormatError(no_such_array(arrays, name, expected));
@@ -122,7 +122,8 @@ class FeatureDocuments : public Source {
                          : fmt::format("r{}c{}", n / grid_.columns, n % grid_.columns);
   }
 
-  /// The shape with documents, which the model can read.
+  /// The shape with the axis of documents.
+  /// @throws FormatError if the model reads another shape
   [[nodiscard]] std::vector<Index> required_shape(const Model& model) const {
     if (grid_.empty()) {
       const Index bins = model.stack.embedding.frames.bins(), frames = FrameStem::frames_per_position * positions_;

@@ -146,7 +146,7 @@ class Search {
     return map;
   }
 
-  /// @param needed  that it is there: a map says so
+  /// @param needed  the array must be there
   void add(const MappedArray& dataset, const char* what, std::optional<LayerArray> FoundLayer::*part, bool needed) {
     if (dataset.name.empty()) return;
     const bool layers_named = has_layer_mark(dataset.name);

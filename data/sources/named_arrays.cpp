@@ -83,7 +83,7 @@ class Hdf5Arrays : public NamedArrays {
   mutable std::map<std::string, std::vector<Index>> shapes_;  // asked for anew for every document
 };
 
-/// The nearest names first; all of them where they are few.
+/// The nearest names, the nearest first.
 std::vector<std::string> nearest_first(const std::string& name, std::vector<std::string> names, std::size_t most) {
   std::ranges::stable_sort(names, {}, [&](const std::string& other) { return edit_distance(name, other); });
   if (names.size() > most) names.resize(most);
@@ -92,13 +92,13 @@ std::vector<std::string> nearest_first(const std::string& name, std::vector<std:
 
 namespace fs = std::filesystem;
 
-/// An array by where it lies, once its header was read.
+/// The bytes of an array, and what its header says.
 struct OpenedArray {
   std::shared_ptr<const ReadableBytes> bytes;
-  NpyInfo info;  ///< of a tensor what fits
+  NpyInfo info;  ///< of a tensor the same facts
 };
 
-/// A member of an archive that it keeps open.
+/// A member of an archive, which stays open.
 class MemberBytes : public ZipBytes {
  public:
   MemberBytes(std::shared_ptr<const FileBytes> file, ZipMember member)
@@ -108,7 +108,7 @@ class MemberBytes : public ZipBytes {
   std::shared_ptr<const FileBytes> file_;
 };
 
-/// An array's bytes in memory that is somebody else's.
+/// The bytes of an array in memory.
 class BorrowedBytes : public ReadableBytes {
  public:
   BorrowedBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
@@ -125,13 +125,13 @@ class BorrowedBytes : public ReadableBytes {
   std::shared_ptr<const void> owner_;
 };
 
-/// Arrays that a function opens by name, each once.
+/// Arrays that are opened when they are first used.
 class OpenedArrays : public NamedArrays {
  public:
   using Open = std::function<OpenedArray(const std::string& called)>;
   explicit OpenedArrays(fs::path path) : path_(std::move(path)) {}
 
-  /// @param file  empty: it is in none
+  /// @param file  empty: the array is in memory
   void add(const std::string& name, std::string called, fs::path file, Open open) {
     names_.push_back(name);
     if (!file.empty() && std::ranges::find(files_, file) == files_.end()) files_.push_back(std::move(file));
@@ -290,7 +290,7 @@ std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path)) return npy_folder_arrays(path);
   const FileContent content = content_of_file(path);
   const std::string ending = path.extension().string();
-  // What is called .npy, .h5 or .safetensors and is none is told by who reads these.
+  // The readers of .npy, .h5 and .safetensors refuse files that only have the name.
   if (content == FileContent::hdf5 || ending == ".h5") return std::make_unique<Hdf5Arrays>(path);
   if (content == FileContent::npy || ending == ".npy") return npy_file_arrays(path);
   if (content == FileContent::npz) return npz_arrays(path);

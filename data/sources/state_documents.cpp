@@ -99,7 +99,7 @@ class HeadEntries {
 
   [[nodiscard]] Index count(ArrayAxis axis) const { return count_[at(axis)]; }
 
-  /// Copies a head's entries to where they belong.
+  /// Copies a head's entries to a matrix.
   /// @param into  part of a row-major matrix
   template <class Part>
   void place(Index head, ArrayAxis rows, ArrayAxis columns, Part&& into) const {
@@ -130,14 +130,14 @@ std::string not_finite_rows(const Matrix32& matrix) {
   return fmt::format("first at token {}, in {} of {} tokens", first, count, matrix.rows());
 }
 
-/// How finished attention is stored, and what that does to it.
+/// How finished attention is stored, and how it is rounded.
 std::string stored_type_text(const std::string& type) {
   if (type == "float16") return type + ": weights are rounded to 11 bits";
   if (type == "bfloat16") return type + ": weights are rounded to 8 bits";
   return type == "float32" ? type : type + ", read as float32";
 }
 
-/// Of a document among others: it can be read at all.
+/// Reads one entry of a document, to see that it is there.
 void read_one_entry(const NamedArrays& arrays, const LayerArray& part, Index document) {
   ArrayBlock block = whole_block(arrays.shape(part.name));
   std::ranges::fill(block.count, 1);
@@ -270,7 +270,7 @@ class StateDocuments : public Source {
       }
     require_shape(files_->contents().ids, all);
     require_shape(files_->contents().special, all);
-    // Or documents would be listed that the file has no room for.
+    // A file that is too short for its documents is refused now.
     read_one_entry(files_->arrays(), first, all.documents - 1);
     for (Index i = 0; i < all.documents; ++i)
       documents_.push_back({"", i, all.length, fmt::format("{}, document {}", files_->path().filename().string(), i)});
@@ -286,6 +286,7 @@ class StateDocuments : public Source {
                                     all.length));
   }
 
+  /// Refuses an array that has neither the entries of one document nor those of all.
   /// @param entries  of a document
   void require_each(const std::string& name, std::size_t came, Index entries, Index documents) const {
     const auto one = static_cast<std::size_t>(entries), all = one * static_cast<std::size_t>(documents);
@@ -319,7 +320,7 @@ class StateDocuments : public Source {
     return numbers;
   }
 
-  /// @param pattern  of a mask; one that is not of tokens alone says nothing of padding
+  /// @param pattern  of a mask; one with more axes than documents and tokens says nothing of padding
   void refuse_padding(const NamedArrays& arrays, const std::string& pattern, const DocumentPlace& place,
                       Index document) const {
     if (pattern.empty() || arrays.shape(pattern).size() > 2) return;
@@ -332,7 +333,7 @@ class StateDocuments : public Source {
                       arrays.called(pattern), padding - mask.begin(), document));
   }
 
-  /// Of one document; all share a list that is as long as one.
+  /// A document's part of a list; a list that is as long as one document is shared by all.
   static std::vector<std::string> part_of(const std::vector<std::string>& all, const DocumentPlace& place) {
     if (all.empty()) return {};
     const Index first = static_cast<Index>(all.size()) > place.length ? place.row * place.length : 0;
@@ -340,7 +341,7 @@ class StateDocuments : public Source {
   }
 
   std::shared_ptr<const StateFiles> files_;
-  std::size_t layers_;  // how many of the place's are wanted
+  std::size_t layers_;  // the first so many are wanted
   StatesChange change_;
   Index words_;  // that the model knows
   mutable std::once_flag digested_;

@@ -45,7 +45,7 @@ struct StateWriter::File {
           fmt::format("{}: nothing is to be stored, of {} layers", shown_path(path), layout.layers.size()));
   }
   ~File() {
-    // As of results: the library does not outlive closing what it could not write. The file is removed.
+    // The library crashes when it closes what it could not write, so the file is abandoned and removed.
     if (handle.valid()) abandon();
   }
   File(const File&) = delete;
@@ -125,7 +125,7 @@ void StateWriter::File::require_values(const StoredLayer& layer, const std::stri
                                    shown_path(replaced.path()), name, printable(document.name), most));
 }
 
-/// Before anything of it is written: what is refused leaves no part behind.
+/// Refuses a document before any part of it is written.
 void StateWriter::File::require_whole(const Document& document) {
   require_like_first(document);
   const auto require_each = [&](const char* name, std::size_t came) {

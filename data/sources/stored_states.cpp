@@ -21,14 +21,14 @@ namespace headwave {
 
 namespace {
 
-/// Which way attention looks, from its own rows.
+/// Whether attention looks only back, by its own rows.
 bool is_causal(const Source& documents) {
   for (Index i = 0; i < documents.count(); ++i)
     if (documents.length(i) > 1) return looks_only_back(documents.document(i).stored.front().attention);
   return false;
 }
 
-/// How many heads every layer has.
+/// The number of heads, which is the same in every layer.
 Index heads_of(const StateFiles& files) {
   const std::vector<FoundLayer>& layers = files.contents().layers;
   const Index heads = files.extent(*layers.front().attention).width;
@@ -61,7 +61,7 @@ Model attention_model(const StateFiles& files, const Source& documents, const At
   return model;
 }
 
-/// Finished attention must be what a model can have computed.
+/// Refuses finished attention that the model cannot have computed.
 /// @throws ShapeError if the model has other heads, fewer layers, or reads two sequences
 void require_attention_of(const Model& model, const StateFiles& files) {
   if (model.decoder)
@@ -78,7 +78,7 @@ void require_attention_of(const Model& model, const StateFiles& files) {
                     shown_path(files.path()), last, model.stack.layers() - 1));
 }
 
-/// Query and key projections that lie beside the states, as (out, in).
+/// Query and key projections beside the states, as (out, in).
 struct StoredWeights {
   struct Projection {
     Matrix32 weight;
@@ -103,7 +103,7 @@ StoredWeights::Projection projection(const NamedArrays& arrays, const std::strin
   return result;
 }
 
-/// Every layer's queries have the width of the first, and so have its keys.
+/// Requires the same width of every layer.
 void require_width(Index& width, const StateFiles& files, const LayerArray& part) {
   const Index came = files.extent(part).width;
   if (width == 0) width = came;
@@ -124,9 +124,8 @@ Index key_heads(const StateFiles& files, const BlockSpec& block, Index key_width
   return kv_heads;
 }
 
-/// How many heads there are along the axis of heads that queries may have; 0: nothing says it.
-/// @throws ShapeError if they are more than there are tokens: then it may be the axis of tokens, in another
-///         order
+/// The number of heads along the axis of heads that queries may have; 0: they have none.
+/// @throws ShapeError if there are more heads than tokens: the axes may be in another order
 Index heads_along(const StateFiles& files) {
   const std::optional<LayerArray>& queries = files.contents().layers.front().queries;
   if (!queries) return 0;
@@ -139,7 +138,7 @@ Index heads_along(const StateFiles& files) {
   return extent.heads;
 }
 
-/// Queries or keys that have an axis of heads have as many as attention has.
+/// Requires as many heads along an axis of heads as attention has.
 void require_heads(const StateFiles& files, const std::optional<LayerArray>& part, Index heads) {
   const Index came = part ? files.extent(*part).heads : 0;
   if (came > 0 && came != heads)
@@ -150,13 +149,13 @@ void require_heads(const StateFiles& files, const std::optional<LayerArray>& par
         give("states_map", "", "with other axes"));
 }
 
-/// Where weights of a layer lie: "weights/layer_1", or "layer_1" with '_' in the files of '/'.
+/// The name of a layer's weights: "weights/layer_1/query", or "layer_1_query" in a folder.
 std::string weights_name(const NamedArrays& arrays, Index layer, const char* which) {
   const std::string tree = fmt::format("{}/{}", at_layer("weights", layer), which);
   return arrays.has(tree) ? tree : fmt::format("layer_{}_{}", layer, which);
 }
 
-/// A model that knows how to make queries and keys of the stored layers, and nothing else.
+/// A model that only makes queries and keys of the stored layers.
 Model model_beside(const StateFiles& files, const AttentionFacts& facts, Index asked_heads) {
   const NamedArrays& arrays = files.arrays();
   const std::vector<FoundLayer>& layers = files.contents().layers;
@@ -243,15 +242,15 @@ bool is_attention(const StateFiles& files) {
   return files.contents().layers.front().attention.has_value();
 }
 
-/// The norm that gives what a layer's projections read; empty: none does.
+/// The norm whose output a layer's projections read; empty: none.
 Norm norm_entering(const Stack& stack, Index layer) {
   if (stack.block.norm_place != NormPlace::post) return stack.blocks[static_cast<std::size_t>(layer)].self_norm;
   if (layer > 0) return stack.blocks[static_cast<std::size_t>(layer) - 1].feed_forward_norm;
   return stack.embedding.projection.empty() ? stack.embedding.norm : Norm();
 }
 
-/// States are the norm's output, or raw where the norm is to be put on them.
-/// @throws FormatError of the other kind
+/// Requires states that are the norm's output, or, where the norm is to be applied, are not.
+/// @throws FormatError if they are of the other kind
 void require_kind(const Matrix32& states, const Norm& norm, Index layer, const std::string& called, bool raw,
                   bool post) {
   constexpr double enough = 0.95;
@@ -270,8 +269,7 @@ void require_kind(const Matrix32& states, const Norm& norm, Index layer, const s
       std::move(remedies));
 }
 
-/// Raw states of a pre-norm model are normalised where that was asked for, and whatever no norm gave is
-/// refused.
+/// Refuses states that no norm gave, or normalises raw states of a pre-norm model if that was asked for.
 StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   const bool post = model.stack.block.norm_place == NormPlace::post;
   if (post && options.apply_norm)
@@ -288,10 +286,9 @@ StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   };
 }
 
-/// The layers whose states enter one of the model's. Those behind the last layer enter none: programs that
-/// store every state give them too.
-/// @throws ShapeError if all but the first layer are there, and those behind the last: they are numbered from
-///         1
+/// The stored layers that enter one of the model's. States after the last layer enter none; programs that
+/// store every state have them too.
+/// @throws ShapeError if layers 1 to `count` are stored: they are numbered from 1
 std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
   const std::vector<FoundLayer>& layers = files.contents().layers;
   const bool one_more =

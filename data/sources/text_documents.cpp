@@ -58,7 +58,7 @@ void require_options(const PackingOptions& options) {
                                  options.documents.value_or(1), options.length.value_or(1)));
 }
 
-/// How many bytes the documents can need: no vocabulary spells more than 64 a token on average.
+/// The bytes of text that the documents can need: a token has at most 64 on average.
 std::size_t enough_bytes(const PackingOptions& options) {
   constexpr std::size_t least = std::size_t{4} << 20U;
   const auto tokens = static_cast<std::size_t>(options.documents.value_or(usual_documents)) *
@@ -132,7 +132,7 @@ Index remove_padding(std::vector<IdPair>& documents, const Endings& endings) {
   for (IdPair& pair : documents)
     for (Ids* ids : {&pair.ids, &pair.target}) {
       const std::size_t with_padding = ids->size();
-      // Where a decoder starts with the padding's id, that one is no padding.
+      // The id that a decoder starts with may be that of padding, and is none.
       const std::size_t least = ids == &pair.target ? 1 : 0;
       while (ids->size() > least && ids->back() == endings.pad) ids->pop_back();
       if (endings.pad == endings.closes && ids->size() < with_padding) ids->push_back(endings.closes);

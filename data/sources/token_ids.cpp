@@ -18,8 +18,8 @@ namespace {
 constexpr Index usual_tokens = 512;
 
 /// T, special tokens included.
-/// @param tokens  how many there are
-/// @param around  how many special tokens each document gets
+/// @param tokens  of the text
+/// @param around  special tokens of each document
 Index document_length(Index tokens, Index around, const PackingOptions& options) {
   if (options.length) return *options.length;
   const Index usual = usual_length(options);
@@ -27,7 +27,8 @@ Index document_length(Index tokens, Index around, const PackingOptions& options)
   return is_one_document ? tokens + around : usual;
 }
 
-/// A whole number that fits a token id, or an error that says where.
+/// A token id.
+/// @throws FormatError naming the place if it is none
 std::int32_t id_of(const nlohmann::json& value, const std::string& name, std::size_t place) {
   const bool whole = value.is_number_integer();
   const std::int64_t number = whole ? value.get<std::int64_t>() : -1;
@@ -60,7 +61,7 @@ IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::string& name)
   return {list("source"), list("target")};
 }
 
-/// Documents as they come: those beyond the ones that are wanted are looked at, and not kept.
+/// Keeps the documents that are wanted, and counts all.
 class WantedDocuments {
  public:
   explicit WantedDocuments(const PackingOptions& options)
@@ -77,7 +78,7 @@ class WantedDocuments {
   std::vector<IdPair> documents_;
 };
 
-/// The ids of a line, between blanks.
+/// The ids of a line, separated by blanks.
 Ids ids_of_line(std::string_view line, const std::string& name, std::size_t number) {
   Ids ids;
   for (const char *at = line.data(), *stop = line.data() + line.size(); at < stop;) {
@@ -96,7 +97,7 @@ Ids ids_of_line(std::string_view line, const std::string& name, std::size_t numb
   return ids;
 }
 
-/// One document per line; a single one is cut where a length is asked for.
+/// One document per line; a single one is cut if a length is given.
 std::vector<IdPair> ids_by_line(std::string_view text, const std::string& name, const PackingOptions& options) {
   WantedDocuments documents(options);
   std::size_t line = 1;
@@ -111,7 +112,7 @@ std::vector<IdPair> ids_by_line(std::string_view text, const std::string& name, 
   return is_one_list ? without_targets(packed_ids(found.front().ids, -1, -1, options, name)) : found;
 }
 
-/// A list of ids, or of documents; it or, in an object, what stands under "ids".
+/// A list of ids or of documents, or an object with such a list under "ids".
 std::vector<IdPair> ids_of_json(std::string_view text, bool is_object, const std::string& name,
                                 const PackingOptions& options) {
   constexpr std::size_t longest_document = std::size_t{1} << 22U;

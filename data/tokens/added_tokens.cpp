@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t longest_name = 1024;
 constexpr std::size_t longest_together = std::size_t{4} << 20U;
 
-// Where the white space begins that ends a text.
+// Where the white space at the end of a text begins.
 std::size_t trailing_space(std::string_view text) {
   std::size_t end = text.size();
   while (end > 0 && is_white_space(last_code_point(text.substr(0, end)))) {
@@ -27,7 +27,7 @@ std::size_t trailing_space(std::string_view text) {
   return end;
 }
 
-// How many bytes of white space begin a text.
+// The bytes of white space at the beginning of a text.
 std::size_t leading_space(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size() && is_white_space(code_point(text, at))) at += utf8_length(text[at]);

@@ -23,7 +23,7 @@ struct Joined {
   std::int32_t id = -1;  // -1: no merge
 };
 
-// A piece of the word in the making, linked to its neighbours.
+// A piece of a word that is being spelled, linked to its neighbours.
 struct Symbol {
   std::int32_t id = 0;
   std::int32_t before = -1;
@@ -31,12 +31,12 @@ struct Symbol {
   bool gone = false;  // joined to the one before
 };
 
-// A merge that could be made when it was noted; what it names may have changed since.
+// A merge that was possible when it was noted. Its symbols may have changed since.
 struct Candidate {
   std::int32_t rank = 0;
   std::int32_t at = 0;
   std::int32_t id = 0;
-  // A priority queue gives its largest: the earliest merge, and of that the leftmost.
+  // The largest comes first from a priority queue: the earliest merge, and the leftmost place of it.
   bool operator<(const Candidate& other) const { return std::tie(rank, at) > std::tie(other.rank, other.at); }
 };
 

@@ -58,7 +58,7 @@ struct FilteredForm {
   icu::FilteredNormalizer2 normalizer;
 };
 
-// A file may ask for texts to be doubled again and again.
+// The steps of a file may double a text again and again.
 void check_growth(std::size_t before, std::size_t after) {
   if (after > 64 * before + (std::size_t{1} << 16U))
     throw FormatError(
@@ -69,7 +69,8 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// @param change  puts what becomes of a character at the end of a text
+/// Changes a text character by character.
+/// @param change  appends what a character becomes to a text
 Normalizer by_character(void (*change)(std::string& text, char32_t character)) {
   return [change](std::string_view text) {
     std::string changed;
@@ -134,7 +135,7 @@ Normalizer lower_case() {
 
 Normalizer without_marks() {
   return by_character([](std::string& bare, char32_t c) {
-    // Two that were marks in Unicode 9, and one that was none.
+    // Two characters were marks in Unicode 9 and are none now, one became a mark.
     const bool is_mark = c != 0x111C9 && (has_category(c, U_GC_M_MASK, 9) || c == 0x1CF2 || c == 0x1CF3);
     if (!is_mark) append_utf8(bare, c);
   });

@@ -91,8 +91,8 @@ std::uint32_t PrecompiledCharsmap::unit(std::size_t at) const {
   return units_[at];
 }
 
-// A unit has a label in its low byte, whether a key ends there in bit 8, and how far its children lie away
-// above.
+// A unit has a label in its low byte, in bit 8 whether a key ends there, and above it the distance to its
+// children.
 std::optional<PrecompiledCharsmap::Match> PrecompiledCharsmap::found(std::string_view text, bool longest) const {
   const auto offset = [](std::uint32_t unit) { return std::size_t{unit >> 10U} << ((unit & 0x200U) >> 6U); };
   std::optional<Match> match;

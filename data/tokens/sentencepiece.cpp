@@ -41,7 +41,7 @@ struct SentencePieceEntry {
   SentencePieceKind kind = SentencePieceKind::normal;
 };
 
-/// A SentencePiece model as it stands in its file, with the file format's defaults.
+/// The content of a SentencePiece model's file, with the format's defaults.
 struct SentencePieceFile {
   enum class Model : std::uint8_t { unigram = 1, bpe };
   std::vector<SentencePieceEntry> pieces;  ///< by id
@@ -205,7 +205,8 @@ AddedTokenFinder user_defined(const SentencePieceFile& model, const std::string&
   return {std::move(tokens), {}, file};
 }
 
-/// SentencePiece's own normaliser: characters by the table, blanks as marks, one before the text.
+/// SentencePiece's own normalizer: replaces characters by the table and blanks by marks, and puts a mark
+/// before the text.
 class BlanksMarked {
  public:
   BlanksMarked(const SentencePieceFile& model, const AddedTokenFinder& kept, const std::string& file)
@@ -239,7 +240,7 @@ class BlanksMarked {
   }
 
  private:
-  // What the text's characters become, one after another.
+  // Hands what the characters of a text become to `seen`, in order.
   template <class Seen>
   void walk(std::string_view text, Seen seen) const {
     for (const TextSegment& segment : kept_.segments(text)) {
@@ -282,10 +283,10 @@ std::int32_t unknown_of(const SentencePieceFile& model, const std::string& file)
   return static_cast<std::int32_t>(found - model.pieces.begin());
 }
 
-/// Ids that another file than the SentencePiece model gives to its pieces.
+/// The ids of pieces in another file than the SentencePiece model.
 struct PieceNumbers {
   Vocabulary vocabulary;
-  std::int32_t unknown = 0;  ///< of what it does not name
+  std::int32_t unknown = 0;  ///< the id of other pieces
 };
 
 /// A model whose pieces have the ids that another file gives.
@@ -301,7 +302,7 @@ class NumberedPieces final : public TokenModel {
   std::unique_ptr<TokenModel> model_;
 };
 
-/// @param number  of each piece, as of UnigramOptions
+/// @param number  as of UnigramOptions
 std::unique_ptr<TokenModel> unigram_of(const SentencePieceFile& model, const std::string& file,
                                        std::function<std::int32_t(std::string_view)> number = {}) {
   UnigramOptions options;
@@ -317,7 +318,7 @@ std::unique_ptr<TokenModel> unigram_of(const SentencePieceFile& model, const std
   return unigram(vocabulary_of_pieces(model, file), std::move(options), file);
 }
 
-/// A merge for each way to make a piece of two; pieces of one score have one rank.
+/// A merge for each way to make a piece of two pieces. Pieces of one score have one rank.
 struct RankedMerges {
   std::vector<Merge> merges;
   std::vector<std::int32_t> ranks;
@@ -400,7 +401,7 @@ TokenPipeline sentencepiece_pipeline(const std::filesystem::path& path, const To
   pipeline.model = numbers  ? numbered_of(model, std::move(*numbers), file)
                    : is_bpe ? byte_pairs_of(model, file)
                             : unigram_of(model, file);
-  // What a BPE may not merge stands by itself.
+  // User-defined pieces are words: a BPE may not merge them.
   if (is_bpe)
     pipeline.splitter = cut_by([kept](std::string_view text) {
       std::vector<std::string_view> parts;

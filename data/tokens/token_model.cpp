@@ -16,7 +16,7 @@ namespace headwave {
 
 namespace {
 
-// Spelling takes cubic time in the length of a word where a vocabulary is made for it.
+// Spelling can take cubic time in the length of a word.
 constexpr std::size_t longest_word_allowed = 256;
 
 class WordPiece final : public TokenModel {
@@ -28,7 +28,7 @@ class WordPiece final : public TokenModel {
     for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
       const std::string_view piece = vocabulary().piece(id);
       longest_piece_ = std::max(longest_piece_, piece.size());
-      // Where a piece stands twice, the id that the vocabulary finds is the one that counts.
+      // Of a piece that occurs twice the id that the vocabulary finds counts.
       if (piece.starts_with(options.continuing_prefix) && vocabulary().id(piece) == id)
         continuing_.emplace(piece.substr(options.continuing_prefix.size()), id);
     }

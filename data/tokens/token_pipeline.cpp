@@ -25,8 +25,8 @@ std::vector<AddedToken> looked_for(const std::vector<AddedToken>& added, bool no
   return chosen;
 }
 
-// The ids of the words of one text that were already spelled: most words of a text come again and again. Kept
-// per text, so that a tokenizer has no state that threads would share.
+// Spells the words of one text. Most words occur again, and are spelled once. The words are kept per text, so
+// that threads share no state.
 class Spelling {
  public:
   Spelling(const TokenModel& model, std::vector<std::int32_t>& ids) : model_(model), ids_(ids) {}

@@ -104,7 +104,7 @@ std::vector<Step> read_all(const std::vector<JsonObject>& objects, Read read) {
   return steps;
 }
 
-// What a Replace or Split looks for.
+// The pattern of a Replace or Split.
 TextFinder finder_of(const JsonObject& step) {
   const JsonObject pattern = step.object("pattern");
   if (pattern.has("Regex")) return regular_expression(pattern.text("Regex"), pattern.place());
@@ -271,7 +271,8 @@ json read_apart(const std::filesystem::path& path, const std::string& name, Long
   return json_of_file(path, options);
 }
 
-/// @throws FormatError if the model has no vocabulary by piece
+/// The vocabulary of a model.
+/// @throws FormatError unless it is an object of ids by piece
 Vocabulary vocabulary_of(const JsonObject& model, LongParts& parts) {
   (void)model.object("vocab");
   return {std::move(parts.vocabulary), model.place(), RepeatedPiece::refused};
@@ -329,7 +330,7 @@ SpecialTokens document_ends(const JsonObject& file) {
   return ends;
 }
 
-// What a section of the file says; empty where it is null.
+// A section of the file; empty where it is null.
 template <class Step>
 Step section(const JsonObject& file, const char* key, Step (*read)(const JsonObject&)) {
   return file.has(key) ? read(file.object(key)) : Step();

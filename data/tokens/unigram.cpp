@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t longest_unigram_piece = 1024;
 
-/// @tparam Sum  what sums of scores are kept in
+/// @tparam Sum  the type of sums of scores
 template <class Sum>
 class Unigram final : public TokenModel {
  public:
@@ -53,7 +53,7 @@ class Unigram final : public TokenModel {
   }
 
  private:
-  /// The best way to a place in the word: its last piece.
+  /// The last piece of the best spelling up to a place in the word.
   struct Reached {
     Sum score = 0;
     std::int32_t id = -1;  // -1: nothing ends here
@@ -68,7 +68,7 @@ class Unigram final : public TokenModel {
     std::vector<PiecePrefixes::Piece> pieces;
     for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
       const std::string& piece = vocabulary().piece(id);
-      // Where a piece stands twice, the id that the vocabulary finds is the one that counts.
+      // Of a piece that occurs twice the id that the vocabulary finds counts.
       if (kind(id) != UnigramPiece::never_found && !piece.empty() && vocabulary().id(piece) == id)
         pieces.push_back({piece, id});
     }

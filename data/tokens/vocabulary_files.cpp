@@ -112,7 +112,7 @@ void add_others(std::vector<AddedToken>& tokens, const std::vector<AddedToken>& 
   }
 }
 
-// CLIP, XLM and CTRL keep other kinds of BPE under the same names of files.
+// CLIP, XLM and CTRL have other kinds of BPE in files of the same names.
 void check_alphabet(const Vocabulary& vocabulary, const std::string& file) {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char one = static_cast<char>(static_cast<unsigned char>(byte));

@@ -14,7 +14,7 @@ namespace headwave {
 
 namespace {
 
-/// A stretch of a text that is a match, or lies between matches.
+/// A part of a text: a match, or what lies between matches.
 struct TextPart {
   TextRange range;
   bool is_match = false;
@@ -67,7 +67,7 @@ std::vector<TextRange> ranges_of(std::vector<TextPart> parts, MatchBecomes becom
 bool is_punctuation(char32_t c) {
   if (c < 0x80)
     return u_ispunct(static_cast<UChar32>(c)) != 0 || (c > ' ' && c < 0x7F && u_isalnum(static_cast<UChar32>(c)) == 0);
-  // Two that Unicode 8 had, and has as another category since.
+  // Two characters were punctuation in Unicode 8, and are in another category now.
   return c == 0x166D || c == 0x111C9 || has_category(c, U_GC_P_MASK, 8);
 }
 

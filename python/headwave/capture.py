@@ -130,7 +130,7 @@ class _Output:
             ShapeError: a file has documents of another length
         """
         if self._is_folder:
-            writer = _core.StoredWriter(path=os.path.join(self._folder(), f"{self._documents:08d}.h5"), **layout)
+            writer = _core.StateWriter(path=os.path.join(self._folder(), f"{self._documents:08d}.h5"), **layout)
             writer.append(document)
             writer.finish(provenance)
         else:
@@ -138,7 +138,7 @@ class _Output:
                 raise ShapeError(f"{self._path}: document {self._documents} has {length} tokens, the documents before it {self._length}; a "
                                  "file holds documents of one length: capture into a folder, whose name ends in '/'")
             if self._writer is None:
-                self._writer = _core.StoredWriter(path=self._path, **layout)
+                self._writer = _core.StateWriter(path=self._path, **layout)
             self._writer.append(document)
         self._length = length
         self._documents += 1

@@ -70,6 +70,11 @@ std::vector<Tic> every_nth(const std::vector<Index>& numbers, std::size_t n) {
   return tics;
 }
 
+std::vector<Tic> spaced(const std::vector<Index>& numbers, double inches, double each) {
+  const double n = std::ceil(each / (inches / static_cast<double>(numbers.size())));
+  return every_nth(numbers, static_cast<std::size_t>(std::max(1.0, n)));
+}
+
 std::vector<Tic> round_tics(const ValueRange& range) {
   std::vector<Tic> tics;
   const int first = static_cast<int>(std::floor(std::log10(range.low)));

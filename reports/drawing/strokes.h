@@ -106,8 +106,11 @@ struct Tics {
   bool upward = false;  ///< read from below
 };
 
-/// Names for lines 0, 1, ... of a grid, every n-th, so that they do not touch.
+/// Names for lines 0, 1, ... of a grid: every n-th, or as many as do not touch.
+/// @param inches  that the lines share
+/// @param each    inches that a name takes
 std::vector<Tic> every_nth(const std::vector<Index>& numbers, std::size_t n);
+std::vector<Tic> spaced(const std::vector<Index>& numbers, double inches, double each);
 
 /// 1, 2 and 5 times powers of ten within a range; a few tic_step()s apart where a narrow one holds fewer than
 /// two of these.

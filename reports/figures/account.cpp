@@ -151,22 +151,6 @@ std::vector<std::string> account_extras() {
   return fields;
 }
 
-/// A grid of cells, a head each, with as many numbers of layers and heads as do not touch.
-struct HeadCells {
-  FieldHeads heads;
-
-  [[nodiscard]] std::size_t across() const { return heads.heads.size(); }
-  [[nodiscard]] std::size_t down() const { return heads.layers.size(); }
-  [[nodiscard]] std::size_t column(std::size_t row) const { return row % across(); }
-  [[nodiscard]] std::size_t line(std::size_t row) const { return row / across(); }
-};
-
-/// @param inches  that they share
-Tics spaced_numbers(const std::vector<Index>& numbers, double inches, double each) {
-  const double cell = inches / static_cast<double>(numbers.size());
-  return {.named = every_nth(numbers, static_cast<std::size_t>(std::max(1.0, std::ceil(each / cell))))};
-}
-
 /// The place among names that are known here of each meaning of a Field of flags, and by it of each value.
 /// @param known  @returns the place of a meaning; nothing: it is not known
 std::vector<std::size_t> known_meanings(const Result& result, const char* name, const char* what,
@@ -241,15 +225,15 @@ DotLegend verdict_legend(const std::vector<std::size_t>& verdicts) {
 
 GnuplotFigure draw_head_account(const Result& result, const FigureOptions& options) {
   const std::vector<std::size_t> verdicts = known_meanings(result, verdict_name, "verdict", place_of_verdict);
-  const HeadCells cells{field_heads(result.at(verdict_name))};
+  const FieldHeads heads = field_heads(result.at(verdict_name));
   const auto& parts = doubles_of(result, part_name, {"cause", "layer", "head"});
   const auto& strength = doubles_of(result, strength_name, {"layer", "head"});
   const DotLegend legend = verdict_legend(verdicts);
-  const auto across = static_cast<double>(cells.across()), down = static_cast<double>(cells.down());
+  const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
   const PanelGrid grid =
-      with_cells({.margin = {.left = 0.5, .right = 1.75, .top = 0.1, .bottom = 0.42}}, cells.across(), cells.down(),
-                 std::clamp(5.6 / across, 0.12, 0.46), std::clamp(5.6 / std::max(across, down), 0.1, 0.34),
-                 legend.entries.size(), options.style);
+      with_cells({.margin = {.left = 0.5, .right = 1.75, .top = 0.1, .bottom = 0.42}}, heads.heads.size(),
+                 heads.layers.size(), std::clamp(5.6 / across, 0.12, 0.46),
+                 std::clamp(5.6 / std::max(across, down), 0.1, 0.34), legend.entries.size(), options.style);
   const double cell = grid.panel.width / across, line = grid.panel.height / down;
   const double points = std::min({6.5, cell * 72 / 3.4, line * 72 / 2.6});  // of a letter above a number
   const double alone = std::min({6.5, cell * 72 / 2, line * 72 / 1.3});     // of a letter
@@ -257,26 +241,21 @@ GnuplotFigure draw_head_account(const Result& result, const FigureOptions& optio
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
   panel.frame(Frame::none);
-  Tics heads = spaced_numbers(cells.heads.heads, grid.panel.width, 0.2);
-  Tics layers = spaced_numbers(cells.heads.layers, grid.panel.height, 0.2);
-  heads.away = -0.4;
-  layers.away = -0.5;
-  panel.x_cells(cells.across(), heads);
-  panel.y_cells(cells.down(), layers);
+  panel.x_cells(heads.heads.size(), {.named = spaced(heads.heads, grid.panel.width, 0.2), .away = -0.4});
+  panel.y_cells(heads.layers.size(), {.named = spaced(heads.layers, grid.panel.height, 0.2), .away = -0.5});
   panel.title_below("head", 0.3);
   panel.title_left("layer", 0.32);
   panel.legend_beside(legend);
   DataTable kept({"layer", "head", "verdict", "strength", "position"});
   for (std::size_t row = 0; row < verdicts.size(); ++row)
-    kept.add_row(
-        {cells.heads[row].layer, cells.heads[row].head, verdict_cells[verdicts[row]].name, strength[row], parts[row]});
+    kept.add_row({heads[row].layer, heads[row].head, verdict_cells[verdicts[row]].name, strength[row], parts[row]});
   page.keep(kept);
   for (std::size_t verdict = 0; verdict < verdict_cells.size(); ++verdict)
     for (std::size_t step = 0; step < strength_steps.size(); ++step) {
       DataTable table({"column", "row", "letter", "strength"});
       for (std::size_t row = 0; row < verdicts.size(); ++row)
         if (verdicts[row] == verdict && step_of(strength[row]) == step)
-          table.add_row({cells.column(row), cells.line(row), verdict_cells[verdict].letter,
+          table.add_row({heads.column(row), heads.line(row), verdict_cells[verdict].letter,
                          std::isfinite(strength[row]) ? fmt::format("{:.0f}", 100 * strength[row]) : ""});
       if (table.rows().empty()) continue;
       const std::string data = page.data(table);
@@ -316,7 +295,7 @@ std::optional<std::size_t> place_of_kind(const std::string& meaning) {
 }
 
 struct HeadScores {
-  HeadCells cells;
+  FieldHeads heads;
   std::vector<std::size_t> called;                                      // (heads) kind; their number: none
   std::array<const std::vector<double>*, scored_kinds.size()> score{};  // (heads) each
   std::vector<double> offset;                                           // (heads) tokens, of positional_share
@@ -326,7 +305,7 @@ struct HeadScores {
 HeadScores scores_of(const Result& result) {
   HeadScores scores;
   scores.called = known_meanings(result, kind_name, "kind of head", place_of_kind);
-  scores.cells = {field_heads(result.at(kind_name))};
+  scores.heads = field_heads(result.at(kind_name));
   for (std::size_t kind = 0; kind < scored_kinds.size(); ++kind) {
     scores.score[kind] = &doubles_of(result, scored_kinds[kind].score, {"layer", "head"});
     for (const double score : *scores.score[kind])
@@ -354,7 +333,7 @@ void add_marks(Page& page, Panel& panel, const HeadScores& scores, std::size_t k
       for (std::size_t row = 0; row < scores.called.size(); ++row) {
         const double score = (*scores.score[kind])[row];
         if ((scores.called[row] == kind) == called && (score < 0.6 * scores.largest) == dark)
-          table.add_row({scores.cells.column(row), scores.cells.line(row), score_text(score)});
+          table.add_row({scores.heads.column(row), scores.heads.line(row), score_text(score)});
       }
       if (table.rows().empty()) continue;
       const std::string data = page.data(table);
@@ -369,12 +348,10 @@ void add_marks(Page& page, Panel& panel, const HeadScores& scores, std::size_t k
 
 void add_kind(Page& page, const HeadScores& scores, std::size_t kind, double points) {
   const PanelGrid& grid = page.grid();
-  const HeadCells& cells = scores.cells;
+  const FieldHeads& heads = scores.heads;
   const auto& values = *scores.score[kind];
   const auto axis = [](const std::vector<Index>& numbers, double inches, double away, bool named) {
-    Tics tics = spaced_numbers(numbers, inches, 0.17);
-    tics.points = 7;
-    tics.away = away;
+    Tics tics{.named = spaced(numbers, inches, 0.17), .points = 7, .away = away};
     if (!named)
       for (Tic& tic : tics.named) tic.name.clear();
     return tics;
@@ -382,8 +359,8 @@ void add_kind(Page& page, const HeadScores& scores, std::size_t kind, double poi
   const bool lowest = grid.is_lowest(kind, scored_kinds.size()), leftmost = grid.column_of(kind) == 0;
   Panel& panel = page.panel(kind);
   panel.tic_length(0);
-  panel.x_cells(cells.across(), axis(cells.heads.heads, grid.panel.width, -0.4, lowest));
-  panel.y_cells(cells.down(), axis(cells.heads.layers, grid.panel.height, -0.5, leftmost));
+  panel.x_cells(heads.heads.size(), axis(heads.heads, grid.panel.width, -0.4, lowest));
+  panel.y_cells(heads.layers.size(), axis(heads.layers, grid.panel.height, -0.5, leftmost));
   if (lowest) panel.title_below("head", 0.3);
   if (leftmost) panel.title_left("layer", 0.32);
   panel.above(scored_kinds[kind].name, Anchor::left, {.points = 8, .bold = true, .up = 0.5});
@@ -403,11 +380,11 @@ void add_kind(Page& page, const HeadScores& scores, std::size_t kind, double poi
   DataTable kept({"layer", "head", "kind", "score", "called", "offset"});
   const bool with_offset = std::string_view(scored_kinds[kind].name) == one_offset_kind;
   for (std::size_t row = 0; row < values.size(); ++row)
-    kept.add_row({cells.heads[row].layer, cells.heads[row].head, scored_kinds[kind].name, values[row],
+    kept.add_row({heads[row].layer, heads[row].head, scored_kinds[kind].name, values[row],
                   Index{scores.called[row] == kind}, with_offset ? scores.offset[row] : std::nan("")});
   page.keep(kept);
-  const auto score = [&](std::size_t head, std::size_t layer) { return values[layer * cells.across() + head]; };
-  panel.heat_map(page.data(pixels({cells.across(), cells.down(), score}, 4, 4)));
+  const auto score = [&](std::size_t head, std::size_t layer) { return values[layer * heads.heads.size() + head]; };
+  panel.heat_map(page.data(pixels({heads.heads.size(), heads.layers.size(), score}, 4, 4)));
   add_marks(page, panel, scores, kind, points);
 }
 
@@ -416,7 +393,8 @@ GnuplotFigure draw_head_types(const Result& result, const FigureOptions& options
   constexpr double two_titles = 1.3;     // inches that a panel's name and its count take
   constexpr double number_needs = 1.75;  // letters of a score's width
   const HeadScores scores = scores_of(result);
-  const auto across = static_cast<double>(scores.cells.across()), down = static_cast<double>(scores.cells.down());
+  const auto across = static_cast<double>(scores.heads.heads.size()),
+             down = static_cast<double>(scores.heads.layers.size());
   PanelGrid grid{.panel = {.width = std::clamp(usual_cell * across, two_titles, widest_panel)},
                  .gap = {0.16, 0.4},
                  .margin = {.left = 0.5, .right = 0.66, .top = 0.28, .bottom = 0.42}};

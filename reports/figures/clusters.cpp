@@ -75,9 +75,6 @@ struct Shares {
   const std::vector<double>& values;  // (heads, clusters)
   FieldHeads heads;
   std::vector<Index> clusters;
-
-  [[nodiscard]] std::size_t column(std::size_t row) const { return row % heads.heads.size(); }
-  [[nodiscard]] std::size_t line(std::size_t row) const { return row / heads.heads.size(); }
 };
 
 /// Slices of one cluster over all heads: `column` and `row` are the pie's place, `begin` and `end` turns clockwise from
@@ -93,7 +90,7 @@ DataTable slices_of(const Shares& shares, std::size_t cluster) {
       if (c < cluster) before += size(share[c]);
     }
     table.add_row({shares.heads[row].layer, shares.heads[row].head, shares.clusters[cluster], share[cluster],
-                   shares.column(row), shares.line(row), whole > 0 ? before / whole : 0.0,
+                   shares.heads.column(row), shares.heads.line(row), whole > 0 ? before / whole : 0.0,
                    whole > 0 ? (before + size(share[cluster])) / whole : 0.0});
   }
   return table;
@@ -107,7 +104,7 @@ DataTable numbers_on(const Shares& shares, std::size_t cluster) {
     const auto share = slice_of(shares.values, row, shares.clusters.size());
     const auto most = std::ranges::max_element(share);
     if (*most > 0 && static_cast<std::size_t>(most - share.begin()) == cluster)
-      table.add_row({shares.column(row), shares.line(row), shares.clusters[cluster]});
+      table.add_row({shares.heads.column(row), shares.heads.line(row), shares.clusters[cluster]});
   }
   return table;
 }

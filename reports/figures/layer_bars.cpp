@@ -1,8 +1,5 @@
 #include "layer_bars.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace headwave {
 
 DataTable layer_bars() {
@@ -15,10 +12,8 @@ void add_bar(DataTable& bars, std::size_t row, double left, double right) {
 }
 
 void add_layer_axis(Panel& panel, const PanelGrid& grid, const std::vector<Index>& layers, bool leftmost) {
-  const double every = std::ceil(0.13 * static_cast<double>(layers.size()) / grid.panel.height);
   panel.tic_length(0.3);
-  panel.y_cells(layers.size(),
-                {.named = every_nth(layers, static_cast<std::size_t>(std::max(1.0, every))), .points = 7});
+  panel.y_cells(layers.size(), {.named = spaced(layers, grid.panel.height, 0.13), .points = 7});
   if (leftmost) panel.title_left("layer", 0.34);
 }
 

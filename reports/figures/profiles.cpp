@@ -66,7 +66,7 @@ Profiles profiles_within(const Field& field, const std::vector<double>& all, con
 /// the lowest panel.
 Panel& head_panel(Page& page, const HeadPanels& grid, const FieldHeads& heads, std::size_t row, const ValueRange& shown,
                   double step) {
-  const std::size_t l = row / heads.heads.size(), h = row % heads.heads.size();
+  const std::size_t l = heads.line(row), h = heads.column(row);
   const HeadName name = heads[row];
   Panel& panel = page.panel(grid.row(l, h), grid.column(h));
   panel.frame(Frame::base_line);

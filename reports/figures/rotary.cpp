@@ -126,14 +126,12 @@ GnuplotFigure draw_rotary_use(const Result& result, const FigureOptions& options
   Page page(grid, options.style);
   page.keep(table);
   Panel& panel = page.panel(0);
-  const auto every = [](double cells, double inches, double each) {
-    return static_cast<std::size_t>(std::max(1.0, std::ceil(each * cells / inches)));
-  };
   std::vector<Tic> names;
-  for (std::size_t m = 0; m < frequencies.size(); m += every(across, grid.panel.width, 0.5))
+  const auto step = static_cast<std::size_t>(std::max(1.0, std::ceil(0.5 * across / grid.panel.width)));
+  for (std::size_t m = 0; m < frequencies.size(); m += step)
     names.push_back({static_cast<double>(m), fmt::format("{:.2g}", frequencies[m])});
   panel.x_cells(frequencies.size(), {.named = names});
-  panel.y_cells(layers.size(), {.named = every_nth(layers, every(down, grid.panel.height, 0.2))});
+  panel.y_cells(layers.size(), {.named = spaced(layers, grid.panel.height, 0.2)});
   panel.title_below("frequency of the pair (radians per token)");
   panel.title_left("layer", 0.36);
   panel.color_range({0, largest});

@@ -157,7 +157,7 @@ TEST_CASE("without all pairs of a head that turns whole nothing is left to say")
 
 TEST_CASE("what is not rotary, and what is not there, cannot be turned or left out") {
   const TinyRotaryModel tiny(rotary(RotaryPairing::halves));
-  CHECK_THROWS_WITH(turned(tiny.model, {{0, 4}}, 1), ContainsSubstring("turned: there is no L0H4; the model has 2"));
+  CHECK_THROWS_WITH(turned(tiny.model, {{0, 4}}, 1), ContainsSubstring("there is no L0H4; the model has 2"));
   CHECK_THROWS_WITH(turned(tiny.model, {{0, 1}}, 0), ContainsSubstring("by 0 tokens"));
   CHECK_THROWS_WITH(turned(tiny.model, {{0, 1}, {1, 1}, {0, 1}}, 1), ContainsSubstring("L0H1 is named twice"));
   CHECK_THROWS_WITH(without_pairs(tiny.model, 1, 2), ContainsSubstring("expected pairs within 0 to 1"));

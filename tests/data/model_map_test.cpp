@@ -144,7 +144,7 @@ TEST_CASE("a map asks config.json and the checkpoint") {
   )toml");
   CHECK(map.stack.d_feed_forward == 2 * map.stack.layers * map.stack.d_model - 1);
   CHECK(map.stack.block.causal);
-  CHECK(map.stack.norm_eps == 5e-6F);
+  CHECK(map.stack.norm_eps == 5e-4F);
   CHECK(map.stack.block.activation == Activation::relu);
   CHECK(map.stack.others.layers == std::vector<Index>{1});
   CHECK(map.longest == 5);
@@ -160,7 +160,7 @@ TEST_CASE("a map asks config.json and the checkpoint") {
   refused("[stack]\nnorm_eps = \"0\"", "'0' is 0, expected a number above 0");
   refused("[stack]\nd_model = \"activation_function\"", "'activation_function' is \"gelu_new\", expected a number");
   for (const std::string broken :
-       {"n_embd +", "(n_embd", "n_embd)", "2 3", "says(n_embd 'x')", "tensor(x)", "1..2", "'x'", "sqrt 2"})
+       {"n_embd +", "(n_embd", "n_embd)", "2 3", "says(n_embd, 2)", "tensor(x)", "1..2", "'x'", "sqrt 2"})
     refused("[stack]\nd_model = \"" + broken + "\"", "is no expression");
   refused("[stack]\nd_model = \"" + std::string(500, '(') + "\"", "is no expression");
   refused("[let]\na = \"b\"\nb = \"a\"\n[stack]\nd_model = \"a\"", "is no expression");

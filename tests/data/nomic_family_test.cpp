@@ -19,7 +19,7 @@ TEST_CASE("settings of the published NomicBERT code that change the numbers and 
   };
   refused("\"prenorm\": false", "\"prenorm\": true", "'prenorm' is true");
   refused("\"causal\": false", "\"causal\": false, \"moe_every_n_layers\": 2", "'moe_every_n_layers' is 2");
-  refused("\"swiglu\"", "\"gelu\"", "'activation_function' is 'gelu', expected swiglu or geglu");
+  refused("\"swiglu\"", "\"gelu\"", "'activation_function' is 'gelu', expected geglu or swiglu");
   refused("\"rotary_emb_fraction\": 1.0", "\"rotary_emb_fraction\": 1.5",
           "'channels' of rotary positions must be even and at most 'd_head'");
   refused("\"rotary_emb_fraction\": 1.0", "\"rotary_emb_fraction\": 0.1", "rotary_emb_fraction");

@@ -42,15 +42,15 @@ TEST_CASE("a limit on memory is kept, or the run is refused, and the result is t
   std::vector<std::string> options{"--model", (planted / "model").string(), "--ids",
                                    (planted / "model/ids.json").string()};
   for (const char* word : {"--no-figures", "--threads", "4", "--draws", "3", "--atlas-draws", "3", "--resamples", "0",
-                           "--sweep", "2", "--clusters", "2", "--max-memory"})
+                           "--sweep", "2", "--clusters", "2"})
     options.emplace_back(word);
   const auto limited = [&](const TemporaryFolder& scratch, int megabytes) {
     std::vector<std::string> words = options;
-    words.push_back(std::to_string(megabytes) + "MB");
+    words.insert(words.end(), {"--max-memory", std::to_string(megabytes) + "MB"});
     return limited_run(scratch.path(), words);
   };
   const TemporaryFolder free;
-  const DisturbedEnd unlimited = limited(free, 1000);
+  const DisturbedEnd unlimited = limited_run(free.path(), options);
   REQUIRE(unlimited.exit_code == 0);
   const Result right = read_result(free / "out/results.h5");
   int refused = 0, kept = 0, below = 0;  // below: in less memory than the run takes by itself

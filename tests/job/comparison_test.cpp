@@ -137,8 +137,8 @@ TEST_CASE("too few documents, blocks or draws are said to be so, and nothing is 
         "4 and 4 blocks of documents reach no level below 0.057; give each result 5 documents or more");
   CHECK(untested(6, true, {}) == "6 pairs of blocks of documents reach no level below 0.062; give 7 documents or more");
   CHECK(untested(12, false, {.block = 4}) ==
-        "3 and 3 blocks of documents reach no level below 0.2; give each result 20 documents or more, or a smaller "
-        "--block");
+        "3 and 3 blocks of documents reach no level below 0.2; give each result 20 documents or more, or "
+        "smaller blocks");
   CHECK(untested(10, false, {.draws = 20}) == "20 draws are too few for a level of 0.05; 40 would be enough");
 }
 

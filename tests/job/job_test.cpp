@@ -336,5 +336,5 @@ TEST_CASE("a job is refused without documents, with options out of range, or whe
   CHECK_THROWS_AS(run_job(model, FailingSource(*planted.documents, 1), options), IoError);
   options.reach = 0;
   CHECK_THROWS_AS(run_job(model, *planted.documents, options), ShapeError);
-  CHECK_THROWS_WITH(run_job_by_kind(model, *planted.documents, options), "run_job: reach is 0; expected 1 to 4096");
+  CHECK_THROWS_WITH(run_job_by_kind(model, *planted.documents, options), "the option reach is 0; expected 1 to 4096");
 }

@@ -42,7 +42,7 @@ TEST_CASE("head table: by hand, offsets only") {
 
 TEST_CASE("head table: by hand, a Field that asks for a column, of some of the heads") {
   Result result = small_result();
-  const std::vector<Axis>& axes = result.at("measured_offset/offset").axes;
+  const std::vector<Axis> axes = result.at("measured_offset/offset").axes;
   Axis heads = head_axis(2);
   heads.values = std::vector<std::int64_t>{1, 3};
   result.fields.push_back(make_field("mine/share", {axes[0], heads}, "1", "", {0.25, not_defined}));

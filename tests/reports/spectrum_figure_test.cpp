@@ -1,3 +1,4 @@
+#include "../../reports/figures/kinds.h"
 #include "../../reports/figures/spectrum_figure.h"
 
 #include "../catch.h"
