@@ -29,7 +29,7 @@ namespace headwave {
 ///
 /// A default-constructed struct is the sum of no documents.
 template <class T>
-void add_to(T& sum, T&& next) {
+void add_to(T& sum, std::type_identity_t<T>&& next) {
   if constexpr (requires { sum.add(std::move(next)); }) {
     sum.add(std::move(next));
   } else if constexpr (HasMembers<T>) {

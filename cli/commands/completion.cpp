@@ -69,7 +69,7 @@ Words completed(const CLI::App& program, Words typed) {
   } else if (option != nullptr && option->get_expected_max() > 0) {
     offered = words_of(*option, program);
     if (const std::size_t comma = begun.rfind(','); comma != std::string::npos)
-      for (std::string& word : offered) word = begun.substr(0, comma + 1) + word;
+      for (std::string& word : offered) word.insert(0, begun, 0, comma + 1);
   } else if (!begun.starts_with('-')) {
     for (const CLI::Option* argument : command->get_options({}))
       if (argument->get_positional() && offered.empty()) offered = words_of(*argument, program);

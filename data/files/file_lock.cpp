@@ -53,7 +53,7 @@ LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
       const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
       throw IoError(fmt::format("{}: another headwave is writing here ({}), which must end first", shown_path(folder),
                                 content_of_lock(file_)),
-                    give("out", "", "with another name"));
+                    give("out", "DIR", "with another name"));
     }
     // Its last holder may have removed the file meanwhile.
   } while (!is_held_at(file_, path));

@@ -98,7 +98,7 @@ class Search {
       throw FormatError(
           no_such_array(arrays_, "hidden_states/layer_L",
                         "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'"),
-          {give("dataset", "", "to name the array"), give("states_map", "", "to say what is stored")});
+          {give("dataset", "NAME", "to name the array"), give("states_map", "FILE", "to say what is stored")});
     if (search_.layer && layers_said_)
       throw ShapeError(
           fmt::format("{}: names or an axis already say which layer states enter", arrays_.path().string()),
@@ -224,7 +224,7 @@ class Search {
                         : "(documents, T, width) or (T, width)"),
         {give("axes", square && !attention ? "layer,document,head,query,key" : "",
               square && !attention ? "if it is finished attention" : "to say which axes it has"),
-         give("states_map")});
+         give("states_map", "FILE")});
   }
 
   [[nodiscard]] std::string beside(const std::string& named, const std::vector<std::string>& usual,

@@ -98,7 +98,7 @@ void StateWriter::File::require_like_first(const Document& document) const {
     throw ShapeError(
         fmt::format("{}: {} has {} tokens, the documents before it {}; states are stored of documents of one length",
                     shown_path(replaced.path()), printable(document.name), document.length(), length),
-        give("length", "", "to cut them"));
+        give("length", "N", "to cut them"));
   bool same = document.stored.size() == layout.layers.size();
   for (std::size_t l = 0; same && l < layout.layers.size(); ++l) same = document.stored[l].layer == layout.layers[l];
   if (!same)

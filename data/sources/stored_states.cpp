@@ -134,7 +134,7 @@ Index heads_along(const StateFiles& files) {
     throw ShapeError(
         fmt::format("{} has {} heads of {} tokens, if its axes are ({})", files.called(*queries), extent.heads,
                     extent.length, axes_text(queries->axes)),
-        {give("head_count", std::to_string(extent.heads), "if so"), give("states_map", "", "with other axes")});
+        {give("head_count", std::to_string(extent.heads), "if so"), give("states_map", "FILE", "with other axes")});
   return extent.heads;
 }
 
@@ -146,7 +146,7 @@ void require_heads(const StateFiles& files, const std::optional<LayerArray>& par
         fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or "
                     "the model's); are the axes in that order?",
                     files.called(*part), came, axes_text(part->axes), heads),
-        give("states_map", "", "with other axes"));
+        give("states_map", "FILE", "with other axes"));
 }
 
 /// The name of a layer's weights: "weights/layer_1/query", or "layer_1_query" in a folder.
@@ -182,7 +182,7 @@ Model model_beside(const StateFiles& files, const AttentionFacts& facts, Index a
     if (!arrays.has(query) || !arrays.has(key))
       throw FormatError(fmt::format("{}: neither queries and keys nor weights of layer {} are stored",
                                     arrays.path().string(), layer.layer),
-                        give("model"));
+                        give("model", "DIR"));
     weights->query[l] = projection(arrays, query, d_model);
     weights->key[l] = projection(arrays, key, d_model);
     model.stack.blocks[l].self.query = {weights->query[l].weight, weights->query[l].bias};
@@ -193,7 +193,7 @@ Model model_beside(const StateFiles& files, const AttentionFacts& facts, Index a
   if (heads < 1)
     throw ShapeError(fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given",
                                  arrays.path().string()),
-                     give("head_count"));
+                     give("head_count", "N"));
   for (const FoundLayer& layer : layers) require_heads(files, layer.queries, heads);
   if (width % heads != 0)
     throw ShapeError(
@@ -297,7 +297,7 @@ std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
     throw ShapeError(fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
                                  "after the last layer unless those of layer 0 are there",
                                  files.path().string(), count, count - 1),
-                     give("states_map", "", "with first_number = 1 if they are numbered from 1"));
+                     give("states_map", "FILE", "with first_number = 1 if they are numbered from 1"));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
@@ -308,7 +308,7 @@ StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& opti
   std::shared_ptr<const StateFiles> files = opened(at, options);
   if (options.apply_norm)
     throw ShapeError(fmt::format("{}: the norm to be applied is the model's, and none was given", path.string()),
-                     {give("model"), omit("apply_norm")});
+                     {give("model", "DIR"), omit("apply_norm")});
   const std::size_t layers = files->contents().layers.size();
   if (is_attention(*files)) {
     std::unique_ptr<Source> documents = state_documents(files, layers, options.documents, {});
@@ -338,7 +338,7 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
           fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from "
                       "this model?",
                       path.string(), layer.layer, model.stack.layers() - 1),
-          give("axes", "", "if the axes are in another order"));
+          give("axes", "AXES", "if the axes are in another order"));
     if (!layer.states) continue;
     const Index width = files->extent(*layer.states).width;
     if (width != model.stack.d_model())

@@ -455,7 +455,7 @@ std::unique_ptr<Tokenizer> marian_tokenizer(const std::filesystem::path& model,
   if (settings.separate_vocabularies)
     throw FormatError(
         fmt::format("{}: the target has a vocabulary of its own (separate_vocabs), which is not known here", file),
-        give("ids", "", "in place of texts"));
+        give("ids", "FILE", "in place of texts"));
   Vocabulary numbers = json_vocabulary(vocabulary);
   SpecialTokens special;
   special.unknown = numbers.id(settings.name_of("unk_token", "<unk>"));

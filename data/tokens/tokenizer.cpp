@@ -40,7 +40,7 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
           "encoder.json with vocab.bpe, SentencePiece's tokenizer.model, spiece.model or spm.model, or Marian's "
           "source.spm with vocab.json",
           shown_path(model_directory)),
-      give("ids", "", "in place of a text"));
+      give("ids", "FILE", "in place of a text"));
 }
 
 std::unique_ptr<Tokenizer> open_target_tokenizer(const std::filesystem::path& model_directory) {

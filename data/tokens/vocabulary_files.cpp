@@ -52,7 +52,7 @@ JapaneseSpelling japanese_spelling(const JsonObject& config) {
   if (spelling == "character") return JapaneseSpelling::characters;
   throw FormatError(fmt::format("{}: subword_tokenizer_type '{}' is not known, expected wordpiece or character",
                                 config.place(), printable(spelling, 60)),
-                    give("ids", "", "in place of a text"));
+                    give("ids", "FILE", "in place of a text"));
 }
 
 void read_config(const JsonObject& config, TokenizerSettings& settings) {

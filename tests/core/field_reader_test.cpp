@@ -1,4 +1,5 @@
 #include "../../core/fields/field_reader.h"
+
 #include "../catch.h"
 
 using namespace headwave;

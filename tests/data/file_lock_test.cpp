@@ -16,7 +16,7 @@ TEST_CASE("lock file: one at a time holds it, others are told who does, and it g
   {
     const LockFile held(folder / "lock");
     CHECK_THROWS_WITH(LockFile(folder / "lock"), ContainsSubstring("another headwave is writing here (process ") &&
-                                                     ContainsSubstring("; give out with another name"));
+                                                     ContainsSubstring("; give out=DIR with another name"));
     CHECK_NOTHROW(LockFile(folder / "other"));
   }
   CHECK(std::filesystem::is_empty(folder.path()));

@@ -1,5 +1,3 @@
-#include "../../data/models/layer_weights.h"
-
 #include <filesystem>
 #include <fstream>
 #include <tuple>
@@ -11,6 +9,7 @@
 #include "../../core/model/prediction.h"
 #include "../../core/numbers/random.h"
 #include "../../data/arrays/stored_numbers.h"
+#include "../../data/models/layer_weights.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_weights.h"
 #include "../catch.h"

@@ -234,7 +234,7 @@ TEST_CASE("what is not found, or has another shape, is told with the nearest nam
   refuse(dataset("marks"), "'marks' has shape (3), expected (documents, T, width) or (T, width)");
   CHECK_THROWS_WITH(open_arrays(formats("packed.npz"))->floats("tokens"),
                     ContainsSubstring("packed.npz: 'tokens': holds string values, expected real numbers"));
-  refuse({}, "give dataset to name the array, or give states_map to say what is stored");
+  refuse({}, "give dataset=NAME to name the array, or give states_map=FILE to say what is stored");
   ArraySearch search = dataset("types/f4_le");
   search.layer = 1;
   refuse(search, "already say which layer states enter; omit layer");

@@ -103,7 +103,8 @@ TEST_CASE("states of a post-norm model that another layer's norm gave are refuse
 TEST_CASE("a norm is asked for only where there is one to put") {
   StoredStatesOptions options;
   options.apply_norm = true;
-  CHECK_THROWS_WITH(stored_states(formats("packed.npz"), options), ContainsSubstring("give model, or omit apply_norm"));
+  CHECK_THROWS_WITH(stored_states(formats("packed.npz"), options),
+                    ContainsSubstring("give model=DIR, or omit apply_norm"));
   options.dataset = "full.hidden_states";
   const auto bert = repository_file("tests/golden/families/bert-mlm");
   options.axes = array_axes("layer,token,width").value();

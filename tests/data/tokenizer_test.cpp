@@ -221,7 +221,7 @@ TEST_CASE("a folder is searched for tokenizer.json first, and refused where it h
   CHECK_THROWS_AS(open_tokenizer(folder / "nothing"), IoError);
   CHECK_THROWS_AS(open_tokenizer(folder.path()), FormatError);
   CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("vocab.txt") &&
-                                                       ContainsSubstring("give ids in place of a text") &&
+                                                       ContainsSubstring("give ids=FILE in place of a text") &&
                                                        ContainsSubstring(folder.path().string()));
   write_text(folder / "vocab.txt", "[UNK]\na\n##b\n");
   CHECK(open_tokenizer(folder.path())->encode("AB a\u0301b c") == Ids{1, 2, 1, 2, 0});

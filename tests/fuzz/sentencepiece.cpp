@@ -1,4 +1,5 @@
 #include "../../data/tokens/sentencepiece.h"
+
 #include "fuzz.h"
 #include "used_tokenizer.h"
 

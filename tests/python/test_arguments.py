@@ -73,7 +73,7 @@ def test_of_what_is_small():
     (dict(level=3), headwave.ShapeError, "level=3"),
     (dict(seed=-1), headwave.ShapeError, "seed=-1"),
     (dict(threads=-1), headwave.ShapeError, "threads=-1"),
-    (dict(words="nothing"), headwave.IoError, "words=nothing: there is no such file"),
+    (dict(words="nothing"), headwave.IoError, "nothing: there is no such file; give words=zipf"),
     (dict(progress=3), headwave.FormatError, "progress: int"),
 ])
 def test_of_an_atlas(given, error, words):
@@ -103,7 +103,7 @@ def test_of_an_atlas(given, error, words):
     (dict(nonsense=3), headwave.FormatError, "no option 'nonsense'; there are .*false_share"),
     (dict(map_window="0:95"), headwave.FormatError, "map_window is '0:95', expected .* 1 to 64 tokens"),
     (dict(map_window=3), headwave.FormatError, "map_window is 3"),
-    (dict(interventions=["word-only"]), headwave.FormatError, "interventions=word-only: .* did you mean 'words-only'"),
+    (dict(interventions=["word-only"]), headwave.FormatError, "intervention word-only: .* did you mean 'words-only'"),
     (dict(interventions=3), headwave.FormatError, "interventions=3"),
     (dict(interventions=["shuffled-words"], shuffles=0), headwave.ShapeError, "shuffles=0"),
     (dict(progress=3), headwave.FormatError, "progress: int"),
@@ -133,7 +133,7 @@ def test_of_ids(ids):
     (dict(random_tokens=0), headwave.ShapeError, "random_tokens=0"),
     (dict(random_tokens="a"), headwave.FormatError, "random_tokens='a'"),
     (dict(random_tokens=2**40), headwave.ShapeError, "random_tokens"),
-    (dict(random_tokens=400), headwave.ShapeError, "random_tokens=400: .* 24 positions"),
+    (dict(random_tokens=400), headwave.ShapeError, "400 random tokens .* 24 positions"),
 ])
 def test_of_a_source(given, error, words):
     source = {} if given.keys() & {"text", "random_tokens"} else {"ids": IDS}
@@ -144,14 +144,14 @@ def test_of_a_source(given, error, words):
     ({1: Q}, {}, headwave.FormatError, "a name: int"),
     ({"hidden_states": None}, {}, headwave.FormatError, "'hidden_states': holds object"),
     ({"hidden_states": Q.astype(complex)}, {}, headwave.FormatError, "complex128"),
-    ({"queries/layer_0": Q, "keys/layer_0": Q}, {}, headwave.ShapeError, "num_heads.* say heads=N"),
+    ({"queries/layer_0": Q, "keys/layer_0": Q}, {}, headwave.ShapeError, "num_heads.* give heads=N"),
     ({"queries/layer_0": Q, "keys/layer_0": Q[:, :10], "num_heads": 2}, {}, headwave.Error, "keys/layer_0"),
     ({"queries/layer_0": Q * np.nan, "keys/layer_0": Q, "num_heads": 2}, {}, headwave.Error, "NaN"),
     ({"queries/layer_0": Q, "keys/layer_0": Q}, dict(heads=3), headwave.ShapeError, "3 heads"),
     ({"queries/layer_0": Q, "keys/layer_0": Q}, dict(heads="2"), headwave.FormatError, "heads='2'"),
     (Q, dict(axes="token,width"), headwave.FormatError, "give dataset beside it"),
     ({"x": Q}, dict(dataset="x", axes="some,other"), headwave.FormatError, "axes 'some,other'"),
-    (Q, {}, headwave.FormatError, "give the model with model=DIR"),
+    (Q, {}, headwave.FormatError, "give model=DIR"),
     ("nothing.h5", {}, headwave.IoError, "nothing.h5"),
 ])
 def test_of_states(states, given, error, words):

@@ -535,7 +535,7 @@ def test_what_a_model_gives_beside_attention_is_told_apart(model, batch, tmp_pat
     norm = {} if "Bert" in type(model).__name__ else {"apply_norm": True}
     result = headwave.run(tmp_path, states=given.hidden_states, only=["attention_map"], **norm)
     assert np.abs(map_of(result) - eager(model, batch)).max() < 1e-5
-    with pytest.raises(headwave.FormatError, match="give the model with model=DIR"):
+    with pytest.raises(headwave.FormatError, match="give model=DIR"):
         headwave.run(states=given.hidden_states)
     one = tuple(of[0] for of in given.attentions)  # of one document
     assert np.abs(map_of(headwave.run(states=one, only=["attention_map"])) - eager(model, batch)).max() < 1e-6

@@ -55,7 +55,10 @@ TEST_CASE("run marks: a figure carries one in every format and is whole with it"
     CHECK(run_mark_in(unmarked[i]).empty());
     CHECK((content == before) == table);
     if (marked[i].extension() == ".svg") CHECK(content.ends_with("</svg>\n\n"));
-    if (marked[i].extension() == ".png") CHECK(content.ends_with("IEND\xae" "B`\x82"));
+    if (marked[i].extension() == ".png")
+      CHECK(
+          content.ends_with("IEND\xae"
+                            "B`\x82"));
     if (marked[i].extension() != ".pdf") continue;
     const std::size_t table_at = std::stoul(content.substr(content.rfind("startxref") + 9));
     const std::string there = content.substr(table_at, 32);  // a table, or the object that holds it packed

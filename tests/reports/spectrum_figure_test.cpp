@@ -1,6 +1,6 @@
-#include "../../reports/figures/kinds.h"
 #include "../../reports/figures/spectrum_figure.h"
 
+#include "../../reports/figures/kinds.h"
 #include "../catch.h"
 #include "sample_result.h"
 
