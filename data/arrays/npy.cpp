@@ -1,5 +1,6 @@
 #include "npy.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <limits>
@@ -133,7 +134,8 @@ NpyInfo info_of_header(std::string_view text, const std::string& file) {
   const std::size_t after_key = text.find_first_not_of("'\": ", text.find("shape") + 5);
   if (!shape.is_array() || after_key == text.npos || text[after_key] != '(') refuse("a tuple as shape");
   if (!order.is_boolean()) refuse("True or False as fortran_order");
-  if (!type.is_string() && !type.is_array()) refuse("a type as descr");
+  const auto is_column = [](const nlohmann::json& column) { return column.is_array() && column.size() >= 2; };
+  if (!type.is_string() && !(type.is_array() && std::ranges::all_of(type, is_column))) refuse("a type as descr");
   NpyInfo info;
   info.descr = type.is_string() ? type.get<std::string>() : type.dump();
   info.fortran_order = order.get<bool>();
