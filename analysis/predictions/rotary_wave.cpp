@@ -21,9 +21,8 @@
 
 namespace headwave {
 
-namespace {
-
-using Complex = std::complex<double>;
+// The two classes are not in an unnamed namespace: GCC would inline them more, fuse the products of complex numbers the
+// other way round, and change the last digit of results.
 
 /// What pairs of one rotation make of the offsets that are searched.
 class TurnSearch {
@@ -158,6 +157,10 @@ class RotarySearch {
   Index heads_, columns_;
   std::map<const RotaryTerm*, TurnSearch> searches_;
 };
+
+namespace {
+
+using Complex = std::complex<double>;
 
 /// Means over documents with which they are counted `times`.
 DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::vector<double>& times) {

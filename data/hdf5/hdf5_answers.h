@@ -64,6 +64,8 @@ class Hdf5Answers : public Hdf5Reader {
   /// @throws FormatError if it is not an HDF5 file or is cut short
   Hdf5Answers(const std::filesystem::path& path, std::uintmax_t bytes, bool locks,
               std::function<void(std::size_t bytes)> working = {});
+  Hdf5Answers(const Hdf5Answers&) = delete;
+  Hdf5Answers& operator=(const Hdf5Answers&) = delete;
   ~Hdf5Answers() override;
   void ask(const Hdf5Request& request, const Hdf5Room& room) override;
 

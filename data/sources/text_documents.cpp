@@ -186,7 +186,7 @@ std::optional<double> unknown_share(const Ids& ids, const Tokenizer& tokenizer) 
   return static_cast<double>(std::ranges::count(ids, unknown)) / static_cast<double>(tokens);
 }
 
-std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
+std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                        const PackingOptions& options) {
   require_options(options);
   const InputText input(file, {.enough = enough_bytes(options), .encoding = options.encoding});
@@ -204,7 +204,7 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<co
                                        std::move(provenance));
 }
 
-std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
+std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                      const PackingOptions& options, const Endings& endings) {
   require_options(options);
   const InputText input(file, {.expected = "token ids", .advice = "write them as JSON, or one document a line"});

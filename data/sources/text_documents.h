@@ -22,7 +22,7 @@ namespace headwave {
 /// @throws IoError if the file cannot be read; FormatError if it is no text, empty, too short for the
 ///         documents asked for, or nearly all of its tokens are unknown and that is not allowed; ShapeError
 ///         if the length leaves no room between the special tokens
-std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
+std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                        const PackingOptions& options = {});
 
 /// Ids that may end documents; -1: unknown.
@@ -40,7 +40,7 @@ struct Endings {
 /// @param endings    which id is padding, where no tokenizer says it
 /// @throws Error as text_documents(); FormatError naming the document that is longer than the model's
 ///         positions, or holds an id outside its vocabulary
-std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
+std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                      const PackingOptions& options = {}, const Endings& endings = {});
 
 /// Gives a sequence ids, their text, and marks of those that are special.

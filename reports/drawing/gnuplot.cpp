@@ -191,7 +191,8 @@ void GnuplotFigure::keep(const DataTable& numbers) {
 }
 
 std::string GnuplotFigure::add_data(const DataTable& data) {
-  const std::string lines = gnuplot_data(data), name = fmt::format("$data{}", blocks_++);
+  const std::string lines = gnuplot_data(data);
+  std::string name = fmt::format("$data{}", blocks_++);
   std::string end = "_end_";
   while (lines.find(end) != std::string::npos) end += '_';  // a text could be taken for the end of the block
   data_ += fmt::format("{} << {}\n{}{}\n", name, end, lines, end);
