@@ -10,8 +10,6 @@
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
 
-#include "../data/files/file_watch.h"
-#include "../data/files/mapped_file.h"
 #include "../data/files/printable.h"
 #include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
@@ -68,14 +66,8 @@ void open_standard_streams() {
     if (::fcntl(number, F_GETFD) == -1) (void)::open("/dev/null", number == 2 ? O_WRONLY : O_RDONLY);
 }
 
-/// A message is one line, whatever a file's name or a library put into it. Of an input that was changed while
-/// it was read the first complaint may be about anything.
+/// A message is one line, whatever a file's name or a library put into it.
 std::string one_line(const std::exception& error) {
-  try {
-    require_intact_files();
-  } catch (const std::exception& earlier) {
-    return printable(error_message(earlier), 4000);
-  }
   return printable(error_message(error), 4000);
 }
 
@@ -86,7 +78,6 @@ std::string one_line(const std::exception& error) {
 int main(int argc, char** argv) {
   using namespace headwave::cli;
   open_standard_streams();
-  headwave::survive_lost_pages();
   std::signal(SIGPIPE, SIG_IGN);  // files are finished, whoever closes standard output (require_printed())
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is said to be, as on a full disk
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
@@ -129,7 +120,6 @@ int main(int argc, char** argv) {
 
   try {
     const int code = exit_code(program, chosen, argc, argv);
-    headwave::require_intact_files();
     require_printed();
     return code;
   } catch (const std::bad_alloc&) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "../core/process/stopping.h"
-#include "../data/files/file_watch.h"
 #include "../job/run/progress.h"
 
 namespace headwave::python {
@@ -45,7 +44,6 @@ class Work {
     const Stoppable can_be_stopped(&asked_);
     try {
       work();
-      require_intact_files();
     } catch (...) {
       error_ = std::current_exception();
     }

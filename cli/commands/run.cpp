@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/digested_files.h"
+#include "../../data/files/digest.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/resume_file.h"

@@ -13,17 +13,17 @@ namespace headwave {
 
 namespace {
 
-/// What is read at once although not all of it is wanted.
+/// Bytes that may be read in one piece although not all of them are wanted.
 constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
 
-/// One axis of a block: how many entries, and how far apart they lie in the file and in what is made of them.
+/// One axis of a block: its number of entries, and their distance in the file and in the result.
 struct Stride {
   Index count = 0, from = 0, to = 0;
 };
 
 class Gathering {
  public:
-  /// @param block  with entries
+  /// @param block  not empty
   Gathering(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, std::span<float> into)
       : bytes_(bytes), numbers_(numbers), into_(into) {
     const std::size_t axes = numbers.shape.size();
@@ -39,7 +39,7 @@ class Gathering {
       start_ += block.first[a] * from;
       from *= numbers.shape[a];
     }
-    // Slowest in the file first: what follows an axis lies closer together than its entries.
+    // The slowest axis of the file first.
     if (numbers.fortran_order) std::ranges::reverse(strides_);
     in_order_ = !numbers.fortran_order || axes < 2;
   }

@@ -1,19 +1,22 @@
 #include "npy.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <span>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
 #include "../files/file_content.h"
+#include "../files/json_file.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "npy_header.h"
 #include "stored_numbers.h"
 
 namespace headwave {
@@ -53,7 +56,7 @@ const std::map<std::string, Element>& plain_elements() {
   return elements;
 }
 
-// "<f4" in words; nothing where no such type exists.
+/// A type such as "<f4" in words; nothing if there is no such type.
 std::optional<Element> element_of(std::string_view descr) {
   if (descr.starts_with('[')) return Element{"structured", {}, {}};
   if (descr.size() < 2 || std::string_view("<>|=").find(descr[0]) == descr.npos) return std::nullopt;
@@ -78,7 +81,73 @@ bool holds_objects(const NpyInfo& info) {
          info.descr.find("\"O") != info.descr.npos;
 }
 
-// Everything but the numbers: magic, version, length of the header, the header.
+/// A header as JSON: tuples become lists, True and False lower-case, a comma before a closing bracket goes.
+std::string json_of_header(std::string_view text, const std::string& file) {
+  const auto refuse = [&](std::size_t at, const char* problem) {
+    throw FormatError(
+        fmt::format("{}: byte {} of the npy header: {}: '{}'", file, at, problem, printable(text.substr(at, 20))));
+  };
+  std::string json;
+  std::vector<bool> may_close{true};  // of each open bracket: a tuple of one entry needs a comma
+  char quote = '\0';
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote != '\0') {
+      // NumPy writes no escapes in types; in the names of a structured array's columns they do not matter
+      // here.
+      if (c == '\\' || c == '\0' || c == '\n' || c == '"')
+        refuse(at, "a text in quotes without backslashes was expected");
+      json += c == quote ? '"' : c;
+      if (c == quote) quote = '\0';
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      json += '"';
+    } else if (c == '(' || c == '[' || c == '{') {
+      may_close.push_back(c != '(' || text.substr(text.find_first_not_of(' ', at + 1)).starts_with(')'));
+      json += c == '(' ? '[' : c;
+    } else if (c == ')' || c == ']' || c == '}') {
+      if (may_close.size() == 1 || !may_close.back()) refuse(at, "',' was expected after the only entry of a tuple");
+      may_close.pop_back();
+      json.resize(json.find_last_not_of(' ') + 1);
+      if (json.ends_with(',')) json.pop_back();
+      json += c == ')' ? ']' : c;
+    } else if (c == 'L' && !json.empty() && json.back() >= '0' && json.back() <= '9') {
+      continue;  // Python 2 wrote 3L
+    } else {
+      if (c == ',') may_close.back() = true;
+      json += c == 'T' ? 't' : c == 'F' ? 'f' : c;
+    }
+  }
+  return json;
+}
+
+/// Parses shape, type and order.
+NpyInfo info_of_header(std::string_view text, const std::string& file) {
+  const nlohmann::json header = json_of_text(json_of_header(text, file), file + ": the npy header");
+  const auto refuse = [&](const char* expected) {
+    throw FormatError(fmt::format("{}: the npy header: expected {}, found '{}'", file, expected, printable(text)));
+  };
+  if (!header.is_object() || header.size() != 3 || !header.contains("descr") || !header.contains("fortran_order") ||
+      !header.contains("shape"))
+    refuse("the keys descr, fortran_order and shape, and no others");
+  const nlohmann::json &type = header["descr"], &order = header["fortran_order"], &shape = header["shape"];
+  const std::size_t after_key = text.find_first_not_of("'\": ", text.find("shape") + 5);
+  if (!shape.is_array() || after_key == text.npos || text[after_key] != '(') refuse("a tuple as shape");
+  if (!order.is_boolean()) refuse("True or False as fortran_order");
+  const auto is_column = [](const nlohmann::json& column) { return column.is_array() && column.size() >= 2; };
+  if (!type.is_string() && !(type.is_array() && std::ranges::all_of(type, is_column))) refuse("a type as descr");
+  NpyInfo info;
+  info.descr = type.is_string() ? type.get<std::string>() : type.dump();
+  info.fortran_order = order.get<bool>();
+  for (const nlohmann::json& size : shape) {
+    if (!size.is_number_unsigned() || size.get<std::uint64_t>() > std::numeric_limits<Index>::max())
+      refuse("sizes from 0 to 2^63 - 1");
+    info.shape.push_back(size.get<Index>());
+  }
+  return info;
+}
+
+/// Parses everything before the numbers: magic, version, length of the header, header.
 NpyInfo info_of(std::string_view text, std::size_t bytes, const std::string& name) {
   if (const FileContent content = content_of(text); content == FileContent::npz || content == FileContent::zip)
     throw FormatError(
@@ -98,7 +167,7 @@ NpyInfo info_of(std::string_view text, std::size_t bytes, const std::string& nam
   if (length > text.size() - start || length > longest_npy_header)
     throw FormatError(
         fmt::format("{}: an npy header of {} bytes does not fit in the file of {} bytes", name, length, bytes));
-  NpyInfo info = npy_header(text.substr(start, length), name);
+  NpyInfo info = info_of_header(text.substr(start, length), name);
   info.data = start + length;
   return info;
 }
@@ -132,7 +201,7 @@ void complete_info(NpyInfo& info, std::size_t bytes, const std::string& name) {
   check_size(info, element->bytes, bytes, name);
 }
 
-/// A text of UCS-4 letters, or of bytes, that is padded with zeros.
+/// A text of UCS-4 characters or of bytes, padded with zeros.
 std::string letters_of(std::span<const std::byte> entry, bool wide, bool big_endian) {
   std::string text;
   for (std::size_t at = 0; at + (wide ? 4 : 1) <= entry.size(); at += wide ? 4 : 1) {
@@ -158,7 +227,7 @@ NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name) {
 }
 
 NpyInfo npy_info(std::string_view header, std::size_t bytes, const std::string& name) {
-  NpyInfo info = npy_header(header, name);
+  NpyInfo info = info_of_header(header, name);
   complete_info(info, bytes, name);
   return info;
 }
@@ -174,13 +243,6 @@ PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name) {
         info.descr.ends_with("V2") ? "; bfloat16 has no place in this format: save x.astype('float32')" : ""));
   return {info.shape, *info.number, info.big_endian ? ByteOrder::big : ByteOrder::little, info.fortran_order,
           info.data};
-}
-
-std::vector<float> npy_floats(const std::filesystem::path& path) {
-  const FileBytes bytes(path);
-  const std::string name = shown_path(path);
-  const NpyInfo info = npy_info(bytes, name);
-  return floats_of_block(bytes, placed_numbers(info, name), whole_block(info.shape));
 }
 
 std::vector<std::string> npy_texts(const ReadableBytes& bytes, const NpyInfo& info, const std::string& name) {

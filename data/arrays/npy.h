@@ -12,47 +12,43 @@
 
 namespace headwave {
 
-/// What the header of a NumPy .npy file says.
+/// The header of a NumPy .npy file.
 struct NpyInfo {
   std::vector<Index> shape;    ///< empty: a single number
-  std::string descr;           ///< as written: "<f4"; of a structured array the whole list
+  std::string descr;           ///< as written: "<f4"; of a structured array the whole list, as JSON
   std::string dtype;           ///< in words: "float32", "int64", "bool", "complex64", "string", "structured", ...
   bool fortran_order = false;  ///< the first index runs fastest
   bool big_endian = false;
   std::size_t data = 0;              ///< first byte of the numbers
-  std::optional<NumberType> number;  ///< where they are real numbers
+  std::optional<NumberType> number;  ///< if they are real numbers
 };
 
-/// The header of a .npy file, versions 1.0, 2.0 and 3.0, checked against the file's size.
+/// Reads the header of a .npy file, versions 1.0, 2.0 and 3.0, and checks it against the file's size.
 ///
-/// The header is a Python dictionary; it is parsed as one of strings, booleans, whole numbers, tuples and lists, and
-/// never evaluated.
+/// The header is a Python dictionary of strings, booleans, whole numbers, tuples and lists. It is turned into
+/// JSON and parsed, never evaluated.
 ///
 /// Source: numpy.lib.format, "Format Version 1.0" to "3.0".
-/// @throws IoError if the file cannot be read; FormatError if it is not a .npy file, is cut short or has bytes left
-/// over, is an
-///         .npz archive, or holds Python objects (a pickle, which would run code when loaded)
+/// @throws IoError if the file cannot be read; FormatError if it is not a .npy file, is cut short or has
+///         bytes left over, is an .npz archive, or holds Python objects (a pickle, which would run code when
+///         loaded)
 NpyInfo npy_info(const std::filesystem::path& path);
 
-/// The same of an array that lies in other bytes, as in a .npz archive.
-/// @param name  what messages call it
+/// The same of an array inside other bytes, as in a .npz archive.
+/// @param name  its name in messages
 NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name);
 
-/// The same of an array that lies in memory, by what a header would say of it.
+/// The same of an array in memory.
 /// @param header  "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
-/// @param bytes   how many it has
+/// @param bytes   number of bytes of the array
 NpyInfo npy_info(std::string_view header, std::size_t bytes, const std::string& name);
 
-/// Where the numbers lie: float16, float32, float64, integers of 8 to 64 bits or booleans, either byte order.
-/// @param info  of that array
+/// The place of the numbers: float16, float32, float64, integers of 8 to 64 bits or booleans, either byte
+/// order.
 /// @throws FormatError if the array holds anything but real numbers
 PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name);
 
-/// The numbers of a .npy file as floats, row-major whatever their order in the file.
-/// @throws IoError, FormatError as npy_info and placed_numbers
-std::vector<float> npy_floats(const std::filesystem::path& path);
-
-/// The texts of an array of them; its numbers are not texts.
+/// The entries of an array of texts.
 /// @throws FormatError if the array holds anything else, or more than a GB
 std::vector<std::string> npy_texts(const ReadableBytes& bytes, const NpyInfo& info, const std::string& name);
 

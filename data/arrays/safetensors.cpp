@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* single_name = "model.safetensors";
 constexpr const char* index_name = "model.safetensors.index.json";
 
-/// The largest is the model: beside it there may be an optimizer's state, or how it was trained.
+/// The largest file is the model: others may hold an optimizer's state or training arguments.
 std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
   std::optional<fs::path> largest;
   std::uintmax_t most = 0;
@@ -68,7 +68,7 @@ Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
       open_sharded(path);
       return;
     }
-    // What is called safetensors and is none is told byte by byte.
+    // The reader of safetensors says what is wrong with a file of that name.
     if (path.extension() != ".safetensors" && content_of_file(path) != FileContent::safetensors)
       throw foreign_weights(path);
     open_single(path);
@@ -160,7 +160,7 @@ const TensorInfo& Checkpoint::info(const std::string& name) const {
 
 namespace {
 
-/// A shape without the axes of one entry that stand before more than so many others.
+/// A shape without leading axes of one entry, down to so many axes.
 std::vector<Index> without_ones(std::vector<Index> shape, std::size_t axes) {
   while (shape.size() > axes && axes > 1 && shape.front() == 1) shape.erase(shape.begin());
   return shape;

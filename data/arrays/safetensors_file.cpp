@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "../../core/errors/error.h"
 #include "../files/json_file.h"
 #include "../files/printable.h"
+#include "../files/replaced_file.h"
 
 namespace headwave {
 
@@ -29,13 +31,11 @@ constexpr std::size_t longest_header = 100'000'000;
 constexpr std::size_t most_tensors = std::size_t{1} << 18U;  // experts by the hundred make some ten thousand
 constexpr std::size_t most_axes = 64;                        // what NumPy and PyTorch can hold
 
+/// Bytes of one entry of a type, also of types that are listed and never read.
 std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
-  static const std::map<std::string, std::size_t> sizes = {
-      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"F8_E8M0", 1},
-      {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},     {"U32", 4},
-      {"F32", 4},  {"F64", 8}, {"I64", 8}, {"U64", 8},     {"C64", 8}};
-  const auto found = sizes.find(dtype);
-  return found == sizes.end() ? std::nullopt : std::optional(found->second);
+  if (const std::optional<NumberType> type = number_type(dtype)) return size_of(*type);
+  if (dtype == "C64") return 8;
+  return dtype == "F8_E5M2" || dtype == "F8_E4M3" || dtype == "F8_E8M0" ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
 // One message form for all complaints about a tensor's entry.
@@ -199,6 +199,54 @@ void SafetensorsFile::read(const TensorInfo& tensor, std::size_t first, std::spa
 
 void SafetensorsFile::let_go(const TensorInfo& tensor) const {
   mapped_.let_go(header_.data + tensor.begin, tensor.end - tensor.begin);
+}
+
+namespace {
+
+std::size_t bytes_of(const NamedTensor& tensor) {
+  std::size_t bytes = sizeof(float);
+  for (const Index size : tensor.shape)
+    if (size < 0 || __builtin_mul_overflow(bytes, static_cast<std::size_t>(size), &bytes))
+      throw ShapeError(fmt::format("write_safetensors: tensor '{}' has the impossible shape {}", printable(tensor.name),
+                                   shape_text(tensor.shape)));
+  return bytes;
+}
+
+// The data begins on a multiple of 8, so that every float lies aligned in the mapping.
+std::string header_of(const std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  std::set<std::string> names = {"__metadata__"};
+  std::size_t begin = 0;
+  for (const NamedTensor& tensor : tensors) {
+    if (!names.insert(tensor.name).second)
+      throw ShapeError(fmt::format("write_safetensors: the name '{}' is taken", printable(tensor.name)));
+    const std::size_t end = begin + bytes_of(tensor);
+    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+    begin = end;
+  }
+  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  return text;
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  ReplacedFile replaced(path);
+  write_safetensors(replaced, tensors, metadata);
+  replaced.commit();
+}
+
+void write_safetensors(ReplacedFile& file, const std::vector<NamedTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  const std::string header = header_of(tensors, metadata);
+  const std::uint64_t length = header.size();
+  file.write({reinterpret_cast<const char*>(&length), sizeof length});
+  file.write(header);
+  for (const NamedTensor& tensor : tensors)
+    file.write({reinterpret_cast<const char*>(tensor.values), bytes_of(tensor)});
 }
 
 }  // namespace headwave

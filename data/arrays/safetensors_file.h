@@ -30,27 +30,29 @@ struct TensorInfo {
 /// "(3, 4)", as messages and listings write shapes.
 std::string shape_text(std::span<const Index> shape);
 
-/// How a type of safetensors ("F32", "BF16", "I64", "BOOL", ...) stores one number; nothing of those that are not read.
+/// How a type of safetensors ("F32", "BF16", "I64", "BOOL", ...) stores one number; nothing for types that
+/// are not read.
 std::optional<NumberType> number_type(const std::string& dtype);
 
-/// What stands before the numbers of a safetensors file.
+/// The header of a safetensors file.
 struct SafetensorsHeader {
   std::size_t data = 0;             ///< first byte after it
   std::vector<TensorInfo> tensors;  ///< in the order of their bytes
   std::map<std::string, std::string> metadata;
 };
 
-/// Everything the format promises is checked: the header's length against the file and 100 MB, its JSON (see
-/// json_file.h), at most 2^18 tensors of at most 64 axes, known types, shape x type = bytes without overflow, and byte ranges that fill the data without overlap
-/// or gap.
+/// Reads a header and checks everything that the format promises: its length against the file and 100 MB, its
+/// JSON (see json_file.h), at most 2^18 tensors of at most 64 axes, known types, shape x type = bytes without
+/// overflow, and byte ranges that fill the data without overlap or gap.
 ///
 /// Source: the safetensors format description, https://github.com/huggingface/safetensors.
-/// @throws IoError if the file cannot be read; FormatError naming the file and the tensor if anything above fails
+/// @throws IoError if the file cannot be read; FormatError naming the file and the tensor if anything above
+///         fails
 SafetensorsHeader safetensors_header(const FileBytes& file);
 
 class ReplacedFile;
 
-/// A safetensors file, mapped into memory: opening it reads the header only.
+/// A safetensors file, mapped into memory. Opening it reads the header only.
 class SafetensorsFile {
  public:
   /// @throws IoError, FormatError as safetensors_header()
@@ -61,14 +63,15 @@ class SafetensorsFile {
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
   /// The tensor of that name, or nullptr.
   [[nodiscard]] const TensorInfo* find(const std::string& name) const;
-  /// A tensor's bytes in the mapping; good while this object lives. They may lie at any address, odd ones too.
+  /// A tensor's bytes in the mapping; good while this object lives. They may lie at any address, odd ones
+  /// too.
   [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const;
-  /// Copies some of them from the file. Looking at the mapping may take 2 MB of this process's memory for one number, where the
-  /// system holds the file in large pieces; this takes none but where they go.
-  /// @param first  of the tensor's bytes
+  /// Copies some of a tensor's bytes from the file, without the mapping: looking at one mapped number may
+  /// take 2 MB of this process's memory, if the system holds the file in large pieces.
+  /// @param first  first of the tensor's bytes
   /// @throws IoError if the file was cut short meanwhile, or cannot be read
   void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const;
-  /// Lets go of them in the mapping, see MappedFile.
+  /// Gives the memory of a tensor's bytes in the mapping back to the system, see MappedFile.
   void let_go(const TensorInfo& tensor) const;
 
  private:
@@ -87,10 +90,11 @@ struct NamedTensor {
 
 /// Writes float32 tensors as a safetensors file, in the order given; the file appears whole or not at all.
 /// @param metadata  free text stored beside the tensors; {"format", "pt"} lets Hugging Face load the file
-/// @throws ShapeError if a name occurs twice, is "__metadata__" or a size is negative; IoError if the disk refuses
+/// @throws ShapeError if a name occurs twice, is "__metadata__" or a size is negative; IoError if the disk
+///         refuses
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
-/// The same into a file that gets its name later.
+/// The same into a file that is not committed yet.
 void write_safetensors(ReplacedFile& file, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

@@ -93,23 +93,8 @@ float rounded(double value) {
 }  // namespace
 
 std::size_t size_of(NumberType type) {
-  switch (type) {
-    case NumberType::i8:
-    case NumberType::u8:
-    case NumberType::boolean:
-      return 1;
-    case NumberType::f16:
-    case NumberType::bf16:
-    case NumberType::i16:
-    case NumberType::u16:
-      return 2;
-    case NumberType::f32:
-    case NumberType::i32:
-    case NumberType::u32:
-      return 4;
-    default:
-      return 8;
-  }
+  constexpr std::array<std::size_t, 13> sizes{2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
+  return sizes[static_cast<std::size_t>(type)];
 }
 
 const char* name_of(NumberType type) {
@@ -138,20 +123,6 @@ void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder ord
     else
       into[at++] = static_cast<float>(number);
   });
-}
-
-std::vector<std::int64_t> integers_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
-  if (is_real(type)) throw NumericError("integers were expected, real numbers came");
-  std::vector<std::int64_t> values;
-  values.reserve(bytes.size() / size_of(type));
-  visit_numbers(bytes, type, order, [&values](auto number) {
-    if constexpr (std::is_same_v<decltype(number), std::uint64_t>) {
-      if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-        throw NumericError(fmt::format("the integer {} does not fit in 64 bits with a sign", number));
-    }
-    values.push_back(static_cast<std::int64_t>(number));
-  });
-  return values;
 }
 
 std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {

@@ -26,7 +26,7 @@ struct DigestedFile {
   std::optional<bool> seal_is_right;
 };
 
-/// Empty where there is none.
+/// Empty if there is none.
 std::string seal_at_end(const FileBytes& file) {
   if (file.size() < seal_bytes) return "";
   std::string end = file.text(file.size() - seal_bytes, seal_bytes);
@@ -38,7 +38,7 @@ DigestedFile digested_file(const std::filesystem::path& path) {
   const std::string seal = seal_at_end(file);
   const std::size_t sealed = file.size() - seal.size();
   Sha256 all, before_seal;
-  // Piece by piece: weights that are mapped already would otherwise be in memory twice.
+  // In pieces: weights that are mapped already would otherwise be in memory twice.
   for (std::size_t at = 0; at < file.size();) {
     stop_if_asked();
     const std::string piece = file.text(at, std::size_t{1} << 20U);
@@ -48,6 +48,15 @@ DigestedFile digested_file(const std::filesystem::path& path) {
   }
   if (seal.empty()) return {all.hexadecimal(), {}};
   return {all.hexadecimal(), seal == seal_of(before_seal.hexadecimal())};
+}
+
+/// A sealed file that was written to fails by its seal.
+bool still_has(const std::filesystem::path& file, const std::string& digest) {
+  try {
+    return sha256_list({file}) == digest;
+  } catch (const FormatError&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -97,6 +106,22 @@ std::string sha256_list(const std::vector<std::filesystem::path>& files) {
   for (const std::filesystem::path& file : files)
     list += fmt::format("{}{}  {}", list.empty() ? "" : "\n", sha256_of_file(file), file.filename().string());
   return list;
+}
+
+DigestedFiles::DigestedFiles(const std::vector<std::filesystem::path>& files) {
+  for (const std::filesystem::path& file : files) {
+    files_.emplace_back(file, sha256_list({file}));
+    list_ += (list_.empty() ? "" : "\n") + files_.back().second;
+  }
+}
+
+void DigestedFiles::require_same() const {
+  for (const auto& [file, digest] : files_)
+    if (std::error_code ignored; std::filesystem::exists(file, ignored) && !still_has(file, digest))
+      throw ChangedFile(fmt::format(
+          "{}: was replaced or written to while it was in use: its SHA-256 is not what it was before; start again, and "
+          "leave the file alone meanwhile",
+          shown_path(file)));
 }
 
 }  // namespace headwave

@@ -6,7 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "../../core/errors/error.h"
 
 struct evp_md_ctx_st;  // of libcrypto
 
@@ -19,7 +22,7 @@ class Sha256 {
  public:
   Sha256();
   void add(std::string_view bytes);
-  /// 64 lower-case hexadecimal digits of all that came; to be asked once.
+  /// 64 lower-case hexadecimal digits of all that came. Ask once.
   /// @throws IoError if libcrypto could not compute them
   [[nodiscard]] std::string hexadecimal();
 
@@ -28,8 +31,9 @@ class Sha256 {
   bool good_ = false;
 };
 
-/// What a file of ours ends with: "headwave sha256 ", the digest of all bytes before it, and a line feed. HDF5 ignores
-/// bytes after its own end, and who changes the file with HDF5 cuts them off.
+/// The seal, with which a file of ours ends: "headwave sha256 ", the digest of all bytes before it, and a
+/// line feed. HDF5 ignores bytes after its own end, and a program that changes the file with HDF5 cuts them
+/// off.
 inline constexpr std::string_view seal_mark = "headwave sha256 ";
 inline constexpr std::size_t seal_bytes = seal_mark.size() + 64 + 1;
 
@@ -37,23 +41,51 @@ inline constexpr std::size_t seal_bytes = seal_mark.size() + 64 + 1;
 /// @throws IoError if the file cannot be read
 std::string seal_of_file(const std::filesystem::path& path);
 
-/// Whether a file's bytes are what the seal at its end says; nothing where it has none.
+/// Whether a file's bytes are what the seal at its end says; nothing if it has none.
 /// @throws IoError if the file cannot be read
 std::optional<bool> seal_is_right(const std::filesystem::path& path);
 
-/// SHA-256 of a file's bytes, as 64 lower-case hexadecimal digits: what `sha256sum` prints. The seal of a sealed file is
-/// compared on the way.
+/// SHA-256 of a file's bytes, as 64 lower-case hexadecimal digits: what `sha256sum` prints. The seal of a
+/// sealed file is compared on the way.
 ///
 /// Source: FIPS 180-4.
-/// @throws IoError if the file cannot be read; FormatError if it is sealed and its bytes are not what the seal says
+/// @throws IoError if the file cannot be read; FormatError if it is sealed and its bytes are not what the
+///         seal says
 std::string sha256_of_file(const std::filesystem::path& path);
 
 /// The same of bytes in memory.
 std::string sha256_of_text(std::string_view bytes);
 
-/// Digests of several files as `sha256sum` lists them, one line each: digest, two blanks, the file's name without its
-/// folder. What results remember their inputs by; `sha256sum --check` reads it.
+/// Digests of several files as `sha256sum` lists them, one line each: digest, two blanks, the file's name
+/// without its folder. What results remember their inputs by; `sha256sum --check` reads it.
 /// @throws as sha256_of_file()
 std::string sha256_list(const std::vector<std::filesystem::path>& files);
+
+/// A file is not what it was when its digest was taken: what was read of it meanwhile is of no use.
+class ChangedFile : public FormatError {
+ public:
+  using FormatError::FormatError;
+};
+
+/// Files with their digests, taken before the files are read piece by piece and compared after: the digests
+/// in a result are those of the bytes that were read. Times do not tell: a file that is written through a
+/// memory map keeps its own (tmpfs), or shows it late.
+class DigestedFiles {
+ public:
+  DigestedFiles() = default;
+  /// @throws as sha256_list()
+  explicit DigestedFiles(const std::vector<std::filesystem::path>& files);
+
+  /// As sha256_list() of all.
+  [[nodiscard]] const std::string& list() const { return list_; }
+
+  /// Takes the digests again. A file that is gone does not count: whoever has it open goes on reading it.
+  /// @throws ChangedFile naming the first file that differs; IoError if one cannot be read
+  void require_same() const;
+
+ private:
+  std::vector<std::pair<std::filesystem::path, std::string>> files_;
+  std::string list_;
+};
 
 }  // namespace headwave

@@ -37,7 +37,6 @@ FileBytes::FileBytes(const std::filesystem::path& path)
     throw IoError(fmt::format("{}: expected a file, found {}", shown_path(path),
                               S_ISDIR(status.st_mode) ? "a folder" : "a pipe or device"));
   size_ = static_cast<std::size_t>(status.st_size);
-  watch_.emplace(path, file_.get());
 }
 
 void FileBytes::read(std::size_t first, std::span<std::byte> into) const {

@@ -2,18 +2,16 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "file_descriptor.h"
-#include "file_watch.h"
 
 namespace headwave {
 
-/// Bytes one after another, of which any piece can be read: a file's, or unpacked ones. May be read from several
+/// A sequence of bytes of which any piece can be read: a file's, or unpacked ones. May be read from several
 /// threads at once.
 class ReadableBytes {
  public:
@@ -31,9 +29,8 @@ class ReadableBytes {
   [[nodiscard]] std::string text(std::size_t first, std::size_t most) const;
 };
 
-/// The bytes of a file, read where they are asked for; whether somebody writes to it meanwhile require_intact_files()
-/// tells. Unlike those of a MappedFile they take no room in the address space: a file may be larger than any limit on
-/// memory.
+/// The bytes of a file, read when they are asked for. Unlike those of a MappedFile they take no room in the
+/// address space: a file may be larger than any limit on memory.
 class FileBytes : public ReadableBytes {
  public:
   /// @throws IoError if the path is missing, not a regular file (a folder, a pipe, a device) or not readable
@@ -42,18 +39,15 @@ class FileBytes : public ReadableBytes {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::size_t size() const override { return size_; }
   void read(std::size_t first, std::span<std::byte> into) const override;
-  /// Whether the path still leads to this file.
-  [[nodiscard]] bool is_still_named() const { return file_.is_at(path_); }
   [[nodiscard]] int descriptor() const { return file_.get(); }  ///< the system's number of the open file
 
  private:
   std::filesystem::path path_;
   FileDescriptor file_;
   std::size_t size_ = 0;
-  std::optional<FileWatch> watch_;
 };
 
-/// Some of other bytes, which outlive this.
+/// A part of other bytes, which outlive this.
 class PartOfBytes : public ReadableBytes {
  public:
   /// @param size  of the part, which lies inside

@@ -1,5 +1,6 @@
 #include "file_content.h"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -48,10 +49,10 @@ bool is_pickle(std::string_view bytes, char last) {
   return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && last == '.';
 }
 
-/// Enough for every mark, and for a user's block before HDF5's.
+/// Enough for every magic number, and for a user block before HDF5's.
 constexpr std::size_t looked_at = std::size_t{4} << 20U;
 
-/// Of the first bytes of a file of a size, and its last one.
+/// The content of a file by its first bytes, its size and its last byte.
 FileContent content_of_ends(std::string_view bytes, std::size_t size, char last) {
   using enum FileContent;
   static const std::vector<std::pair<std::string_view, FileContent>> marks = {
@@ -91,37 +92,11 @@ FileContent content_of_file(const std::filesystem::path& path) {
 }
 
 std::string_view words_of(FileContent content) {
-  switch (content) {
-    case FileContent::other:
-      return "";
-    case FileContent::empty:
-      return "an empty file";
-    case FileContent::hdf5:
-      return "an HDF5 file";
-    case FileContent::npy:
-      return "a NumPy array (.npy)";
-    case FileContent::safetensors:
-      return "a safetensors file";
-    case FileContent::npz:
-      return "a NumPy archive (.npz)";
-    case FileContent::pytorch:
-      return "a PyTorch file";
-    case FileContent::pickle:
-      return "a Python pickle";
-    case FileContent::zip:
-      return "a zip archive";
-    case FileContent::gguf:
-      return "a GGUF file (llama.cpp)";
-    case FileContent::parquet:
-      return "a Parquet table";
-    case FileContent::gzip:
-      return "a file packed with gzip";
-    case FileContent::image:
-      return "an image";
-    case FileContent::pdf:
-      return "a PDF document";
-  }
-  return "";
+  constexpr auto words = std::to_array<std::string_view>(
+      {"", "an empty file", "an HDF5 file", "a NumPy array (.npy)", "a safetensors file", "a NumPy archive (.npz)",
+       "a PyTorch file", "a Python pickle", "a zip archive", "a GGUF file (llama.cpp)", "a Parquet table",
+       "a file packed with gzip", "an image", "a PDF document"});
+  return words[static_cast<std::size_t>(content)];
 }
 
 }  // namespace headwave

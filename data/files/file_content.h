@@ -5,7 +5,7 @@
 
 namespace headwave {
 
-/// What a file is by its bytes, whatever its name says.
+/// What a file is by its bytes, whatever its name says; words_of() has the words in this order.
 enum class FileContent {
   other,  ///< nothing of this: a text, or unknown
   empty,
@@ -23,7 +23,8 @@ enum class FileContent {
   pdf
 };
 
-/// Known by magic numbers; of a zip archive by its first members, of a safetensors file by the length of its header.
+/// Known by magic numbers; of a zip archive by its first members, of a safetensors file by the length of its
+/// header.
 FileContent content_of(std::string_view bytes);
 
 /// The same of a file, of which the first 4 MB are looked at; `other` of a folder.

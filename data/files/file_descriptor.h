@@ -5,14 +5,15 @@
 
 namespace headwave {
 
-/// A file or folder of the operating system, open while it lives.
+/// An open file or folder of the operating system, closed by the destructor.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  /// Takes one that is open.
+  /// Takes over an open descriptor.
   explicit FileDescriptor(int number) : number_(number) {}
-  /// Opens it; programs started from here do not inherit it. Where that fails is_open() is false and errno says why.
-  /// @param flags  open(2)'s; a file that is made gets the permissions that the umask leaves
+  /// Opens a path; programs started from here do not inherit the descriptor. On failure is_open() is false
+  /// and errno says why.
+  /// @param flags  as of open(2); a new file gets the permissions that the umask leaves
   FileDescriptor(const std::filesystem::path& path, int flags);
   FileDescriptor(FileDescriptor&& other) noexcept;
   FileDescriptor& operator=(FileDescriptor&& other) noexcept;
@@ -23,21 +24,22 @@ class FileDescriptor {
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   [[nodiscard]] int get() const { return number_; }
   /// Whether a path still leads to this file.
-  /// @param flags  AT_SYMLINK_NOFOLLOW: by itself, not as a link
-  /// @throws IoError if the system does not tell
+  /// @param flags  AT_SYMLINK_NOFOLLOW: do not follow a link
+  /// @throws IoError if the system does not say
   [[nodiscard]] bool is_at(const std::filesystem::path& path, int flags = 0) const;
-  /// Writes all of it where the file stands. @returns whether the system took it; errno says why not
+  /// Writes all bytes at the current position. @returns whether the system took them; errno says why not
   [[nodiscard]] bool write(std::string_view bytes) const;
-  /// Sees to it that what was written is on the disk. @returns whether it is; errno says why not
+  /// Waits until all written bytes are on the disk. @returns whether they are; errno says why not
   [[nodiscard]] bool sync() const;
-  /// Closes now; nothing where it is not open. @returns whether the system could, which may tell of a failed write
+  /// Closes the file if it is open. @returns whether the system could; if not, an earlier write may have
+  /// failed
   bool close();
 
  private:
   int number_ = -1;
 };
 
-/// Says what cannot be done with a file, and why by errno.
+/// Reports what cannot be done with a file, with the reason in errno.
 /// @throws IoError always
 [[noreturn]] void fail_by_errno(const std::filesystem::path& path, const char* what);
 

@@ -22,7 +22,8 @@ std::string content_of_lock(const FileDescriptor& file) {
   return printable({text.data(), static_cast<std::size_t>(length > 0 ? length : 0)});
 }
 
-/// Whether a path still leads to a lock file that this process holds. Where the system does not tell the file goes.
+/// Whether a path still leads to a lock file that this process holds. If the system does not say, the file is
+/// removed.
 bool is_held_at(const FileDescriptor& file, const std::filesystem::path& path) {
   try {
     return file.is_at(path, AT_SYMLINK_NOFOLLOW);
@@ -54,11 +55,11 @@ LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
                                 content_of_lock(file_)),
                     give("out", "DIR", "with another name"));
     }
-    // Whoever held it before may have removed it.
+    // Its last holder may have removed the file meanwhile.
   } while (!is_held_at(file_, path));
   std::array<char, 65> host{};
   (void)::gethostname(host.data(), host.size() - 1);
-  // Only words for whoever asks: the lock holds without them.
+  // For messages only: the lock holds without these words.
   if (::ftruncate(file_.get(), 0) == 0) (void)file_.write(fmt::format("process {} on {}", ::getpid(), host.data()));
 }
 

@@ -6,19 +6,19 @@
 
 namespace headwave {
 
-/// Whether nobody else holds the lock of an open file; then this process holds it until the file is closed or the
-/// process ends, however it ends. True also where the file system has no locks.
+/// Takes the lock of an open file, until the file is closed or the process ends, however it ends.
+/// @returns false if another process holds the lock; true also on a file system without locks
 bool locked(const FileDescriptor& file);
 
-/// A file or folder with its lock, if no process that is alive holds it; not open otherwise, or where the file system
-/// cannot tell.
+/// Opens a file or folder and takes its lock. @returns a closed descriptor if a living process holds the
+/// lock, or the file system has no locks
 FileDescriptor taken_if_unused(const std::filesystem::path& path);
 
-/// A file that one process at a time can hold: what is written beside it is safe from others who ask for it too. It is
-/// there while somebody holds it, or died holding it.
+/// A lock file, which one process at a time holds: files beside it are safe from other processes that ask for
+/// the lock too. The file exists while a process holds it, and after a process died holding it.
 class LockFile {
  public:
-  /// @throws IoError if another process holds it, or it cannot be made
+  /// @throws IoError if another process holds it, or it cannot be created
   explicit LockFile(const std::filesystem::path& path);
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;

@@ -1,7 +1,6 @@
 #include "foreign_files.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,21 +19,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file's name as a Python text in quotes, fit to stand in a shell's double quotes; `'FILE'` for a name with anything
-/// that either would take for its own.
+constexpr std::string_view states_wanted =
+    "stored states are read from HDF5, .npy, .npz and safetensors files. Convert it";
+constexpr std::string_view then_states = ", then give states.npy";
+constexpr std::string_view weights_wanted = "headwave reads safetensors only. Convert once";
+
+/// A file's name as a Python text in quotes, fit to stand in a shell's double quotes; `'FILE'` for a name
+/// with anything that either would take for its own.
 std::string python_name(const fs::path& path) {
   const std::string name = path.string();
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+  const bool plain = std::ranges::all_of(name, [](char c) {
     return c >= ' ' && c <= '~' && std::string_view("'\"\\$`!{}").find(c) == std::string_view::npos;
   });
   return plain && name.size() <= 300 ? fmt::format("'{}'", name) : "'FILE'";
 }
 
-/// An error whose remedy is a line of Python; {0} in the line stands for the file's name.
-/// @param remedies  what else to do
-FormatError with_python(const fs::path& path, std::string_view what, std::string_view line, std::string_view then,
-                        std::vector<Remedy> remedies = {}) {
-  return FormatError(fmt::format("{}: {}: python3 -c \"{}\"{}", shown_path(path), what,
+/// An error whose remedy is a line of Python, in which {0} stands for the file's name.
+FormatError conversion(const fs::path& path, std::string_view found, std::string_view wanted, std::string_view line,
+                       std::string_view then = "", std::vector<Remedy> remedies = {}) {
+  return FormatError(fmt::format("{}: this is {}; {}: python3 -c \"{}\"{}", shown_path(path), found, wanted,
                                  fmt::format(fmt::runtime(line), python_name(path)), then),
                      std::move(remedies));
 }
@@ -48,92 +51,74 @@ bool is_text(std::string_view bytes) {
 const char* separator(std::string_view bytes) {
   const std::string_view line = bytes.substr(0, bytes.find('\n'));
   if (line.find(',') != std::string_view::npos) return ", delimiter=','";
-  if (line.find(';') != std::string_view::npos) return ", delimiter=';'";
-  return "";
+  return line.find(';') != std::string_view::npos ? ", delimiter=';'" : "";
 }
 
-/// Of a file that no magic number tells: numbers as text, or as bytes.
+/// States of which the content does not tell what they are: numbers as text, or as bytes.
 FormatError unmarked_states(const fs::path& path, std::string_view bytes) {
-  const char* then = ", then give states.npy";
   if (is_text(bytes))
-    return with_python(
-        path,
-        "this is text; stored states are read from HDF5, .npy, .npz and safetensors files. A table of numbers, a line "
-        "for "
-        "each token, is turned into one",
+    return conversion(
+        path, "text", states_wanted,
         fmt::format("import numpy as np; np.save('states.npy', np.loadtxt({{}}, dtype='float32'{}))", separator(bytes)),
-        then);
-  return with_python(path,
-                     "neither HDF5, .npy, .npz nor safetensors, which stored states are read from. Bare float32 "
-                     "numbers are turned into .npy, with their three sizes in the place of D, T and W",
-                     "import numpy as np; np.save('states.npy', np.fromfile({}, 'float32').reshape(D, T, W))", then);
-}
-
-std::string what_it_is(FileContent content, std::string_view reads) {
-  return fmt::format("this is {}; {}", words_of(content), reads);
-}
-
-/// The same name without its last ending.
-fs::path without_ending(const fs::path& path) {
-  return path.parent_path() / path.stem();
+        ", if it is a table with a line for each token; then give states.npy");
+  return conversion(path, "neither HDF5, .npy, .npz nor safetensors", states_wanted,
+                    "import numpy as np; np.save('states.npy', np.fromfile({}, 'float32').reshape(D, T, W))",
+                    ", if it is bare float32 numbers, with their three sizes in the place of D, T and W; then give "
+                    "states.npy");
 }
 
 FormatError packed(const fs::path& path, FileContent content) {
   if (content == FileContent::zip)
     return FormatError(fmt::format("{}: this is a zip archive; unzip it and give what is inside", shown_path(path)));
-  return with_python(path, what_it_is(content, "unpack it"),
-                     fmt::format("import gzip, shutil; shutil.copyfileobj(gzip.open({{}}), open({}, 'wb'))",
-                                 python_name(without_ending(path))),
-                     "");
+  return conversion(path, words_of(content), "unpack it",
+                    fmt::format("import gzip, shutil; shutil.copyfileobj(gzip.open({{}}), open({}, 'wb'))",
+                                python_name(path.parent_path() / path.stem())));
 }
 
 FormatError torch_weights(const fs::path& path) {
   // Shards are one model: all of them go into the file.
-  const bool shard = path.filename().string().find("-of-0") != std::string::npos;
   const std::string name = path.filename().string();
-  const std::string pattern = shard ? name.substr(0, name.find('-')) + "-*" + path.extension().string() : name;
-  return FormatError(fmt::format(
-      "{}: this is PyTorch's format, a pickle; headwave reads safetensors only, never pickles. Convert once, in its "
-      "folder: python3 -c \"import glob, torch, safetensors.torch as s; s.save_file({{k: v.contiguous().clone() for f "
-      "in glob.glob({}) for k, v in torch.load(f, map_location='cpu', weights_only=True).items()}}, "
-      "'model.safetensors')\"",
-      shown_path(path), python_name(pattern)));
+  const bool is_shard = name.find("-of-0") != std::string::npos;
+  const std::string pattern = is_shard ? name.substr(0, name.find('-')) + "-*" + path.extension().string() : name;
+  return conversion(path, "PyTorch's format, a pickle",
+                    "headwave reads safetensors only, never pickles. Convert once, "
+                    "in its folder",
+                    fmt::format("import glob, torch, safetensors.torch as s; s.save_file({{{{k: v.contiguous().clone() "
+                                "for f in glob.glob({}) for k, v in torch.load(f, map_location='cpu', "
+                                "weights_only=True).items()}}}}, 'model.safetensors')",
+                                python_name(pattern)));
 }
 
 /// Through transformers, from the folder where config.json lies.
-FormatError through_transformers(const fs::path& path, std::string_view what, const std::string& arguments) {
-  return FormatError(
-      fmt::format("{}: this is {}; headwave reads safetensors only. Convert once, in its folder: python3 -c \"from "
-                  "transformers import AutoModel as M; M.from_pretrained('.', {}).save_pretrained('.')\"",
-                  shown_path(path), what, arguments));
+FormatError through_transformers(const fs::path& path, std::string_view found, const std::string& arguments) {
+  return conversion(path, found, "headwave reads safetensors only. Convert once, in its folder",
+                    fmt::format("from transformers import AutoModel as M; M.from_pretrained('.', "
+                                "{}).save_pretrained('.')",
+                                arguments));
 }
 
-FormatError through_arrays(const fs::path& path, std::string_view what, std::string_view line) {
-  return with_python(path, fmt::format("this is {}; headwave reads safetensors only. Convert once", what), line, "",
-                     {give("map", "FILE.toml", "to say what its tensors are, if no config.json does")});
+FormatError through_arrays(const fs::path& path, std::string_view found, std::string_view line) {
+  return conversion(path, found, weights_wanted, line, "",
+                    {give("map", "FILE", "to say what its tensors are if there is no config.json that does")});
 }
 
 bool is_tensorflow_checkpoint(const fs::path& path) {
   return path.filename().string().find(".ckpt.") != std::string::npos;
 }
 
-bool has_ending(const fs::path& path, std::initializer_list<const char*> endings) {
-  const std::string end = path.extension().string();
-  return std::any_of(endings.begin(), endings.end(), [&](const char* one) { return end == one; });
+bool has_ending(const fs::path& path, std::initializer_list<std::string_view> endings) {
+  return std::ranges::count(endings, path.extension().string()) > 0;
 }
 
-/// By name, where the content does not tell.
+/// Weights of which the content does not tell what they are: by their name.
 FormatError unmarked_weights(const fs::path& path) {
-  const fs::path name = path.filename();
   if (is_tensorflow_checkpoint(path)) {
     const std::string whole = path.string();
-    const fs::path checkpoint = whole.substr(0, whole.rfind(".ckpt.") + 5);
-    return with_python(path, "this is part of a TensorFlow checkpoint; headwave reads safetensors only. Convert once",
-                       fmt::format("import tensorflow as tf; from safetensors.numpy import save_file; r = "
-                                   "tf.train.load_checkpoint({}); save_file({{{{k: r.get_tensor(k) for k in "
-                                   "r.get_variable_to_shape_map()}}}}, 'model.safetensors')",
-                                   python_name(checkpoint)),
-                       "", {give("map", "FILE.toml", "to say what its tensors are")});
+    return through_arrays(path, "part of a TensorFlow checkpoint",
+                          fmt::format("import tensorflow as tf; from safetensors.numpy import save_file; r = "
+                                      "tf.train.load_checkpoint({}); save_file({{{{k: r.get_tensor(k) for k in "
+                                      "r.get_variable_to_shape_map()}}}}, 'model.safetensors')",
+                                      python_name(whole.substr(0, whole.rfind(".ckpt.") + 5))));
   }
   if (has_ending(path, {".bin", ".pt", ".pth", ".ckpt"})) return torch_weights(path);
   if (has_ending(path, {".h5", ".keras"})) return through_transformers(path, "TensorFlow's format", "from_tf=True");
@@ -143,40 +128,37 @@ FormatError unmarked_weights(const fs::path& path) {
                           "import onnx; from onnx.numpy_helper import to_array; from safetensors.numpy import "
                           "save_file; save_file({{t.name: to_array(t) for t in onnx.load({}).graph.initializer}}, "
                           "'model.safetensors')");
-  return FormatError(fmt::format(
-      "{}: this is no safetensors file; give the model's folder, or the .safetensors file in it", shown_path(path)));
+  return FormatError(
+      fmt::format("{}: this is no safetensors file; give the model's folder, or the .safetensors file "
+                  "in it",
+                  shown_path(path)));
 }
 
 }  // namespace
 
 FormatError foreign_states(const fs::path& path) {
-  using enum FileContent;
-  constexpr std::string_view reads =
-      "stored states are read from HDF5, .npy, .npz and safetensors files. Turn it into one";
-  constexpr std::string_view then = ", then give states.npy";
   const MappedFile file(path);
   const FileContent content = content_of(file.text());
+  const auto converted = [&](std::string_view line, std::string_view then = then_states) {
+    return conversion(path, words_of(content), states_wanted, line, then);
+  };
   switch (content) {
-    case pytorch:
-      return with_python(path, what_it_is(content, reads),
-                         "import numpy as np, torch; np.save('states.npy', torch.load({}, map_location='cpu', "
-                         "weights_only=True).float().numpy())",
-                         then);
-    case pickle:
-      return with_python(
-          path, what_it_is(content, reads),
+    case FileContent::pytorch:
+      return converted(
+          "import numpy as np, torch; np.save('states.npy', torch.load({}, map_location='cpu', "
+          "weights_only=True).float().numpy())");
+    case FileContent::pickle:
+      return converted(
           "import pickle, numpy as np; np.save('states.npy', np.asarray(pickle.load(open({}, 'rb')), "
           "dtype='float32'))",
-          ", then give states.npy; loading a pickle runs what is in it, so only one from those you trust");
-    case parquet:
-      return with_python(path, what_it_is(content, reads),
-                         "import numpy as np, pandas as pd; np.save('states.npy', "
-                         "pd.read_parquet({}).to_numpy('float32'))",
-                         then);
-    case gzip:
-    case zip:
+          ", then give states.npy; loading a pickle runs what is in it, so only do it if you trust its author");
+    case FileContent::parquet:
+      return converted(
+          "import numpy as np, pandas as pd; np.save('states.npy', pd.read_parquet({}).to_numpy('float32'))");
+    case FileContent::gzip:
+    case FileContent::zip:
       return packed(path, content);
-    case other:
+    case FileContent::other:
       return unmarked_states(path, file.text());
     default:
       return FormatError(fmt::format("{}: this is {}, expected stored states as HDF5, .npy, .npz or safetensors",
@@ -191,8 +173,7 @@ FormatError foreign_weights(const fs::path& path) {
     case FileContent::pickle:
       return torch_weights(path);
     case FileContent::gguf:
-      return through_transformers(path, "a GGUF file (llama.cpp)",
-                                  fmt::format("gguf_file={}", python_name(path.filename())));
+      return through_transformers(path, words_of(content), fmt::format("gguf_file={}", python_name(path.filename())));
     case FileContent::hdf5:
       return through_transformers(path, "an HDF5 file, TensorFlow's format", "from_tf=True");
     case FileContent::npz:
@@ -222,10 +203,10 @@ FormatError foreign_file(const fs::path& path) {
     case FileContent::zip:
       return foreign_states(path);
     default:
-      return FormatError(
-          fmt::format("{}: neither HDF5, safetensors, .npy nor .npz by its first bytes; headwave inspect shows these, "
-                      "results and model directories",
-                      shown_path(path)));
+      return FormatError(fmt::format(
+          "{}: neither HDF5, safetensors, .npy nor .npz by its first bytes; headwave inspect shows these, results and "
+          "model directories",
+          shown_path(path)));
   }
 }
 

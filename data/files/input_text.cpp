@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_of_a_stream = std::size_t{1} << 30U;
 constexpr std::size_t everything = std::string::npos;
 
-/// The first bytes of standard input: to the end, or to the first line end after `enough`, or where no line ends to the
-/// end of some character.
+/// The first bytes of standard input: all, or up to the first line end after `enough`, or up to the end of a
+/// character if no line ends.
 std::string_view standard_input(std::size_t enough) {
   static std::mutex reading;
   static std::string kept;
@@ -50,7 +50,7 @@ std::string_view standard_input(std::size_t enough) {
   return std::string_view(kept).substr(0, whole_characters(kept));
 }
 
-/// Up to the first line end after `enough` bytes; where none comes within as many more, to the end of some character.
+/// A text up to the first line end after `enough` bytes, or up to the end of a character after twice as many.
 std::string_view needed(std::string_view text, std::size_t enough) {
   if (text.size() <= enough) return text;
   const std::size_t most = text.size() / 2 < enough ? text.size() : 2 * enough;
@@ -87,14 +87,14 @@ InputText::InputText(const TextPlace& place, const InputTextOptions& options)
     : name_(input_name(place)), memory_(place.text) {
   const fs::path& path = place.path;
   const bool is_stream = !memory_ && is_standard_input(path);
-  // A character has at most 4 bytes in any encoding where it has one in UTF-8.
+  // For one byte of UTF-8 an encoding may need up to 4.
   const std::size_t bytes_per_byte = options.encoding.empty() ? 1 : 4;
   const std::size_t enough = options.enough == 0 ? everything : bytes_per_byte * options.enough;
   if (!is_stream && !memory_) {
     require_file(path);
     file_ = std::make_unique<const MappedFile>(path);
   }
-  // A copy: what is kept of the stream may move when more is asked for.
+  // A copy: the kept text may move when more is read.
   if (is_stream) stream_ = standard_input(enough);
   const std::string_view bytes = memory_     ? std::string_view(*memory_)
                                  : is_stream ? std::string_view(stream_)

@@ -18,8 +18,8 @@ using nlohmann::json;
 
 constexpr std::size_t deepest_json = 100;
 
-// Builds the value from the parser's events. The library's own builder keeps the last of two equal keys without a word,
-// and all of it.
+// Builds the value from the parser's events. The library's own builder silently keeps the last of two equal
+// keys, and keeps every value.
 class Builder : public nlohmann::json_sax<json> {
  public:
   Builder(const std::string& name, std::size_t start, const JsonOptions& options)
@@ -59,7 +59,7 @@ class Builder : public nlohmann::json_sax<json> {
   [[nodiscard]] json take() { return std::move(root_); }
 
  private:
-  /// Whether the innermost open container hands its elements on.
+  /// Whether the elements of the innermost open container go to a taker.
   [[nodiscard]] bool is_taken_apart() const { return taken_ > 0 && open_.size() == taken_; }
 
   json* place(json&& value) {
@@ -80,7 +80,7 @@ class Builder : public nlohmann::json_sax<json> {
   bool open(json&& value) {
     if (open_.size() >= deepest_json)
       throw FormatError(fmt::format("{}: JSON nested more than {} deep is not read", name_, deepest_json));
-    // The address stays good while the container is open: only the innermost open container grows.
+    // The address stays valid while the container is open: only the innermost open container grows.
     if (!open_.empty()) keys_.push_back(open_.back()->is_object() && !is_taken_apart() ? last_key_ : "");
     open_.push_back(place(std::move(value)));
     const auto taker = taken_ == 0 ? options_.takers.find(keys_) : options_.takers.end();
@@ -133,7 +133,7 @@ void refuse_second_key(const std::string& name, const std::string& key) {
 json json_of_text(std::string_view text, const std::string& name, const JsonOptions& options) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   const std::size_t start = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
-  // The parser takes a zero byte for the end of the text, and would read on no further.
+  // The parser takes a zero byte for the end of the text.
   if (const std::size_t zero = text.find('\0'); zero != text.npos)
     throw FormatError(fmt::format("{}: not valid JSON at byte {}: a zero byte", name, zero + 1));
   Builder builder(name, start, options);

@@ -9,8 +9,8 @@
 
 namespace headwave {
 
-/// A JSON object that someone else owns, with the place it stands at: what is asked of it comes in the type expected,
-/// or ends in a one-line FormatError that names the place, the key, and what was found. A null counts as absent.
+/// A view of a JSON object, with its place in a file. Each member is read as the type that is expected, or a
+/// FormatError names the place, the key, and what was found. A null counts as absent.
 class JsonObject {
  public:
   /// @param place  what messages call it: "tokenizer.json: model"
@@ -18,9 +18,9 @@ class JsonObject {
   JsonObject(const nlohmann::json& value, std::string place);
 
   [[nodiscard]] bool has(const std::string& key) const { return find(key) != nullptr; }
-  /// @returns the value, or nullptr where the key is absent or null
+  /// @returns the value, or nullptr if the key is absent or null
   [[nodiscard]] const nlohmann::json* find(const std::string& key) const;
-  /// @throws FormatError if the key is absent, as all below where no fallback is given
+  /// @throws FormatError if the key is absent; so do all below that have no fallback
   [[nodiscard]] const nlohmann::json& at(const std::string& key) const;
   [[nodiscard]] JsonObject object(const std::string& key) const;
   [[nodiscard]] const std::vector<nlohmann::json>& list(const std::string& key) const;
@@ -39,15 +39,15 @@ class JsonObject {
   std::string place_;
 };
 
-/// What a JSON value is, for messages: "a string", "null".
+/// The kind of a JSON value in words: "a string", "null".
 std::string kind_of(const nlohmann::json& value);
 
-/// The whole number that a JSON value is.
-/// @throws FormatError if it is no whole number, or does not fit in 64 bits
+/// A JSON value as a whole number.
+/// @throws FormatError if it is not one, or does not fit in 64 bits
 std::int64_t integer_of(const nlohmann::json& value, const std::string& place);
 
-/// The string that a JSON value is.
-/// @throws FormatError if it is none
+/// A JSON value as a string.
+/// @throws FormatError if it is not one
 const std::string& text_of(const nlohmann::json& value, const std::string& place);
 
 }  // namespace headwave

@@ -8,8 +8,8 @@
 
 namespace headwave {
 
-/// Folders made for what will be written into them: those in which nothing came to lie are removed again when the
-/// object goes, so that what failed leaves none behind. Folders that were there before are left alone.
+/// Creates folders for files to come. The destructor removes those that stayed empty, so that a failed
+/// command leaves none; folders that existed before are left alone.
 class MadeFolders {
  public:
   MadeFolders() = default;
@@ -17,21 +17,21 @@ class MadeFolders {
   MadeFolders& operator=(const MadeFolders&) = delete;
   ~MadeFolders();
 
-  /// Makes a folder and those it lies in.
-  /// @throws IoError if it cannot be made, or a file has its name
+  /// Creates a folder and its parents.
+  /// @throws IoError if it cannot be created, or a file has its name
   void make(const std::filesystem::path& folder);
 
  private:
   std::vector<std::filesystem::path> made_;  // outer before inner
 };
 
-/// Really tries to write a file: makes it beside its name, puts something in, and takes it away. What has the name
-/// stays as it is.
-/// @throws IoError if that cannot be done, or a folder has the name
+/// Tests that a file can be written: creates a temporary file beside it, writes to it, and removes it. A file
+/// of this name is not touched.
+/// @throws IoError if that fails, or a folder has the name
 void try_to_write(const std::filesystem::path& file);
 
-/// Bytes that this user may still write to the disk of a folder; none: the file system does not know, as some in networks.
-/// A user's quota counts where the file system says it here.
+/// Bytes that this user may still write to the disk of a folder, within a quota if the file system reports
+/// one; nothing if the file system does not know, as some network file systems.
 std::optional<std::uintmax_t> free_disk_space(const std::filesystem::path& folder);
 
 /// "0.3 MB", "12 MB", "1.2 GB"; at least 0.1 MB.

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include <openssl/evp.h>
 #include <zlib.h>
 
 namespace headwave {
@@ -19,15 +20,10 @@ std::string packed(std::string_view bytes) {
 }
 
 std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t there = bytes.size() - i;
-    const auto byte = [&](std::size_t k) { return k < there ? static_cast<unsigned char>(bytes[i + k]) : 0U; };
-    const unsigned three = byte(0) << 16U | byte(1) << 8U | byte(2);
-    for (unsigned k = 0; k < 4; ++k) text += k <= there ? digits[three >> (18U - 6U * k) & 63U] : '=';
-  }
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // one more for the zero byte that libcrypto appends
+  text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                                       reinterpret_cast<const unsigned char*>(bytes.data()),
+                                                       static_cast<int>(bytes.size()))));
   return text;
 }
 

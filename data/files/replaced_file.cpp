@@ -1,5 +1,6 @@
 #include "replaced_file.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
@@ -11,18 +12,17 @@
 #include "../../core/errors/error.h"
 #include "digest.h"
 #include "file_lock.h"
-#include "file_watch.h"
-#include "numbered_name.h"
+#include "mapped_file.h"
 #include "printable.h"
 
 namespace headwave {
 
 namespace {
 
-/// What stands between a file's name and numbers that make the temporary one its own.
+/// Stands between a file's name and the numbers of its temporary name.
 constexpr const char* partial_mark = ".partial-";
 
-/// Removes what processes that died while they wrote the file left beside it.
+/// Removes temporary files of processes that died while they wrote the file.
 void remove_left_overs(const std::filesystem::path& folder, const std::string& name) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -33,7 +33,7 @@ void remove_left_overs(const std::filesystem::path& folder, const std::string& n
   }
 }
 
-/// The next temporary name of a file: its own for this process.
+/// The next temporary name of a file, unique in this process.
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter{0};
   std::filesystem::path name = path;
@@ -41,7 +41,7 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
   return name;
 }
 
-/// What had the names of files, under temporary ones.
+/// Earlier files under temporary names, to be put back or removed.
 class EarlierFiles {
  public:
   /// @throws IoError if a file cannot be renamed
@@ -69,7 +69,7 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
     throw IoError(fmt::format("{}: expected the name of a file to write, found a folder", shown_path(path)));
   if (std::error_code ignored; std::filesystem::is_other(std::filesystem::status(path, ignored)))
     throw IoError(fmt::format("{}: expected the name of a file to write, found a pipe or a device", shown_path(path)));
-  // What stands for an open file, as /dev/stdout does, is the system's, whatever is open there.
+  // A link to an open file, as /dev/stdout is, belongs to the system.
   if (std::error_code ignored; std::filesystem::read_symlink(path, ignored).string().starts_with("/proc/"))
     throw IoError(
         fmt::format("{}: expected the name of a file to write, found a link to an open file", shown_path(path)));
@@ -81,7 +81,7 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     temporary_ = temporary_name(path);
     file_ = FileDescriptor(temporary_, O_WRONLY | O_CREAT | O_EXCL);
-    // Another process may have taken it for a left-over before it was locked.
+    // Another process may have removed it as a left-over before it was locked.
     if (file_.is_open() && locked(file_) && std::filesystem::exists(temporary_)) return;
     if (!file_.is_open() && errno != EEXIST) break;  // there may be one of a process of the same number elsewhere
   }
@@ -108,7 +108,7 @@ void ReplacedFile::forget() const {
 }
 
 void ReplacedFile::commit() {
-  require_intact_files();  // nothing gets its name that was made of a file which changed meanwhile
+  require_intact_files();
   if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
   if (!file_.close()) fail_by_errno(path_, "cannot be written");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_by_errno(path_, "cannot be given its name");
@@ -152,6 +152,15 @@ void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", shown_path(folder), error.message()));
+}
+
+bool is_numbered_name(std::string_view name, std::string_view pattern) {
+  for (const char expected : pattern) {
+    const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+    if (expected == '#' ? digits == 0 : !name.starts_with(expected)) return false;
+    name.remove_prefix(expected == '#' ? digits : 1);
+  }
+  return name.empty();
 }
 
 }  // namespace headwave

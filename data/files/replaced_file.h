@@ -10,9 +10,10 @@
 
 namespace headwave {
 
-/// A file that appears whole or not at all: written under a temporary name in the same folder, synced to the disk,
-/// renamed. Unless commit() was reached the temporary file is removed, and what stood at the path before still stands
-/// there. Temporary files of processes that died are removed by the next that writes the same file.
+/// A file that appears whole or not at all: it is written under a temporary name in the same folder, synced
+/// to the disk, and renamed. Without commit() the destructor removes the temporary file, and an earlier file
+/// of that name remains. Temporary files of processes that died are removed by the next process that writes
+/// the same file.
 class ReplacedFile {
  public:
   /// Creates the temporary file, empty.
@@ -22,26 +23,26 @@ class ReplacedFile {
   ReplacedFile& operator=(const ReplacedFile&) = delete;
   ~ReplacedFile();
 
-  /// What its name will be.
+  /// The name that the file will get.
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Where to write meanwhile, for a library that opens its files itself.
+  /// The temporary name, for a library that opens its files itself.
   [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
 
   /// Appends to the temporary file.
   /// @throws IoError if the disk refuses
   void write(std::string_view bytes);
 
-  /// Appends the digest of all that the temporary file holds (seal_mark): the last that is written to it.
+  /// Appends the digest of all that the temporary file holds (seal_mark). Nothing may be written after it.
   /// @throws IoError if the file cannot be read, or the disk refuses
   void seal() const;
 
-  /// Syncs the temporary file and has the system drop it from memory: whoever reads it next reads the disk.
+  /// Syncs the temporary file and drops it from the system's cache, so that the next reader reads the disk.
   /// @throws IoError if the disk refuses
   void forget() const;
 
   /// Syncs the temporary file, gives it its name, and syncs the folder.
-  /// @throws IoError if the disk refuses, or an input was changed while it was read (require_intact_files())
+  /// @throws IoError if the disk refuses, or a file that is mapped was written to (require_intact_files())
   void commit();
 
   /// The same under another name in the folder.
@@ -51,13 +52,13 @@ class ReplacedFile {
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;
-  FileDescriptor folder_;  // open as well: one that cannot be synced in the end is refused in the beginning
-  FileDescriptor file_;    // open from beginning to end: what the disk could not take in between, syncing it will tell
+  FileDescriptor folder_;  // opened first: a folder that cannot be synced is refused before anything is written
+  FileDescriptor file_;    // open from beginning to end: syncing it reports every write that failed in between
 };
 
-/// Gives files that belong together their names once all of them are on the disk, all or none: what had the names is set
-/// aside first, and gets them back where one is refused. A process that dies in between leaves names without a file, and
-/// never a new file beside an earlier one. A single file is committed.
+/// Gives files that belong together their names, all or none, once all of them are on the disk. Earlier files
+/// are set aside first and get their names back if one commit fails. A process that dies in between leaves
+/// names without a file, never a new file beside an earlier one. A single file is committed directly.
 /// @throws IoError as commit()
 void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files);
 
@@ -65,12 +66,16 @@ void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files);
 /// @throws IoError as ReplacedFile, or if the disk refuses
 void write_text(const std::filesystem::path& path, std::string_view text);
 
-/// Writes a text that nobody sees before it is whole, as in a folder of scratch files: no detour and no syncing.
+/// Writes a text directly, without a temporary name or syncing: for scratch files.
 /// @throws IoError if the file cannot be written
 void write_scratch_text(const std::filesystem::path& path, std::string_view text);
 
-/// Makes a folder and those it lies in; one that is there already is left alone.
-/// @throws IoError if it cannot be made
+/// Creates a folder and its parents; existing ones are left alone.
+/// @throws IoError if it cannot be created
 void make_folder(const std::filesystem::path& folder);
+
+/// Whether a name is the pattern with a number in digits for each '#': "block-#-of-#.part". Only files with
+/// such a name are taken for left-overs of ours and removed.
+bool is_numbered_name(std::string_view name, std::string_view pattern);
 
 }  // namespace headwave

@@ -30,7 +30,7 @@ Converter converter_of(const std::string& encoding) {
   return {U_FAILURE(status) != 0 ? nullptr : converter, &ucnv_close};
 }
 
-/// What a text with NULs, or with a mark of two bytes, is likely to be.
+/// The likely encoding of a text with NULs or with a byte-order mark of two bytes.
 const char* likely_encoding(std::string_view bytes) {
   if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) return "UTF-16";
   const std::string_view sample = bytes.substr(0, 512);
@@ -41,7 +41,7 @@ const char* likely_encoding(std::string_view bytes) {
   return "windows-1252";
 }
 
-/// Whether an encoding has its bytes in either order, as a mark at the beginning says, which is not there.
+/// Whether an encoding needs a byte-order mark that the text does not have.
 bool is_order_unknown(const UConverter* converter, std::string_view bytes) {
   using namespace std::string_view_literals;
   const UConverterType type = ucnv_getType(converter);
@@ -49,7 +49,7 @@ bool is_order_unknown(const UConverter* converter, std::string_view bytes) {
   return type == UCNV_UTF16 && !bytes.starts_with("\xff\xfe") && !bytes.starts_with("\xfe\xff");
 }
 
-/// Takes the place of ICU's way of replacing what cannot be decoded, to count it.
+/// Replaces ICU's callback for bytes that cannot be decoded, in order to count them.
 void replace_and_count(const void* replaced, UConverterToUnicodeArgs* arguments, const char* /*bytes*/,
                        std::int32_t /*length*/, UConverterCallbackReason reason, UErrorCode* status) {
   if (reason > UCNV_IRREGULAR) return;  // the converter is reset or closed
@@ -59,7 +59,7 @@ void replace_and_count(const void* replaced, UConverterToUnicodeArgs* arguments,
   ++*static_cast<Index*>(const_cast<void*>(replaced));
 }
 
-/// Moves characters from UTF-16 to UTF-8; half of a pair stays for the next time.
+/// Moves characters from UTF-16 to UTF-8; half of a surrogate pair stays for the next call.
 void move_characters(std::u16string& from, DecodedText& to) {
   const auto size = static_cast<std::int32_t>(from.size());
   std::int32_t at = 0;

@@ -5,7 +5,8 @@
 
 namespace headwave {
 
-/// Calls `visit` for every line of a text, without its end: "\n" or "\r\n". What ends with a line end has no line behind it.
+/// Calls `visit` for every line of a text, without its line end "\n" or "\r\n". No empty line follows a last
+/// line end.
 template <class Visit>
 void each_line(std::string_view text, const Visit& visit) {
   while (!text.empty()) {

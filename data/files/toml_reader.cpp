@@ -15,9 +15,9 @@ namespace headwave {
 
 namespace {
 
-/// Settings are a page; what is much longer is another kind of file.
+/// Settings fit on a page; a longer file is of another kind.
 constexpr std::size_t largest_file = 1 << 20;
-/// A size beyond that is a typing error.
+/// A larger size is a typing error.
 constexpr std::int64_t largest_whole = 1 << 26;
 
 template <class Value>
@@ -28,8 +28,8 @@ void read_one(TomlReader& reader, std::string_view key, Value& value, const char
   value = node->as<Value>()->get();
 }
 
-/// A key of many dotted parts is as many tables within one another, each of which the parser ends inside the one before:
-/// beyond some ten thousand the stack is full.
+/// A dotted key is as many nested tables as it has parts, which the parser destroys recursively: some ten thousand
+/// overflow the stack.
 void require_shallow_keys(const std::filesystem::path& file, std::string_view text) {
   constexpr std::ptrdiff_t most_dots = 1000;
   for (std::size_t begin = 0, number = 1; begin < text.size(); ++number) {

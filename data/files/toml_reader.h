@@ -17,20 +17,20 @@
 
 namespace headwave {
 
-/// A small file of settings, parsed.
-/// @param what  what messages call it: "a model map"
-/// @throws IoError if it cannot be read; FormatError naming the line if it is not TOML, or a line has
-///         more than 1000 dots; or if it is larger than 1 MB
+/// Parses a small TOML file.
+/// @param what  its kind in messages: "a model map"
+/// @throws IoError if it cannot be read; FormatError naming the line if it is not TOML or a line has more
+///         than 1000 dots, or if it is larger than 1 MB
 toml::table toml_of_file(const std::filesystem::path& file, std::string_view what);
 
-/// The same of its text.
+/// Parses the text of such a file.
 /// @throws FormatError as above
 toml::table toml_of_text(const std::filesystem::path& file, std::string_view text);
 
-/// One table of such a file while it is read: each key is asked for by name, what was not asked for is refused.
+/// Reads one table of a TOML file: each key by its name, then refuses keys that nobody read.
 class TomlReader {
  public:
-  /// @param place  what messages begin with: the file, and the table in it
+  /// @param place  the file and the table in it, as messages begin
   /// @param page   the page of the documentation that explains the keys
   TomlReader(const toml::table& table, std::string place, std::string page)
       : table_(table), place_(std::move(place)), page_(std::move(page)) {}
@@ -38,7 +38,8 @@ class TomlReader {
   /// @throws FormatError always: the file, the key, what it should be
   [[noreturn]] void fail(std::string_view key, const std::string& expected) const;
 
-  // Each leaves the value as it is where the file does not have the key. @throws FormatError if it is of another kind
+  // Each leaves the value unchanged if the file does not have the key. @throws FormatError if it is of
+  // another kind
   void operator()(std::string_view key, Index& value);
   void operator()(std::string_view key, double& value);  ///< finite, not below 0
   void operator()(std::string_view key, float& value);
@@ -46,9 +47,9 @@ class TomlReader {
   void operator()(std::string_view key, std::string& value);
 
   [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
-  /// The value of a key that is asked for; null: there is none.
+  /// The value of a key, which counts as read; null if there is none.
   [[nodiscard]] const toml::node* look(std::string_view key);
-  /// @throws FormatError if a key was not asked for: a typing error, or an option that would be ignored in silence
+  /// @throws FormatError if a key was not read: a typing error, or an option that would be ignored in silence
   void refuse_others() const;
 
   [[nodiscard]] const std::string& place() const { return place_; }

@@ -62,7 +62,8 @@ bool is_valid_utf8(std::string_view text) {
 std::size_t ill_formed_utf8(std::string_view text) {
   constexpr std::size_t npos = std::string_view::npos;
   for (std::size_t start = 0; start < text.size();) {
-    // Pieces end before a character's first byte; where there is none within four bytes, they end in what is ill-formed.
+    // Pieces end before a character's first byte, or, if there is none within four bytes, inside an ill-formed
+    // sequence.
     std::size_t end = std::min(text.size(), start + longest_text / 2);
     for (int i = 0; i < 3 && end < text.size() && (byte_at(text, end) & 0xC0U) == 0x80U; ++i) --end;
     std::size_t first = npos;

@@ -7,9 +7,9 @@
 
 namespace headwave {
 
-/// A text with every ill-formed byte sequence replaced by U+FFFD: one for each longest beginning of a character, else
-/// one for the byte (as Rust's from_utf8_lossy, and the practice that the Unicode standard recommends in its
-/// section 3.9).
+/// A text with every ill-formed byte sequence replaced by U+FFFD: one for the longest prefix of a character,
+/// otherwise one for each byte, as Rust's from_utf8_lossy does and section 3.9 of the Unicode standard
+/// recommends.
 /// @param text  at most 1 GiB
 /// @throws ShapeError if it is longer
 std::string valid_utf8(std::string_view text);
@@ -17,7 +17,7 @@ std::string valid_utf8(std::string_view text);
 /// Whether a text is well-formed UTF-8.
 bool is_valid_utf8(std::string_view text);
 
-/// Where a text, of any length, is first ill-formed; npos where it is not.
+/// The position of the first ill-formed byte of a text of any length; npos if there is none.
 std::size_t ill_formed_utf8(std::string_view text);
 
 /// Bytes of the character that begins with this byte; the text must be well-formed.
@@ -26,23 +26,24 @@ inline std::size_t utf8_length(char first) {
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/// How many of a text's first bytes end with a whole character; the last one may have been cut, the others are well-formed.
+/// The number of bytes up to the last character that is complete, of a well-formed text that may be cut
+/// within a character.
 std::size_t whole_characters(std::string_view text);
 
-/// A text in UTF-8 without the byte-order mark that may stand before it.
+/// A text in UTF-8 without its byte-order mark, if it has one.
 std::string_view without_byte_order_mark(std::string_view text);
 
-/// The code point that stands at `at` of a well-formed text; at < text.size().
+/// The code point at position `at` of a well-formed text; at < text.size().
 char32_t code_point(std::string_view text, std::size_t at);
 
 /// The last code point of a well-formed text that is not empty.
 char32_t last_code_point(std::string_view text);
 
-/// Puts a code point at the end of a text.
+/// Appends a code point to a text.
 void append_utf8(std::string& text, char32_t c);
 
-/// Whether a character has one of the general categories of `mask` (ICU's U_GC_..._MASK), and was there in that version
-/// of Unicode. Tokenizers keep the tables they were written with.
+/// Whether a character has one of the general categories of `mask` (ICU's U_GC_..._MASK) and exists in that
+/// version of Unicode: tokenizers keep the tables they were written with.
 bool has_category(char32_t c, std::uint32_t mask, int unicode_version);
 
 /// Whether Unicode calls it White_Space.

@@ -20,7 +20,7 @@ constexpr std::size_t zip_end_bytes = 22, longest_comment = 65535, locator_bytes
 constexpr std::size_t zip_entry_bytes = 46, zip_local_bytes = 30, most_directory = std::size_t{256} << 20U;
 constexpr std::uint64_t in_extra = 0xFFFFFFFF;
 
-/// Little-endian numbers at places of a piece of the file; what lies outside it is told as damage.
+/// Little-endian numbers in a part of the file. Reading outside it is reported as damage.
 class ZipFields {
  public:
   ZipFields(const FileBytes& file, std::size_t first, std::size_t most) : file_(file) {
@@ -42,7 +42,7 @@ class ZipFields {
     const std::span<const std::byte> found = part(at, bytes);
     return {reinterpret_cast<const char*>(found.data()), found.size()};
   }
-  /// Where a mark stands last.
+  /// The last position of a mark.
   [[nodiscard]] std::size_t last(std::uint32_t mark) const {
     for (std::size_t at = bytes_.size() - std::min<std::size_t>(bytes_.size(), 3); at-- > 0;)
       if (number(at, 4) == mark) return at;
@@ -77,7 +77,7 @@ ZipDirectory directory_of(const FileBytes& file) {
   return {end64.number(48, 8), end64.number(40, 8), end64.number(32, 8)};
 }
 
-/// Sizes and places that do not fit in 32 bits stand in an extra field, in this order.
+/// Sizes and offsets that do not fit in 32 bits are in an extra field, in this order.
 void read_zip64(const ZipFields& fields, std::size_t at, std::size_t bytes, ZipMember& member) {
   const std::size_t end = at + bytes;
   while (at + 4 <= end) {
@@ -101,7 +101,7 @@ void require_readable(const FileBytes& file, const ZipMember& member, std::uint6
   if (method != 0 && method != 8) refuse(fmt::format("is packed by method {}, expected none or deflate", method));
 }
 
-/// Where a member's bytes begin: behind its own header, whose length the directory does not know.
+/// The first byte of a member, after its own header, whose length the directory does not know.
 std::size_t first_byte(const FileBytes& file, std::size_t header, const std::string& name) {
   const ZipFields local(file, header, zip_local_bytes + name.size());
   if (local.number(0, 4) != 0x04034b50) local.refuse("no member where its directory promises one");
@@ -115,7 +115,7 @@ std::size_t first_byte(const FileBytes& file, std::size_t header, const std::str
                                 shown_path(file.path()), printable(member.name), member.bytes));
 }
 
-/// Unpacks as much as there is room for.
+/// Unpacks as many bytes as fit.
 void inflate_into(const FileBytes& file, const ZipMember& member, std::vector<std::byte>& bytes) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) refuse_packed(file, member);

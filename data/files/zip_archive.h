@@ -16,7 +16,7 @@ namespace headwave {
 /// One file in a zip archive.
 struct ZipMember {
   std::string name;
-  bool deflated = false;    ///< packed with deflate; else its bytes stand as they are
+  bool deflated = false;    ///< packed with deflate; otherwise stored unchanged
   std::size_t first = 0;    ///< first byte in the archive
   std::size_t packed = 0;   ///< bytes in the archive
   std::size_t bytes = 0;    ///< bytes of the file
@@ -28,20 +28,20 @@ struct ZipMember {
 /// Every place and size is checked against the file before anything is read there.
 ///
 /// Source: PKWARE, APPNOTE.TXT 6.3.3, sections 4.3 to 4.5.
-/// @throws FormatError if the directory is damaged, a name occurs twice, or a member is encrypted or packed otherwise
-///         than with deflate; IoError if the file cannot be read
+/// @throws FormatError if the directory is damaged, a name occurs twice, or a member is encrypted or packed
+///         otherwise than with deflate; IoError if the file cannot be read
 std::vector<ZipMember> zip_members(const FileBytes& file);
 
-/// The bytes of a member. A beginning, where a header may stand, is read or unpacked as far as is asked for. Before
-/// anything else is given the whole member is checked against its CRC-32, once: one that is not packed is then read where
-/// it lies, another unpacked into memory.
+/// The bytes of a member. A prefix, as of a header, is read or unpacked only as far as it is asked for. Any
+/// other read first checks the whole member against its CRC-32, once; a packed member is then kept unpacked
+/// in memory.
 class ZipBytes : public ReadableBytes {
  public:
   /// @param file  outlives this
   ZipBytes(const FileBytes& file, ZipMember member) : file_(file), member_(std::move(member)) {}
   [[nodiscard]] std::size_t size() const override { return member_.bytes; }
-  /// @throws FormatError if it does not unpack to its size, the check differs, or it is packed and larger than 1 GiB;
-  ///         IoError if the file cannot be read
+  /// @throws FormatError if it does not unpack to its size, the check differs, or it is packed and larger
+  ///         than 1 GiB; IoError if the file cannot be read
   void read(std::size_t first, std::span<std::byte> into) const override;
 
  private:

@@ -33,8 +33,8 @@ std::string identity_of(hid_t object) {
 #endif
 }
 
-/// Has the library look at all that it keeps about an object, as other programs do: indices, heaps and their free space,
-/// whose checksums it compares.
+/// Has the library look at all that it keeps about an object, as other programs do: indices, heaps and their
+/// free space, whose checksums it compares.
 void require_sound_metadata(hid_t object) {
 #if H5_VERSION_GE(1, 12, 0)
   H5O_native_info_t info{};
@@ -116,17 +116,10 @@ Hdf5Node sound_node(hid_t file, const std::string& path) {
   return node_of(std::move(object), path);
 }
 
-/// One broken object does not hide the others.
 Hdf5Node member_node(hid_t file, const std::string& path) {
-  try {
-    if (const std::string target = path == "/" ? "" : link_target(file, path); !target.empty())
-      return {path, "link", {}, "", target, {}, ""};
-    Hdf5Handle object(H5Oopen(file, path.c_str(), H5P_DEFAULT), H5Oclose);
-    if (!object.valid()) throw FormatError(hdf5_reason());
-    return node_of(std::move(object), path);
-  } catch (const FormatError& problem) {
-    return {path, "unreadable", {}, "", problem.what(), {}, ""};
-  }
+  const std::string target = path == "/" ? "" : link_target(file, path);
+  if (!target.empty()) return {path, "link", {}, "", target, {}, ""};
+  return node_of(hdf5_object(file, path), path);
 }
 
 void write_node(ByteWriter& bytes, const Hdf5Node& node) {
@@ -296,8 +289,8 @@ Hdf5Dataset& Hdf5Answers::opened(const std::string& path) {
   return made.dataset;
 }
 
-/// Chunks of which the block is only a part are kept as far as there is room: h5py's own chunks of stored states hold
-/// tens of documents, and each document would unpack them anew.
+/// Chunks of which the block is only a part are kept as far as there is room: h5py's own chunks of stored
+/// states hold tens of documents, and each document would unpack them anew.
 Hdf5Dataset& Hdf5Answers::keeping_chunks(const std::string& path, const ArrayBlock& block) {
   Opened& found = open_.at(path);
   const std::size_t chunks = found.dataset.chunk_bytes_of(block);

@@ -16,10 +16,10 @@ namespace headwave {
 
 /// What may be asked about an HDF5 file, and how it is answered.
 enum class Hdf5Question : std::uint8_t {
-  node,    ///< write_hdf5_node(): the object, links inside the file followed
-  member,  ///< the same of a link itself, as a listing shows it; an object that cannot be opened is "unreadable"
-  has,     ///< a byte: 1 if the object can be opened
-  names,   ///< list of texts: the members of a group
+  node,             ///< write_hdf5_node(): the object, links inside the file followed
+  member,           ///< the same for a listing: links are not followed, and fewer checks made
+  has,              ///< a byte: 1 if the object can be opened
+  names,            ///< list of texts: the members of a group
   attribute_texts,  ///< list of texts: the entries of an attribute
   scales,           ///< list of texts
   strings,          ///< list of texts

@@ -61,7 +61,7 @@ std::vector<std::string> attribute_names(hid_t object) {
     }
     return 0;
   };
-  // What was found before the library stumbled is still worth showing.
+  // Attributes that were found before the library failed are still worth showing.
   H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep, &names);
   return names;
 }

@@ -9,8 +9,9 @@
 
 namespace headwave {
 
-/// Attributes of an open group or dataset: a single number or text unchanged, up to 4096 numbers as a list of doubles,
-/// several texts joined by ", ", and anything else described in brackets: "(compound)", "(cannot be read)".
+/// Attributes of an open group or dataset: a single number or text unchanged, up to 4096 numbers as a list of
+/// doubles, several texts joined by ", ", and anything else described in brackets: "(compound)", "(cannot be
+/// read)".
 Attributes hdf5_attributes(hid_t object);
 
 /// The entries of a text attribute, one by one; empty if there is no such attribute.

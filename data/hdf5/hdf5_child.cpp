@@ -120,8 +120,8 @@ void limit_memory([[maybe_unused]] std::uintmax_t more) {
 #endif
 }
 
-/// Limits the processor time of this process, all answers together: SIGXCPU ends it. A sound file takes milliseconds to
-/// list; 20,000 small arrays with attributes, in 8.5 MB, take 0.6 s on an AMD EPYC.
+/// Limits the processor time of this process, all answers together: SIGXCPU ends it. A sound file takes
+/// milliseconds to list; 20,000 small arrays with attributes, in 8.5 MB, take 0.6 s on an AMD EPYC.
 class ProcessorTime {
  public:
   explicit ProcessorTime(std::uintmax_t file_bytes) : seconds_(1.0 + 0.25e-6 * static_cast<double>(file_bytes)) {}
@@ -205,7 +205,8 @@ class ChildReader : public Hdf5Reader {
     // A child that goes wrong may not take memory away from under our reading.
     if (!file_.is_open() || ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("no shared memory can be made");
     shared_.emplace(file_.get());
-    // The limit on processor time ends a child that computes for ever; by the clock it may wait for a slow disk.
+    // The limit on processor time ends a child that computes for ever; by the clock it may wait for a slow
+    // disk.
     const timeval patience{static_cast<time_t>(60 + bytes / 5'000'000), 0};
     (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     {
@@ -230,8 +231,11 @@ class ChildReader : public Hdf5Reader {
     if (child_ <= 0) throw FormatError("the process that read it did not survive an earlier question");
     ByteWriter bytes;
     bytes.write(request);
-    if (::send(socket_.get(), bytes.bytes().data(), bytes.bytes().size(), MSG_NOSIGNAL) < 0 && errno == EMSGSIZE)
-      throw FormatError("there is no object with so long a name");
+    ssize_t sent = 0;
+    do {
+      sent = ::send(socket_.get(), bytes.bytes().data(), bytes.bytes().size(), MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    if (sent < 0 && errno == EMSGSIZE) throw FormatError("there is no object with so long a name");
     take_answer(room);
   }
   [[nodiscard]] bool has_died() const override { return child_ <= 0; }
@@ -257,13 +261,12 @@ class ChildReader : public Hdf5Reader {
     if (outcome.kind == Hdf5Outcome::io_error) throw IoError(problem());
     if (outcome.kind == Hdf5Outcome::shape_error) throw ShapeError(problem());
     if (outcome.kind == Hdf5Outcome::format_error) throw FormatError(problem());
-    if (!room) return;
-    void* place = room(outcome.bytes);
-    if (outcome.bytes > 0) std::memcpy(place, bytes, outcome.bytes);
+    void* const to = room ? room(outcome.bytes) : nullptr;
+    if (to != nullptr && outcome.bytes > 0) std::memcpy(to, bytes, outcome.bytes);
   }
 
-  /// Says why the child gave no answer, or none in time (`in_vain`). The file is blamed for what reading it did to the child, not for what others
-  /// did to the child.
+  /// Says why the child gave no answer, or none in time (`in_vain`). The file is blamed for what reading it
+  /// did to the child, not for what others did to the child.
   [[noreturn]] void died(bool in_vain) {
     int status = 0;
     if (!in_vain && end_of_child(status)) child_ = -1;

@@ -65,8 +65,8 @@ void require_known(const std::vector<Hdf5Filter>& filters) {
                 "Python, give headwave.run(states=h5py.File(...))"));
 }
 
-/// Whether the file of an object has `complete` = 1 at its root, as files that headwave finished do: every part of
-/// their datasets was written.
+/// Whether the file of an object has `complete` = 1 at its root, as files that headwave finished do: every
+/// part of their datasets was written.
 bool is_in_complete_file(hid_t object) {
   const Hdf5Handle file(H5Iget_file_id(object), H5Fclose);
   const Hdf5Handle attribute(H5Aopen_by_name(file.id(), "/", "complete", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
@@ -184,8 +184,8 @@ void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_e
   if (__builtin_mul_overflow(extent_.entries, stored_size, &bytes))
     throw FormatError(fmt::format("{} entries: the file is damaged", extent_.entries));
   const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(dataset_.id()), file_bytes);
-  // What is not chunked lies in the file byte for byte, or was never written; the library does not check that it is all
-  // there.
+  // What is not chunked lies in the file byte for byte, or was never written; the library does not check that
+  // it is all there.
   const bool never_written =
       kind == H5D_CONTIGUOUS && bytes > stored && stored == 0 && bytes <= harmless_bytes && !is_in_complete_file(id());
   if (kind == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
@@ -272,8 +272,8 @@ std::size_t Hdf5Dataset::unpacked_size(const std::vector<hsize_t>& first, std::s
       if (packed_.size() < checksum_bytes) return packed_.size();
       packed_.resize(packed_.size() - checksum_bytes);
     } else if (filters_[i].id == H5Z_FILTER_DEFLATE) {
-      // Room for the checksum that may lie inside the packed part, and no more: a chunk that unpacks to more is refused
-      // too.
+      // Room for the checksum that may lie inside the packed part, and no more: a chunk that unpacks to more
+      // is refused too.
       uLongf size = most + checksum_bytes;
       plain_.resize(size);
       if (uncompress(reinterpret_cast<Bytef*>(plain_.data()), &size, reinterpret_cast<const Bytef*>(packed_.data()),

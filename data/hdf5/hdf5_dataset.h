@@ -21,8 +21,8 @@ struct Hdf5Filter {
   std::string text;  ///< "shuffle", "gzip 2", "fletcher32", "filter 32001 blosc"
 };
 
-/// An open dataset. It refuses to read what a damaged or hostile file could use against the library. Messages do not
-/// name the file: the caller does.
+/// An open dataset. It refuses to read what a damaged or hostile file could use against the library. Messages
+/// do not name the file: the caller does.
 class Hdf5Dataset {
  public:
   /// @throws FormatError if the object is not a dataset or is broken
@@ -44,7 +44,8 @@ class Hdf5Dataset {
   /// @throws FormatError if its data lies in other files, which are not followed
   void require_own_data() const;
 
-  /// Refuses a block that must not be read: data outside the file, or more data than the file's bytes can stand for.
+  /// Refuses a block that must not be read: data outside the file, or more data than the file's bytes can
+  /// stand for.
   /// @param memory_entry  bytes of one entry in memory
   /// @throws FormatError
   void check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, const ArrayBlock& block) const;
@@ -53,12 +54,13 @@ class Hdf5Dataset {
   /// @throws FormatError if the chunks do not fit the dataset, or there are more than a million
   [[nodiscard]] std::size_t chunk_bytes_of(const ArrayBlock& block) const;
 
-  /// Refuses damaged chunks, which the library must not unpack: it (1.10 at least) copies a chunk's full size out of
-  /// what the filters gave, so a chunk that unpacks to less makes it read beyond its memory. Each chunk of the block is
-  /// unpacked here with zlib, once for each dataset that is open. Filters other than shuffle, gzip and fletcher32 cannot
-  /// be checked, or would be loaded from plug-ins: datasets with such filters are refused.
-  /// @throws FormatError if a chunk unpacks to another size, cannot be read or is missing from a complete file, or if
-  ///         there are more than a million chunks
+  /// Refuses damaged chunks, which the library must not unpack: it (1.10 at least) copies a chunk's full size
+  /// out of what the filters gave, so a chunk that unpacks to less makes it read beyond its memory. Each
+  /// chunk of the block is unpacked here with zlib, once for each dataset that is open. Filters other than
+  /// shuffle, gzip and fletcher32 cannot be checked, or would be loaded from plug-ins: datasets with such
+  /// filters are refused.
+  /// @throws FormatError if a chunk unpacks to another size, cannot be read or is missing from a complete
+  ///         file, or if there are more than a million chunks
   void check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block);
 
   /// Reads a block that check_readable() accepted, converted by the library.

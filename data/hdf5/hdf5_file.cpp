@@ -80,15 +80,19 @@ void Hdf5File::open() {
 void Hdf5File::list(const std::string& path, int depth, std::vector<Hdf5Node>& nodes,
                     std::set<std::string>& entered) const {
   if (nodes.size() >= most_listed) throw FormatError(fmt::format("more than {} objects are not listed", most_listed));
+  const auto unreadable = [&](const Error& problem) {
+    if (reader_->has_died() || path == "/") named(printable(path), [] { throw; });  // of the handlers below
+    return Hdf5Node{path, "unreadable", {}, "", std::string(problem.finding()), {}, ""};
+  };
   const std::size_t at = nodes.size();
-  nodes.push_back(named(printable(path), [&] {
-    return read_hdf5_node(text_answer(*reader_, {Hdf5Question::member, path}));
-  }));
+  try {
+    nodes.push_back(read_hdf5_node(text_answer(*reader_, {Hdf5Question::member, path})));
+  } catch (const Error& problem) {  // one broken object does not hide the others
+    nodes.push_back(unreadable(problem));
+  }
   if (nodes[at].kind != "group") return;
   if (depth > deepest_group) {
-    nodes[at] = {
-        path, "unreadable", {}, "", fmt::format("groups nested more than {} deep are not listed", deepest_group), {},
-        ""};
+    nodes[at] = unreadable(FormatError(fmt::format("groups nested more than {} deep are not listed", deepest_group)));
     return;
   }
   if (!entered.insert(nodes[at].identity).second) {
@@ -98,10 +102,8 @@ void Hdf5File::list(const std::string& path, int depth, std::vector<Hdf5Node>& n
   std::vector<std::string> names;
   try {
     names = text_list(*reader_, {Hdf5Question::names, path});
-  } catch (const FormatError& problem) {
-    if (reader_->has_died())
-      throw FormatError(fmt::format("{}: {}", printable(path), problem.finding()), problem.remedies());
-    nodes[at].storage = problem.what();
+  } catch (const Error& problem) {
+    nodes[at].storage = unreadable(problem).storage;
   }
   for (const std::string& name : names)
     list(fmt::format("{}/{}", path == "/" ? "" : path, name), depth + 1, nodes, entered);

@@ -44,15 +44,15 @@ void trust_hdf5_files();
 
 /// An HDF5 file, open for reading.
 ///
-/// The library does not survive every damaged file: it crashes, hangs, or asks for all memory. So a child process with
-/// limits on memory and time reads it, and a crash of the child is an error like any other. A dataset is read only if it
-/// has at most 16 GiB and the file holds enough bytes for it, also if they are compressed. Links into other files, data
-/// kept in other files and virtual datasets are listed and never followed. May be read from several threads at once;
-/// they take turns.
+/// The library does not survive every damaged file: it crashes, hangs, or asks for all memory. So a child
+/// process with limits on memory and time reads it, and a crash of the child is an error like any other. A
+/// dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are
+/// compressed. Links into other files, data kept in other files and virtual datasets are listed and never
+/// followed. May be read from several threads at once; they take turns.
 class Hdf5File {
  public:
-  /// @throws IoError if the file cannot be read, or no process made to read it; FormatError if it is not an HDF5 file or
-  ///         is cut short
+  /// @throws IoError if the file cannot be read, or no process made to read it; FormatError if it is not an
+  ///         HDF5 file or is cut short
   explicit Hdf5File(const std::filesystem::path& path, Hdf5ReadBy by = Hdf5ReadBy::child_process);
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
@@ -60,14 +60,15 @@ class Hdf5File {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Everything in the file, the root group first, in the order of creation if the file knows it. Links are not
-  /// followed; a group that can be reached twice is entered once; an object that cannot be opened, or lies more than 64
-  /// groups deep, is listed as unreadable.
+  /// Everything in the file, the root group first, in the order of creation if the file knows it. Links are
+  /// not followed; a group that can be reached twice is entered once; an object that cannot be opened, or
+  /// lies more than 64 groups deep, is listed as unreadable.
   /// @throws FormatError if the file holds more than a million objects, or the library does not survive one
   [[nodiscard]] std::vector<Hdf5Node> tree() const;
-  /// The same up to the object that the library does not survive. The file is then opened again and can be asked for
-  /// what was listed.
-  /// @throws FormatError if there are more than a million objects, or the library does not survive the root group
+  /// The same up to the object that the library does not survive. The file is then opened again and can be
+  /// asked for what was listed.
+  /// @throws FormatError if there are more than a million objects, or the library does not survive the root
+  ///         group
   [[nodiscard]] Hdf5Tree listed_tree();
 
   /// Names in a group, in the order of creation if the file knows it.
@@ -87,12 +88,14 @@ class Hdf5File {
   [[nodiscard]] std::vector<std::string> scales(const std::string& dataset) const;
 
   /// All entries of a dataset of real numbers, row-major.
-  /// @throws FormatError if there is no such dataset, it does not hold numbers, is too large for its file, or cannot be
-  ///         read
+  /// @throws FormatError if there is no such dataset, it does not hold numbers, is too large for its file, or
+  ///         cannot be read
   [[nodiscard]] std::vector<double> doubles(const std::string& dataset) const;
   [[nodiscard]] std::vector<float> floats(const std::string& dataset) const;  ///< as doubles(), rounded to float
-  /// Reads a block of a dataset as floats, row-major: no more than the block, and only the chunks that hold a part of it.
-  /// @throws FormatError as doubles(); ShapeError if there is no such block; IoError if the file can no longer be read
+  /// Reads a block of a dataset as floats, row-major: no more than the block, and only the chunks that hold a
+  /// part of it.
+  /// @throws FormatError as doubles(); ShapeError if there is no such block; IoError if the file can no
+  ///         longer be read
   void read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const;
   /// @throws FormatError as doubles(), or if the numbers are real or beyond int64
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& dataset) const;

@@ -13,8 +13,8 @@ bool locks_library = true;
 
 std::recursive_mutex& library_mutex() {
   static std::recursive_mutex mutex;
-  // Some damaged files leave the library with a file that it cannot close; cleaning up when the program ends it would
-  // then complain on stderr. Files opened here are all closed by their handles.
+  // Some damaged files leave the library with a file that it cannot close; cleaning up when the program ends
+  // it would then complain on stderr. Files opened here are all closed by their handles.
   [[maybe_unused]] static const herr_t once = H5dont_atexit();
   return mutex;
 }

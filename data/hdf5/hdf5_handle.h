@@ -1,7 +1,7 @@
 #pragma once
 
-// Everything that touches the HDF5 C library begins here. Included by the hdf5_* and result_* sources only, never by a
-// header that others see.
+// Everything that touches the HDF5 C library begins here. Included by the hdf5_* and result_* sources only,
+// never by a header that others see.
 
 #include <mutex>
 #include <string>
@@ -39,8 +39,8 @@ class Hdf5Handle {
   Close close_ = nullptr;
 };
 
-/// Gives this thread the library for itself, which may be built without thread safety, and keeps the library from
-/// printing to stderr. May be nested.
+/// Gives this thread the library for itself, which may be built without thread safety, and keeps the library
+/// from printing to stderr. May be nested.
 class Hdf5Session {
  public:
   Hdf5Session();
@@ -54,8 +54,8 @@ class Hdf5Session {
   void* print_to_ = nullptr;
 };
 
-/// Sessions of this process lock no longer. For the child of a fork(), which has one thread and whose copy of the lock
-/// belongs to a thread of its parent.
+/// Sessions of this process lock no longer. For the child of a fork(), which has one thread and whose copy of
+/// the lock belongs to a thread of its parent.
 void use_hdf5_without_lock();
 
 /// Why the library's last call failed, in the library's words, on one line. Ask before any other call.

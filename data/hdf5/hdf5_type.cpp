@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ bool is_boolean(hid_t type) {
   return true;
 }
 
-// Of 16 bits, the upper half of a float32.
+// bfloat16: the upper 16 bits of a float32.
 bool is_brain_float(hid_t type) {
   std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
   return H5Tget_size(type) == 2 &&
@@ -57,8 +58,8 @@ std::vector<std::string> variable_strings(hid_t type, hid_t space, std::size_t e
   return texts;
 }
 
-/// A conversion of the library, in place: entries lie `stride` bytes apart, or, where it is 0, one after another, before
-/// with the size of From and after with that of To.
+/// Converts entries in place, as the library asks: they are `stride` bytes apart, or, if it is 0, one after another,
+/// with the size of From before and of To after.
 template <class From, class To>
 herr_t convert_halves(hid_t, hid_t, H5T_cdata_t* about, std::size_t entries, std::size_t stride, std::size_t,
                       void* buffer, void*, hid_t) {
@@ -117,33 +118,21 @@ Hdf5Texts::Hdf5Texts(const std::vector<std::string>& texts) {
 }
 
 std::string hdf5_type_text(hid_t type) {
+  static const std::map<H5T_class_t, const char*> others{{H5T_STRING, "string"},
+                                                         {H5T_OPAQUE, "opaque"},
+                                                         {H5T_COMPOUND, "compound"},
+                                                         {H5T_REFERENCE, "reference"},
+                                                         {H5T_VLEN, "variable-length lists"},
+                                                         {H5T_ARRAY, "arrays"},
+                                                         {H5T_TIME, "time"}};
   const std::size_t bits = 8 * H5Tget_size(type);
-  switch (H5Tget_class(type)) {
-    case H5T_INTEGER:
-      return fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
-    case H5T_FLOAT:
-      return fmt::format("{}float{}", is_brain_float(type) ? "b" : "", bits);
-    case H5T_STRING:
-      return "string";
-    case H5T_ENUM:
-      return is_boolean(type) ? "bool" : "enum";
-    case H5T_BITFIELD:
-      return fmt::format("bitfield{}", bits);
-    case H5T_OPAQUE:
-      return "opaque";
-    case H5T_COMPOUND:
-      return "compound";
-    case H5T_REFERENCE:
-      return "reference";
-    case H5T_VLEN:
-      return "variable-length lists";
-    case H5T_ARRAY:
-      return "arrays";
-    case H5T_TIME:
-      return "time";
-    default:
-      return "unknown";
-  }
+  const H5T_class_t kind = H5Tget_class(type);
+  if (kind == H5T_INTEGER) return fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
+  if (kind == H5T_FLOAT) return fmt::format("{}float{}", is_brain_float(type) ? "b" : "", bits);
+  if (kind == H5T_ENUM) return is_boolean(type) ? "bool" : "enum";
+  if (kind == H5T_BITFIELD) return fmt::format("bitfield{}", bits);
+  const auto found = others.find(kind);
+  return found == others.end() ? "unknown" : found->second;
 }
 
 bool hdf5_is_number(hid_t type) {

@@ -10,8 +10,8 @@
 
 namespace headwave {
 
-/// A stored type in words, without its byte order: "float32", "bfloat16", "int64", "uint8", "bool", "enum", "string",
-/// "compound", ...
+/// A stored type in words, without its byte order: "float32", "bfloat16", "int64", "uint8", "bool", "enum",
+/// "string", "compound", ...
 std::string hdf5_type_text(hid_t type);
 
 /// Whether entries of the type are real numbers that the library converts: integers, floats, enumerations.
@@ -20,15 +20,16 @@ bool hdf5_is_number(hid_t type);
 /// The type of IEEE 754 half-precision floats, as numpy stores them; invalid if the library refuses.
 Hdf5Handle hdf5_half_type();
 
-/// Makes the library convert between halves and floats or doubles with the processor's instructions, rounding to the
-/// nearest. Its own conversion takes numbers apart bit by bit, 0.1 us each. Call within a session.
+/// Makes the library convert between halves and floats or doubles with the processor's instructions, rounding
+/// to the nearest. Its own conversion takes numbers apart bit by bit, 0.1 us each. Call within a session.
 void register_half_conversions();
 
 /// The type of UTF-8 texts of variable length, as we write them.
 /// @throws IoError if the library refuses
 Hdf5Handle hdf5_text_type();
 
-/// Texts in the form that the library takes: UTF-8, as its readers insist, without zero bytes, which would end them.
+/// Texts in the form that the library takes: UTF-8, as its readers insist, without zero bytes, which would
+/// end them.
 class Hdf5Texts {
  public:
   explicit Hdf5Texts(const std::vector<std::string>& texts);

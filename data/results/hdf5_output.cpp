@@ -31,14 +31,22 @@ Hdf5Handle creation_properties(hid_t kind, bool has_links) {
   return properties;
 }
 
-Hdf5Handle dataset_properties(const std::string& name, const std::vector<Index>& shape, std::size_t entry_bytes) {
+/// How a dataset is stored.
+struct DatasetLayout {
+  std::vector<Index> chunk;  // empty: in one piece
+  unsigned packing = 0;      // zlib's level; 0: not packed
+  bool checksums = true;
+};
+
+Hdf5Handle dataset_properties(const std::string& name, std::size_t entry_bytes, const DatasetLayout& layout) {
   Hdf5Handle creation = creation_properties(H5P_DATASET_CREATE, false);
-  const std::vector<Index> chunks = result_chunks(shape, entry_bytes);
-  if (chunks.empty()) return creation;
-  const std::vector<hsize_t> sizes(chunks.begin(), chunks.end());
-  demand_hdf5(H5Pset_chunk(creation.id(), static_cast<int>(sizes.size()), sizes.data()) >= 0 &&
-                  (entry_bytes == 1 || H5Pset_shuffle(creation.id()) >= 0) &&
-                  H5Pset_deflate(creation.id(), result_packing) >= 0 && H5Pset_fletcher32(creation.id()) >= 0,
+  if (layout.chunk.empty()) return creation;
+  const std::vector<hsize_t> sizes(layout.chunk.begin(), layout.chunk.end());
+  const hid_t id = creation.id();
+  demand_hdf5(H5Pset_chunk(id, static_cast<int>(sizes.size()), sizes.data()) >= 0 &&
+                  (layout.packing == 0 || entry_bytes == 1 || H5Pset_shuffle(id) >= 0) &&
+                  (layout.packing == 0 || H5Pset_deflate(id, layout.packing) >= 0) &&
+                  (!layout.checksums || H5Pset_fletcher32(id) >= 0),
               name);
   return creation;
 }
@@ -70,7 +78,7 @@ Hdf5Handle new_hdf5_file(const std::filesystem::path& path) {
   const Hdf5Handle creation = creation_properties(H5P_FILE_CREATE, true);
   const Hdf5Handle access = new_properties(H5P_FILE_ACCESS);
   demand_hdf5(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0, "/");
-  // Whoever made the file holds its lock already, and not through the library.
+  // The caller holds the lock of the file already, outside the library.
   demand_hdf5(H5Pset_file_locking(access.id(), false, true) >= 0, "/");
   Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
   demand_hdf5(file.valid(), "/");
@@ -89,8 +97,9 @@ Hdf5Handle new_hdf5_dataset(hid_t group, const std::string& name, const std::vec
                             const std::vector<Value>& values) {
   const Hdf5Handle type = type_of<Value>();
   // Texts of variable length lie in a heap: packing their addresses gains nothing.
-  const Hdf5Handle creation = std::is_same_v<Value, std::string> ? dataset_properties(name, {}, 1)
-                                                                 : dataset_properties(name, shape, sizeof(Value));
+  DatasetLayout layout{{}, result_packing};
+  if (!std::is_same_v<Value, std::string>) layout.chunk = result_chunks(shape, sizeof(Value));
+  const Hdf5Handle creation = dataset_properties(name, sizeof(Value), layout);
   if constexpr (std::is_same_v<Value, double>) {
     constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
     demand_hdf5(H5Pset_fill_value(creation.id(), H5T_NATIVE_DOUBLE, &undefined) >= 0, name);
@@ -135,7 +144,7 @@ Hdf5Handle stored_type(RowType type) {
   }
 }
 
-/// The type of values as append_hdf5_row() gets them.
+/// The memory type of the values that append_hdf5_row() gets.
 Hdf5Handle given_type(hid_t stored) {
   switch (H5Tget_class(stored)) {
     case H5T_FLOAT:
@@ -152,20 +161,16 @@ Hdf5Handle given_type(hid_t stored) {
 Hdf5Handle new_hdf5_rows(hid_t group, const std::string& name, const std::vector<Index>& entry, RowType type,
                          unsigned packing) {
   const Hdf5Handle stored = stored_type(type);
-  const Hdf5Handle creation = creation_properties(H5P_DATASET_CREATE, false);
+  const bool is_text = type == RowType::text;
   const std::size_t bytes = H5Tget_size(stored.id());
   std::vector<Index> chunk = result_chunks(entry, bytes);
   if (chunk.empty()) chunk = entry;
-  std::vector<hsize_t> chunks(chunk.begin(), chunk.end()), start(entry.begin(), entry.end());
-  chunks.insert(chunks.begin(), 1);
+  chunk.insert(chunk.begin(), 1);
+  const Hdf5Handle creation = dataset_properties(name, bytes, {chunk, is_text ? 0 : packing, !is_text});
+  std::vector<hsize_t> start(entry.begin(), entry.end());
   start.insert(start.begin(), 0);
   std::vector<hsize_t> most = start;
   most.front() = H5S_UNLIMITED;
-  const bool packs = packing > 0 && type != RowType::text;
-  demand_hdf5(H5Pset_chunk(creation.id(), static_cast<int>(chunks.size()), chunks.data()) >= 0 &&
-                  (!packs || (H5Pset_shuffle(creation.id()) >= 0 && H5Pset_deflate(creation.id(), packing) >= 0)) &&
-                  (type == RowType::text || H5Pset_fletcher32(creation.id()) >= 0),
-              name);
   const Hdf5Handle space(H5Screate_simple(static_cast<int>(start.size()), start.data(), most.data()), H5Sclose);
   demand_hdf5(space.valid(), name);
   Hdf5Handle dataset(H5Dcreate2(group, name.c_str(), stored.id(), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),

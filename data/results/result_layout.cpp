@@ -1,7 +1,6 @@
 #include "result_layout.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,12 +8,13 @@
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
+#include "value_digest.h"
 
 namespace headwave {
 
 namespace {
 
-// What netCDF, CF and every language with attributes for names can take.
+// Names that netCDF, CF and languages with attributes accept.
 bool is_identifier(const std::string& name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !name.empty() && is_letter(name.front()) && name.size() <= 200 && std::ranges::all_of(name, [&](char c) {
@@ -31,20 +31,8 @@ bool is_attribute_name(const std::string& name) {
   throw ShapeError(fmt::format("write_result: '{}': {}", printable(name), problem));
 }
 
-template <class Value>
-bool same_values(const std::vector<Value>& a, const std::vector<Value>& b) {
-  return std::ranges::equal(a, b, [](const Value& x, const Value& y) {
-    if constexpr (std::is_same_v<Value, double>)
-      return x == y || (std::isnan(x) && std::isnan(y));
-    else
-      return x == y;
-  });
-}
-
 bool same_axis(const Axis& a, const Axis& b) {
-  if (a.unit != b.unit || a.values.index() != b.values.index()) return false;
-  return std::visit(
-      [&b](const auto& list) { return same_values(list, std::get<std::decay_t<decltype(list)>>(b.values)); }, a.values);
+  return a.unit == b.unit && a.values.index() == b.values.index() && value_digest(a) == value_digest(b);
 }
 
 void check_axes(const Field& field) {

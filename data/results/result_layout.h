@@ -9,8 +9,8 @@
 
 namespace headwave {
 
-/// Names of attributes that the result file itself gives to a Field's dataset; a Field's own attributes may not use them.
-/// The two after sha256 are of files that earlier versions wrote.
+/// Names of attributes that the result file itself gives to a Field's dataset; a Field's own attributes may
+/// not use them. The two after sha256 are of files that earlier versions wrote.
 inline constexpr auto result_own_attributes = std::to_array<std::string_view>(
     {"long_name", "units", "_FillValue", "flag_values", "flag_meanings", "flag_labels", "CLASS", "sha256",
      "attributes_sha256", "written", "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"});
@@ -36,8 +36,9 @@ std::vector<ResultGroup> result_groups(const Result& result);
 /// zlib's level of compression for chunks.
 inline constexpr unsigned result_packing = 2;
 
-/// Chunk sizes of an array: whole last axes as long as a chunk stays within 1 MB, and axes before the last two only
-/// within 64 kB, so that one head can be read without its neighbours. Empty: the array is small and lies in one piece.
+/// Chunk sizes of an array: whole last axes as long as a chunk stays within 1 MB, and axes before the last
+/// two only within 64 kB, so that one head can be read without its neighbours. Empty for a small array, which
+/// is stored in one piece.
 std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t entry_bytes);
 
 }  // namespace headwave

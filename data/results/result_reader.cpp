@@ -39,7 +39,7 @@ class Reader {
     see_fields(nullptr, [](const Field&) {});
   }
 
-  /// What was found of that which was read, and of the file's own digest. Asked once, at the end.
+  /// What was found: of the arrays that were read, and of the file's own digest. Ask once, at the end.
   ResultCheck check() {
     const std::optional<bool> right = seal_is_right(file_.path());
     check_.has_file_digest = right.has_value();
@@ -59,7 +59,7 @@ class Reader {
     return value == nullptr ? 0 : *value;
   }
 
-  /// Attributes of a finished result of ours that is not newer than this program.
+  /// The root attributes, if this is a finished result that is not newer than this program.
   [[nodiscard]] Attributes checked_root() const {
     Attributes root = file_.attributes("/");
     const std::int64_t version = number(root, "schema_version");
@@ -99,30 +99,19 @@ class Reader {
     if (node.kind != "dataset" || node.shape.size() != 1)
       refuse(fmt::format("the axis '{}' is damaged", printable(path)));
     Axis axis{name, attribute_text(node.attributes, "units"), attribute_text(node.attributes, "long_name"), {}};
-    if (node.dtype == "float64")
-      axis.values = file_.doubles(path);
-    else if (node.dtype == "string")
-      axis.values = file_.strings(path);
-    else
-      axis.values = file_.integers(path);
+    read_values(axis.values, node);
     compare(node, value_digest(axis));
     return axes_.emplace(path, std::move(axis)).first->second;
   }
 
-  void read_values(Field& field, const Hdf5Node& node) const {
-    if (node.dtype == "float64") {
-      field.values = file_.doubles(node.path);
-    } else if (node.dtype == "string") {
-      field.values = file_.strings(node.path);
-    } else if (node.dtype == "uint8") {
-      const std::vector<std::int64_t> numbers = file_.integers(node.path);
-      std::vector<std::uint8_t> flags(numbers.size());
-      std::ranges::transform(numbers, flags.begin(),
-                             [](std::int64_t value) { return static_cast<std::uint8_t>(value); });
-      field.values = std::move(flags);
-    } else {
-      field.values = file_.integers(node.path);
-    }
+  template <class Values>
+  void read_values(Values& values, const Hdf5Node& node) const {
+    if (node.dtype == "float64")
+      values = file_.doubles(node.path);
+    else if (node.dtype == "string")
+      values = file_.strings(node.path);
+    else
+      values = file_.integers(node.path);
   }
 
   Field field_of(const std::string& name) {
@@ -138,7 +127,11 @@ class Reader {
       if (field.axes[i].size() != node.shape[i])
         refuse(fmt::format("'{}' has {} entries along '{}', the axis has {}", printable(name), node.shape[i],
                            field.axes[i].name, field.axes[i].size()));
-    read_values(field, node);
+    read_values(field.values, node);
+    if (node.dtype == "uint8") {
+      const auto& numbers = std::get<std::vector<std::int64_t>>(field.values);
+      field.values = std::vector<std::uint8_t>(numbers.begin(), numbers.end());
+    }
     compare(node, value_digest(field));
     field.flag_meanings = file_.attribute_texts(node.path, "flag_labels");
     field.attributes = node.attributes;
@@ -153,7 +146,7 @@ class Reader {
   std::map<std::string, Axis> axes_;
 };
 
-/// A problem of a file, as messages tell it.
+/// A problem of a file, with what to do, as messages say it.
 std::string told(const Hdf5File& file, const std::string& problem) {
   return fmt::format("{}: {}; put a sound copy in its place, or remove it and make it again", shown_path(file.path()),
                      problem);

@@ -23,7 +23,8 @@ namespace headwave {
 namespace {
 
 void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
-  // CF separates meanings by blanks, so a meaning of several words is joined there and stands as it is in flag_labels.
+  // CF separates meanings by blanks, so a meaning of several words is joined there and stands as it is in
+  // flag_labels.
   std::vector<std::string> words = meanings;
   for (std::string& word : words) std::ranges::replace(word, ' ', '_');
   write_hdf5_attribute(dataset, "flag_meanings", fmt::format("{}", fmt::join(words, " ")));
@@ -97,7 +98,7 @@ void write_root(hid_t file, const Result& result, const std::vector<ResultGroup>
   if (!groups.empty()) write_hdf5_attribute(file, "default", groups.front().name);
 }
 
-/// Everything in the file, and at last that it is complete.
+/// Writes everything, and last that the file is complete.
 void fill_file(Hdf5Handle& file, const Result& result, const std::vector<ResultGroup>& groups) {
   write_root(file.id(), result, groups);
   for (const ResultGroup& group : groups) write_group(file.id(), group);
@@ -117,8 +118,8 @@ void write_file(const Result& result, const std::vector<ResultGroup>& groups, co
   } catch (const Stopped&) {
     throw;  // nothing is broken
   } catch (...) {
-    // The library (1.14 at least) does not outlive closing a file that it could not write: it flushes once more, into
-    // what is broken, and crashes. What is left open is of a file that is removed, in a program about to say so.
+    // The library (1.14 at least) crashes when it closes a file that it could not write, because it flushes once
+    // more. So the handle stays open; the file is removed, and the program about to say so.
     file.abandon();
     throw;
   }

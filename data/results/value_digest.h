@@ -7,8 +7,8 @@
 
 namespace headwave {
 
-/// SHA-256 of the values that a result file holds of a Field, which it keeps beside them as the attribute sha256:
-/// numbers as their bytes in the file, row-major; of each text its bytes as stored and a zero byte.
+/// SHA-256 of the values of a Field in a result file, which keeps it as the attribute sha256: of numbers
+/// their bytes in the file, row-major; of each text its bytes as stored and a zero byte.
 std::string value_digest(const Field& field);
 
 /// The same of an axis's coordinate values.

@@ -9,8 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "../../core/errors/error.h"
-#include "../files/digested_files.h"
-#include "../files/file_watch.h"
+#include "../files/digest.h"
 #include "../files/printable.h"
 #include "named_arrays.h"
 #include "text_documents.h"
@@ -66,10 +65,7 @@ class FeatureDocuments : public Source {
       throw FormatError(
           fmt::format("{} holds {} documents, {} were asked for", arrays_->called(name()), shape.front(), count_),
           give("documents", fmt::format("{} or fewer", shape.front())));
-    std::vector<FileStamp> stamps;
-    for (const std::filesystem::path& file : arrays_->files()) stamps.emplace_back(file);
     digests_ = DigestedFiles(arrays_->files());
-    for (const FileStamp& stamp : stamps) stamp.require_same();
     names_ = arrays_->texts("document_name");
     if (!names_.empty() && std::ssize(names_) != shape.front())
       throw FormatError(fmt::format("{}: {} names of {} documents; expected one for each",

@@ -13,7 +13,6 @@
 #include "../../core/errors/error.h"
 #include "../arrays/safetensors_file.h"
 #include "../files/digest.h"
-#include "../files/digested_files.h"
 #include "../files/printable.h"
 #include "distinct_documents.h"
 #include "found_arrays.h"
@@ -215,10 +214,8 @@ class StateDocuments : public Source {
                           {"special_tokens", std::string(files_->contents().special.empty()
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
-    std::call_once(digested_, [&] {
-      digests_ = DigestedFiles(files_->files());  // a sealed file that is damaged is refused here
-      files_->require_same_files();               // later another may take the name: what is open stays what it was
-    });
+    // A sealed file that is damaged is refused here.
+    std::call_once(digested_, [&] { digests_ = DigestedFiles(files_->files()); });
     if (!digests_.list().empty()) provenance["source_sha256"] = digests_.list();
     for (const auto& [name, noted] : files_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;
     if (attention)
@@ -370,7 +367,6 @@ StateFiles::StateFiles(const ArraysPlace& at, ArraySearch search)
         fmt::format("{}: a folder with a file for each document, and names with {{document}}; expected one "
                     "of them",
                     shown_path(path)));
-  for (const fs::path& file : files()) stamps_.emplace_back(file);
   facts_ = facts_of(*arrays_);
 }
 
@@ -390,14 +386,9 @@ std::vector<fs::path> StateFiles::files() const {
   return document_files_.empty() ? arrays_->files() : document_files_;
 }
 
-void StateFiles::require_same_files() const {
-  for (const FileStamp& stamp : stamps_) stamp.require_same();
-}
-
 StateFiles::Opened StateFiles::opened(std::size_t document) const {
   if (document_files_.empty() || document == 0) return {arrays_, contents_};
   std::shared_ptr<const NamedArrays> arrays = open_arrays(document_files_[document]);
-  stamps_[document].require_same();
   FoundArrays contents = find_arrays(*arrays, search_);
   require_as_first(document, *arrays, contents);
   return {std::move(arrays), std::move(contents)};

@@ -8,7 +8,6 @@
 
 #include "../../core/attention/document.h"
 #include "../../core/model/source.h"
-#include "../files/file_watch.h"
 #include "found_arrays.h"
 
 namespace headwave {
@@ -58,9 +57,6 @@ class StateFiles {
   [[nodiscard]] const std::vector<std::filesystem::path>& document_files() const { return document_files_; }
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
-  /// @throws IoError if a file changed since the object was made
-  void require_same_files() const;
-
   /// One document's arrays, and what they are.
   struct Opened {
     std::shared_ptr<const NamedArrays> arrays;
@@ -80,7 +76,6 @@ class StateFiles {
   std::shared_ptr<const NamedArrays> arrays_;
   FoundArrays contents_;
   AttentionFacts facts_;
-  std::vector<FileStamp> stamps_;  ///< of the files
 };
 
 /// Changes states when they are read: normalises them, or refuses them.

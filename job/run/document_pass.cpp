@@ -13,7 +13,6 @@
 #include "../../core/model/model_pass.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
-#include "../../data/files/file_watch.h"
 #include "memory_limit.h"
 #include "resume_file.h"
 
@@ -356,7 +355,6 @@ void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& bl
                               const std::function<void(Index document)>& added) const {
   const auto look_side_by_side = [&](std::span<const Index> some) {
     std::vector<DocumentFindings> findings = look_together(some, threads_);
-    require_intact_files();
     for (std::size_t i = 0; i < some.size(); ++i) {
       add(block, std::move(findings[i]));
       added(some[i]);
@@ -366,7 +364,6 @@ void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& bl
     parallel_in_order(std::ssize(some), threads, [&](Index i) -> std::function<void()> {
       const Index document = some[static_cast<std::size_t>(i)];
       auto findings = std::make_shared<DocumentFindings>(look(document));
-      require_intact_files();  // after hours it would be late to say so
       return [&, document, findings] {
         add(block, std::move(*findings));
         added(document);

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/numbered_name.h"
 #include "../../data/files/printable.h"
+#include "../../data/files/replaced_file.h"
 #include "document_pass.h"
 
 namespace headwave {

@@ -15,8 +15,8 @@
 #include "../../core/process/threads.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/made_folders.h"
-#include "../../data/files/numbered_name.h"
 #include "../../data/files/printable.h"
+#include "../../data/files/replaced_file.h"
 #include "../../data/sources/state_documents.h"
 
 namespace headwave {

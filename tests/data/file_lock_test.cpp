@@ -6,7 +6,6 @@
 #include <fcntl.h>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/numbered_name.h"
 #include "../../data/files/replaced_file.h"
 #include "../catch.h"
 

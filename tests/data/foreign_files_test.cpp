@@ -50,7 +50,8 @@ TEST_CASE("stored states in another container are told what they are and how the
   it.refuse_states("s.parquet", "PAR1..PAR1", "this is a Parquet table", "pd.read_parquet(");
   it.refuse_states("s.csv", "1.5,2\n3,4\n", "this is text", "delimiter=','");
   it.refuse_states("s.txt", "1.5 2\n3 4\n", "this is text", "np.loadtxt(");
-  it.refuse_states("s.bin", std::string("\0\1\2\xff", 4), "neither HDF5, .npy, .npz nor safetensors", "np.fromfile(");
+  it.refuse_states("s.bin", std::string("\0\1\2\xff", 4), "this is neither HDF5, .npy, .npz nor safetensors",
+                   "np.fromfile(");
   it.refuse_states("s.npy.gz", "\x1f\x8b\x08", "this is a file packed with gzip", "s.npy', 'wb')");
   it.refuse_states("s.zip", zip_of("a.txt"), "this is a zip archive", "unzip it");
   it.refuse_states("s.gguf", "GGUF", "this is a GGUF file", "expected stored states as HDF5, .npy, .npz");

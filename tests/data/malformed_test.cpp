@@ -8,6 +8,7 @@
 #include "../../data/arrays/safetensors_file.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../catch.h"
+#include "test_files.h"
 
 using namespace headwave;
 

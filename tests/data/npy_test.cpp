@@ -6,6 +6,7 @@
 
 #include "../../core/errors/error.h"
 #include "../catch.h"
+#include "test_files.h"
 
 using namespace headwave;
 

@@ -16,15 +16,5 @@ TEST_CASE("stored numbers: bytes that do not divide into numbers are refused") {
   }
   CHECK_THROWS_AS(non_finite_of(bytes, NumberType::f32), ShapeError);
   CHECK(non_finite_of(bytes, NumberType::u64) == 0);
-  CHECK_THROWS_AS(integers_of(bytes, NumberType::i32), ShapeError);
   CHECK_THROWS_WITH(floats_of(bytes, NumberType::f32), ContainsSubstring("6 bytes do not divide into numbers of 4"));
-}
-
-TEST_CASE("stored numbers: real numbers are no integers, and large ones do not fit") {
-  const std::array<std::uint64_t, 2> numbers{7, std::numeric_limits<std::uint64_t>::max()};
-  const auto bytes = std::as_bytes(std::span(numbers));
-  CHECK(integers_of(bytes.first(8), NumberType::u64) == std::vector<std::int64_t>{7});
-  CHECK_THROWS_AS(integers_of(bytes, NumberType::u64), NumericError);
-  CHECK_THROWS_AS(integers_of(bytes, NumberType::f64), NumericError);
-  CHECK_THROWS_AS(integers_of(bytes, NumberType::bf16), NumericError);
 }

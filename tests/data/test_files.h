@@ -6,7 +6,9 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include "../../data/arrays/npy.h"
 #include "../catch.h"
 
 /// A tiny model of a family, with what transformers made of it.
@@ -22,4 +24,11 @@ inline std::filesystem::path formats(const std::string& name) {
 inline std::string file_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The numbers of a .npy file as floats, row-major.
+inline std::vector<float> npy_floats(const std::filesystem::path& path) {
+  const headwave::FileBytes bytes(path);
+  const headwave::NpyInfo info = headwave::npy_info(bytes, path.string());
+  return floats_of_block(bytes, placed_numbers(info, path.string()), headwave::whole_block(info.shape));
 }

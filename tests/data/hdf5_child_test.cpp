@@ -36,7 +36,7 @@ Result result_of(Index entries) {
 
 }  // namespace
 
-TEST_CASE("hdf5 fence: a child reads what this process would, and goes with its file") {
+TEST_CASE("hdf5 child: a child reads what this process would, and goes with its file") {
   const auto path = repository_file("tests/golden/hdf5_sample.h5");
   const std::size_t before = children().size();
   {
@@ -60,7 +60,7 @@ TEST_CASE("hdf5 fence: a child reads what this process would, and goes with its 
   CHECK(children().size() == before);
 }
 
-TEST_CASE("hdf5 fence: threads read one file, each what it asked for") {
+TEST_CASE("hdf5 child: threads read one file, each what it asked for") {
   const TemporaryFolder folder;
   write_result(result_of(100'000), folder / "r.h5");
   const Hdf5File file(folder / "r.h5");
@@ -79,7 +79,7 @@ TEST_CASE("hdf5 fence: threads read one file, each what it asked for") {
   CHECK(right == std::vector<int>(4, 50));
 }
 
-TEST_CASE("hdf5 fence: a child that dies, or does not answer, is an error that says over which object") {
+TEST_CASE("hdf5 child: a child that dies, or does not answer, is an error that says over which object") {
   const TemporaryFolder folder;
   write_result(result_of(10), folder / "r.h5");
   const auto before = children();
@@ -93,7 +93,23 @@ TEST_CASE("hdf5 fence: a child that dies, or does not answer, is an error that s
   CHECK(children().size() == before.size());
 }
 
-TEST_CASE("hdf5 fence: a file is not blamed for a child that was killed from outside") {
+TEST_CASE("hdf5 child: a child that takes too much processor time is told from one that crashed") {
+  const TemporaryFolder folder;
+  write_result(result_of(10), folder / "r.h5");
+  const Hdf5File file(folder / "r.h5");
+  CHECK(file.doubles("/a/x").size() == 10);
+  ::kill(children().back(), SIGXCPU);  // as the limit on it does
+  try {
+    (void)file.doubles("/a/i");
+    FAIL("it was read by a process that is gone");
+  } catch (const FormatError& problem) {
+    CHECK_THAT(std::string(problem.finding()),
+               ContainsSubstring("r.h5: /a/i: reading it takes far more processor time"));
+    CHECK(problem.remedies() == std::vector<Remedy>{give("trusted", "", "to wait for it")});
+  }
+}
+
+TEST_CASE("hdf5 child: a file is not blamed for a child that was killed from outside") {
   const TemporaryFolder folder;
   write_result(result_of(10), folder / "r.h5");
   const Hdf5File file(folder / "r.h5");
@@ -104,7 +120,7 @@ TEST_CASE("hdf5 fence: a file is not blamed for a child that was killed from out
   CHECK(Hdf5File(folder / "r.h5").doubles("/a/i").size() == 10);
 }
 
-TEST_CASE("hdf5 fence: a process that may open few files reads all the same, or says that it may not") {
+TEST_CASE("hdf5 child: a process that may open few files reads all the same, or says that it may not") {
   const TemporaryFolder folder;
   write_result(result_of(10), folder / "r.h5");
   for (const rlim_t most : {rlim_t{64}, rlim_t{20}, rlim_t{4}}) {
@@ -128,7 +144,7 @@ TEST_CASE("hdf5 fence: a process that may open few files reads all the same, or 
   }
 }
 
-TEST_CASE("hdf5 fence: if the library dies while a file is listed, what comes before is listed") {
+TEST_CASE("hdf5 child: if the library dies while a file is listed, what comes before is listed") {
   const TemporaryFolder folder;
   Result result = result_of(10);
   for (int group = 0; group < 100; ++group) {
@@ -164,7 +180,7 @@ TEST_CASE("hdf5 fence: if the library dies while a file is listed, what comes be
   CHECK(cut_short == 1);
 }
 
-TEST_CASE("hdf5 fence: a pipe that a file points to hangs nobody") {
+TEST_CASE("hdf5 child: a pipe that a file points to hangs nobody") {
   const TemporaryFolder folder;
   std::filesystem::copy_file(repository_file("tests/golden/hdf5_hostile.h5"), folder / "hostile.h5");
   for (const char* name : {"other.h5", "other.bin"}) REQUIRE(::mkfifo((folder / name).c_str(), 0600) == 0);
