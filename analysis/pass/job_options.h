@@ -25,7 +25,8 @@ struct OwnOption {
 /// Options of a job. What those that several analyses read mean, and their ranges, stands in
 /// job_option_table().
 struct JobOptions {
-  std::vector<std::string> only;
+  std::vector<std::string> only = {};  ///< names of analyses; empty: those that run by default
+  bool everything = false;        ///< every analysis
   std::vector<std::string> heads = {};
   Index reach = 64;
   double level = 0.01;
