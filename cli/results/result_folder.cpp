@@ -101,6 +101,22 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
   add_style_options(command, options.style);
 }
 
+void add_table_options(CLI::App& command, HeadTableOptions& options) {
+  const char* group = "Table";
+  command.add_flag("--all", options.all, "show every head; by default the ten strongest, or those of --heads")
+      ->configurable(false)
+      ->group(group);
+  command.add_flag("--wide", options.wide, "show every column: weights, parts, clusters, predictions and others")
+      ->configurable(false)
+      ->group(group);
+  command
+      .add_option("--sort", options.sort,
+                  "sort heads by a column of `headwave inspect --csv`: head, offset, weight, by_position, ...")
+      ->configurable(false)
+      ->type_name("COLUMN")
+      ->group(group);
+}
+
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options) {
   const Field* map = result.find("attention_map/weight");
   if (map == nullptr || command.count("--map-tokens") == 0) return;
@@ -180,22 +196,35 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
   }
 }
 
-std::string seen_head_table(const Result& result) {
-  const std::vector<TableColumn> columns = is_seen() ? head_columns(result) : std::vector<TableColumn>();
-  if (columns.empty()) return noted_head_table(result);
-  const TableColumn profiles = profile_column(result, columns[0].cells, output_signs());
-  if (profiles.cells.empty()) return noted_head_table(result);
-  return noted_head_table(result, {profiles}) +
-         fmt::format("profile: mean weight at offsets -8 .. 8, each head's from its lowest to its highest, {}\n",
-                     ramp_text(output_signs()));
+std::string seen_head_table(const Result& result, const HeadTableOptions& options) {
+  std::vector<TableColumn> columns = shown_columns(result, options);
+  if (columns.empty()) return head_answer(result, columns);
+  std::string below;
+  if (options.wide && is_seen())
+    if (TableColumn profiles = profile_column(result, columns[0].cells, output_signs()); !profiles.cells.empty()) {
+      columns.insert(columns.begin() + 1, std::move(profiles));
+      below = fmt::format("profile: mean weight at offsets -8 .. 8, each head's from its lowest to its highest, {}\n",
+                          ramp_text(output_signs()));
+    }
+  const std::size_t shown = columns[0].cells.size();
+  HeadTableOptions every = options;
+  every.all = true;
+  const std::size_t heads = shown_columns(result, every)[0].cells.size();
+  if (shown < heads)
+    below +=
+        fmt::format("the {} strongest of {} heads; --all shows every head, --wide every column, --sort another order\n",
+                    shown, heads);
+  return head_answer(result, columns) + below;
 }
 
 void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
                   const ResultTable& table) {
+  HeadTableOptions heads = options.table;
+  heads.heads = options.drawing.heads;
   try_to_print([&] {
     for (const auto& [kind, result] : results) {
       if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
-      std::fputs(table(result).c_str(), stdout);
+      std::fputs((table ? table(result) : seen_head_table(result, heads)).c_str(), stdout);
     }
   });
   write_figures(folder, results, options);
