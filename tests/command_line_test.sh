@@ -529,6 +529,8 @@ expect 0 'fusion = "qkv_by_head"' inspect --map "$2/tests/golden/families/bloom"
 expect 1 "no prediction head" predict --model "$work/model" "a [MASK]"
 expect 1 "no prediction head" loss --model "$work/model" --ids "$work/model/ids.json" --documents 2
 expect 0 "its query scores highest" query --model "$work/model" --head L0H0 "w1 w2"
+expect 0 "Words give" query --model "$work/model" --head L0H0 "w1 w2 w3"
+expect 0 ": the list says little of where it looks" query --model "$work/model" --head L0H1 "w1 w2 w3 w4 w5 w6"
 expect 1 "there is no L7H0" query --model "$work/model" --head L7H0 "w1 w2"
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
 expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
