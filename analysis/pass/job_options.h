@@ -26,7 +26,7 @@ struct OwnOption {
 /// job_option_table().
 struct JobOptions {
   std::vector<std::string> only = {};  ///< names of analyses; empty: those that run by default
-  bool everything = false;        ///< every analysis
+  bool everything = false;             ///< every analysis, where `only` names none
   std::vector<std::string> heads = {};
   Index reach = 64;
   double level = 0.01;

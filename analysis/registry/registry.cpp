@@ -101,11 +101,9 @@ std::vector<const AnalysisKind*> listed_analyses() {
 }
 
 std::vector<const AnalysisKind*> chosen_analyses(const JobOptions& options) {
-  if (options.everything && !options.only.empty())
-    throw ShapeError("some analyses were chosen, and every analysis", {omit("only"), omit("everything")});
   std::set<const AnalysisKind*> chosen;
   for (const AnalysisKind* kind : analysis_kinds())
-    if (kind->always || options.everything || (options.only.empty() && kind->by_default))
+    if (kind->always || (options.only.empty() && (options.everything || kind->by_default)))
       add_with_what_it_reads(*kind, chosen);
   for (const std::string& name : options.only) add_with_what_it_reads(analysis_named(name), chosen);
   require_one_to_read(chosen);

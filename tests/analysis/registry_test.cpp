@@ -58,11 +58,6 @@ TEST_CASE("analyses: a name that is none is told with the nearest, or with all t
   CHECK(std::find(listed.begin(), listed.end(), "state_moments") == listed.end());
 }
 
-TEST_CASE("analyses: some and all of them do not go together") {
-  CHECK_THROWS_WITH(chosen_analyses({.only = {"head_types"}, .everything = true}),
-                    ContainsSubstring("omit only, or omit everything"));
-}
-
 TEST_CASE("analyses: one that compares what others found is refused where none of them is there") {
   CHECK_THROWS_WITH(chosen_analyses({.only = {"offset_agreement"}}),
                     ContainsSubstring("position_atlas, phase_rotation, delay_spectrum or rotary_wave"));

@@ -41,6 +41,7 @@ TEST_CASE("a job reports every stage, from the first to the last, and computes t
   const PlantedModel planted = planted_model(planted_bank());
   const auto documents = planted_documents(planted, 3, 64, 1);
   JobOptions options;
+  options.everything = true;
   options.threads = 2;
   std::vector<JobProgress> told;
   const Result watched =

@@ -233,7 +233,6 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("the option reach is 'far', expected", model=model, ids=ids, reach="far")
     refused("reach", headwave.ShapeError, model=model, ids=ids, reach=-1)
     refused("the option everything is 1, expected True or False", model=model, ids=ids, everything=1)
-    refused("omit only, or omit everything", headwave.ShapeError, model=model, ids=ids, only=["head_types"], everything=True)
     refused("nothing", headwave.IoError, model=tmp_path / "nothing", ids=ids)
     refused("expected whole numbers", headwave.ShapeError, model=model, ids=ids.astype(float))
     refused("shape \\(0,\\)", headwave.ShapeError, model=model, ids=[])
