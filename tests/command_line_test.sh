@@ -554,7 +554,8 @@ for count in "10 " "32 --all" "2 --heads L0H1,L2H3" "10 --wide" "32 --all --sort
   [ "$rows" = "${count%% *}" ] || { echo "FAILED: inspect ${count#* } shows $rows heads, expected ${count%% *}"; failed=1; }
 done
 expect 1 "there is no L9H9" inspect "$work/r" --heads L9H9
-expect 1 "heads are sorted by head, layer" inspect "$work/r" --sort nothing
+expect_line 2 "--sort: there is no 'ofset'; did you mean 'offset'?" inspect "$work/r" --sort ofset
+expect 1 "heads are sorted by head, layer" inspect "$work/r" --sort no/thing
 expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
 [ -e "$work/only/results.h5" ] && { echo "FAILED: an unknown analysis left a result"; failed=1; }
 expect 1 "the head L0H1 is named twice" -q re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --heads L0H1,L0H1 --out "$work/twice" --no-figures

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "../../core/bytes/append.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
@@ -22,6 +24,7 @@
 #include "../../reports/figures/written_files.h"
 #include "../../reports/page/report.h"
 #include "../../reports/tables/field_heat.h"
+#include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
@@ -109,9 +112,13 @@ void add_table_options(CLI::App& command, HeadTableOptions& options) {
   command.add_flag("--wide", options.wide, "show every column: weights, parts, clusters, predictions and others")
       ->configurable(false)
       ->group(group);
+  const auto unknown = [](std::string& name) {
+    return name.find('/') == std::string::npos ? one_of(head_value_names())(name) : std::string();
+  };
   command
       .add_option("--sort", options.sort,
                   "sort heads by a column of `headwave inspect --csv`: head, offset, weight, by_position, ...")
+      ->check(CLI::Validator(unknown, "", "column"))
       ->configurable(false)
       ->type_name("COLUMN")
       ->group(group);
@@ -212,8 +219,8 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& option
   const std::size_t heads = shown_columns(result, every)[0].cells.size();
   if (shown < heads)
     below +=
-        fmt::format("the {} strongest of {} heads; --all shows every head, --wide every column, --sort another order\n",
-                    shown, heads);
+        fmt::format("{} of {} heads; --all shows every head, --wide every column, --sort another order\n",
+                    options.sort.empty() ? fmt::format("the {} strongest", shown) : fmt::format("{}", shown), heads);
   return head_answer(result, columns) + below;
 }
 
@@ -221,13 +228,17 @@ void show_results(OutputFolder& folder, const std::vector<KindResult>& results, 
                   const ResultTable& table) {
   HeadTableOptions heads = options.table;
   heads.heads = options.drawing.heads;
+  std::exception_ptr unshown;  // a table that cannot be made does not keep figures from being drawn
   try_to_print([&] {
-    for (const auto& [kind, result] : results) {
-      if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
-      std::fputs((table ? table(result) : seen_head_table(result, heads)).c_str(), stdout);
-    }
+    for (const auto& [kind, result] : results) try {
+        if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
+        std::fputs((table ? table(result) : seen_head_table(result, heads)).c_str(), stdout);
+      } catch (const Error&) {
+        unshown = std::current_exception();
+      }
   });
   write_figures(folder, results, options);
+  if (unshown) std::rethrow_exception(unshown);
 }
 
 void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options) {

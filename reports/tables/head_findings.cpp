@@ -272,6 +272,12 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   return findings;
 }
 
+std::vector<std::string> head_value_names() {
+  std::vector<std::string> names;
+  for (const HeadValue& value : head_columns_for_programs) names.emplace_back(value.name);
+  return names;
+}
+
 std::vector<const Field*> asked_columns(const Result& result) {
   std::vector<const Field*> asked;
   for (const Field& field : result.fields)
@@ -282,8 +288,7 @@ std::vector<const Field*> asked_columns(const Result& result) {
 DataTable head_values(const Result& result, const std::vector<HeadFinding>& findings) {
   const bool planted = std::ranges::any_of(findings, [](Head head) { return head.planted.has_value(); });
   const bool grid = std::ranges::any_of(findings, [](Head head) { return !head.on_grid.empty(); });
-  std::vector<std::string> names;
-  for (const HeadValue& value : head_columns_for_programs) names.emplace_back(value.name);
+  std::vector<std::string> names = head_value_names();
   if (grid) names.emplace_back("on_grid");
   if (planted) names.insert(names.end(), {"planted_kind", "planted_offset", "planted_found"});
   const std::vector<const Field*> asked = asked_columns(result);

@@ -79,6 +79,9 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
 /// @throws ShapeError if such a Field is no number of layer and head
 DataTable head_values(const Result& result, const std::vector<HeadFinding>& findings);
 
+/// The columns of head_values() that every result has.
+std::vector<std::string> head_value_names();
+
 /// The Fields of one number per head that ask for a column: their remark "column" is its header.
 std::vector<const Field*> asked_columns(const Result& result);
 
