@@ -114,7 +114,7 @@ class BandTraceProbe : public Probe {
   /// @throws ShapeError if a tile has other heads than announced, queries that are not its keys, or more than T
   void see(const Tile& tile) override;
 
-  /// What was gathered.
+  /// The gathered sums.
   [[nodiscard]] BandTraces taken() { return std::move(traces_); }
 
  private:

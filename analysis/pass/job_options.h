@@ -18,12 +18,11 @@ struct OwnOption {
   std::string_view help;  ///< with the unit
   Index usual = 0;        ///< the default
   Index least = 0, most = 0;
-  bool or_zero = false;        ///< 0 is allowed below the range: without
+  bool or_zero = false;        ///< 0 is allowed below the range and turns the option off
   bool set_by_others = false;  ///< has no option of its own on the command line
 };
 
-/// Options of a job. What those that several analyses read mean, and their ranges, stands in
-/// job_option_table().
+/// Options of a job. job_option_table() explains those that several analyses read, and their ranges.
 struct JobOptions {
   std::vector<std::string> only;
   std::vector<std::string> heads = {};

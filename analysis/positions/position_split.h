@@ -28,7 +28,7 @@ struct SplitHeads {
   std::function<HeadWeights(Index layer, Index head)> weights;
 };
 
-/// What a hidden state is made of: mean, position, context, residual, always in this order.
+/// The parts of a hidden state: mean, position, context, residual, always in this order.
 constexpr Index split_parts = 4;
 
 /// Hidden states of every layer split into positions and contexts. NaN: undefined, see describe().

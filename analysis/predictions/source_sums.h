@@ -68,7 +68,7 @@ void turn(const RotaryTerm* term, const Stretch& stretch, Index length, Index d_
 /// Sources with all heads of an attention together.
 std::vector<StreamSource> without_heads(const std::vector<StreamSource>& fine);
 
-/// What the decomposition of every document needs.
+/// Inputs of the decomposition, the same for every document.
 struct SourceWork {
   const AccountSite* site = nullptr;
   bool earlier = false;  ///< attention of earlier layers by head, for the chosen heads

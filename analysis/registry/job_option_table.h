@@ -25,7 +25,7 @@ struct JobOption {
   [[nodiscard]] std::string key() const;
 };
 
-/// The value behind JobOption::member.
+/// The value that JobOption::member refers to.
 template <class Value>
 Value& value_of(JobOptions& options, Value JobOptions::*member) {
   return options.*member;

@@ -20,7 +20,7 @@ struct MeanChangeOptions {
 struct MeanChange {
   Matrix first, second;  ///< (rows, columns)  means over blocks; NaN: undefined in a document of that set
   Matrix error;          ///< (rows, columns)  standard error of second - first; NaN where it is not tested
-  Matrix rounding;       ///< (rows, columns)  differences up to this are none
+  Matrix rounding;       ///< (rows, columns)  differences up to this count as none
   double factor = 0;     ///< half width of every band, in standard errors; infinite: too little to call anything
   bool paired = false;
   Index block = 1;  ///< documents in a block, at least

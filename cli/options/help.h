@@ -28,12 +28,12 @@ std::vector<std::string> option_names(const CLI::App& command);
 /// What restricts the value, as the validators of an option say: "1 to 1000", "pdf, svg or png".
 std::string limits_of(const CLI::Option& option);
 
-/// What is wrong with a command line, in one line: of an unknown command or option which was meant, or which
-/// commands have it.
+/// The error of a command line, in one line. For an unknown name it adds the nearest command or option, or
+/// the commands that have the option.
 /// @param error  what `program` threw while it parsed, or a command afterwards
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error);
 
-/// Throws the same of a command by a name that there is not.
+/// Throws the same error for an unknown command.
 /// @returns the command
 const CLI::App& command_named(const CLI::App& program, const std::string& name);
 

@@ -29,7 +29,7 @@ WordChances ranked_words(std::vector<std::int32_t> ids);
 
 struct RandomWordsOptions {
   Index documents = 4;
-  Index length = 512;        ///< T, tokens of a document, what stands around the words included
+  Index length = 512;        ///< T, tokens of a document, special tokens included
   std::int32_t opens = -1;   ///< id before every document; -1: none
   std::int32_t closes = -1;  ///< id after every document; -1: none
   std::uint64_t seed = 1;

@@ -23,8 +23,7 @@ class Source {
   /// @throws Error if what is stored cannot be read or has the wrong shape
   [[nodiscard]] virtual Document document(Index i) const = 0;
 
-  /// T of document i, of the longer of its two sequences where there is a target, without making the
-  /// document.
+  /// T of document i, without making the document. With a target, T of the longer sequence.
   [[nodiscard]] virtual Index length(Index i) const = 0;
 
   /// What the result should remember of the input: paths, sha256, how text was packed, special tokens or not.

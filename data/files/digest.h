@@ -61,7 +61,7 @@ std::string sha256_of_text(std::string_view bytes);
 /// @throws as sha256_of_file()
 std::string sha256_list(const std::vector<std::filesystem::path>& files);
 
-/// A file is not what it was when its digest was taken: what was read of it meanwhile is of no use.
+/// A file is not what it was when its digest was taken: what was read from it must not be used.
 class ChangedFile : public FormatError {
  public:
   using FormatError::FormatError;

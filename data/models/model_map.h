@@ -58,7 +58,7 @@ struct RopeKeys {
 struct PositionMap {
   PositionKind kind = PositionKind::none;
   std::string table;    ///< table: the tensor; buckets: the biases (buckets, heads)
-  Index rows = 0;       ///< rows of the table, 0: none beside a term; of buckets, how many
+  Index rows = 0;       ///< rows of the table (0: none beside a term), or the number of buckets
   Index first_row = 0;  ///< table: the row that token 0 reads
   SinusoidOptions sinusoids;
   RotaryOptions rotary;
@@ -135,7 +135,7 @@ struct StackMap {
   TensorNames final_norm;
 };
 
-/// What computes scores of words from final states; without `words` the checkpoint predicts nothing.
+/// The prediction head, from final states to scores of words; without `words` there is none.
 struct PredictionMap {
   TensorNames transform;
   Activation activation = Activation::gelu;

@@ -61,12 +61,12 @@ Result read_result(const std::filesystem::path& path);
 /// @throws FormatError as above
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields);
 
-/// The same for a look at a damaged result: tells what is not what was written, and reads it all the same.
+/// The same for a damaged result: reports what differs from what was written, and reads the file anyway.
 /// @throws FormatError as above, but for digests that differ
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields,
                    const std::function<void(const std::string& problem)>& tell);
 
-/// What a result file was found to be.
+/// The outcome of checking a result file.
 struct ResultCheck {
   Index schema_version = 0;
   Index arrays = 0;                   ///< that were read, axes included

@@ -12,7 +12,7 @@ namespace headwave {
 
 class NamedArrays;
 
-/// What a file or a map says of the attention that its arrays belong to. Unset: not said.
+/// Facts about the attention of stored arrays, from the file or its map. Unset: not stated.
 struct AttentionFacts {
   std::optional<Index> heads, d_head, window;
   std::optional<bool> causal, turned;
@@ -61,7 +61,7 @@ struct MappedArray {
   std::vector<Index> layers;    ///< along the axis of layers; empty: first_layer, first_layer + 1, ...
 };
 
-/// What the arrays of a file are.
+/// The meaning of a file's arrays.
 struct ArrayMap {
   MappedArray states, queries, keys;
   MappedArray attention;  ///< finished; then there are no states, queries and keys
