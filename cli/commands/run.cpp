@@ -215,7 +215,7 @@ void add_run(CLI::App& program, Command& chosen) {
        {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
         "which heads copy: random tokens, twice, and two of the analyses"},
        {"run --model vit --features photos.npz --out seen",
-        "an image model over prepared images (docs/images.md); offsets are rows and columns of patches, too"},
+        "an image model over prepared images (docs/inputs.md); offsets are rows and columns of patches, too"},
        {"run --model whisper --features sounds.npz --out heard",
         "a model of sound over spectra and what is said in them: encoder, decoder, and the one looking at the other"},
        {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",

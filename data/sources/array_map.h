@@ -69,7 +69,7 @@ struct ArrayMap {
   AttentionFacts facts;  ///< these take precedence over the file's
 };
 
-/// Reads a map in TOML; docs/stored-states.md explains every key.
+/// Reads a map in TOML; docs/inputs.md explains every key.
 /// @throws IoError if the file cannot be read; FormatError naming the file and the key
 ArrayMap read_array_map(const std::filesystem::path& file);
 

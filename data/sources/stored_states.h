@@ -33,7 +33,7 @@ struct StoredInput {
 
 /// Reads hidden states, queries and keys, or attention as documents: from an HDF5, .npy, .npz or safetensors
 /// file, from a folder of .npy files, from a folder with a file for each document, or from memory.
-/// docs/stored-states.md says by which names arrays are found. L is the layer; a single document may lack the
+/// docs/inputs.md says by which names arrays are found. L is the layer; a single document may lack the
 /// axis of documents:
 ///
 ///     hidden_states/layer_L            (documents, T, d_model)         what enters L's projections
