@@ -22,7 +22,7 @@ struct AttentionMaps {
   std::vector<Matrix> weights;  ///< one per head, (n', n) of the window: rows are queries, columns keys; of floats
   Index query_tile = 1;         ///< tokens of a tile; the last one may have fewer
   Index key_tile = 1;
-  std::vector<Matrix> largest;  ///< one per head, (query tiles, key tiles); none where the window is the document
+  std::vector<Matrix> largest;  ///< one per head, (query tiles, key tiles); empty if the window is the document
   std::vector<Matrix> mean;     ///< the same for the mean over all pairs of the tile, masked pairs included
   std::vector<std::string>
       tokens;  ///< (T') text of the queries; ids where no text is known, positions where no ids are

@@ -52,7 +52,7 @@ struct HeadClusters {
   std::vector<ClusterCount> sweep;  ///< ascending, k among them
   Index iterations = 0;
   bool converged = false;
-  std::string undefined_stability;  ///< why stability is NaN; empty where it is not
+  std::string undefined_stability;  ///< why stability is NaN; otherwise empty
   std::string normalisation;        ///< of the vectors
   HeadClusterOptions options;       ///< as asked for
 };

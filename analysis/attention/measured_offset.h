@@ -50,9 +50,10 @@ struct MeasuredOffsets {
 /// of its own; yet it is in W at every N, while the null shrinks as 1/sqrt(N): over many documents every head
 /// would stand out.
 ///
-/// Moments of (3), without drawing p. In one document each key keeps what it gets from others, and which
-/// query gives which is drawn anew; with e_d(t), v_d(t) and w_d(t) the mean, variance and third central
-/// moment of tr_t(A_d) / c_d(t) (offset_trace_probe.h gives them in closed form, under a causal mask too),
+/// Moments of (3), without drawing p. In one document each key keeps the weights it gets from others, and
+/// which query gives which weight is shuffled; with e_d(t), v_d(t) and w_d(t) the mean, variance and third
+/// central moment of tr_t(A_d) / c_d(t) (offset_trace_probe.h gives them in closed form, under a causal mask
+/// too),
 ///
 ///     E[W_p]   = mean of e_d                                                                            (4)
 ///     Var[W_p] = [(1 - r) sum v_d + r (sum sqrt v_d)^2] / N^2                                           (5)

@@ -69,7 +69,7 @@ OffsetTraces offset_traces(OffsetTraceSum sum, const HeadGrid& grid);
 /// Every document's near traces, made comparable between documents.
 struct ComparableTraces {
   Matrix values;              ///< (documents * rows, 2 window + 1)  0 where a document has no pairs
-  std::string normalisation;  ///< what was done, for the result
+  std::string normalisation;  ///< how traces were normalised, for the result
 };
 
 /// Traces at |t| <= window of every document and head, to be clustered.
@@ -158,7 +158,7 @@ class OffsetTraceProbe : public Probe {
   Index length_;                        ///< of the longer side
   Index longest_;                       ///< T
   std::vector<Index> windows_;          ///< of each layer of the grid, as the mask has it; 0: no limit
-  std::array<Sums, pairs_kinds> sums_;  ///< [all] everything; the others: what they leave out
+  std::array<Sums, pairs_kinds> sums_;  ///< [all] sums over all pairs; the others: sums over the pairs they leave out
   std::optional<PlacePairWeights> compared_;
 };
 

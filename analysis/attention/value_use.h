@@ -55,7 +55,7 @@ struct ValueUse {
 /// How heads use values, summed over documents.
 struct ValueUseSum {
   Index documents = 0;
-  Largest<Index> length;  ///< T, of the longer of queries and keys
+  Largest<Index> length;  ///< T of queries or keys, whichever is longer
   DefinedMean layers;     ///< (layers, 2)  subspace_disagreement, output_disagreement
   DefinedMean weights;    ///< (rows, 2 reach + 1)  norm_weight
   DefinedMean scores;     ///< (rows, 3)  norm_first, weight_first, norm_special

@@ -38,7 +38,7 @@ struct JobOptions {
   Index together = 0;
   std::int64_t max_memory = 0;   ///< bytes of resident memory, which limit the documents side by side; 0: no limit
   bool may_keep_layers = false;  ///< a model opened layer by layer may be kept in memory if its job can hold it
-  std::map<std::string_view, Index> own = {};  ///< options of single analyses, where they are not the usual ones
+  std::map<std::string_view, Index> own = {};  ///< options of single analyses that differ from their defaults
 
   [[nodiscard]] Index operator[](const OwnOption& option) const {
     const auto given = own.find(option.name);

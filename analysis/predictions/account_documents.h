@@ -29,7 +29,7 @@ struct AccountSite {
   [[nodiscard]] bool crosses() const { return kind == AttentionKind::cross; }
   [[nodiscard]] Index keys() const { return crosses() ? key_length : length; }
   [[nodiscard]] Index longer() const { return std::max(length, keys()); }
-  /// Position term of a layer of the grid; none in cross-attention.
+  /// Position term of a layer of the grid; null in cross-attention.
   [[nodiscard]] PositionTerm term(std::size_t place) const {
     return crosses() ? PositionTerm{} : stack->term(grid.layers[place]);
   }

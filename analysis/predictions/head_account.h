@@ -149,7 +149,7 @@ struct HeadAccount {
 ///
 /// In cross-attention queries and keys are tokens of two sequences, and places of two: rho deals the contents
 /// of queries among their places, pi those of keys among theirs. No token meets itself, so (2) is missing;
-/// (3) is (1) with c added, t = 0 included, and what is not by position is by order. Documents of one pair of
+/// (3) is (1) with c added, t = 0 included, and the rest of the profile is by order. Documents of one pair of
 /// lengths take part.
 ///
 /// Source: this project. Shao and Wu 1989, doi:10.1214/aos/1176347263, for the jackknife by groups.

@@ -112,7 +112,7 @@ struct PositionAtlas {
   Vector chance;               ///< (rows)  the same of a flat kernel: one part for each offset searched
   Vector offset;               ///< (rows)  estimate where `status` says that it is one; NaN elsewhere
   std::vector<PredictedStatus> status;  ///< (rows)
-  std::string undefined;                ///< why there is no atlas; empty where there is
+  std::string undefined;                ///< why there is no atlas; otherwise empty
   PositionAtlasOptions options;
 };
 

@@ -129,7 +129,8 @@ class Probe {
   /// Called where the probe wants values, once per layer after its tiles.
   virtual void see(const LayerHeads& /*heads*/) {}
 
-  /// Called for what every sublayer adds, after its tiles; not called if nothing reads the stream any more.
+  /// Called with what every sublayer adds, after its tiles. Not called after the last attention if final
+  /// states are not needed.
   virtual void see(const StreamAddition& /*addition*/) {}
 };
 

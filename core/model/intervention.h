@@ -100,10 +100,10 @@ std::unique_ptr<Source> shuffled_words(std::unique_ptr<Source> source, std::uint
 ///     q_m' = q_m e^{-i theta_m u},  m = 0 .. r/2 - 1                                          (5)
 ///     score'(t) = Re sum_m conj(q_m) k_m e^{i theta_m (t + u)} + channels that do not turn    (6)
 ///
-/// with t = j - i: the score that the same query and key would have u tokens further on. That is the turn of
-/// the head's key by e^{i theta_m u}, made on the other side. Since turns commute with the one that attention
-/// makes, (5) stands in W_Q and b_Q, and (6) is exact but for rounding to float32. Unlike re_aimed(), nothing
-/// is fitted and no position table is needed.
+/// with t = j - i: the score that the same query and key would have u tokens further on. This equals turning
+/// the head's key by e^{i theta_m u}. Since turns commute with the one that attention makes, (5) stands in
+/// W_Q and b_Q, and (6) is exact but for rounding to float32. Unlike re_aimed(), nothing is fitted and no
+/// position table is needed.
 ///
 /// Source: this project; rotation after Su et al. 2021, equation 34.
 /// @param u     tokens, either sign

@@ -58,7 +58,7 @@ struct RepeatedTokensOptions {
 /// next in the second.
 ///
 /// Source: Elhage et al. 2021; Olsson et al. 2022.
-/// @param ids  those that are drawn from, each as likely as any other
+/// @param ids  the ids to draw from, all equally likely
 /// @throws ShapeError if there are no ids, or a number is below 1
 std::unique_ptr<Source> repeated_tokens(std::vector<std::int32_t> ids, const RepeatedTokensOptions& options = {});
 

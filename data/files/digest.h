@@ -68,8 +68,8 @@ class ChangedFile : public FormatError {
 };
 
 /// Files with their digests, taken before the files are read piece by piece and compared after: the digests
-/// in a result are those of the bytes that were read. Times do not tell: a file that is written through a
-/// memory map keeps its own (tmpfs), or shows it late.
+/// in a result are those of the bytes that were read. Modification times are not enough: a file written
+/// through a memory map keeps its time (tmpfs) or changes it late.
 class DigestedFiles {
  public:
   DigestedFiles() = default;

@@ -36,8 +36,7 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has);
 /// @throws as model_map_file() and family_map()
 ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts);
 
-/// How a family spells its rotary positions in config.json, and what it takes where nothing is said:
-/// [positions.rope].
+/// How a family spells its rotary positions in config.json, and its defaults: [positions.rope].
 /// @param d_head  channels of a head
 /// @throws FormatError if the scaling is not known, naming it
 RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys = {});

@@ -43,7 +43,7 @@ struct DisentangledMap {
   DisentangledOptions rows;  ///< which of them an offset reads
 };
 
-/// How config.json spells rotary positions, and what is taken where it says nothing.
+/// How config.json spells rotary positions, and the defaults for missing keys.
 struct RopeKeys {
   double base = 10000;
   std::string base_key = "rope_theta";
@@ -76,7 +76,7 @@ struct PositionMap {
 struct OthersMap {
   std::vector<Index> layers;  ///< ascending; empty: all are alike
   Index window = 0;
-  PositionMap positions;  ///< none or rotary, turning as many channels as the stack's
+  PositionMap positions;  ///< no position term, or rotary with as many channels as the stack's
 };
 
 /// Images instead of words: patches, projected linearly, after tokens that are always the same.
@@ -158,7 +158,7 @@ struct ModelMap {
       classifiers;           ///< of images: tensors NAME.weight (labels, d_model), NAME.bias; see Model::classes
   Index longest = 0;         ///< longest document the positions allow, in tokens; 0: any
   Index longest_target = 0;  ///< the same of an encoder-decoder's target; 0: as `longest`
-  std::vector<std::string> ignored;  ///< tensors that say nothing new: masks, position numbers; "*" stands for anything
+  std::vector<std::string> ignored;  ///< redundant tensors: masks, position numbers; "*" matches any text
 };
 
 }  // namespace headwave

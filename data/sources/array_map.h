@@ -23,7 +23,7 @@ struct AttentionFacts {
 /// "num_heads 8, causal 1"; "nothing" where no fact is set.
 std::string text_of(const AttentionFacts& facts);
 
-/// The facts of a map, and of those that it does not set the numbers beside the arrays
+/// The facts of a map; those that it does not state come from the numbers beside the arrays
 /// (NamedArrays::number()).
 /// @throws FormatError if a number is out of range
 AttentionFacts attention_facts(const NamedArrays& arrays, const AttentionFacts& mapped);
@@ -55,7 +55,7 @@ std::string axes_text(const std::vector<ArrayAxis>& axes);
 /// The arrays of one kind, of all layers and documents.
 struct MappedArray {
   std::string name;             ///< a pattern (found_arrays.h) with {layer} and {document}; empty: not stored
-  std::vector<ArrayAxis> axes;  ///< empty: the usual ones for their number
+  std::vector<ArrayAxis> axes;  ///< empty: the default axes for the number of axes
   Index first_number = 0;       ///< the lowest {layer}
   Index first_layer = 0;        ///< the layer that it stands for
   std::vector<Index> layers;    ///< along the axis of layers; empty: first_layer, first_layer + 1, ...

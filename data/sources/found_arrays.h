@@ -16,9 +16,9 @@ namespace headwave {
 
 /// The values of {layer} and {document} with which a pattern fits a name.
 struct NameMatch {
-  Index number = -1;     ///< {layer}; -1: the pattern has none
+  Index number = -1;     ///< {layer}; -1: not in the pattern
   std::string digits;    ///< the number as it is written: "07"
-  std::string document;  ///< {document}; empty: the pattern has none
+  std::string document;  ///< {document}; empty: not in the pattern
 };
 
 /// Whether a name fits a pattern. Of several ways to fit, the one with the shortest document counts.
@@ -62,7 +62,7 @@ struct FoundArrays {
 /// What is known before the search for arrays.
 struct ArraySearch {
   std::optional<ArrayMap> map;  ///< unset: by the usual names
-  std::optional<Index> layer;   ///< that states enter where names do not say it; unset: 0
+  std::optional<Index> layer;   ///< layer that states enter if names do not say it; unset: 0
   bool one_document = false;    ///< the arrays are of one document: three axes are layer, token, width
 };
 

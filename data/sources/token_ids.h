@@ -19,7 +19,7 @@ struct PackingOptions {
   /// most usual_documents.
   std::optional<Index> documents;
   /// T, tokens per document, special tokens included. Not given: 512, or `positions` where they are fewer,
-  /// and what is shorter than that is one document of its own length.
+  /// and a shorter input is one document.
   std::optional<Index> length;
   bool special_tokens = true;  ///< put the tokenizer's opening and closing token around every document
   bool allow_unknown = false;  ///< take a text whose tokens are nearly all unknown, see UnknownTokens
