@@ -119,7 +119,7 @@ class ValueProbe : public Probe {
   Index layer_ = -1;                ///< layer whose value lengths are known; -1: none
   Matrix lengths_;                  ///< (heads, keys)  n_j of that layer
   Matrix trace_, pairs_;            ///< (rows, 2 reach + 1)  sum of N[i, i + t], and how many
-  Vector live_, handing_;           ///< (rows)  rows of A, and of N, that are not zero
+  Vector live_, handing_;           ///< (rows)  number of rows of A, and of N, that are not zero
   Vector weight_first_;             ///< (rows)  sums over these rows
   Vector norm_first_, on_special_;  ///< (rows)
   Eigen::ArrayXd wide_;             ///< (keys)  work space

@@ -71,8 +71,8 @@ struct MeanChange {
 MeanChange mean_change(const std::vector<Matrix>& first, const std::vector<Matrix>& second, bool paired,
                        const MeanChangeOptions& options = {});
 
-/// The fewest blocks in each of two sets as large, or of pairs, with which mean_change() can call anything at
-/// a level.
+/// The fewest blocks, in each of two equally large sets or of pairs, with which mean_change() can call a
+/// change at a level.
 Index blocks_for(double level, bool paired);
 
 /// Loss of all documents together.

@@ -152,9 +152,9 @@ struct MeanKeysOptions {
 /// what its queries make of positions: a head that reads positions alone does not change, a head that reads
 /// words spreads its attention. Values stay each document's own.
 ///
-/// A position that only some documents reach takes the mean over those; with N of them one N-th of it is the
-/// document's own key. All means are taken in one pass, so those of later layers are of the model before any
-/// key was replaced. Weights stay as trained: what reads those alone does not know of it.
+/// At a position that only N documents reach, the mean is over these N, so it contains a share 1 / N of each
+/// document's own key. All means are computed in one pass of the model before any key is replaced. Weights stay
+/// as trained: analyses of weights alone do not change.
 ///
 /// Source: this project; mean ablation after Wang et al. 2023.
 /// @param documents  two or more; the changed model refuses, by name, a document longer than all of these
