@@ -55,10 +55,10 @@ enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicat
 ///
 /// Duplicate and induction scores count what precedes the query alone, wherever a window ends; the baseline
 /// knows the mask and the window. On a text of random tokens, repeated, the induction score is the mean
-/// weight on the token that followed the current one in the copy before. Thresholds do not see how a head
-/// does what it does: on ordinary text an induction head may be called a sink, since most queries give it
-/// nothing to copy; on short documents every head has one. In cross-attention queries and keys are different
-/// sequences: what compares positions or tokens is undefined.
+/// weight on the token that followed the current one in the copy before. Thresholds see weights alone. On
+/// ordinary text an induction head may be called a sink, since most queries give it nothing to copy; on short
+/// documents every head has a sink. In cross-attention queries and keys are different sequences: what
+/// compares positions or tokens is undefined.
 ///
 /// Source: Voita et al. 2019 (1, 2); Clark et al. 2019 (previous, next); Olsson et al. 2022
 /// (induction); Gu et al. 2025 (3), there 1-based.
@@ -67,10 +67,10 @@ struct HeadTypes {
   AttentionKind kind = AttentionKind::self;
   HeadTypeOptions options;
   Index documents = 0;
-  Matrix scores;             ///< (head_scores, rows)
-  Matrix argmax_share;       ///< (rows, 2 reach + 1)  equation (1)
-  Vector positional_share;   ///< (rows)  equation (2)
-  Vector positional_offset;  ///< (rows)  its t in tokens; NaN also: none within reach, or at its end by half or less
+  Matrix scores;                 ///< (head_scores, rows)
+  Matrix argmax_share;           ///< (rows, 2 reach + 1)  equation (1)
+  Vector positional_share;       ///< (rows)  equation (2)
+  Vector positional_offset;      ///< (rows)  its t in tokens; NaN: none within reach, or at its end with half or less
   std::vector<Index> sink_position;  ///< (rows)  the key of sink_weight in the first document; -1: undefined
   std::vector<HeadType> types;       ///< (rows)
 

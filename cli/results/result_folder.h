@@ -25,7 +25,7 @@ struct FolderOptions {
   HeadTableOptions table;  ///< its heads are those of `drawing`
 };
 
-/// What the figures of a command show; other options are not offered.
+/// Which options of figures a command offers.
 struct DrawnHere {
   bool heads = true;     ///< single heads: --heads
   bool maps = true;      ///< attention maps: --map-tokens
