@@ -962,7 +962,7 @@ expect 1 "$problem" -q $sound "$work/unsound" --resume
 resumed="-q run --model $work/bert --ids $work/line.txt --out $work/u $quick"
 expect 0 "" $resumed --resume
 expect 0 "is finished" ${resumed#-q } --resume
-expect 0 "nothing was kept of an earlier run: beginning with the first document" ${resumed#-q } --resume --out "$work/u2"
+expect 0 "nothing was kept of an earlier run: beginning with the first document" run --model "$work/bert" --ids "$work/line.txt" --out "$work/u2" $quick --resume
 changed="run --model $work/bert --ids $work/line.txt --out $work/changed $quick --intervene without-heads=L0H1"
 expect 0 "wrote" $changed
 expect 0 "is finished" $changed --resume
