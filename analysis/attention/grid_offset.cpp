@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,14 +69,12 @@ void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags
     if (found.weight(row, places.place(lag.down, lag.right)) > found.weight(row, places.place(best.down, best.right)))
       best = lag;
   const Index at = places.place(best.down, best.right);
-  const double mean = found.null_weight(row, at), skewness = std::max(0.0, found.null_skewness(row, at));
+  const OffsetTest test = offset_test(found.weight(row, at), found.null_weight(row, at), found.null_deviation(row, at),
+                                      found.null_skewness(row, at), z);
   found.peak[row] = found.weight(row, at);
-  found.chance[row] = mean;
-  found.threshold[row] = mean + found.null_deviation(row, at) * (z + skewness * (z * z - 1) / 6);
-  // A head that gives every key the same weight from everywhere has a null without spread: nothing rises but
-  // rounding.
-  const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
-  if (!(found.peak[row] > found.threshold[row] + rounding)) return;
+  found.chance[row] = found.null_weight(row, at);
+  found.threshold[row] = test.threshold;
+  if (!test.stands_out) return;
   const bool ends = ends_at(best.down, found.grid.rows) || ends_at(best.right, found.grid.columns);
   OffsetStatus& status = found.status[static_cast<std::size_t>(row)];
   status = best.distance() == 0 ? OffsetStatus::self : ends ? OffsetStatus::edge : OffsetStatus::offset;

@@ -1,7 +1,6 @@
 #include "offset_trace.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "query_bands.h"
 
-#include <algorithm>
 #include <cmath>
 #include <ranges>
 #include <utility>

@@ -8,11 +8,9 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
-#include "../../core/model/head_weights.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/process/threads.h"
 #include "position_components.h"
-#include "state_moments.h"
 
 namespace headwave {
 

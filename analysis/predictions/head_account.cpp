@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,7 +16,6 @@
 #include "../attention/offset_trace.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
-#include "account_documents.h"
 
 namespace headwave {
 
@@ -640,9 +638,8 @@ std::vector<Field> describe(const HeadAccount& account) {
              account.null_strength, no_null);
   fields.add("null_high", heads, "1", "strength of that profile with places in random order: largest of the draws",
              account.null_high, no_null);
-  describe_p_values(fields, heads,
-                    {"strength", "with places in random order", no_null, account.null_strength, account.null_high,
-                     account.p_value, account.q_value});
+  describe_p_values(fields, heads, account.p_value, account.q_value,
+                    {"strength", "with places in random order", no_null});
   fields.note_all("documents", account.documents)
       .note_all("dealt_documents", account.dealt)
       .note_all("length", account.site.length)

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
-#include "../waves/delay_spectrum.h"
 #include "../waves/phase_delay.h"
 
 namespace headwave {

@@ -11,8 +11,6 @@
 
 #include "../../core/fields/fields.h"
 #include "../../core/process/threads.h"
-#include "../statistics/quantile.h"
-#include "head_account.h"
 
 namespace headwave {
 
@@ -78,20 +76,10 @@ SharesByDocument shares_of(const OffsetByQuerySums& sums, Index first_band, Inde
 }
 
 ShareInterval interval_of(const SharesByDocument& shares, const OffsetByQueryOptions& options, const Random& random) {
-  const auto documents = static_cast<Index>(shares.beyond.size());
-  ShareInterval result;
-  result.share = shares.share(std::vector<double>(shares.beyond.size(), 1.0));
-  result.lower = result.upper = Vector::Constant(result.share.size(), not_defined);
-  if (documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return result;
-  Matrix drawn(result.share.size(), options.resamples);
-  parallel_for(options.resamples, options.threads, [&](Index resample) {
-    Random own = random.stream(static_cast<std::uint64_t>(resample));
-    drawn.col(resample) = shares.share(drawn_times(documents, own));
-  });
-  const BootstrapInterval ends = bootstrap_interval(drawn, result.share, documents, options.coverage);
-  result.lower = ends.lower;
-  result.upper = ends.upper;
-  return result;
+  const Vector share = shares.share(std::vector<double>(shares.beyond.size(), 1.0));
+  const auto resampled = [&](const std::vector<double>& times) { return shares.share(times); };
+  const BootstrapInterval ends = bootstrap_interval(share, std::ssize(shares.beyond), options, random, resampled);
+  return {share, ends.lower, ends.upper};
 }
 
 void set_shares(const OffsetByQuerySums& sums, OffsetByQuery& found) {

@@ -7,6 +7,7 @@
 #include "../../core/fields/field.h"
 #include "../attention/query_bands.h"
 #include "../pass/analysis_kind.h"
+#include "../statistics/quantile.h"
 #include "head_account.h"
 
 namespace headwave {
@@ -26,13 +27,8 @@ struct OffsetByQuerySums {
       : total(std::move(document)), beyond{total.beyond}, queries{total.queries} {}
 };
 
-struct OffsetByQueryOptions {
+struct OffsetByQueryOptions : ResampleOptions {
   BandPeakOptions peaks;
-  Index resamples = 200;      ///< of the documents behind intervals; fewer than 2: no intervals
-  Index least_documents = 5;  ///< with queries in a band, for its interval
-  double coverage = 0.9;      ///< of the intervals
-  std::uint64_t seed = 1;
-  int threads = 1;  ///< changes no digit
 };
 
 /// The cause of a peak.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,7 +18,6 @@
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/process/threads.h"
 #include "../positions/position_spectrum.h"
-#include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
@@ -293,9 +291,8 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
              atlas.other_r2, reason);
   fields.add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
              atlas.other_null_quantile, no_null);
-  describe_p_values(fields, heads,
-                    {"other_r2", "under random rotations of the keys, heads pooled", no_null, atlas.null_median,
-                     atlas.null_quantile, atlas.p_value, atlas.q_value});
+  describe_p_values(fields, heads, atlas.p_value, atlas.q_value,
+                    {"other_r2", "under random rotations of the keys, heads pooled", no_null});
   fields.add("null_median", heads, "1", "median of toeplitz_r2 under random rotations of the keys", atlas.null_median,
              no_null);
   fields

@@ -16,8 +16,6 @@
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
-#include "../statistics/false_discovery.h"
-#include "../statistics/quantile.h"
 
 namespace headwave {
 
@@ -183,29 +181,25 @@ DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::
   return mean;
 }
 
-/// Percentile intervals over documents drawn with replacement.
+/// Intervals of the offsets and, below them, of the agreements.
 void set_intervals(RotaryWave& result, const std::vector<DocumentRotary>& documents, const RotarySearch& search) {
   const RotaryWaveOptions& options = result.options;
-  if (result.documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return;
   const Index rows = result.grid.rows();
-  Matrix offsets(rows, options.resamples), agreements(rows, options.resamples);
-  parallel_for(options.resamples, options.threads, [&](Index resample) {
-    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(resample));
-    const std::vector<double> times = drawn_times(result.documents, random);
-    const MatrixC c = search.coefficients(mean_of(documents, times));
-    const Matrix kernel = search.kernel(c);
-    agreements.col(resample) = search.agreement(c);
-    for (Index row = 0; row < rows; ++row)
-      offsets(row, resample) = peak_offset(kernel.row(row).transpose(), options.reach);
-  });
-  const auto ends_of = [&](const Matrix& drawn, const Vector& estimate) {
-    return bootstrap_interval(drawn, estimate, result.documents, options.coverage);
-  };
-  const BootstrapInterval offset = ends_of(offsets, result.estimate), agreement = ends_of(agreements, result.agreement);
-  result.lower = offset.lower;
-  result.upper = offset.upper;
-  result.agreement_lower = agreement.lower;
-  result.agreement_upper = agreement.upper;
+  Vector estimates(2 * rows);
+  estimates << result.estimate, result.agreement;
+  const BootstrapInterval ends = bootstrap_interval(
+      estimates, result.documents, options, Random(options.seed), [&](const std::vector<double>& times) {
+        const MatrixC c = search.coefficients(mean_of(documents, times));
+        const Matrix kernel = search.kernel(c);
+        Vector numbers(2 * rows);
+        for (Index row = 0; row < rows; ++row) numbers[row] = peak_offset(kernel.row(row).transpose(), options.reach);
+        numbers.tail(rows) = search.agreement(c);
+        return numbers;
+      });
+  result.lower = ends.lower.head(rows);
+  result.upper = ends.upper.head(rows);
+  result.agreement_lower = ends.lower.tail(rows);
+  result.agreement_upper = ends.upper.tail(rows);
 }
 
 void set_null(RotaryWave& result, const RotarySearch& search) {
@@ -311,9 +305,7 @@ RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadG
   result.pair_offset = result.coefficient.unaryExpr([](const Complex& c) { return -std::arg(c); }).real();
   for (Index row = 0; row < grid.rows(); ++row)
     result.pair_offset.row(row).array() /= layer_frequency.row(row / grid.heads).array();
-  for (Vector* vector : {&result.estimate, &result.offset, &result.weight, &result.lower, &result.upper,
-                         &result.agreement_lower, &result.agreement_upper, &result.null_median, &result.null_quantile})
-    *vector = Vector::Constant(grid.rows(), not_defined);
+  result.estimate = result.offset = result.weight = Vector::Constant(grid.rows(), not_defined);
   set_null(result, search);
   set_offsets(result);
   set_intervals(result, documents, search);
@@ -399,9 +391,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
       "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
       wave.agreement, silent + "; or no pair turns as far");
   fields.interval("agreement", heads, wave.agreement_lower, wave.agreement_upper, no_interval);
-  describe_null(
-      fields, heads,
-      {"agreement", "with random phases", no_null, wave.null_median, wave.null_quantile, wave.p_value, wave.q_value});
+  describe_null(fields, heads, wave, {"agreement", "with random phases", no_null});
   fields.add("coherence", heads, "1",
              "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted",
              wave.coherence, silent);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <tuple>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "../../core/numbers/fft.h"
 #include "../pass/analysis_kind.h"
 #include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
 
 namespace headwave {
 
@@ -54,22 +54,17 @@ class RotaryProbe : public Probe {
   DocumentRotary found_;
 };
 
-struct RotaryWaveOptions {
+struct RotaryWaveOptions : ResampleOptions {
   Index reach = 64;  ///< offsets |t| <= reach are searched, in tokens
   bool causal = true;
   Index length = 0;  ///< T: some scalings make frequencies depend on it
   double score_scale = 1;
-  Index draws = 1000;         ///< of the null: they cost next to nothing
-  double level = 0.05;        ///< share of the heads with an offset that may be false
-  Index resamples = 200;      ///< bootstrap resamples of the documents
-  double coverage = 0.9;      ///< of the intervals
-  Index least_documents = 5;  ///< fewer give no interval
-  std::uint64_t seed = 1;
-  int threads = 1;  ///< changes no digit
+  Index draws = 1000;   ///< of the null: they cost next to nothing
+  double level = 0.05;  ///< share of the heads with an offset that may be false
 };
 
-/// The wave that a rotary model has built in, and where it points each head.
-struct RotaryWave {
+/// The wave that a rotary model has built in, where it points each head, and the null of the agreement.
+struct RotaryWave : NullTest {
   HeadGrid grid;
   RotaryWaveOptions options;
   Index documents = 0;
@@ -89,8 +84,6 @@ struct RotaryWave {
   Vector coherence;        ///< (rows)  equation (3)
   Vector agreement;        ///< (rows)  of pairs that turn within the search; NaN: none does
   Vector agreement_lower, agreement_upper;  ///< (rows)  ends of its interval
-  Vector null_median, null_quantile;        ///< (rows)  of the agreement; null_quantile at 1 - level
-  Vector p_value, q_value;                  ///< (rows)
   std::vector<PredictedStatus> status;      ///< (rows)
 };
 

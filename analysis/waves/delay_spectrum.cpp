@@ -14,8 +14,6 @@
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/scale.h"
 #include "../../core/process/threads.h"
-#include "../statistics/false_discovery.h"
-#include "../statistics/quantile.h"
 
 namespace headwave {
 
@@ -75,55 +73,47 @@ const PhaseRotation& RandomRotations::of(Index row, Index rank, Index draw) cons
 
 namespace {
 
-/// t^ of every head under resampled documents: (rows, resamples).
-Matrix resampled(const CrossSpectra& spectra, const DelaySpectrumOptions& options) {
-  const auto documents = static_cast<Index>(spectra.by_document.size());
-  Matrix offsets(spectra.grid.rows(), options.resamples);
-  parallel_for(options.resamples, options.threads, [&](Index resample) {
-    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(resample));
-    const std::vector<double> times = drawn_times(documents, random);
-    MatrixC sum = MatrixC::Zero(spectra.length / 2 + 1, spectra.grid.rows());
-    for (std::size_t d = 0; d < times.size(); ++d)
-      if (times[d] > 0) sum += times[d] * spectra.by_document[d];
-    const std::vector<Delay> found = delays(sum, spectra.length, options.delay);
-    for (std::size_t row = 0; row < found.size(); ++row) offsets(static_cast<Index>(row), resample) = found[row].offset;
-  });
-  return offsets;
+/// One number of every head's delay.
+Vector numbers_of(const std::vector<Delay>& delays, double Delay::*number) {
+  Vector numbers(std::ssize(delays));
+  for (std::size_t row = 0; row < delays.size(); ++row) numbers[static_cast<Index>(row)] = delays[row].*number;
+  return numbers;
+}
+
+/// Delays over the first documents, each counted so many times.
+std::vector<Delay> delays_of(const CrossSpectra& spectra, const std::vector<double>& times,
+                             const DelayOptions& options) {
+  MatrixC sum = MatrixC::Zero(spectra.length / 2 + 1, spectra.grid.rows());
+  for (std::size_t d = 0; d < times.size(); ++d)
+    if (times[d] > 0) sum += times[d] * spectra.by_document[d];
+  return delays(sum, spectra.length, options);
 }
 
 void set_intervals(const CrossSpectra& spectra, DelaySpectrum& result) {
   const DelaySpectrumOptions& options = result.options;
-  if (result.documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return;
-  const Matrix offsets = resampled(spectra, options);
-  const BootstrapInterval ends = bootstrap_interval(offsets, result.estimate, result.documents, options.coverage);
-  result.lower = ends.lower;
-  result.upper = ends.upper;
+  BootstrapInterval ends = bootstrap_interval(
+      result.estimate, result.documents, options, Random(options.seed), [&](const std::vector<double>& times) {
+        return numbers_of(delays_of(spectra, times, options.delay), &Delay::offset);
+      });
+  result.lower = std::move(ends.lower);
+  result.upper = std::move(ends.upper);
 }
 
 /// The heads' coherences over the documents that the null is of.
 Vector coherence_like_null(const CrossSpectra& spectra, const DelaySpectrum& result) {
   if (spectra.null_documents == 0 || spectra.null_documents >= result.documents) return result.coherence;
-  MatrixC sum = MatrixC::Zero(spectra.length / 2 + 1, spectra.grid.rows());
-  for (Index d = 0; d < spectra.null_documents; ++d) sum += spectra.by_document[static_cast<std::size_t>(d)];
-  const std::vector<Delay> found = delays(sum, spectra.length, result.options.delay);
-  Vector coherence(result.coherence.size());
-  for (Index row = 0; row < coherence.size(); ++row) coherence[row] = found[static_cast<std::size_t>(row)].coherence;
-  return coherence;
+  const std::vector<double> once(static_cast<std::size_t>(spectra.null_documents), 1.0);
+  return numbers_of(delays_of(spectra, once, result.options.delay), &Delay::coherence);
 }
 
 void set_null(const CrossSpectra& spectra, DelaySpectrum& result) {
-  const auto draws = static_cast<Index>(spectra.null.size());
-  Matrix coherence(result.grid.rows(), draws);
-  parallel_for(draws, result.options.threads, [&](Index draw) {
-    const std::vector<Delay> found =
-        delays(spectra.null[static_cast<std::size_t>(draw)], result.length, result.options.delay);
-    for (std::size_t row = 0; row < found.size(); ++row)
-      coherence(static_cast<Index>(row), draw) = found[row].coherence;
+  Matrix coherence(result.grid.rows(), std::ssize(spectra.null));
+  parallel_for(coherence.cols(), result.options.threads, [&](Index draw) {
+    const MatrixC& cross = spectra.null[static_cast<std::size_t>(draw)];
+    coherence.col(draw) = numbers_of(delays(cross, result.length, result.options.delay), &Delay::coherence);
   });
-  result.p_value = pooled_p_values(coherence_like_null(spectra, result), coherence, NullScale::coherence);
-  result.q_value = q_values(result.p_value);
-  result.null_median = row_quantiles(coherence, 0.5);
-  result.null_quantile = row_quantiles(coherence, 1 - result.options.level);
+  static_cast<NullTest&>(result) =
+      null_test(coherence_like_null(spectra, result), coherence, NullScale::coherence, result.options.level);
 }
 
 /// What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of
@@ -198,8 +188,7 @@ DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std:
   const Index rows = spectra.grid.rows();
   for (Vector* vector :
        {&result.estimate, &result.offset, &result.coherence, &result.runner_up, &result.runner_up_share,
-        &result.envelope_offset, &result.envelope_phase, &result.envelope_coherence, &result.lower, &result.upper,
-        &result.null_median, &result.null_quantile, &result.p_value, &result.q_value})
+        &result.envelope_offset, &result.envelope_phase, &result.envelope_coherence})
     *vector = Vector::Constant(rows, not_defined);
   const std::vector<Delay> found = delays(result.cross, spectra.length, options.delay);
   const std::vector<EnvelopeDelay> envelopes = envelope_delays(result.cross, spectra.length, options.delay);
@@ -244,9 +233,7 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
         .note("resamples", options.resamples);
   fields.add("coherence", heads, "1", "share of the cross-spectrum that agrees on the delay", spectrum.coherence,
              nothing);
-  describe_null(fields, heads,
-                {"coherence", "where keys read at random, heads pooled", no_null, spectrum.null_median,
-                 spectrum.null_quantile, spectrum.p_value, spectrum.q_value});
+  describe_null(fields, heads, spectrum, {"coherence", "where keys read at random, heads pooled", no_null});
   fields.add("runner_up", heads, "token", "delay of the second highest peak", spectrum.runner_up, no_other);
   fields.add("runner_up_share", heads, "1", "height of the second highest peak over the highest",
              spectrum.runner_up_share, no_other);

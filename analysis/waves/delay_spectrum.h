@@ -8,6 +8,7 @@
 #include "../../core/fields/head_grid.h"
 #include "../pass/analysis_kind.h"
 #include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
 #include "delay.h"
 #include "wave_chain.h"
 
@@ -80,18 +81,14 @@ struct CrossSpectra {
   }
 };
 
-struct DelaySpectrumOptions {
+struct DelaySpectrumOptions : ResampleOptions {
   DelayOptions delay;
-  Index resamples = 200;      ///< bootstrap resamples of the documents
-  double coverage = 0.9;      ///< of the interval
-  double level = 0.05;        ///< share of the heads given an offset that may be false
-  Index least_documents = 5;  ///< fewer give no interval
-  std::uint64_t seed = 1;
-  int threads = 1;  ///< changes no digit
+  double level = 0.05;  ///< share of the heads given an offset that may be false
 };
 
-/// The delay of every head to parts of a token, with its uncertainty over documents and its null.
-struct DelaySpectrum {
+/// The delay of every head to parts of a token, with its uncertainty over documents and the null of its
+/// coherence.
+struct DelaySpectrum : NullTest {
   std::string name;       ///< of the Fields: "delay_spectrum"
   std::string long_name;  ///< what the cross-spectrum is of
   HeadGrid grid;
@@ -104,9 +101,7 @@ struct DelaySpectrum {
   Vector coherence;                     ///< (rows)
   Vector runner_up, runner_up_share;    ///< (rows)
   Vector envelope_offset, envelope_phase, envelope_coherence;  ///< (rows)  envelope_delays() of the mean
-  Vector lower, upper;                ///< (rows)  ends of the interval, tokens; NaN: too few documents
-  Vector null_median, null_quantile;  ///< (rows)  of the coherence; null_quantile at 1 - level
-  Vector p_value, q_value;            ///< (rows)
+  Vector lower, upper;  ///< (rows)  ends of the interval, tokens; NaN: too few documents
   DelaySpectrumOptions options;
 };
 
