@@ -308,8 +308,7 @@ std::vector<Field> describe(const HeadClusters& clusters, const std::string& gro
   fields.add("share", {layer, head, cluster}, "1", "share of a head's documents in a cluster", clusters.shares);
   fields.add("label", {document_axis(clusters.documents), layer, head}, "1", "cluster of a head in a document",
              clusters.labels);
-  fields.add("centroid", {cluster, offset_axis("window_offset", -w, w)}, "1", "mean vector of a cluster",
-             clusters.centroids);
+  fields.add("centroid", {cluster, offset_axis("offset", -w, w)}, "1", "mean vector of a cluster", clusters.centroids);
   fields.add("mass", {cluster}, "1", "share of all vectors in a cluster", clusters.mass);
   add_chosen(fields, clusters);
   add_sweep(fields, clusters);

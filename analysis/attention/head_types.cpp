@@ -135,7 +135,7 @@ std::vector<Field> describe(const HeadTypes& types) {
   const bool cross = types.kind == AttentionKind::cross;
   const bool causal = types.kind == AttentionKind::causal;
   const Axis layer = layer_axis(types.grid.layers), head = head_axis(types.grid.heads);
-  const Axis offset = offset_axis("argmax_offset", -types.options.reach, types.options.reach);
+  const Axis offset = offset_axis("offset", -types.options.reach, types.options.reach);
   const char* const ties = "the lesser |t|, then the left";
   Fields fields("head_types");
   add_kind(fields, {layer, head}, types);

@@ -566,7 +566,7 @@ HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const
 
 std::vector<Field> describe(const HeadAccount& account) {
   const Axis layer = layer_axis(account.site.grid.layers), head = head_axis(account.site.grid.heads);
-  const Axis offset = offset_axis("account_offset", -account.site.reach, account.site.reach);
+  const Axis offset = offset_axis("offset", -account.site.reach, account.site.reach);
   const Axis term{"term", "1",
                   "what a dealt profile keeps of a head's attention: each term includes the terms before it",
                   std::vector<std::string>{"position", "self", "order"}};

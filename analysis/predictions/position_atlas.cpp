@@ -266,7 +266,7 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
   const char* const proxy = "proxy: positions and words as the embedding gives them";
   Fields fields("position_atlas");
   fields
-      .add("offset", heads, "token", "offset that the weights alone predict", atlas.offset,
+      .add("predicted_offset", heads, "token", "offset that the weights alone predict", atlas.offset,
            atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined)
       .note("layers_above_0", proxy);
   fields
@@ -279,7 +279,7 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
       .note("level", null.level)
       .note("least_times", atlas.options.least_times)
       .note("reach", atlas.reach);
-  fields.add("weight", heads, "1",
+  fields.add("predicted_weight", heads, "1",
              "softmax of the kernel at its maximum: the share of attention over the offsets searched", atlas.weight,
              reason);
   fields.add("chance", heads, "1", "weight there if the kernel were flat: one part for each offset searched",
@@ -304,7 +304,7 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
   fields.add("key_only_share", heads, "1", "share of the key-only term b_Q.k in the row-centred score variance",
              atlas.key_only_share, reason);
   fields
-      .add("kernel", {layer, head, offset_axis("kernel_offset", -atlas.reach, atlas.reach)}, "1",
+      .add("kernel", {layer, head, offset_axis("offset", -atlas.reach, atlas.reach)}, "1",
            "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and self_term",
            atlas.kernel)
       .note("length", atlas.length)
@@ -324,7 +324,7 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
     kernels.push_back(term.added ? term.added->kernel(head, reach) : term.turned->kernel(reach));
   Fields fields("position_term");
   fields
-      .add("kernel", {head_axis(stack.block.heads), offset_axis("kernel_offset", -reach, reach)}, "1",
+      .add("kernel", {head_axis(stack.block.heads), offset_axis("offset", -reach, reach)}, "1",
            term.added ? "what the position term adds to a scaled score at an offset"
                       : "factor by which the position term changes q.k of equal vectors at an offset",
            kernels)

@@ -141,7 +141,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
 /// Fields position_atlas/...; only the first two, undefined with the reason, where there is no atlas.
 std::vector<Field> describe(const PositionAtlas& atlas);
 
-/// The kernel of a position term by itself, position_term/kernel (head, kernel_offset); none where there is
+/// The kernel of a position term by itself, position_term/kernel (head, offset); none where there is
 /// no term.
 std::vector<Field> position_term_fields(const Stack& stack, Index reach);
 

@@ -379,7 +379,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
   fields.add("upper", heads, "token", "upper end of the interval of estimate", wave.upper, no_interval);
   fields.add("predicted_weight", heads, "1", "softmax of the position kernel there, over the offsets searched",
              wave.weight, silent);
-  fields.add("kernel", {layer, head, offset_axis("rotary_offset", -options.reach, options.reach)}, "1",
+  fields.add("kernel", {layer, head, offset_axis("offset", -options.reach, options.reach)}, "1",
              "position kernel kappa(t): scaled score of the mean query and the mean key at an offset, the first token "
              "left out",
              wave.kernel, "the causal mask forbids the offset, or nothing turns");

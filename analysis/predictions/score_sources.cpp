@@ -709,7 +709,7 @@ std::vector<Field> describe(const ScoreSources& found) {
   const Axis layer = layer_axis(found.site.grid.layers), head = head_axis(found.site.grid.heads);
   const Axis source =
       source_axis("source", "source of what a layer reads; later layers are no source of it", found.sources);
-  const Axis offset = offset_axis("kernel_offset", -found.reach, found.reach);
+  const Axis offset = offset_axis("offset", -found.reach, found.reach);
   const Axis near{"content_offset", "token", "key position minus query position",
                   std::vector<std::int64_t>(content_offsets.begin(), content_offsets.end())};
   const std::vector<Axis> heads{layer, head}, shares{layer, head, source}, contents{near, layer, head},

@@ -222,7 +222,7 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
   const std::string no_null = "no null was drawn", no_other = "there is no other peak within the search";
   Fields fields(spectrum.name);
   fields
-      .add("offset", heads, "token", "delay" + of + ", where it can be told from chance", spectrum.offset,
+      .add("predicted_offset", heads, "token", "delay" + of + ", where it can be told from chance", spectrum.offset,
            "the coherence does not rise above its null (q_value above level), or there is none" + edge)
       .note("level", options.level)
       .note("reach", reach);
