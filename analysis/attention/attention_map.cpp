@@ -18,7 +18,7 @@ std::string token_label(const TokenSequence& tokens, Index position) {
   return std::to_string(position);
 }
 
-/// Of stored states only the document knows how many there are.
+/// Labels of all tokens. Stored states may have no ids; then the document gives their number.
 std::vector<std::string> labels_of(const TokenSequence& tokens, const Document& document) {
   const Index length = tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
   std::vector<std::string> labels;
@@ -39,8 +39,8 @@ Index shown_of(const MapOptions& options, Index length) {
   return std::min(options.tokens, length - std::max<Index>(options.first, 0));
 }
 
-/// Where a window may begin: one beside the other as far as they go, eight at most. Of queries and keys of
-/// different texts none is typical.
+/// First tokens of the candidate windows: side by side, at most eight. Where queries and keys are different
+/// texts there is one.
 std::vector<Index> begins_of(const MapOptions& options, AttentionKind kind, Index length) {
   constexpr Index most = 8;
   if (options.first != typical_window) return {options.first};

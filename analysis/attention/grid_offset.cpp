@@ -45,7 +45,7 @@ struct GridLag {
   [[nodiscard]] Index distance() const { return down * down + right * right; }
 };
 
-/// Those of equation (2), the nearest first; up before down and left before right.
+/// The offsets of equation (2), the nearest first; up before down and left before right.
 std::vector<GridLag> searched_lags(const PatchGrid& grid) {
   std::vector<GridLag> lags;
   for (Index down = -grid.rows / 2; down <= grid.rows / 2; ++down)
@@ -55,12 +55,12 @@ std::vector<GridLag> searched_lags(const PatchGrid& grid) {
   return lags;
 }
 
-/// Whether the search ended there, though the grid goes on.
+/// Whether an offset lies at the end of the search although the grid goes on.
 bool ends_at(Index lag, Index side) {
   return std::abs(lag) == side / 2 && std::abs(lag) < side - 1 && lag != 0;
 }
 
-/// What one head's weights say, of equation (2) and its null.
+/// Equation (2) of one head, compared with its null.
 /// @param z  normal quantile that the maximum of so many offsets stays below
 void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags, double z) {
   const GridLags places(found.grid);
@@ -256,7 +256,7 @@ Axis lag_axis(const std::string& name, const std::string& long_name, Index side)
   return counting_axis(name, "patch", long_name, 1 - side, side - 1);
 }
 
-/// The null and what is left of the offset where it says something.
+/// Adds offsets, statuses and thresholds.
 void add_offsets(Fields& fields, const GridOffsets& found, const std::vector<Axis>& heads) {
   const std::string why =
       "status is self or flat: the maximum cannot be told from shuffled queries; or edge: it lies at the end of the "

@@ -181,7 +181,7 @@ void ValueProbe::see(const LayerValues& values) {
   for (Index head = 0; head < values.heads; ++head) {
     const Matrix v = values.values.middleCols(head / group * width, width).cast<double>();
     const Matrix turned = product(v, gram_of_head(*values.output, head, width));
-    // Rounding may leave a length of nothing a little below zero.
+    // Rounding may make the square of a zero length slightly negative.
     lengths_.row(head) = turned.cwiseProduct(v).rowwise().sum().cwiseMax(0.0).cwiseSqrt().transpose();
   }
   if (!are_finite(lengths_)) throw_not_finite("the length of a value", values.layer);

@@ -107,8 +107,8 @@ void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
       .note("minimum_prominence", spectrum.options.minimum_prominence);
 }
 
-/// Of the rows that the first document's tokens read, beside its words; where there are none, of all. Rows
-/// that were never trained are left out of both.
+/// The spectrum of the rows that the first document's tokens read, beside its words; without words, of all
+/// rows. Rows that were never trained are omitted.
 class PositionSpectrumAnalysis : public Analysis {
  public:
   using Analysis::Analysis;

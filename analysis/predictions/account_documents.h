@@ -16,7 +16,7 @@
 
 namespace headwave {
 
-/// The heads of one kind of attention that are accounted for, over documents of one length.
+/// The heads of one kind of attention in an account, over documents of one length.
 struct AccountSite {
   HeadGrid grid;
   AttentionKind kind = AttentionKind::self;
@@ -77,7 +77,7 @@ struct AccountHalf {
   }
 };
 
-/// What documents add up to.
+/// Sums over all documents.
 struct AccountSums {
   std::array<AccountHalf, 2> halves;
   template <class Self>
@@ -128,18 +128,18 @@ class AccountProbe : public Probe {
 /// @param sums  (heads, 2 reach + 1)
 void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 
-/// Attention of one layer of a site over queries and keys of our own making, with the model's scale, mask and
-/// position term; probes see it as layer 0.
+/// Attention of one layer of a site over given queries and keys, with the model's scale, mask and position
+/// term; probes see it as layer 0.
 /// @param place  of the layer in the grid
 /// @param added  (heads, 2 L - 1), L = longer()  added to the scores at t = -(L-1) .. L-1; or empty
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes);
 
-/// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes
-/// from how far apart query and key are.
+/// Offset profiles of a layer's heads with places in random order: the null of the hypothesis that a profile
+/// comes from the distance between query and key.
 ///
-/// A draw puts all places but those that stay in a random order p, one order for every document that is
-/// shown. The weight of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the
+/// A draw puts all places in a random order p, except those that stay; the order is the same for every
+/// document. The weight of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the
 /// distance no longer does; one that depends on the two places otherwise (a position table without order)
 /// stays as it is. Under a causal mask, which is about the true places, the distance alone is drawn: t =
 /// -|p(j) - p(i)|. In cross-attention places of queries and of keys are in two orders: nothing is at a

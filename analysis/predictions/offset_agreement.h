@@ -67,16 +67,16 @@ struct OffsetAgreement {
 /// A prediction meets the measured offset m if lower - tolerance <= m <= upper + tolerance, its interval
 /// where it has one, else the prediction itself. A head that is measured as `self` counts as m = 0.
 ///
-/// Attention may differ from what is predicted for good reasons: content, a sink or a mask draw it elsewhere,
-/// or the predicted offset is one that the causal mask forbids. Agreement of routes that share only the
-/// weights is the answer to why a head looks there.
+/// Attention may differ from a prediction for good reasons: content, a sink or a mask draws it elsewhere, or
+/// the causal mask forbids the predicted offset. Where routes agree that share nothing but the weights, they
+/// explain why the head looks there.
 ///
 /// The account predicts where its position profile is largest, for heads that have a preference at all: also
 /// where positions give only a part of the profile, which its verdict says.
 ///
-/// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever
-/// always says so is often right. Beside every count stands what three such constants would reach, and both
-/// over the strong heads.
+/// A count of agreements says little by itself: many heads look at themselves or at a neighbour, so a
+/// constant prediction is often right. Three constants are counted beside the predictions, over all measured
+/// heads and over the strong ones.
 OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPredictions& predictions,
                                  const OffsetAgreementOptions& options = {});
 

@@ -22,7 +22,7 @@ namespace headwave {
 // The two classes are not in an unnamed namespace: GCC would inline them more, fuse the products of complex numbers the
 // other way round, and change the last digit of results.
 
-/// What pairs of one rotation make of the offsets that are searched.
+/// Position kernels over the searched offsets, of layers that share one rotation.
 class TurnSearch {
  public:
   TurnSearch(const RotaryTerm& term, const RotaryWaveOptions& options)
@@ -54,7 +54,7 @@ class TurnSearch {
     return c;
   }
 
-  /// Of channels that do not turn.
+  /// The constant of (1): channels that do not turn.
   [[nodiscard]] Vector constant(const Matrix& query, const Matrix& key) const {
     const Index still = query.cols() - term_.channels;
     return options_.score_scale * query.rightCols(still).cwiseProduct(key.rightCols(still)).rowwise().sum();
@@ -72,7 +72,7 @@ class TurnSearch {
     return turned(c).rowwise().maxCoeff().cwiseQuotient(c.cwiseAbs().rowwise().sum());
   }
 
-  /// The same of the pairs that turn; 0 / 0 is NaN.
+  /// Equation (3) of the pairs that turn within the search; 0 / 0 is NaN.
   [[nodiscard]] Vector agreement(const MatrixC& c) const {
     return coherence(c * turns_.cast<std::complex<double>>().asDiagonal());
   }
@@ -92,7 +92,7 @@ class TurnSearch {
   Vector turns_;  ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
 };
 
-/// The same of every layer by its own rotation. Of layers that turn nothing all is zero, or NaN.
+/// The same for every layer, with its own rotation. Layers that turn nothing get zeros or NaN.
 class RotarySearch {
  public:
   RotarySearch(const std::vector<const RotaryTerm*>& terms, Index heads, const RotaryWaveOptions& options)
@@ -160,7 +160,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Means over documents with which they are counted `times`.
+/// Means over documents, each counted so many times.
 DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::vector<double>& times) {
   DocumentRotary mean;
   double count = 0;

@@ -14,9 +14,8 @@
 
 namespace headwave {
 
-/// Queries and keys of one document before they are turned, averaged over its tokens but the first, which is
-/// where attention goes that has no better place. Rows are heads of the grid; a key head stands in the row of
-/// every query head that reads it.
+/// Queries and keys of one document before they are turned, averaged over all tokens but the first, the usual
+/// sink. Rows are heads of the grid; a key head stands in the row of every query head that reads it.
 struct DocumentRotary {
   Matrix query, key;                  ///< (rows, d_head)  mean over tokens, with bias
   Matrix query_modulus, key_modulus;  ///< (rows, pairs)   mean modulus of a pair of channels
@@ -87,8 +86,7 @@ struct RotaryWave : NullTest {
   std::vector<PredictedStatus> status;      ///< (rows)
 };
 
-/// The rotary wave: what the mean query and the mean key of a head, turned by their distance, make of every
-/// offset.
+/// The rotary wave: the score of a head's mean query and mean key at every distance, after rotation.
 ///
 /// Before rotation, as complex numbers, pair m of a head's channels gives Re conj(q_m) k_m e^{i theta_m (j -
 /// i)} to the score. With means over tokens q^, k^:
@@ -97,22 +95,22 @@ struct RotaryWave : NullTest {
 ///     t_m = -arg C_m / theta_m                                                                 (2)
 ///
 /// so pair m asks for the offset t_m, modulo its period 2 pi / theta_m, with weight |C_m|: phase over
-/// frequency is the offset, as in phase_delay(), with frequencies that are known. This is the position term
-/// of head_account() that a rotation can have; what mean queries and keys hold of positions by themselves is
-/// left out.
+/// frequency is the offset, as in phase_delay(), with frequencies that are known. This is the part of the
+/// position term of head_account() that comes from the rotation alone; positions that mean queries and keys
+/// encode themselves are left out.
 ///
 ///     coherence = max_t kappa(t) / sum |C_m|                                                   (3)
 ///
 /// A pair that turns by less than half a turn within the search can hardly tell offsets apart there: it gives
 /// nearly the same to all, which the softmax does not see, or leans to one side. The agreement is (3) of the
 /// other pairs alone, the maximum over t and the sum both: 1 where they all ask for one offset, whatever the
-/// slow ones say. Its null: phases of C_m drawn at random, which keeps how much every pair has to say; p = (1
-/// + draws that agree as much) / (1 + draws). A few pairs agree easily by chance: where d_head is small,
-/// little can be told.
+/// slow ones say. Its null draws the phases of C_m at random and keeps their moduli; p = (1 + draws that
+/// agree as much) / (1 + draws). A few pairs agree easily by chance, so little can be said where d_head is
+/// small.
 ///
-/// Beside it stands how much a head uses a pair at all: the mean moduli of its queries and keys, whichever
-/// way they point. Its share by layer is the spectrum of the position term: what the spectrum of a position
-/// table is elsewhere.
+/// `use` is how much a head uses a pair at all: the mean modulus of its queries times that of its keys,
+/// whatever their phases. Its share by layer is the spectrum of the position term, as the spectrum of the
+/// position table is in models that have one.
 ///
 /// Source: this project; rotation after Su et al. 2021, use of frequencies after Barbero et al. 2025.
 /// @param documents  at least one

@@ -103,7 +103,7 @@ void add_centred(const Stretch& stretch, Index window, Eigen::Ref<Matrix32> scor
   }
 }
 
-/// Attention told apart by head, put together again.
+/// Adds up the parts of an attention that were split by head.
 Matrix32 together(const Matrix32& parts, const std::vector<StreamSource>& fine,
                   const std::vector<StreamSource>& sources, Index count) {
   Matrix32 sum = Matrix32::Zero(static_cast<Index>(sources.size()) * count, parts.cols());
@@ -223,7 +223,7 @@ class SourceProbe : public Probe {
 
   void turned(Eigen::Ref<Matrix32> rows) const { turn(term_, work_.stretch, work_.site->length, spec_.d_head, rows); }
 
-  /// Largest difference of the sum over parts, of the root mean square of what it should be.
+  /// Largest difference between the sum over parts and the real rows, relative to their root mean square.
   [[nodiscard]] double miss(const Matrix32& parts, const MatrixView32& real) const {
     const auto rows = real.middleRows(work_.stretch.first, count());
     Matrix32 rest = rows;
@@ -233,7 +233,7 @@ class SourceProbe : public Probe {
     return largest == 0 ? 0 : largest / scale;
   }
 
-  /// Equation (2) and its other side, of every part of one head's queries and keys.
+  /// Equation (2) and the same of the key side, for every part of one head's queries and keys.
   /// @param query, key  (parts * count, d_head)
   void add_kernels(Index head, Index window, const Eigen::Ref<const Matrix32>& query,
                    const Eigen::Ref<const Matrix32>& key, Eigen::Ref<Matrix> query_sums,
@@ -251,7 +251,7 @@ class SourceProbe : public Probe {
     }
   }
 
-  /// The same with attention told apart by head.
+  /// The same with the attention of earlier layers split by head.
   void add_earlier(Index head, Index window, KernelSums& sums) const {
     const Index d = spec_.d_head, fine = static_cast<Index>(fine_sources_.size());
     Matrix32 query = project_head(fine_, weights_->query, weights_->query_norm, count(), head, d);
@@ -302,7 +302,8 @@ class SourcePair {
   }
 
  private:
-  /// A document's layer is taken apart, on any thread; the second of the two goes on.
+  /// Called when a layer of one document is decomposed, from any thread; the second call of a layer
+  /// continues.
   void read(std::size_t place) {
     const std::lock_guard lock(mutex_);
     one_is_there_ = !one_is_there_;
@@ -320,7 +321,7 @@ class SourcePair {
     for (const Index head : work_.chosen[place]) add_tables(head, window, number, difference, sums);
   }
 
-  /// Equation (4): half the products of what two documents differ by.
+  /// Equation (4): half the products of the differences between two documents.
   void add_head(Index head, Index window, Index number, const StretchLayer& difference, ContentSums& sums) const {
     const Index d = spec_.d_head, count = work_.stretch.count, shared = spec_.key_head(head) * d;
     Matrix32 all_query = Matrix32::Zero(count, d), all_key = Matrix32::Zero(count, d);
@@ -352,8 +353,8 @@ class SourcePair {
     return pairs == 0 ? 0 : 0.5 * sum * spec_.score_scale / pairs;
   }
 
-  /// Every source with every other: the position kernel from queries of one document and keys of the other, the
-  /// content from what they differ by.
+  /// Every query source with every key source: the position kernel from queries of one document and keys of
+  /// the other, the content from their differences.
   void add_tables(Index head, Index window, Index number, const StretchLayer& difference, ContentSums& sums) const {
     const Index d = spec_.d_head, count = work_.stretch.count, shared = spec_.key_head(head) * d;
     const auto scale = static_cast<float>(spec_.score_scale);
@@ -394,7 +395,7 @@ Vector kernel_shares(const Matrix& parts, const Vector& pairs) {
   return variance > 0 ? Vector(parts * kernel / variance) : Vector::Constant(parts.rows(), not_defined);
 }
 
-/// Documents of the site's length that pass once more, an even number, evenly spread.
+/// An even number of documents of the site's length, evenly spread, which pass once more.
 std::vector<Index> spread(const std::vector<Index>& numbers, Index all, Index wanted) {
   std::vector<Index> chosen;
   wanted = std::min(wanted, all) / 2 * 2;
@@ -441,7 +442,7 @@ std::vector<StretchLayer> sums_of(const AccountHalves& halves, const Stretch& st
   return sums;
 }
 
-/// Sums become shares.
+/// Turns sums into shares.
 class SourceBuilder {
  public:
   SourceBuilder(const SourceWork& work, const ScoreSourcesOptions& options, std::vector<LayerSums> sums,
@@ -551,7 +552,7 @@ class SourceBuilder {
     for (Index a = 0; a < number; ++a)
       found_.position_table[c].row(a).head(number) = shares.segment(a * number, number).transpose();
     const Matrix& self = sums.content.self_table[at];
-    // As of the content itself: where it is too small, its parts are shares of noise.
+    // As for the content: where it is too small, its shares are noise.
     const Index row = found_.site.grid.first_row(layer) + found_.options.heads[c].head;
     if (std::isnan(found_.query.content[1](row, 0)))
       found_.self_table[c].topLeftCorner(number, number).setConstant(not_defined);
@@ -643,7 +644,7 @@ Axis source_axis(const std::string& name, const std::string& long_name, const st
   return {name, "1", long_name, std::move(names)};
 }
 
-/// What the tables of the chosen heads say.
+/// Adds the tables of the chosen heads.
 void describe_chosen(const ScoreSources& found, Fields& fields) {
   if (found.options.heads.empty()) return;
   const Axis chosen = head_name_axis("source_head", "head whose sources are given in pairs", found.options.heads);
@@ -681,7 +682,7 @@ class ScoreSourcesAnalysis : public Analysis {
   }
 
  private:
-  /// A handful of the heads that have a preference.
+  /// The strongest few heads that have a preference.
   [[nodiscard]] static std::vector<HeadName> strongest(const HeadAccount& account) {
     constexpr Index most = 5;
     const std::vector<HeadName> names = heads_of(account.site.grid);
@@ -693,8 +694,8 @@ class ScoreSourcesAnalysis : public Analysis {
   }
 };
 
-/// Null where states were stored, since nobody knows what wrote them; where an intervention put keys in the
-/// place of those that states give; and where there is no second document.
+/// Null for stored states, whose sources are unknown; where an intervention replaced keys; and for a single
+/// document.
 std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   if (input.source == nullptr || !input.first.stored.empty()) return nullptr;
   if (input.site.length < 3 || input.site.documents < 2) return nullptr;

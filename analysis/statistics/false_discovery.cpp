@@ -18,7 +18,7 @@ Fields& add_status(Fields& fields, std::vector<Axis> axes, const std::vector<Pre
 
 namespace {
 
-/// atanh is infinite at 1, where a head of a single frequency may stand: as near as a double comes instead.
+/// atanh is infinite at 1, which a head of a single frequency reaches: the nearest double takes its place.
 double scaled(double number, NullScale scale) {
   constexpr double end = 1 - std::numeric_limits<double>::epsilon();
   if (scale == NullScale::coherence) return std::atanh(std::clamp(number, -end, end));

@@ -37,9 +37,9 @@ enum class NullScale : std::uint8_t {
 ///
 ///     p_h = (1 + #{pooled draws >= z_h}) / (1 + #pooled draws)                                (1)
 ///
-/// Standardised by itself among others a draw could not be as far out as an observation can, and p would be
-/// too small. (1) takes the heads' nulls to have one shape once standardised. A head whose draws are all
-/// equal is compared with them alone: p = 1 unless it exceeds them.
+/// If a draw counted in its own mean and deviation, it could not lie as far out as an observation can, and p
+/// would be too small. (1) takes the heads' nulls to have one shape once standardised. A head whose draws are
+/// all equal is compared with them alone: p = 1 unless it exceeds them.
 ///
 /// Both scales are finite and smooth where draws come to lie, at 0 and below it too: on a logit scale one
 /// draw at 0 would be so far out that its head's deviation hides whatever is observed. Numbers beyond an end

@@ -28,13 +28,13 @@ struct RandomReadingOptions {
 /// @returns (d_model, draws * width)
 Matrix32 random_frames(Index d_model, Index width, const RandomReadingOptions& options);
 
-/// Rotations between directions that a query reads and such random ones, shared between heads of one rank.
+/// Rotations between the directions of a query and random directions of a key, shared by heads of one rank.
 class RandomRotations {
  public:
   RandomRotations() = default;
   RandomRotations(Index d_model, const std::vector<ChainHead>& heads, const RandomReadingOptions& options);
 
-  /// Draw `draw` of a head: heads that shared all of them would err together.
+  /// One draw of a head. Every head takes its own from the pool, so that heads do not err together.
   [[nodiscard]] const PhaseRotation& of(Index row, Index rank, Index draw) const;
 
  private:
@@ -106,17 +106,16 @@ struct DelaySpectrum : NullTest {
 };
 
 /// The delay spectrometer: delays() of the mean cross-spectrum, with percentile intervals over documents
-/// drawn with replacement, and p-values against the coherence of the null's draws. Where the null is of the
-/// first documents alone, p-values compare it with the coherence over those: over more documents noise
-/// averages out, and coherence rises by itself.
+/// drawn with replacement, and p-values against the coherence of the null's draws. Where the null is drawn
+/// over the first documents alone, p-values use the coherence over the same documents, since over more
+/// documents noise averages out and coherence rises.
 ///
 /// The percentiles are expanded for few documents, see bootstrap_tail(). An interval is about what t^ would
 /// be over ever more documents, which is not quite the head's offset: waves between the bins draw t^ nearer
 /// to 0 by up to about 7 / T tokens; and where states hold more than waves, every token also matches itself,
 /// which adds a peak at 0.
 ///
-/// Whether it is a delay at all that a head shares between its frequencies, and not a phase, the envelope
-/// tells beside it: no head is given an offset, or refused one, for that.
+/// The envelope says whether the frequencies of a head share a delay or a phase. No offset depends on it.
 ///
 /// Source: Efron 1979, doi:10.1214/aos/1176344552, for the bootstrap; Hesterberg 2015,
 /// doi:10.1080/00031305.2015.1089789, for few documents.
