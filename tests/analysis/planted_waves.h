@@ -14,8 +14,8 @@
 #include "../../analysis/waves/delay_spectrum.h"
 #include "../../analysis/waves/phase_delay.h"
 #include "../../analysis/waves/phase_rotation.h"
-#include "../../analysis/waves/periodic_columns.h"
 #include "../../analysis/waves/qk_svd.h"
+#include "../../analysis/waves/redefined_waves.h"
 #include "../../analysis/waves/wave_spectra.h"
 #include "../../core/algebra/random_frame.h"
 

@@ -1,0 +1,82 @@
+#include "redefined_waves.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "../../core/fields/fields.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr Index shown_waves = 4;  // of each head
+
+class RedefinedAnalysis : public AnalysisOf<RedefinedWaves> {
+ public:
+  using AnalysisOf::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().number_of(i) != 0) return nullptr;
+    return look_of<RedefinedWavesListener>(site().grid, site().length, shown_waves);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(RedefinedWaves& sum, Finished& /*finished*/) override {
+    return before_position_term(describe(sum, site().grid), stack());
+  }
+};
+
+}  // namespace
+
+RedefinedWavesListener::RedefinedWavesListener(const HeadGrid& grid, Index length, Index waves,
+                                               const PeriodicOptions& options)
+    : waves_(waves), options_(options) {
+  found_.query = found_.key = Matrix::Constant(grid.rows() * waves, length, not_defined);
+  found_.component = Matrix::Constant(grid.rows(), waves, not_defined);
+}
+
+void RedefinedWavesListener::see(const HeadWaves& waves) {
+  std::vector<PeakShare> peaks;
+  for (Index j = 0; j < waves.rank(); ++j) peaks.push_back(peak_share(waves.query_spectrum.col(j), waves.length()));
+  std::vector<Index> order(peaks.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto in_band = [&](Index j) {
+    return is_periodic(peaks[static_cast<std::size_t>(j)], waves.length(), 0, options_);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    if (in_band(a) != in_band(b)) return in_band(a);
+    return peaks[static_cast<std::size_t>(a)].share > peaks[static_cast<std::size_t>(b)].share;
+  });
+  const Index shown = std::min<Index>(waves_, static_cast<Index>(order.size()));
+  for (Index w = 0; w < shown; ++w) {
+    const Index j = order[static_cast<std::size_t>(w)], at = waves.row * waves_ + w;
+    found_.query.row(at) = waves.query.col(j).transpose();
+    found_.key.row(at) = waves.key.col(j).transpose();
+    found_.component(waves.row, w) = static_cast<double>(j + 1);
+  }
+}
+
+std::vector<Field> describe(const RedefinedWaves& shown, const HeadGrid& grid) {
+  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
+  const Axis wave = counting_axis("wave", "1", "the most periodic columns first", 1, shown.component.cols());
+  const Axis position = counting_axis("position", "token", "position in the first document", 0, shown.query.cols() - 1);
+  Fields fields("redefined");
+  fields.add("query", {layer, head, wave, position}, "1", "a redefined query column over the first document",
+             shown.query);
+  fields.add("key", {layer, head, wave, position}, "1", "the redefined key column that goes with it", shown.key);
+  fields.add("component", {layer, head, wave}, "1", "number of that column, by descending gain", shown.component);
+  fields.note_all("undefined", "the head has fewer columns");
+  return fields.taken();
+}
+
+const AnalysisKind& redefined_analysis() {
+  static const AnalysisKind kind{.name = "redefined",
+                                 .finds = "the most periodic redefined queries and keys of the first document",
+                                 .step = Step::waves,
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {qk_svd_analysis},
+                                 .chain = true,
+                                 .make = make_of<RedefinedAnalysis>};
+  return kind;
+}
+
+}  // namespace headwave
