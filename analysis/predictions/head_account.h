@@ -15,15 +15,15 @@ namespace headwave {
 // weight p(t) for every offset t = -reach .. reach. An offset at which one of the profiles is NaN (no pair,
 // or masked) is skipped.
 
-/// Attention that a head draws to offsets beyond uniform attention u:
+/// Mass that a head draws to some offsets beyond what uniform attention u gives them:
 ///
 ///     strength = sum_t max(p(t) - a u(t), 0),  a = min(1, sum_t p(t) / sum_t u(t))             (1)
 ///
-/// The factor a lowers u where a sink, or keys beyond the reach, take attention away from all offsets alike.
-/// The strength is 0 where no offset stands out, and near 1 where one offset gets all attention.
+/// a lowers u where a sink, or what lies beyond the reach, takes mass away from all offsets alike. 0: nothing
+/// stands out; near 1: one offset gets all attention.
 double profile_strength(Eigen::Ref<const Vector> profile, Eigen::Ref<const Vector> uniform);
 
-/// How much of the difference between a profile p and uniform attention u a predicted profile p^ explains:
+/// Share of the mass that makes p differ from uniform attention u which a predicted profile p^ gives:
 ///
 ///     overlap = 1 - sum_t |p - p^| / sum_t |p - u|                                             (2)
 ///
@@ -32,7 +32,7 @@ double profile_strength(Eigen::Ref<const Vector> profile, Eigen::Ref<const Vecto
 double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted,
                        Eigen::Ref<const Vector> uniform);
 
-/// How much of the variation of log p over offsets a predicted profile p^ explains:
+/// Share of the logarithms' variation over offsets that a predicted profile p^ gives:
 ///
 ///     1 - sum_t (log p^ - log p)^2 / sum_t (log p - mean log p)^2                              (3)
 ///
@@ -43,7 +43,7 @@ double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
 /// @returns NaN where fewer than three offsets are left, or p is the same everywhere
 double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted, bool centred);
 
-/// What a dealt profile keeps of a head's attention. Each term includes the terms before it.
+/// What a dealt profile still contains of a head's attention. Each term includes the terms before it.
 enum class AccountTerm : std::uint8_t {
   position,  ///< positions: every token's content is dealt to another place, queries and keys apart
   self,      ///< ... and every token meeting itself: queries and keys are dealt together
@@ -117,26 +117,27 @@ struct HeadAccount {
 ///     c(t) = mean over documents and i of scale d^Q_i . d^K_(i+t), |t| < T/2, t not 0          (4)
 ///
 /// c after rotation, less its median at the distances min(8, T/8) < |t| < T/2. The profile p(t) of each is
-/// the mean weight at offset t; the first token, the usual sink, is neither query nor key. Profiles are
-/// averages of attention weights, without any assumption about scores, so the contributions add up exactly:
+/// the mean weight at offset t; the first token, where attention goes that has no better place, is neither
+/// query nor key. Profiles are averages of attention weights, and nothing is assumed of scores, so what each
+/// step adds is exact:
 ///
 ///     measured = position + (self - position) + (order - self) + (measured - order)            (5)
 ///
 /// Documents of even and of odd number are two halves. A half is dealt with its own mean queries and the
-/// other half's mean keys, since the means of queries and of keys of one half share the noise of its
-/// contents, which would pass for position. (One effect remains: the mean of n queries holds a share 1 / n of
-/// each, so a token meets itself too weakly by 1 / n.) Its profiles are compared with the measured profile of
-/// the *other* half; so is its own measured profile (`replicated`), which is the ceiling. Measures are means
-/// over both ways. With o_x the overlap of a term, a = o_position / o_replicated and b = o_self /
+/// other half's mean keys, since noise in both means of one half would have their contents in common and pass
+/// for position. (What is left of it: the mean of n queries holds a share 1 / n of each, so tokens that meet
+/// themselves do so too weakly by 1 / n.) Its profiles are held against the *other* half's measured profile:
+/// so is its own measured profile (`replicated`), which is the ceiling. Measures are means over both ways.
+/// With o_x the overlap of a term, a = o_position / o_replicated and b = o_self /
 /// o_replicated, each within 0 .. 1,
 ///
 ///     part by position = a,  by self = max(a, b) - a,  by order = 1 - max(a, b)                (6)
 ///
-/// A head has a preference if its strength is at least `strength` and o_replicated at least `replicated`. It
-/// is positional, self or order if that part is at least `nearly_all`, else mixed. A head of which position
-/// is the largest part is called positional or mixed only if the strength of its position profile is above
-/// what the same weights give with places in random order (ShuffledPlaces), with false discoveries controlled
-/// over heads: a position table in random order has a profile, too.
+/// A head has a preference if its strength is at least `strength` and o_replicated at
+/// least `replicated`. It is positional, self or order if that part is at least `nearly_all`, else mixed. A
+/// head of which position is the largest part is called positional or mixed only if the strength of its
+/// position profile is above what the same weights give with places in random order (ShuffledPlaces), false
+/// discoveries controlled over heads: a position table without order has a profile, too.
 ///
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; means and c are
 /// held. Only dealt_documents() are dealt, all are measured. Over few documents noise lowers o_replicated
@@ -144,18 +145,18 @@ struct HeadAccount {
 ///
 /// The mean query of a place holds what the model knows of the place, and what texts have in common there:
 /// how they begin, a token that all of them end with. Where a model has no positions, or an intervention took
-/// them away, no head is positional, and the part that means of places explain counts as order of the text.
+/// them away, no head is positional, and what means of places give counts as order of the text.
 ///
 /// In cross-attention queries and keys are tokens of two sequences, and places of two: rho deals the contents
 /// of queries among their places, pi those of keys among theirs. No token meets itself, so (2) is missing;
-/// (3) is (1) with c added, t = 0 included, and what is not by position is by order. Documents of one pair of
+/// (3) is (1) with c added, t = 0 included, and the rest of the profile is by order. Documents of one pair of
 /// lengths take part.
 ///
 /// Source: this project. Shao and Wu 1989, doi:10.1214/aos/1176347263, for the jackknife by groups.
 /// @throws ShapeError if there is no document, or shapes differ from what the site says
 HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const HeadAccountOptions& options = {});
 
-/// Mean queries and keys of the two halves of the documents, for analyses that attend by position alone.
+/// Mean queries and keys of two halves of the documents, for analyses of attention by position alone.
 struct AccountHalves {
   AccountSite site;
   std::array<AccountHalf, 2> halves;  ///< sums; of one document the second is empty

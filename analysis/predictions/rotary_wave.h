@@ -68,7 +68,7 @@ struct RotaryWave : NullTest {
   RotaryWaveOptions options;
   Index documents = 0;
   Vector frequency;        ///< (pairs)        theta_m, radians per token, of the first layer that turns
-  Matrix layer_frequency;  ///< (layers, pairs)  of each layer where they differ, 0 where nothing turns; else empty
+  Matrix layer_frequency;  ///< (layers, pairs)  of each layer, 0 without rotation; empty if all layers have the same
   Vector cycles;           ///< (pairs)        theta_m T / (2 pi), as a position spectrum has them
   MatrixC coefficient;     ///< (rows, pairs)  C_m
   Matrix pair_offset;      ///< (rows, pairs)  tokens, |t_m| <= pi / theta_m
@@ -104,9 +104,9 @@ struct RotaryWave : NullTest {
 /// A pair that turns by less than half a turn within the search can hardly tell offsets apart there: it gives
 /// nearly the same to all, which the softmax does not see, or leans to one side. The agreement is (3) of the
 /// other pairs alone, the maximum over t and the sum both: 1 where they all ask for one offset, whatever the
-/// slow ones say. Its null draws the phases of C_m at random and keeps their moduli; p = (1 + draws that
-/// agree as much) / (1 + draws). A few pairs agree easily by chance, so little can be said where d_head is
-/// small.
+/// slow pairs add. Its null: phases of C_m drawn at random, which keeps the weight of every pair; p = (1 +
+/// draws that agree as much) / (1 + draws). A few pairs agree easily by chance, so with a small d_head the
+/// test has little power.
 ///
 /// `use` is how much a head uses a pair at all: the mean modulus of its queries times that of its keys,
 /// whatever their phases. Its share by layer is the spectrum of the position term, as the spectrum of the

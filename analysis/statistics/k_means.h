@@ -72,7 +72,7 @@ KMeans k_means(MatrixView points, const KMeansOptions& options = {}, std::span<c
 /// @throws ShapeError if there are no points or columns, or the centroids do not fit; NumericError as k_means() does
 KMeans k_means_from(MatrixView points, MatrixView centroids, const KMeansOptions& options = {});
 
-/// The nearest centroid of each point, the first of equals.
+/// The nearest centroid of each point; ties go to the first.
 /// @param points     (n, d)
 /// @param centroids  (k, d)  k >= 1
 /// @returns (n)  numbers 0 .. k - 1

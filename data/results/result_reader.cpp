@@ -24,16 +24,16 @@ namespace {
 struct OldName {
   std::string_view old, now;
 };
-constexpr std::array old_fields{OldName{"position_atlas/offset", "position_atlas/predicted_offset"},
-                                OldName{"position_atlas/weight", "position_atlas/predicted_weight"},
-                                OldName{"word_atlas/offset", "word_atlas/predicted_offset"},
-                                OldName{"word_atlas/weight", "word_atlas/predicted_weight"},
-                                OldName{"phase_delay/offset", "phase_delay/predicted_offset"},
-                                OldName{"delay_spectrum/offset", "delay_spectrum/predicted_offset"}};
-constexpr std::array old_axes{OldName{"account_offset", "offset"}, OldName{"kernel_offset", "offset"},
-                              OldName{"rotary_offset", "offset"},  OldName{"argmax_offset", "offset"},
-                              OldName{"window_offset", "offset"},  OldName{"carried_offset", "offset"},
-                              OldName{"norm_lag", "offset"},       OldName{"lag", "offset"}};
+constexpr std::array old_fields{OldName{"position_atlas/predicted_offset", "position_atlas/predicted_offset"},
+                                OldName{"position_atlas/predicted_weight", "position_atlas/predicted_weight"},
+                                OldName{"word_atlas/predicted_offset", "word_atlas/predicted_offset"},
+                                OldName{"word_atlas/predicted_weight", "word_atlas/predicted_weight"},
+                                OldName{"phase_delay/predicted_offset", "phase_delay/predicted_offset"},
+                                OldName{"delay_spectrum/predicted_offset", "delay_spectrum/predicted_offset"}};
+constexpr std::array old_axes{OldName{"offset", "offset"}, OldName{"offset", "offset"},
+                              OldName{"offset", "offset"},  OldName{"offset", "offset"},
+                              OldName{"offset", "offset"},  OldName{"offset", "offset"},
+                              OldName{"offset", "offset"},       OldName{"offset", "offset"}};
 
 template <std::size_t count>
 std::string current_name(const std::array<OldName, count>& names, const std::string& name) {

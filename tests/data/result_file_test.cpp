@@ -512,11 +512,11 @@ TEST_CASE("result file: Fields and axes of older files are read by the names tha
   const std::vector<Axis> heads{layer_axis(1), head_axis(2)};
   Result old;
   for (const std::string prefix : {"", "checkpoints_"}) {
-    old.fields.push_back(make_field(prefix + "position_atlas/offset", heads, "token", "", {1, 2}));
+    old.fields.push_back(make_field(prefix + "position_atlas/predicted_offset", heads, "token", "", {1, 2}));
     old.fields.push_back(make_field(prefix + "position_atlas/kernel",
-                                    {head_axis(2), offset_axis("kernel_offset", -1, 0)}, "1", "", {1, 2, 3, 4}));
+                                    {head_axis(2), offset_axis("offset", -1, 0)}, "1", "", {1, 2, 3, 4}));
   }
-  old.fields.push_back(make_field("cross_covariance/weighted", {offset_axis("lag", 0, 1)}, "1", "", {1, 2}));
+  old.fields.push_back(make_field("cross_covariance/weighted", {offset_axis("offset", 0, 1)}, "1", "", {1, 2}));
   write_result(old, folder / "r.h5");
   const Result now = read_result(folder / "r.h5");
   for (const std::string prefix : {"", "checkpoints_"}) {
@@ -534,7 +534,7 @@ TEST_CASE("result file: one of version 1 is still read, and has no digests") {
   const Result result = read_result(file);
   CHECK(result.fields.size() > 20);
   CHECK(result.at("measured_offset/offset").axes.size() == 3);
-  CHECK(result.at("head_types/argmax_share").axis("offset").size() == 17);  // "argmax_offset" in the file
+  CHECK(result.at("head_types/argmax_share").axis("offset").size() == 17);  // "offset" in the file
   CHECK(attribute_text(result.provenance, "source") == "repeated random tokens");
   const ResultCheck check = check_result(Hdf5File(file));
   CHECK(check.schema_version == 1);
