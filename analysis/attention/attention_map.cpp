@@ -264,12 +264,9 @@ std::vector<Field> describe(const AttentionMaps& maps) {
   if (!maps.largest.empty()) {
     const Axis query_tile = tile_axis("query", maps.largest.front().rows(), maps.query_tile);
     const Axis key_tile = tile_axis("key", maps.largest.front().cols(), maps.key_tile);
-    fields.add("largest", {head, query_tile, key_tile}, "1", "largest weight in a tile of the document", maps.largest)
-        .note("query_tile", maps.query_tile)
-        .note("key_tile", maps.key_tile);
-    fields.add("mean", {head, query_tile, key_tile}, "1", "mean weight in a tile of the document", maps.mean)
-        .note("query_tile", maps.query_tile)
-        .note("key_tile", maps.key_tile);
+    fields.add("largest", {head, query_tile, key_tile}, "1", "largest weight in a tile of the document", maps.largest);
+    fields.add("mean", {head, query_tile, key_tile}, "1", "mean weight in a tile of the document", maps.mean);
+    fields.note_all("query_tile", maps.query_tile).note_all("key_tile", maps.key_tile);
   }
   fields.note_all("document", maps.document);
   return fields.taken();

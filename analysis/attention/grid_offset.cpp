@@ -261,16 +261,12 @@ void add_offsets(Fields& fields, const GridOffsets& found, const std::vector<Axi
   const std::string why =
       "status is self or flat: the maximum cannot be told from shuffled queries; or edge: it lies at the end of the "
       "search, half the grid";
-  fields
-      .add("offset_down", heads, "patch",
-           "rows from the query patch down to the key patch at which the mean attention weight is largest", found.down,
-           why)
-      .note("level", found.level);
-  fields
-      .add("offset_right", heads, "patch",
-           "columns from the query patch to the right to the key patch at which the mean attention weight is largest",
-           found.right, why)
-      .note("level", found.level);
+  fields.add("offset_down", heads, "patch",
+             "rows from the query patch down to the key patch at which the mean attention weight is largest",
+             found.down, why);
+  fields.add("offset_right", heads, "patch",
+             "columns from the query patch to the right to the key patch at which the mean attention weight is largest",
+             found.right, why);
   fields.flags("status", heads, "whether the head singles out an offset on the grid", found.status,
                {"offset", "self", "flat", "edge"});
   fields.add("weight", heads, "1", "largest mean attention weight within half the grid", found.peak);
@@ -319,7 +315,7 @@ std::vector<Field> describe(const GridOffsets& found, const std::vector<std::str
       .add("map", {layer, head, {"map_query", "1", "token whose attention is shown", queries}, row, column}, "1",
            "attention weights of a token on the patches of one image", found.map)
       .note("document", found.map_document);
-  fields.note_all("documents", found.documents);
+  fields.note_all("documents", found.documents).note_all("level", found.level);
   return fields.taken();
 }
 

@@ -368,11 +368,9 @@ std::vector<Field> describe(const RotaryWave& wave) {
   const std::string no_interval = "fewer than 5 documents, or no estimate";
   const std::string no_null = "no null was drawn", silent = "the mean query or the mean key is zero, or nothing turns";
   Fields fields("rotary_wave");
-  fields
-      .add("predicted_offset", heads, "token",
-           "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset,
-           "pairs agree no more than with random phases (q_value above level); or " + at_end)
-      .note("level", options.level);
+  fields.add("predicted_offset", heads, "token",
+             "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset,
+             "pairs agree no more than with random phases (q_value above level); or " + at_end);
   fields.add("estimate", heads, "token", "offset at which the position kernel is largest", wave.estimate,
              silent + "; or " + at_end);
   fields.add("lower", heads, "token", "lower end of the interval of estimate", wave.lower, no_interval);
@@ -416,6 +414,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
   fields.note_all("documents", wave.documents)
       .note_all("length", options.length)
       .note_all("reach", options.reach)
+      .note_all("level", options.level)
       .note_all("draws", options.draws)
       .note_all("resamples", options.resamples)
       .note_all("coverage", options.coverage)

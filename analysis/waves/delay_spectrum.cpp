@@ -213,7 +213,6 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
   const Axis layer = layer_axis(spectrum.grid.layers), head = head_axis(spectrum.grid.heads);
   const std::vector<Axis> heads{layer, head}, lines{layer, head, frequency_axis(spectrum.length)};
   const DelaySpectrumOptions& options = spectrum.options;
-  const Index reach = std::min(options.delay.reach, spectrum.length / 2);
   const std::string of = " of " + spectrum.long_name;
   const std::string nothing = "the head's scores have no frequency above 0";
   const std::string edge = "; or the maximum lies at the end of the search, |t| = reach";
@@ -221,26 +220,19 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
       "too few documents for an interval, or no estimate; an end at |t| = reach may lie beyond";
   const std::string no_null = "no null was drawn", no_other = "there is no other peak within the search";
   Fields fields(spectrum.name);
-  fields
-      .add("predicted_offset", heads, "token", "delay" + of + ", where it can be told from chance", spectrum.offset,
-           "the coherence does not rise above its null (q_value above level), or there is none" + edge)
-      .note("level", options.level)
-      .note("reach", reach);
-  fields.add("estimate", heads, "token", "delay" + of, spectrum.estimate, nothing + edge).note("reach", reach);
-  for (const auto& [end, value] : {std::pair("lower", &spectrum.lower), std::pair("upper", &spectrum.upper)})
-    fields.add(end, heads, "token", fmt::format("{} end of the interval of estimate", end), *value, no_interval)
-        .note("coverage", options.coverage)
-        .note("resamples", options.resamples);
+  fields.add("predicted_offset", heads, "token", "delay" + of + ", where it can be told from chance", spectrum.offset,
+             "the coherence does not rise above its null (q_value above level), or there is none" + edge);
+  fields.add("estimate", heads, "token", "delay" + of, spectrum.estimate, nothing + edge);
+  fields.add("lower", heads, "token", "lower end of the interval of estimate", spectrum.lower, no_interval);
+  fields.add("upper", heads, "token", "upper end of the interval of estimate", spectrum.upper, no_interval);
   fields.add("coherence", heads, "1", "share of the cross-spectrum that agrees on the delay", spectrum.coherence,
              nothing);
   describe_null(fields, heads, spectrum, {"coherence", "where keys read at random, heads pooled", no_null});
   fields.add("runner_up", heads, "token", "delay of the second highest peak", spectrum.runner_up, no_other);
   fields.add("runner_up_share", heads, "1", "height of the second highest peak over the highest",
              spectrum.runner_up_share, no_other);
-  fields
-      .add("envelope_offset", heads, "token", "delay where all frequencies may share one phase more",
-           spectrum.envelope_offset, nothing + edge)
-      .note("reach", reach);
+  fields.add("envelope_offset", heads, "token", "delay where all frequencies may share one phase more",
+             spectrum.envelope_offset, nothing + edge);
   fields.add("envelope_phase", heads, "radian", "that phase: 0 of a delay alone", spectrum.envelope_phase,
              nothing + edge);
   fields.add("envelope_coherence", heads, "1", "share of the cross-spectrum that agrees on both",
@@ -252,7 +244,12 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
   fields.add("cross_imaginary", lines, "1", "cross-spectrum, imaginary part, mean over documents",
              spectrum.cross.imag().transpose());
   add_status(fields, heads, spectrum.status);
-  fields.note_all("length", spectrum.length).note_all("documents", spectrum.documents);
+  fields.note_all("length", spectrum.length)
+      .note_all("documents", spectrum.documents)
+      .note_all("level", options.level)
+      .note_all("reach", std::min(options.delay.reach, spectrum.length / 2))
+      .note_all("coverage", options.coverage)
+      .note_all("resamples", options.resamples);
   return fields.taken();
 }
 
