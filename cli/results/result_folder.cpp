@@ -76,7 +76,9 @@ void add_folder_options(CLI::App& command, FolderOptions& options, bool required
 void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn) {
   const char* group = "Figures";
   if (drawn.heads)
-    command.add_option("--heads", options.heads, "heads to draw single, L2H3,L7H8 (layers and heads count from 0)")
+    command
+        .add_option("--heads", options.heads,
+                    "heads that figures of single heads show, L2H3,L7H8 (layers and heads count from 0)")
         ->delimiter(',')
         ->type_name("HEADS")
         ->group(group);
@@ -111,6 +113,10 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
 
 void figure_progress(const std::string& name, std::size_t number, std::size_t count) {
   progress_at("figure " + name, static_cast<Index>(number) - 1, static_cast<Index>(count));
+}
+
+void say_undrawn(const Result& result, const FigureOptions& options) {
+  for (const std::string& line : undrawn_lines(undrawn_figures(result, options))) say("not drawn, " + line);
 }
 
 OutputFiles output_files(const FolderOptions& options, const std::vector<fs::path>& read,
@@ -175,6 +181,7 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
     const auto figures =
         draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
     write_report(result, inner / "report.html");
+    say_undrawn(result, options.drawing);
     say(fmt::format("wrote {}, {} files of figures, and {}", visible_text((inner / "results.h5").string()),
                     figures.size(), visible_text((inner / "report.html").string())));
   }

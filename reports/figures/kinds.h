@@ -23,7 +23,6 @@ FigureKind cluster_sweep_figure();
 FigureKind position_spectrum_figure();
 FigureKind position_components_figure();
 FigureKind position_correlation_figure();
-FigureKind position_split_figure();
 
 // waves.cpp: redefined queries and keys
 FigureKind redefined_figure();
@@ -32,7 +31,6 @@ FigureKind cross_covariance_figure();
 
 // phases.cpp
 FigureKind phase_spectrum_figure();
-FigureKind delay_spectrum_figure();
 
 // agreement.cpp
 FigureKind offset_agreement_figure();
@@ -63,8 +61,8 @@ FigureKind grid_offset_figure();
 FigureKind checkpoint_counts_figure();
 FigureKind checkpoint_heads_figure();
 
-// score_sources.cpp
+// layer_shares.cpp: bars of what every layer is made of
 FigureKind score_sources_figure();
-FigureKind source_table_figure();
+FigureKind position_split_figure();
 
 }  // namespace headwave

@@ -19,13 +19,6 @@ namespace {
 constexpr std::size_t most_band_heads = 4;
 constexpr double least_weight = 1e-4;  // of a query's attention in one cell: smaller weights are drawn as that
 
-/// The heads asked for; else those with the largest peaks, then the clearest ones.
-std::vector<ChosenHead> heads_with_peaks(const Result& result, const OffsetBands& bands, const FigureOptions& options) {
-  FigureOptions those = options;
-  if (those.heads.empty()) those.heads = bands.with_largest_peaks(most_band_heads);
-  return chosen_heads(result, OffsetBands::profile_name, those, most_band_heads);
-}
-
 void add_band_axes(Panel& panel, const OffsetBands& bands, bool lowest) {
   std::vector<Tic> positions, offsets;
   for (std::size_t b = 0; b < bands.first.size(); ++b)
@@ -95,32 +88,41 @@ void add_beyond(Page& page, Panel& panel, const OffsetBands& bands, const Chosen
 
 GnuplotFigure draw_offset_by_query(const Result& result, const FigureOptions& options) {
   const OffsetBands bands = offset_bands(result);
-  const auto heads = heads_with_peaks(result, bands, options);
-  const PanelGrid wide{.panel = {2.6, std::max(0.8, 0.15 * static_cast<double>(bands.first.size()))},
-                       .gap = {1.45, 0.5},
-                       .margin = {.left = 0.76, .right = 1.2, .top = 0.36, .bottom = 0.6}};
-  const PanelGrid grid = fitted(flowing(wide, heads.size(), 2), heads.size(), 1.5, options.style);
-  Page page(grid, options.style);
-  for (std::size_t k = 0; k < heads.size(); ++k) {
-    Panel& panel = page.panel(k);
-    add_band_axes(panel, bands, grid.is_lowest(k, heads.size()));
+  PanelFlow flow{.grid = {.panel = {2.6, std::max(0.8, 0.15 * static_cast<double>(bands.first.size()))},
+                          .gap = {1.45, 0.5},
+                          .margin = {.left = 0.76, .right = 1.2, .top = 0.36, .bottom = 0.6}},
+                 .in_row = 2,
+                 .least = 1.5,
+                 .below = "offset t = key − query (tokens)",
+                 .left = "query position (tokens)"};
+  FigureOptions those = options;  // unasked, heads with the largest peaks come before the clearest ones
+  const std::size_t fit = panels_that_fit(flow, most_band_heads, options.style);
+  if (those.heads.empty()) those.heads = bands.with_largest_peaks(std::min(fit, most_band_heads));
+  const auto heads = heads_on_page(result, OffsetBands::profile_name, those, flow, most_band_heads);
+  return drawn_panels(flow, heads.size(), options.style, [&](Page& page, Panel& panel, std::size_t k) {
+    add_band_axes(panel, bands, panel.is_lowest());
     panel.rectangle({share(0), share(0)}, {share(1), share(1)}, ink::shade_on_paper);
     panel.color_range({least_weight, 1}, true);
-    if (k + 1 == std::min(heads.size(), grid.columns)) {  // right of the first row
-      const double away = grid.panel_left(grid.columns - 1) - grid.panel_left(grid.column_of(k)) + 0.76;
-      panel.color_bar(
-          {.away = away,
+    if (k == 0) {
+      panel.common_color_bar(
+          {.away = 0.76,
            .tics = {.named = {{1, "1"}, {0.1, "0.1"}, {0.01, "0.01"}, {1e-3, "0.001"}, {least_weight, "1e-4"}},
                     .points = 6.5}});
-      panel.note("weight", panel.over(panel.width() + away, 0.1), {.points = 6.5});
+      const PanelGrid& grid = page.grid();
+      panel.note("weight", grid.at(grid.width() - grid.margin.right + 0.76, grid.height() - grid.margin.top + 0.1),
+                 {.points = 6.5});
     }
     add_band_weights(page, panel, bands, heads[k]);
     for (const double edge : bands.edges()) panel.vertical(edge, {ink::strong_guide, 1.2});
     add_beyond(page, panel, bands, heads[k]);
-  }
-  page.title_below("offset t = key − query (tokens)");
-  page.title_left("query position (tokens)");
-  return page.figure();
+  });
+}
+
+/// Documents no longer than the reach have nothing beyond it.
+std::string nothing_beyond(const Result& result, const FigureOptions& /*options*/) {
+  const auto& shares = doubles_of(result, "offset_by_query/share_beyond", {"layer", "head"});
+  const bool any = std::ranges::any_of(shares, [](double share) { return share > 0; });
+  return any ? "" : "no attention lies beyond the reach";
 }
 
 std::vector<Index> indices_of(const Result& result, const char* name, const char* axis) {
@@ -248,7 +250,10 @@ FigureKind offset_by_query_figure() {
           "attention piles up, the largest of a band with its offset beside it: filled if mean queries and keys of "
           "their places alone cause it, as an alias of the wave does, hollow if they do not or it is not known. "
           "Weights below 1e-4 are drawn as that.",
-          draw_offset_by_query};
+          draw_offset_by_query,
+          nullptr,
+          nothing_beyond,
+          true};
 }
 
 }  // namespace headwave
