@@ -100,6 +100,12 @@ Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead
   plane.baselines = baselines_of(result);
   if (!plane.baselines.empty()) grid.margin.bottom += 0.16;
   grid = fitted(flowing(grid, panels.size(), panels.size() == 4 ? 2 : 3), panels.size(), 1.9, style);
+  if (grid.rows == 1) {  // squares that fit on the page, at the left of it
+    const double fits = layout_height(style) - grid.margin.top - grid.margin.bottom - 0.13;
+    const double side = std::clamp(fits, 1.6, std::max(1.6, grid.panel.width));
+    grid.margin.right += static_cast<double>(grid.columns) * std::max(0.0, grid.panel.width - side);
+    grid.panel.width = std::min(grid.panel.width, side);
+  }
   grid.panel.height = grid.panel.width;
   if (!plane.baselines.empty() && grid.columns == 1)
     grid.margin.bottom += 0.13;  // two lines on a narrow page
