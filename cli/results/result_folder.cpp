@@ -78,7 +78,7 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
   if (drawn.heads)
     command
         .add_option("--heads", options.heads,
-                    "heads that figures of single heads show, L2H3,L7H8 (layers and heads count from 0)")
+                    "heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0)")
         ->delimiter(',')
         ->type_name("HEADS")
         ->group(group);

@@ -39,10 +39,15 @@ GnuplotFigure draw_position_components(const Result& result, const FigureOptions
     const double percent = 100 * shares[i];
     table.add_row({counts[i], shares[i], percent});
     const bool named = std::ranges::find(named_counts, counts[i]) != named_counts.end();
+    const bool left = counts[i] * 4 > counts.back();   // of its dot, where the panel ends
     if (named && shares[i] >= 0 && shares[i] <= 1.01)  // the curve rises, so there is room below it
       panel.mark({value(counts[i]), value(percent)}, {ink::mark, 0.45},
                  fmt::format("{:g} components: {:.1f} %", counts[i], percent),
-                 {.ink = ink::mark, .right = 0.8, .up = -0.5, .front = true});
+                 {.ink = ink::mark,
+                  .anchor = left ? Anchor::right : Anchor::left,
+                  .right = left ? 0.0 : 0.8,
+                  .up = left ? -1.2 : -0.5,
+                  .front = true});
   }
   panel.curve(page.numbers(table), "1:3", categorical_line(0));
   return page.figure();
