@@ -242,10 +242,7 @@ GnuplotFigure draw_head_account(const Result& result, const FigureOptions& optio
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
   panel.frame(Frame::none);
-  panel.x_cells(heads.heads.size(), {.named = spaced(heads.heads, grid.panel.width, 0.2), .away = -0.4});
-  panel.y_cells(heads.layers.size(), {.named = spaced(heads.layers, grid.panel.height, 0.2), .away = -0.5});
-  panel.title_below("head", 0.3);
-  panel.title_left("layer", 0.32);
+  add_head_axes(panel, heads);
   panel.legend_beside(legend);
   DataTable kept({"layer", "head", "verdict", "strength", "position"});
   for (std::size_t row = 0; row < verdicts.size(); ++row)
@@ -361,12 +358,7 @@ void add_kind(Page& page, const HeadScores& scores, std::size_t kind, double poi
   const auto& values = *scores.score[kind];
   Panel& panel = page.panel(kind);
   panel.tic_length(0);
-  panel.common_x_axis({-0.5, static_cast<double>(heads.heads.size()) - 0.5},
-                      {.named = spaced(heads.heads, panel.width(), 0.17), .points = 7, .away = -0.4});
-  panel.common_y_axis({static_cast<double>(heads.layers.size()) - 0.5, -0.5},
-                      {.named = spaced(heads.layers, panel.height(), 0.17), .points = 7, .away = -0.5});
-  if (panel.is_lowest()) panel.title_below("head", 0.3);
-  if (panel.is_leftmost()) panel.title_left("layer", 0.32);
+  add_head_axes(panel, heads, 7);
   panel.above(scored_kinds[kind].name, Anchor::left, {.points = 8, .bold = true, .up = 0.5});
   panel.above(fmt::format("{} so called", std::ranges::count(scores.called, kind)), Anchor::right,
               {.points = 6.5, .ink = ink::number, .up = 0.5});

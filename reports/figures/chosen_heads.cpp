@@ -134,6 +134,16 @@ std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view fie
   return heads;
 }
 
+void add_head_axes(Panel& panel, const FieldHeads& heads, double points) {
+  const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
+  panel.common_x_axis({-0.5, across - 0.5},
+                      {.named = spaced(heads.heads, panel.width(), 0.2), .points = points, .away = -0.4});
+  panel.common_y_axis({down - 0.5, -0.5},
+                      {.named = spaced(heads.layers, panel.height(), 0.2), .points = points, .away = -0.5});
+  if (panel.is_lowest()) panel.title_below("head", 0.3);
+  if (panel.is_leftmost()) panel.title_left("layer", 0.32);
+}
+
 std::vector<std::size_t> descending(const std::vector<double>& numbers) {
   std::vector<std::size_t> order(numbers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -10,6 +10,7 @@
 
 namespace headwave {
 
+class Panel;
 struct PanelFlow;
 
 /// A head that a figure gives a panel of its own.
@@ -35,6 +36,10 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
 /// heads are asked for, the first of them.
 std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view field, const FigureOptions& options,
                                       PanelFlow& flow, std::size_t most = 4);
+
+/// Axes of a panel with a cell for every head: heads across, layers down.
+/// @param points  size of letters; 0: as along other axes
+void add_head_axes(Panel& panel, const FieldHeads& heads, double points = 0);
 
 /// The places of the largest numbers, the largest first; NaN is the smallest, ties go to the first.
 std::vector<std::size_t> descending(const std::vector<double>& numbers);

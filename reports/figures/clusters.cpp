@@ -130,10 +130,7 @@ GnuplotFigure draw_cluster_shares(const Result& result, const FigureOptions& opt
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
   panel.frame(Frame::none);
-  panel.x_cells(across, {.named = spaced(shares.heads.heads, grid.panel.width, 0.2), .away = -0.4});
-  panel.y_cells(down, {.named = spaced(shares.heads.layers, grid.panel.height, 0.2), .away = -0.5});
-  panel.title_below("head", 0.3);
-  panel.title_left("layer", 0.32);
+  add_head_axes(panel, shares.heads);
   panel.legend_beside(legend);
   for (std::size_t c = 0; c < shares.clusters.size(); ++c)
     // gnuplot counts angles anticlockwise from the right, takes an empty slice for a whole circle and draws nothing

@@ -78,17 +78,9 @@ void require_single_heads(const FigureKind& kind, const FigureOptions& options) 
 }  // namespace
 
 const std::vector<FigureKind>& figure_kinds() {
-  static const std::vector<FigureKind> kinds{
-      attention_map_figure(),        offset_profile_figure(),    word_profile_figure(),
-      position_kernel_figure(),      cluster_centroids_figure(), cluster_shares_figure(),
-      cluster_sweep_figure(),        position_spectrum_figure(), position_components_figure(),
-      position_correlation_figure(), redefined_figure(),         wave_spectra_figure(),
-      cross_covariance_figure(),     phase_spectrum_figure(),    offset_agreement_figure(),
-      account_profile_figure(),      head_account_figure(),      offset_by_query_figure(),
-      rotary_wave_figure(),          rotary_use_figure(),        position_split_figure(),
-      head_types_figure(),           carried_waves_figure(),     re_aiming_figure(),
-      comparison_figure(),           grid_offset_figure(),       checkpoint_counts_figure(),
-      checkpoint_heads_figure(),     score_sources_figure()};
+#define HEADWAVE_LIST_FIGURE(name) name##_figure(),
+  static const std::vector<FigureKind> kinds{HEADWAVE_FIGURES(HEADWAVE_LIST_FIGURE)};
+#undef HEADWAVE_LIST_FIGURE
   return kinds;
 }
 

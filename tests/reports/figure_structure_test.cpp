@@ -46,7 +46,6 @@ const std::map<std::string, Structure>& structures() {
       {"offset_agreement", {{"measured offset (tokens)", "predicted offset (tokens)"}}},
       {"account_profile", {{offset}}},
       {"head_account", {{"head", "layer", "why: heads"}}},
-      {"offset_by_query", {{offset, "query position (tokens)", "weight"}, 1}},
       {"rotary_wave", {{"frequency θ (radians per token)", "phase of the pair (radians)"}}},
       {"rotary_use", {{"layer"}, 1}},
       {"position_split", {{"layer", "share of the hidden states' variance", "noise alone"}}},
