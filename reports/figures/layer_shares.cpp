@@ -66,7 +66,7 @@ GnuplotFigure draw_layer_bars(const LayerBars& bars, const std::vector<LayerShar
   const auto down = static_cast<double>(bars.layers.size());
   PanelFlow flow{
       .grid = {.panel = {panels.size() == 1 ? 4.4 : 2.7, std::max(1.15, down * std::clamp(2.6 / down, 0.1, 0.28))},
-               .gap = {0.3, 0.6},
+               .gap = {0.3, 0.75},
                .margin = {.left = 0.55, .right = 0.15, .top = 0.42, .bottom = 0.54}},
       .in_row = 2,
       .least = 1.9,
