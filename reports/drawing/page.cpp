@@ -56,8 +56,8 @@ GnuplotFigure drawn_panels(const PanelFlow& flow, std::size_t n, const FigureSty
   page.legend(flow.legend);
   if (flow.color_steps > 0) page.step_colors(static_cast<Index>(flow.color_steps));
   for (std::size_t k = 0; k < n; ++k) fill(page, page.panel(k), k);
-  if (!flow.below.empty()) page.title_below(flow.below, 0.12 + below);
-  if (!flow.left.empty()) page.title_left(flow.left, 0.14);
+  if (!flow.below.empty()) page.title_below(flow.below, 0.1 + below);
+  if (!flow.left.empty()) page.title_left(flow.left);
   page.note_below(notes);
   return page.figure();
 }

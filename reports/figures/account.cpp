@@ -409,9 +409,11 @@ GnuplotFigure draw_head_types(const Result& result, const FigureOptions& options
 }  // namespace
 
 FigureKind account_profile_figure() {
-  return {"account_profile",
-          {profile_name, dealt_name, uniform_name, part_name, strength_name},
-          account_extras(),
+  return {
+      .name = "account_profile",
+      .fields = {profile_name, dealt_name, uniform_name, part_name, strength_name},
+      .extras = account_extras(),
+      .caption =
           "What the offset profile of single heads comes from. Line: mean attention weight at each offset, the first "
           "token neither query nor key. Filled: what lies between uniform attention and the profile that is left when "
           "the contents of a document are dealt to other places (position); between that and the profile in which "
@@ -421,39 +423,40 @@ FigureKind account_profile_figure() {
           "within reach beyond uniform attention), and of what can be explained the parts in per cent that these three "
           "give; self is missing in cross-attention. Sixteen offsets on either side are shown, or all if attention is "
           "largest beyond.",
-          draw_account_profile,
-          account_sentences,
-          nullptr,
-          true};
+      .drawing = draw_account_profile,
+      .says = account_sentences,
+      .single_heads = true};
 }
 
 FigureKind head_account_figure() {
-  return {"head_account",
-          {verdict_name, strength_name, part_name},
-          {},
+  return {
+      .name = "head_account",
+      .fields = {verdict_name, strength_name, part_name},
+      .caption =
           "Why every head looks where it looks. Colour and letter are the verdict: what gives at least three quarters "
           "of what can be explained of the head's offset profile. Positional, self and order: that much of it is left "
           "when contents are dealt to other places, when every token keeps meeting itself, or only in the order of the "
           "text; mixed: none of the three alone. Ink and number, in per cent, are the profile's strength: attention "
           "that the head draws to offsets within reach beyond uniform attention. Letters and numbers are omitted if "
           "cells are too small to read them.",
-          draw_head_account,
-          nullptr,
-          no_verdict};
+      .drawing = draw_head_account,
+      .silent = no_verdict};
 }
 
 FigureKind head_types_figure() {
-  return {"head_types",
-          {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share", "head_types/duplicate",
-           "head_types/induction", "head_types/sink_weight"},
-          {kind_offset_name},
+  return {
+      .name = "head_types",
+      .fields = {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share",
+                 "head_types/duplicate", "head_types/induction", "head_types/sink_weight"},
+      .extras = {kind_offset_name},
+      .caption =
           "Scores by which heads are named, every head a cell: mean weight on the previous or next token, largest "
           "share of queries whose largest weight lies at one offset (which Voita et al. 2019 call positional; here "
           "that is a verdict of the account), mean weight on earlier occurrences of the query's token or on what "
           "followed them, largest mean weight that one key gets. All panels have one scale. Framed heads are called "
           "so, by the first kind of which they pass the threshold; where cells are too small for numbers a dot stands "
           "in place of the frame. Grey: undefined, as the next token is under a causal mask.",
-          draw_head_types};
+      .drawing = draw_head_types};
 }
 
 }  // namespace headwave

@@ -168,23 +168,27 @@ GnuplotFigure draw_checkpoint_heads(const Result& result, const FigureOptions& o
 }  // namespace
 
 FigureKind checkpoint_counts_figure() {
-  return {"checkpoint_counts",
-          {step_name, with_offset_name},
-          {verdicts_name},
+  return {
+      .name = "checkpoint_counts",
+      .fields = {step_name, with_offset_name},
+      .extras = {verdicts_name},
+      .caption =
           "How many heads look where, checkpoint by checkpoint of a training run: those whose measured offset stands "
           "out from shuffled positions, and those of which the account says positional, self, and so on.",
-          draw_checkpoint_counts};
+      .drawing = draw_checkpoint_counts};
 }
 
 FigureKind checkpoint_heads_figure() {
-  return {"checkpoint_heads",
-          {step_name, head_part_name, since_name},
-          {head_verdict_name},
+  return {
+      .name = "checkpoint_heads",
+      .fields = {step_name, head_part_name, since_name},
+      .extras = {head_verdict_name},
+      .caption =
           "When heads become positional: of what can be explained of each head's offset profile, the part that "
           "positions give, checkpoint by checkpoint (nothing if it is undefined or the head has no preference). Heads "
           "are in the order in which they become positional for good, which the stroke marks; those that are not at "
           "the end stand below.",
-          draw_checkpoint_heads};
+      .drawing = draw_checkpoint_heads};
 }
 
 }  // namespace headwave

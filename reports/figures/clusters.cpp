@@ -237,38 +237,41 @@ Ink cluster_ink(Index cluster, std::size_t place, const std::vector<bool>& prefe
 }
 
 FigureKind cluster_centroids_figure() {
-  return {"cluster_centroids",
-          {centroid_name, "head_cluster/mass"},
-          {},
+  return {
+      .name = "cluster_centroids",
+      .fields = {centroid_name, "head_cluster/mass"},
+      .caption =
           "Centroids of the clusters of offset traces: attention weight summed over a text's query-key pairs at each "
           "offset t = key position minus query position, under a causal mask only those it allows. The legend gives "
           "each cluster's share of all traces and the offset where its centroid peaks, none if that is the end of the "
           "window. Grey clusters prefer none: their centroid is nowhere 2.5 times its median.",
-          draw_cluster_centroids,
-          nullptr,
-          no_preference};
+      .drawing = draw_cluster_centroids,
+      .silent = no_preference};
 }
 
 FigureKind cluster_shares_figure() {
-  return {"cluster_shares",
-          {cluster_share_name},
-          {centroid_name},
+  return {
+      .name = "cluster_shares",
+      .fields = {cluster_share_name},
+      .extras = {centroid_name},
+      .caption =
           "To which cluster the texts assign each head: one pie per head, one slice per cluster, as shares of all "
           "texts. Colours are those of the centroids, the number is that of the largest slice; it is omitted if pies "
           "are too small to read it. Grey clusters prefer no offset: their centroid is nowhere 2.5 times its median.",
-          draw_cluster_shares,
-          nullptr,
-          no_preference};
+      .drawing = draw_cluster_shares,
+      .silent = no_preference};
 }
 
 FigureKind cluster_sweep_figure() {
-  return {"cluster_sweep",
-          {"head_cluster/sweep_inertia", "head_cluster/sweep_silhouette", "head_cluster/sweep_stability"},
-          {centroid_name},
+  return {
+      .name = "cluster_sweep",
+      .fields = {"head_cluster/sweep_inertia", "head_cluster/sweep_silhouette", "head_cluster/sweep_stability"},
+      .extras = {centroid_name},
+      .caption =
           "How much to believe the number of clusters: inertia (sum of squared distances to the centroids), mean "
           "silhouette, and stability (adjusted Rand index between bootstrap runs) against the number of clusters. The "
           "dotted line marks the number used.",
-          draw_cluster_sweep};
+      .drawing = draw_cluster_sweep};
 }
 
 }  // namespace headwave

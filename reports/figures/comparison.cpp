@@ -139,17 +139,17 @@ std::string no_change(const Result& result, const FigureOptions& options) {
 }  // namespace
 
 FigureKind comparison_figure() {
-  return {"comparison",
-          {change_verdict_name, first_name, second_name, "comparison/rank"},
-          {},
+  return {
+      .name = "comparison",
+      .fields = {change_verdict_name, first_name, second_name, "comparison/rank"},
+      .caption =
           "What differs between two results: second less first, a line for each measure, heads that changed first, 24 "
           "at most. The area of a square is the difference as a share of the largest shown in its line, which stands "
           "with the measure, in tokens for offsets; a dash is undefined in one of them. If a difference is beyond its "
           "interval the cell is shaded; measures without intervals are never shaded.",
-          draw_comparison,
-          nullptr,
-          no_change,
-          true};
+      .drawing = draw_comparison,
+      .silent = no_change,
+      .single_heads = true};
 }
 
 }  // namespace headwave

@@ -176,30 +176,30 @@ GnuplotFigure draw_re_aiming(const Result& result, const FigureOptions& options)
 }  // namespace
 
 FigureKind carried_waves_figure() {
-  return {"carried_waves",
-          {carried_weight_name, carried_sum_name},
-          {},
+  return {
+      .name = "carried_waves",
+      .fields = {carried_weight_name, carried_sum_name},
+      .caption =
           "What carries the offsets of single heads. Above: mean attention weight at each offset t = key position "
           "minus query position. Below: scores before mask and softmax, without row means, summed along each diagonal "
           "and divided by the head's largest sum, up or down, of the model as it is. Lines are runs of the model as it "
           "is, with every word the same, with every position the same, and with the words in another order.",
-          draw_carried_waves,
-          nullptr,
-          no_carried_head,
-          true};
+      .drawing = draw_carried_waves,
+      .silent = no_carried_head,
+      .single_heads = true};
 }
 
 FigureKind re_aiming_figure() {
-  return {"re_aiming",
-          {re_aimed_offset_name, "re_aiming/slope"},
-          {},
+  return {
+      .name = "re_aiming",
+      .fields = {re_aimed_offset_name, "re_aiming/slope"},
+      .caption =
           "How far attention moves when a head's keys are re-aimed by u tokens in the running model: measured offset "
           "less that of the model as it is. A head that reads position alone moves by -u, the dashed line. Heads stand "
           "a little beside each other; a point is missing if no offset can be told from chance.",
-          draw_re_aiming,
-          nullptr,
-          no_re_aimed_head,
-          true};
+      .drawing = draw_re_aiming,
+      .silent = no_re_aimed_head,
+      .single_heads = true};
 }
 
 }  // namespace headwave

@@ -22,10 +22,10 @@ struct FigureOptions {
 
 /// One sort of figure, and the Fields it is made of.
 struct FigureKind {
-  std::string name;                 ///< also of its files: "attention_map"
-  std::vector<std::string> fields;  ///< it is drawn if all of these are in the result
-  std::vector<std::string> extras;  ///< it shows these too if they are there
-  std::string caption;              ///< what is seen, its units and normalisation; plain text
+  std::string name = {};                 ///< also of its files: "attention_map"
+  std::vector<std::string> fields = {};  ///< it is drawn if all of these are in the result
+  std::vector<std::string> extras = {};  ///< it shows these too if they are there
+  std::string caption = {};              ///< what is seen, its units and normalisation; plain text
   GnuplotFigure (*drawing)(const Result&, const FigureOptions&) = nullptr;
   /// What the caption adds about the heads that are drawn of this result; null: nothing.
   std::string (*says)(const Result&, const FigureOptions&) = nullptr;

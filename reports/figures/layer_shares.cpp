@@ -172,7 +172,6 @@ GnuplotFigure draw_position_split(const Result& result, const FigureOptions& opt
 FigureKind score_sources_figure() {
   return {.name = "score_sources",
           .fields = {query_share_name, key_share_name, kernel_sd_name},
-          .extras = {},
           .caption =
               "What wrote what the heads of each layer read of positions: shares of their position kernels (mean score "
               "at each offset of one document's queries or keys with the mean keys or queries of others), all heads of "

@@ -139,23 +139,24 @@ GnuplotFigure draw_position_correlation(const Result& result, const FigureOption
 }  // namespace
 
 FigureKind position_components_figure() {
-  return {"position_components",
-          {components_name},
-          {},
-          "How many principal components the position table needs: share of its variance, column means taken away, "
-          "along the largest components together, against their number (logarithmic). Dots mark the 4 and 12 "
-          "components that the paper names.",
-          draw_position_components};
+  return {.name = "position_components",
+          .fields = {components_name},
+          .caption =
+              "How many principal components the position table needs: share of its variance, column means taken away, "
+              "along the largest components together, against their number (logarithmic). Dots mark the 4 and 12 "
+              "components that the paper names.",
+          .drawing = draw_position_components};
 }
 
 FigureKind position_correlation_figure() {
-  return {"position_correlation",
-          {canonical_name, canonical_mean_name, canonical_largest_name},
-          {},
+  return {
+      .name = "position_correlation",
+      .fields = {canonical_name, canonical_mean_name, canonical_largest_name},
+      .caption =
           "Canonical correlations (1) of the hidden states that enter each layer with the positions, over all tokens "
           "of all documents; a panel for each number of the positions' principal components kept. Grey: what shuffled "
           "positions reach, the largest of all draws and layers, and dotted their mean.",
-          draw_position_correlation};
+      .drawing = draw_position_correlation};
 }
 
 }  // namespace headwave

@@ -272,7 +272,6 @@ FigureKind word_profile_figure() {
   return {
       .name = "word_profile",
       .fields = {"word_atlas/profile", "word_atlas/offset"},
-      .extras = {},
       .caption =
           "Mean attention weight that documents of random words predict at each offset t = key position minus query "
           "position, for every head, or the strongest heads if a page holds no more: from mean queries and keys, "

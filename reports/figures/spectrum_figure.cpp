@@ -163,15 +163,18 @@ std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra) {
 
 FigureKind position_spectrum_figure() {
   return {
-      "position_spectrum",
-      {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
-      {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile", "position_spectrum/word_upper_quartile"},
-      "Amplitude spectrum of the position embedding: absolute discrete Fourier transform of each column over "
-      "positions, mean over columns and band between their quartiles. A mean above its band comes from few columns "
-      "with large "
-      "amplitudes. The axis shows four decades at most. Words, where shown, are the embeddings of a text's tokens in "
-      "the same transform. Frequency 0 is left out.",
-      draw_position_spectrum};
+      .name = "position_spectrum",
+      .fields = {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
+      .extras = {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile",
+                 "position_spectrum/word_upper_quartile"},
+      .caption =
+          "Amplitude spectrum of the position embedding: absolute discrete Fourier transform of each column over "
+          "positions, mean over columns and band between their quartiles. A mean above its band comes from few columns "
+          "with large "
+          "amplitudes. The axis shows four decades at most. Words, where shown, are the embeddings of a text's tokens "
+          "in "
+          "the same transform. Frequency 0 is left out.",
+      .drawing = draw_position_spectrum};
 }
 
 }  // namespace headwave

@@ -372,7 +372,6 @@ FigureKind wave_spectra_figure() {
   return {.name = "wave_spectra",
           .fields = {"wave_spectra/query", "wave_spectra/key", "wave_spectra/state", "wave_spectra/query_shuffled",
                      "wave_spectra/key_shuffled", "wave_spectra/state_shuffled"},
-          .extras = {},
           .caption =
               "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden "
               "states that enter the layer over their columns: absolute discrete Fourier transform over positions, not "
