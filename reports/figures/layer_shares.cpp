@@ -167,6 +167,18 @@ GnuplotFigure draw_position_split(const Result& result, const FigureOptions& opt
   return draw_layer_bars(bars, {split}, numbers, options.style);
 }
 
+/// Of few documents noise alone gives position a share.
+std::string split_within_noise(const Result& result, const FigureOptions& /*options*/) {
+  if (result.find(split_noise_name) == nullptr) return "";
+  const auto& shares = doubles_of(result, split_name, {"layer", "part"});
+  const auto& noise = doubles_of(result, split_noise_name, {"layer"});
+  const Field& field = result.at(split_name);
+  const std::size_t parts = labels_of(field, "part").size(), position = place_of(field, "part", "position");
+  for (std::size_t layer = 0; layer < noise.size() && (layer + 1) * parts <= shares.size(); ++layer)
+    if (shares[layer * parts + position] > 1.1 * noise[layer]) return "";
+  return "position has no more of the hidden states than noise alone would give it";
+}
+
 }  // namespace
 
 FigureKind score_sources_figure() {
@@ -189,7 +201,8 @@ FigureKind position_split_figure() {
               "What hidden states are made of: the shares of their variance that depend on position alone, on the text "
               "alone, and on neither alone, layer by layer. The mark is the share that noise alone would put into the "
               "position part.",
-          .drawing = draw_position_split};
+          .drawing = draw_position_split,
+          .silent = split_within_noise};
 }
 
 }  // namespace headwave
