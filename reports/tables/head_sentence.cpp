@@ -170,7 +170,7 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
   const std::vector<WithoutSource> without = without_sources(result, heads.size());
   const bool has_profile = result.find(said_profile) != nullptr;
   const std::vector<Index> offsets =
-      has_profile ? whole_coordinates(result.at(said_profile), "account_offset") : std::vector<Index>();
+      has_profile ? whole_coordinates(result.at(said_profile), "offset") : std::vector<Index>();
   std::vector<HeadSentence> sentences;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const bool moved = trials[i].asked > 0, removed = !without[i].source.empty();
@@ -182,7 +182,7 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     if (has_profile && verdict != "no preference")
       sentence.looks =
           with_span(sentence.looks,
-                    slice_of(doubles_of(result, said_profile, {"layer", "head", "account_offset"}), i, offsets.size()),
+                    slice_of(doubles_of(result, said_profile, {"layer", "head", "offset"}), i, offsets.size()),
                     offsets, offset[i]);
     sentence.why = why_cell(verdict, parts);
     if (moved) sentence.evidence = trials[i].cell(verdict);

@@ -78,7 +78,7 @@ TEST_CASE("head sentences: each verdict by hand") {
 
 TEST_CASE("head sentences: the same as cells of a table, with the offsets that get half of the largest weight") {
   Result result = eight_heads();
-  const Axis offset = offset_axis("account_offset", -3, 3);
+  const Axis offset = offset_axis("offset", -3, 3);
   std::vector<double> profiles(8 * 7, 0.1);
   for (const std::size_t at : {1, 2, 3}) profiles[at] = 0.6 - 0.1 * static_cast<double>(at > 1 ? at - 2 : 2 - at);
   profiles[2 * 7 + 3] = 0.3;  // L0H2, at itself
