@@ -80,9 +80,10 @@ ordered_json entry_json(const Field& field, Index at) {
       field.values);
 }
 
-/// "flag": one of a few words; "offset": tokens, where 0 is a place like others; "number".
+/// "flag": one of a few words; "text"; "offset": tokens, where 0 is a place like others; "number".
 const char* kind_of(const Field& field) {
   if (!field.flag_meanings.empty()) return "flag";
+  if (std::holds_alternative<std::vector<std::string>>(field.values)) return "text";
   return field.unit == "token" && field.quantity().find("position") == std::string::npos ? "offset" : "number";
 }
 
@@ -111,7 +112,64 @@ ordered_json whole_json(const Axis& axis) {
   return numbers;
 }
 
-constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is narrowed, or has no room
+constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is reduced, or has no room
+
+/// How the page stores an array's numbers.
+enum class Store {
+  exact,  ///< float32
+  even,   ///< int16: even steps up to the largest magnitude in a slice; -32768: undefined
+  root,   ///< bytes: the square root of the share of the slice's largest number, fine steps for small numbers
+};
+
+/// Which entries of an axis the page keeps.
+struct Crop {
+  enum class Rule {
+    all,        ///< every entry
+    first,      ///< the first ones
+    near,       ///< coordinates up to `most`, if the array is too large
+    strongest,  ///< those with the most energy, every head counted alike
+  };
+  Rule rule = Rule::all;
+  const char* axis = "";
+  double most = 0;
+};
+
+/// Arrays of one group that the page's views draw, stored alike.
+struct KeptArrays {
+  const char* group;
+  std::vector<const char*> names;
+  Store store = Store::exact;
+  std::size_t slice = 1;  ///< how many of the last axes share one scale
+  Crop crop = {};
+};
+
+/// The most important first.
+const std::vector<KeptArrays>& kept_arrays() {
+  using enum Crop::Rule;
+  using enum Store;
+  static const std::vector<KeptArrays> kept{
+      {"head_account", {"measured_profile", "dealt_profile"}},
+      {"comparison", {"first_profile", "second_profile"}},
+      {"checkpoints_measured_offset", {"weight", "chance", "offset"}},
+      {"checkpoints_head_account", {"part"}},
+      {"offset_trace", {"mean_weight"}, exact, 1, {near, "offset", 128}},
+      {"offset_trace", {"null_weight"}, even},
+      {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},
+      {"offset_by_query", {"bin_first", "bin_last", "band_last", "band_share", "peak_offset", "peak_source"}},
+      {"offset_by_query", {"profile"}, even},
+      {"word_atlas", {"profile"}},
+      {"position_atlas", {"kernel"}, even},
+      {"rotary_wave", {"kernel"}, even},
+      {"rotary_wave", {"frequency", "coefficient_real", "coefficient_imaginary", "pair_offset"}},
+      {"attention_map", {"weight"}},
+      {"attention_map", {"largest", "mean"}, root, 2},
+      {"phase_delay", {"by_frequency", "cross_real", "cross_imaginary"}, even},
+      {"delay_spectrum", {"by_frequency", "cross_real", "cross_imaginary"}, even},
+      {"redefined", {"query", "key"}, even, 1, {first, "wave", 2}},
+      {"phase_spectrum", {"query", "key"}, root, 2, {strongest, "frequency", 96}},
+  };
+  return kept;
+}
 
 /// Entries of a Field that the page keeps, by their places along each axis.
 struct Part {
@@ -138,32 +196,68 @@ std::size_t bytes_of(const Part& part, Store store) {
   return part.entries() * (store == Store::exact ? 4 : store == Store::even ? 2 : 1);
 }
 
-/// Of maps the heads that look most strongly, in the order in which they stand.
-void keep_strongest(const Result& result, std::vector<std::size_t>& places, const Axis& heads, std::size_t count) {
-  std::vector<double> strength(places.size(), 0.0);
-  const auto& names = std::get<std::vector<std::string>>(heads.values);
-  for (const HeadFinding& found : head_findings(result))
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (names[i] == head_name(found.name.layer, found.name.head) && !std::isnan(found.weight))
-        strength[i] = found.weight;
-  std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return strength[a] > strength[b]; });
+/// Keeps the places with the largest score, in the order in which they stand.
+void keep_largest(std::vector<std::size_t>& places, const std::vector<double>& score, std::size_t count) {
+  std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return score[a] > score[b]; });
   places.resize(std::min(places.size(), count));
   std::sort(places.begin(), places.end());
 }
 
-Part kept_part(const Result& result, const Field& field, const KeptArray& kept) {
+/// [map_head]  largest mean weight of the head.
+std::vector<double> head_weights(const Result& result, const Axis& heads) {
+  const auto& names = std::get<std::vector<std::string>>(heads.values);
+  std::vector<double> weights(names.size(), 0.0);
+  for (const HeadFinding& found : head_findings(result))
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (names[i] == head_name(found.name.layer, found.name.head) && !std::isnan(found.weight))
+        weights[i] = found.weight;
+  return weights;
+}
+
+/// [entry of the axis]  its share of the sum of squares, summed over what stands before the axis.
+std::vector<double> energies(const Field& field, std::size_t axis) {
+  const std::vector<double> values = as_doubles(field);
+  const auto size = static_cast<std::size_t>(field.axes[axis].size());
+  std::size_t inner = 1;
+  for (std::size_t a = axis + 1; a < field.axes.size(); ++a) inner *= static_cast<std::size_t>(field.axes[a].size());
+  std::vector<double> shares(size, 0.0);
+  for (std::size_t first = 0; first < values.size(); first += size * inner) {
+    std::vector<double> energy(size, 0.0);
+    for (std::size_t i = 0; i < size * inner; ++i)
+      if (std::isfinite(values[first + i])) energy[i / inner] += values[first + i] * values[first + i];
+    const double all = std::accumulate(energy.begin(), energy.end(), 0.0);
+    for (std::size_t i = 0; i < size && all > 0; ++i) shares[i] += energy[i] / all;
+  }
+  return shares;
+}
+
+void crop(Part& part, std::size_t axis, const KeptArrays& kept) {
+  const Field& field = *part.field;
+  std::vector<std::size_t>& places = part.kept[axis];
+  const auto most = static_cast<std::size_t>(kept.crop.most);
+  switch (kept.crop.rule) {
+    case Crop::Rule::all:
+      return;
+    case Crop::Rule::first:
+      places.resize(std::min(places.size(), most));
+      return;
+    case Crop::Rule::strongest:
+      if (places.size() > most) keep_largest(places, energies(field, axis), most);
+      return;
+    case Crop::Rule::near:
+      if (bytes_of(part, kept.store) <= most_of_one) return;
+      const std::vector<double> values = coordinates(field, field.axes[axis].name);
+      std::erase_if(places, [&](std::size_t place) { return std::abs(values[place]) > kept.crop.most; });
+  }
+}
+
+Part kept_part(const Result& result, const Field& field, const KeptArrays& kept) {
   Part part = whole(field);
   for (std::size_t a = 0; a < field.axes.size(); ++a) {
-    const Axis& axis = field.axes[a];
-    std::vector<std::size_t>& places = part.kept[a];
-    if (axis.name == kept.crop) places.resize(std::min(places.size(), kept.crop_to));
-    if (axis.name == kept.narrow && bytes_of(part, kept.store) > most_of_one) {
-      const std::vector<double> values = coordinates(field, axis.name);
-      std::erase_if(places, [&](std::size_t place) { return std::abs(values[place]) > kept.narrow_to; });
-    }
-    if (axis.name == "map_head") {
-      const std::size_t of_one = bytes_of(part, kept.store) / std::max<std::size_t>(1, places.size());
-      keep_strongest(result, places, axis, most_of_one / std::max<std::size_t>(1, of_one));
+    if (field.axes[a].name == kept.crop.axis) crop(part, a, kept);
+    if (field.axes[a].name == "map_head") {
+      const std::size_t of_one = bytes_of(part, kept.store) / std::max<std::size_t>(1, part.kept[a].size());
+      keep_largest(part.kept[a], head_weights(result, field.axes[a]), most_of_one / std::max<std::size_t>(1, of_one));
     }
   }
   return part;
@@ -257,17 +351,11 @@ std::string remark_text(const Attribute& remark) {
   return fmt::format("{}", fmt::join(std::get<std::vector<double>>(remark), ", "));
 }
 
-ordered_json notes_json(const Field& field) {
-  ordered_json notes = ordered_json::object();
-  for (const auto& [name, remark] : field.attributes) notes[visible_text(name)] = remark_text(remark);
-  return notes;
-}
-
 PageMeasures page_measures(const Result& result) {
   PageMeasures page;
   for (const Field& field : result.fields) {
     const auto places = places_in(field);
-    if (!places || std::holds_alternative<std::vector<std::string>>(field.values)) continue;
+    if (!places) continue;
     field.check_shape();
     const Axis &layer = field.axis("layer"), &head = field.axis("head");
     if (!std::holds_alternative<std::vector<std::int64_t>>(layer.values) ||
@@ -284,49 +372,7 @@ PageMeasures page_measures(const Result& result) {
   return page;
 }
 
-const std::vector<KeptArray>& kept_arrays() {
-  static const std::vector<KeptArray> kept{
-      {.field = "head_account/measured_profile"},
-      {.field = "head_account/dealt_profile"},
-      {.field = "comparison/first_profile"},
-      {.field = "comparison/second_profile"},
-      {.field = "checkpoints_measured_offset/weight"},
-      {.field = "checkpoints_measured_offset/chance"},
-      {.field = "checkpoints_measured_offset/offset"},
-      {.field = "checkpoints_head_account/part"},
-      {.field = "offset_trace/mean_weight", .narrow = "offset", .narrow_to = 128},
-      {.field = "offset_trace/null_weight", .store = Store::even},
-      {.field = "offset_by_query/profile", .store = Store::even},
-      {.field = "offset_by_query/bin_first"},
-      {.field = "offset_by_query/bin_last"},
-      {.field = "offset_by_query/band_last"},
-      {.field = "offset_by_query/band_share"},
-      {.field = "offset_by_query/peak_offset"},
-      {.field = "offset_by_query/peak_source"},
-      {.field = "word_atlas/profile"},
-      {.field = "position_atlas/kernel", .store = Store::even},
-      {.field = "rotary_wave/kernel", .store = Store::even},
-      {.field = "attention_map/weight"},
-      {.field = "attention_map/largest", .store = Store::root, .slice = 2},
-      {.field = "attention_map/mean", .store = Store::root, .slice = 2},
-      {.field = "cross_covariance/weighted_centred", .store = Store::even},
-      {.field = "phase_delay/by_frequency", .store = Store::even},
-      {.field = "phase_delay/cross_real", .store = Store::even},
-      {.field = "phase_delay/cross_imaginary", .store = Store::even},
-      {.field = "delay_spectrum/by_frequency", .store = Store::even},
-      {.field = "delay_spectrum/cross_real", .store = Store::even},
-      {.field = "delay_spectrum/cross_imaginary", .store = Store::even},
-      {.field = "phase_rotation/phase", .store = Store::even},
-      {.field = "phase_rotation/retention", .store = Store::even},
-      {.field = "rotary_wave/pair_offset", .store = Store::even},
-      {.field = "rotary_wave/use", .store = Store::even},
-      {.field = "redefined/query", .store = Store::even, .crop = "wave", .crop_to = 2},
-      {.field = "redefined/key", .store = Store::even, .crop = "wave", .crop_to = 2},
-      {.field = "phase_spectrum/query", .store = Store::root, .slice = 2, .crop = "frequency", .crop_to = 33},
-      {.field = "phase_spectrum/key", .store = Store::root, .slice = 2, .crop = "frequency", .crop_to = 33},
-  };
-  return kept;
-}
+namespace {
 
 ordered_json axis_json(const Axis& axis) {
   ordered_json json{{"name", axis.name}, {"unit", axis.unit}, {"long_name", visible_text(axis.long_name)}};
@@ -340,44 +386,60 @@ ordered_json axis_json(const Axis& axis) {
   return json;
 }
 
+ordered_json notes_json(const Field& field) {
+  ordered_json notes = ordered_json::object();
+  for (const auto& [name, remark] : field.attributes) notes[visible_text(name)] = remark_text(remark);
+  return notes;
+}
+
+/// A Field's numbers, packed, and their description.
+struct PackedArray {
+  std::string block;
+  ordered_json said;
+};
+
+PackedArray packed_array(const Part& part, const KeptArrays& kept) {
+  std::size_t slice = 1;
+  for (std::size_t a = part.kept.size() - std::min(kept.slice, part.kept.size()); a < part.kept.size(); ++a)
+    slice *= part.kept[a].size();
+  const std::vector<double> values = values_of(part);
+  const Scaled scaled =
+      kept.store == Store::exact ? Scaled{exact_bytes(values), {}} : scaled_bytes(values, slice, kept.store);
+  ordered_json axes = ordered_json::array();
+  for (std::size_t a = 0; a < part.kept.size(); ++a)
+    axes.push_back(axis_json(part_of(part.field->axes[a], part.kept[a])));
+  return {packed_text(scaled.bytes),
+          {{"axes", axes},
+           {"whole", part.entries() == static_cast<std::size_t>(part.field->size())},
+           {"store", name_of(kept.store)},
+           {"slice", slice},
+           {"scales", scaled.scales},
+           {"notes", notes_json(*part.field)}}};
+}
+
+}  // namespace
+
 PageArrays page_arrays(const Result& result, std::size_t most) {
   PageArrays page{ordered_json::object(), {}, {}};
   std::size_t used = 0;
-  for (const KeptArray& kept : kept_arrays()) {
-    const Field* field = result.find(kept.field);
-    if (field == nullptr || field->axes.empty() || field->size() == 0) continue;
+  const auto keep = [&](const std::string& name, const KeptArrays& kept) {
+    const Field* field = result.find(name);
+    if (field == nullptr || field->axes.empty() || field->size() == 0) return;
     field->check_shape();
     const Part part = kept_part(result, *field, kept);
-    std::string block;
-    std::vector<double> scales;
-    std::size_t slice = 1;
-    for (std::size_t a = part.kept.size() - std::min(kept.slice, part.kept.size()); a < part.kept.size(); ++a)
-      slice *= part.kept[a].size();
-    if (part.entries() > 0 && bytes_of(part, kept.store) <= most_of_one) {
-      const std::vector<double> values = values_of(part);
-      Scaled scaled =
-          kept.store == Store::exact ? Scaled{exact_bytes(values), {}} : scaled_bytes(values, slice, kept.store);
-      block = packed_text(scaled.bytes);
-      scales = std::move(scaled.scales);
+    PackedArray packed;
+    if (part.entries() > 0 && bytes_of(part, kept.store) <= most_of_one) packed = packed_array(part, kept);
+    if (packed.block.empty() || used + packed.block.size() > most) {
+      page.left_out.push_back(name);
+      return;
     }
-    if (block.empty() || used + block.size() > most) {
-      page.left_out.emplace_back(kept.field);
-      continue;
-    }
-    used += block.size();
-    ordered_json axes = ordered_json::array();
-    for (std::size_t a = 0; a < part.kept.size(); ++a) axes.push_back(axis_json(part_of(field->axes[a], part.kept[a])));
-    page.said[kept.field] = {{"long_name", visible_text(field->long_name)},
-                             {"unit", field->unit},
-                             {"axes", axes},
-                             {"whole", part.entries() == static_cast<std::size_t>(field->size())},
-                             {"store", name_of(kept.store)},
-                             {"slice", slice},
-                             {"scales", scales},
-                             {"notes", notes_json(*field)},
-                             {"block", page.blocks.size()}};
-    page.blocks.push_back(std::move(block));
-  }
+    used += packed.block.size();
+    packed.said["block"] = page.blocks.size();
+    page.said[name] = std::move(packed.said);
+    page.blocks.push_back(std::move(packed.block));
+  };
+  for (const KeptArrays& kept : kept_arrays())
+    for (const char* name : kept.names) keep(fmt::format("{}/{}", kept.group, name), kept);
   return page;
 }
 
