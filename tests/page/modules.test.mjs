@@ -11,7 +11,7 @@ import { binOf, binText, binTicks } from "../../reports/page/parts/bands_view.js
 import { amountColor, measureColors } from "../../reports/page/parts/colors.js";
 import { evidenceRows } from "../../reports/page/parts/evidence_view.js";
 import { completions, filterTerms, passes } from "../../reports/page/parts/filter.js";
-import { numberText, offsetText, parseHead, percentText, shortWords, valueText } from "../../reports/page/parts/format.js";
+import { numberText, offsetText, parseHead, percentText, valueText } from "../../reports/page/parts/format.js";
 import { cellsOf, colorTop, mapOf, strongestPairs, zoomed } from "../../reports/page/parts/map_data.js";
 import { cellWords } from "../../reports/page/parts/map_view.js";
 import { distanceMeasure, measureLabel, Measures } from "../../reports/page/parts/measures.js";
@@ -40,12 +40,6 @@ test("numbers: digits, a real minus, and a dash for what is undefined", () => {
   assert.equal(valueText({ kind: "number", unit: "nat" }, 2), "2\u00a0nat");
   assert.deepEqual(parseHead("L7H11"), { layer: 7, head: 11 });
   for (const none of ["L07H1", "l1h1", "L1", "", "L1H1x"]) assert.equal(parseHead(none), null);
-});
-
-test("words are told apart by few letters", () => {
-  assert.deepEqual(shortWords(["offset", "self", "flat"]), ["o", "s", "f"]);
-  assert.deepEqual(shortWords(["other", "previous", "positional"]), ["ot", "pr", "po"]);
-  assert.deepEqual(shortWords(["positional", "mixed", "no preference"]), ["p", "m", "np"]);
 });
 
 test("bins of offsets: what lies in which, how they are called, and which are written below", () => {

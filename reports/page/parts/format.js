@@ -45,20 +45,6 @@ export function compareKeys(a, b) {
   return a.rank - b.rank || a.number - b.number || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0);
 }
 
-// The fewest letters that tell words apart: initials of several words, else first letters.
-export function shortWords(words) {
-  const short = (word, letters) => {
-    const parts = word.split(/[\s_]+/);
-    return parts.length > 1 ? parts.map((part) => part[0]).join("").slice(0, letters + 1)
-      : word.slice(0, letters);
-  };
-  for (let letters = 1; letters < 3; ++letters) {
-    const all = words.map((word) => short(word, letters));
-    if (new Set(all).size === all.length) return all;
-  }
-  return words.map((word) => short(word, 3));
-}
-
 export function headName(layer, head) {
   return `L${layer}H${head}`;
 }

@@ -2,7 +2,7 @@
 
 import { amountColor, colorBar, measureColors, wordColor } from "./colors.js";
 import { element, setShape, shape } from "./elements.js";
-import { numberText, offsetText, shortWords, valueText } from "./format.js";
+import { numberText, offsetText, valueText } from "./format.js";
 import { measureLabel } from "./measures.js";
 import { pointing } from "./pointing.js";
 
@@ -45,7 +45,8 @@ export class HeadGrid {
     const h = Math.max(5, Math.min(46, 0.8 * w, 430 / layers.length));
     Object.assign(this, { w, h, columns: heads.length, measure, label: measureLabel(page.measures, name) });
     const colors = measureColors(measure);
-    const letters = measure.kind === "flag" ? shortWords(measure.meanings) : null;
+    // Words have letters beside their colours, since not everybody sees colours alike.
+    const letters = measure.kind === "flag" ? measure.meanings.map((word) => word.slice(0, 2)) : null;
     const size = { width: left + w * heads.length + 1, height: top + h * layers.length + 1 };
     const svg = shape("svg", { ...size, role: "img", "aria-label": `All heads, ink by ${this.label}` });
     svg.append(shape("text", { x: 0, y: top - 6 }, "head"));

@@ -1,7 +1,7 @@
 // One head: its sentence, and its views; those under "more" are drawn when they are opened.
 
 import { button, element, words } from "./elements.js";
-import { numberText, offsetText, percentText } from "./format.js";
+import { numberText, offsetText, valueText } from "./format.js";
 import { drawParts } from "./plots.js";
 import { views } from "./views.js";
 
@@ -62,7 +62,7 @@ export class HeadSection {
     const place = page.named.get(name);
     this.title.textContent = name;
     document.getElementById("head-sentence").textContent = this.sentence(name, place);
-    document.getElementById("head-facts").textContent = this.facts(place).join("; ");
+    document.getElementById("head-facts").textContent = this.facts(place).join(", ");
     this.drawNav(place);
     if (this.frames.some(({ view }) => view.more && view.id === store.state.view)) this.more.open = true;
     const context = { page, arrays, store, name, place, at: { layer, head }, width: this.box.clientWidth };
@@ -105,15 +105,10 @@ export class HeadSection {
   // Numbers beside the sentence, as far as the result has them.
   facts(place) {
     const { measures } = this.page;
-    const [weight, chance, sink, entropy] =
-      ["weight", "measured_offset/chance:all", "sink", "entropy"].map((name) => measures.value(name, place));
-    const facts = [];
-    const times = chance > 0 ? `, ${numberText(weight / chance, 2)} times chance` : "";
-    if (weight !== null) facts.push(`Largest mean weight ${numberText(weight)}${times}`);
-    if (sink !== null) facts.push(`${percentText(sink)} of its attention goes to the first token`);
-    if (entropy !== null) facts.push(`mean entropy of a query ${numberText(entropy)}\u00a0nat`);
-    const kind = measures.word("kind", place);
-    return kind && kind !== "other" ? [...facts, `also called \u201c${kind}\u201d`] : facts;
+    const known = ["weight", "distance", "sink", "entropy", "kind"].filter((name) => measures.value(name,
+      place) !== null);
+    const text = (name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`;
+    return known.map(text);
   }
 
   // Goes to the next head in the order of the table, round at its ends.
@@ -121,6 +116,7 @@ export class HeadSection {
     const count = this.order.length;
     const here = this.order.indexOf(this.page.placeOf(this.current()));
     const next = here < 0 ? 0 : (here + by + count) % count;
+    this.stepped = count > 0;
     if (count) this.store.change({ head: this.page.heads[this.order[next]], view: "" }, true);
   }
 
@@ -139,12 +135,16 @@ export class HeadSection {
     if (focused) this.nav.querySelector(`[aria-label="${focused}"]`)?.focus();
   }
 
-  // Goes to the head or view of the address; who steps from head to head stays at the buttons.
+  // Goes to the head or view of the address; a step to the next head stays at the view that is being read.
   arrive() {
-    if (this.nav.contains(document.activeElement)) return;
+    const stepped = this.stepped;
+    this.stepped = false;
+    if (stepped) return;
     const frame = this.frames.find(({ view }) => view.id === this.store.state.view);
-    const target = frame ? frame.section : document.getElementById("head");
-    target.scrollIntoView({ block: "start" });
+    const section = document.getElementById("head");
+    const { top, bottom } = section.getBoundingClientRect();
+    const isAway = top > 0.7 * innerHeight || bottom < 0.3 * innerHeight;
+    if (frame || isAway) (frame ? frame.section : section).scrollIntoView({ block: "start" });
     (frame ? frame.section.querySelector("h3") : this.title).focus({ preventScroll: true });
   }
 }

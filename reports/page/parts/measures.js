@@ -13,8 +13,13 @@ const plainNames = {
   entropy: "head_types/entropy:",
   sink: "head_types/sink_first:",
   kind: "head_types/kind:",
+  change: "change/profile:",
+  changed: "comparison/changed:",
+  changed_at: "comparison/profile_offset:",
+  predicted_weight: "word_atlas/weight:",
+  predicted: "word_atlas/offset:",
 };
-const fewest = 4; // of plain names; with fewer, the first measures of the result stand beside them
+const fewest = 2; // of plain names; with fewer, the first measures of the result stand beside them
 
 export class Measures {
   // @param list  result.measures: { name, part, long_name, unit, kind, values, meanings, undefined }

@@ -68,8 +68,10 @@ export class HeadScatter {
 
 // Names of the measures at both axes: those of the address, else how strongly against where.
 function chosenMeasures(all, { x, y }) {
-  const up = all.includes(y) ? y : ["strength", "weight"].find((name) => all.includes(name)) ?? all[0];
-  const right = ["offset", "distance"].find((name) => all.includes(name)) ?? all.find((name) => name !== up);
+  const up = all.includes(y) ? y
+    : ["strength", "weight", "change", "predicted_weight"].find((name) => all.includes(name)) ?? all[0];
+  const right = ["offset", "changed_at", "predicted"].find((name) => all.includes(name))
+    ?? all.find((name) => name !== up);
   return { x: all.includes(x) ? x : right, y: up };
 }
 
