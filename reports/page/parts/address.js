@@ -14,7 +14,6 @@ export const addressDefaults = {
   scale: "", // "log": of profiles
   span: "", // offsets that profiles show: "16", "64", "all"
   sources: "", // "-1", "0", "1": offset of the content whose sources are shown
-  route: "", // "phase_delay": from what delays are taken
   at: "", // region of the map: "first query:end,first key:end"
   offset: "", // stays marked
 };

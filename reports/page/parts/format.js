@@ -30,7 +30,8 @@ export function valueText(measure, value) {
   if (measure.kind === "flag") return measure.meanings[value];
   if (measure.kind === "text") return value;
   if (measure.kind === "offset") return offsetText(value);
-  return numberText(value) + (measure.unit === "1" || measure.unit === "" ? "" : `\u00a0${measure.unit}`);
+  const unit = measure.unit === "token" ? "tokens" : measure.unit;
+  return numberText(value) + (unit === "1" || unit === "" ? "" : `\u00a0${unit}`);
 }
 
 // What a cell of a table is sorted by: the number that it begins with, else its text; empty cells come last.

@@ -155,11 +155,12 @@ export class HeadGrid {
 
   wordKeys(letters) {
     const { meanings, values } = this.measure;
-    return meanings.map((word, i) => {
+    return meanings.flatMap((word, i) => {
+      const count = values.filter((value) => value === i).length;
+      if (!count) return [];
       const swatch = element("span", { class: "swatch" });
       swatch.style.background = wordColor(meanings, i);
-      return element("span", {}, swatch,
-        `${letters[i]}\u2002${word} (${values.filter((value) => value === i).length})`);
+      return element("span", {}, swatch, `${letters[i]}\u2002${word} (${count})`);
     });
   }
 }

@@ -22,7 +22,7 @@ async function profileSeries({ arrays, page, store, at }) {
   const account = await arrays.slice(accounted, at);
   const random = await arrays.slice("word_atlas/profile", at);
   const widest = (span === "all" ? all : account ?? all) ?? account ?? random;
-  const reach = span === "all" ? Infinity : Number(span || 64);
+  const reach = span === "all" ? Infinity : Number(span || 16);
   // In causal models no query looks ahead.
   const isShown = (offset) => Math.abs(offset) <= reach && !(page.causal && offset > 0);
   const offsets = widest.axes[0].values.filter(isShown);
@@ -52,7 +52,7 @@ function profileControls(context) {
   const options = counted.map((name) => [name, name.replaceAll("_", " ")]);
   const setPairs = (value) => store.change({ pairs: value === counted[0] ? "" : value });
   return element("div", { class: "controls" },
-    choice("Offsets", spans, span || "64", (value) => store.change({ span: value === "64" ? "" : value })),
+    choice("Offsets", spans, span || "16", (value) => store.change({ span: value === "16" ? "" : value })),
     counted.length > 1 ? choice("Pairs", options, pairs || counted[0], setPairs) : null,
     logarithmic(context));
 }

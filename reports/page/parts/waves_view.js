@@ -1,6 +1,5 @@
 // The waves of a head: its redefined queries and keys over tokens, their phases, and the delays they ask for.
 
-import { choice, element } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
 
 // Redefined queries and keys are taken before a position term, such as rotary positions, and do not see it.
@@ -93,48 +92,46 @@ function phaseMap(side, { axes, values }, length) {
   };
 }
 
-const routes = [["delay_spectrum", "queries and keys"], ["phase_delay", "phases alone"]];
+const routes = { delay_spectrum: "Delays of queries and keys", phase_delay: "Delays of the phases alone" };
 
 export const delaysView = {
   id: "delays",
   title: "Delays by frequency",
   more: true,
-  needs: routes.map(([group]) => `${group}/by_frequency`),
+  needs: Object.keys(routes).map((group) => `${group}/by_frequency`),
   hasNothing: hasTerm,
-  follows: ["route"],
   words: "The offset that each frequency asks for by itself; larger dots carry more of the head's energy. "
     + "Frequencies that agree make a level row.",
-  async show({ arrays, at, store }) {
-    const there = routes.filter(([group]) => arrays.has(`${group}/by_frequency`));
-    const group = there.some(([one]) => one === store.state.route) ? store.state.route : there[0][0];
-    const names = ["by_frequency", "cross_real", "cross_imaginary"];
-    const [delay, real, imaginary] =
-      await Promise.all(names.map((name) => arrays.slice(`${group}/${name}`, at)));
-    const frequencies = delay.axes[0].values;
-    const energy =
-      frequencies.map((_, i) => (real && imaginary ? Math.hypot(real.values[i], imaginary.values[i]) : 1));
-    const most = Math.max(...energy.slice(1)) || 1;
-    const dots = frequencies.map((frequency, i) => {
-      const offset = delay.values[i];
-      const size = 1 + 4 * Math.sqrt(energy[i] / most);
-      return { x: frequency, y: offset, size, color: "var(--accent)", name: "",
-        marks: { offset: Math.round(offset) } };
-    }).filter(({ x, y, size }) => x > 0 && Number.isFinite(y) && size > 1.2);
-    // A few frequencies far off do not set the scale; their dots stand at its edge.
-    const sizes = dots.map(({ y }) => Math.abs(y)).sort((a, b) => a - b);
-    const reach = Math.max(4, sizes[Math.floor(0.95 * (sizes.length - 1))] ?? 4);
-    return [
-      element("div", { class: "controls" },
-        choice("By", there, group, (route) => store.change({ route: route === there[0][0] ? "" : route }))),
-      {
-        kind: "dots",
-        title: "Delays by frequency",
-        dots,
-        x: { title: "frequency (cycles/T)", kind: "linear",
-          domain: [0, frequencies[frequencies.length - 1]] },
-        y: { title: "asks for offset (tokens)", kind: "linear", domain: [-reach, reach], text: offsetText },
-        offsets: "y",
-      },
-    ];
+  async show({ arrays, at }) {
+    const there = Object.keys(routes).filter((group) => arrays.has(`${group}/by_frequency`));
+    return Promise.all(there.map(async (group) => {
+      const names = ["by_frequency", "cross_real", "cross_imaginary"];
+      return delayPlot(routes[group],
+        ...(await Promise.all(names.map((name) => arrays.slice(`${group}/${name}`, at)))));
+    }));
   },
 };
+
+function delayPlot(title, delay, real, imaginary) {
+  const frequencies = delay.axes[0].values;
+  const energy =
+    frequencies.map((_, i) => (real && imaginary ? Math.hypot(real.values[i], imaginary.values[i]) : 1));
+  const most = Math.max(...energy.slice(1)) || 1;
+  const dots = frequencies.map((frequency, i) => {
+    const [offset, size] = [delay.values[i], 1 + 4 * Math.sqrt(energy[i] / most)];
+    const marks = { offset: Math.round(offset) };
+    return { x: frequency, y: offset, size, color: "var(--accent)", name: title, marks };
+  }).filter(({ x, y, size }) => x > 0 && Number.isFinite(y) && size > 1.2);
+  // A few frequencies far off do not set the scale; their dots stand at its edge.
+  const sizes = dots.map(({ y }) => Math.abs(y)).sort((a, b) => a - b);
+  const reach = Math.max(4, sizes[Math.floor(0.95 * (sizes.length - 1))] ?? 4);
+  return {
+    kind: "dots",
+    title,
+    dots,
+    x: { title: "frequency (cycles/T)", kind: "linear", domain: [0, frequencies[frequencies.length - 1]] },
+    y: { title: `${title}: offset (tokens)`, kind: "linear", domain: [-reach, reach], text: offsetText },
+    height: 220,
+    offsets: "y",
+  };
+}
