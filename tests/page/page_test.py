@@ -16,7 +16,7 @@ import tempfile
 from browser import Browser, missing
 
 headwave, source = sys.argv[1], pathlib.Path(sys.argv[2])
-views = ["evidence", "comparison", "profile", "map", "sources", "bands", "predictions", "pairs", "waves", "phases", "delays"]
+views = ["evidence", "profile", "map", "sources", "bands", "predictions", "pairs", "waves", "phases", "delays"]
 failures = []
 
 
@@ -92,8 +92,8 @@ def profile_in(figures):
 
 def shows_both_profiles(browser, address, first, second):
     """Of a comparison: what stands in both results, under the pointer."""
-    browser.open(address + "#/L0H1/comparison")
-    left, top, width, height = browser.run(place, "#view-comparison .drawing svg")
+    browser.open(address + "#/L0H1/profile?span=64")
+    left, top, width, height = browser.run(place, "#view-profile .drawing svg")
     reach = 64  # of the page; the figure's numbers end before
     for offset in (-16, -3, 0, 16):
         browser.point(left + 52 + (width - 52 - 14) * (offset + reach) / (2 * reach), top + height / 2)

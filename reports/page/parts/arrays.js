@@ -79,4 +79,9 @@ export class Arrays {
     const numbers = await this.numbers(name);
     return { values: numbers.subarray(place * count, (place + 1) * count), axes: free };
   }
+
+  // The same of several arrays of a group.
+  slices(group, names, at) {
+    return Promise.all(names.map((name) => this.slice(`${group}/${name}`, at)));
+  }
 }

@@ -27,11 +27,10 @@ export function binTicks(bins) {
 const causes = ["", "brought about by positions", "not by positions", "cause unknown"];
 
 async function bandsOf({ arrays, at }) {
-  const slice = (name, of) => arrays.slice(`offset_by_query/${name}`, of);
-  const [first, last, ends] =
-    await Promise.all(["bin_first", "bin_last", "band_last"].map((name) => slice(name, {})));
+  const group = "offset_by_query";
+  const [first, last, ends] = await arrays.slices(group, ["bin_first", "bin_last", "band_last"], {});
   const ofHead = ["profile", "band_share", "peak_offset", "peak_source"];
-  const [profile, share, peaks, sources] = await Promise.all(ofHead.map((name) => slice(name, at)));
+  const [profile, share, peaks, sources] = await arrays.slices(group, ofHead, at);
   const bins = profile.axes[1].values.map((_, i) => ({ first: first.values[i], last: last.values[i] }));
   const most = peaks ? peaks.axes[1].values.length : 0;
   const peak = (i) => ({ offset: peaks.values[i], cause: sources?.values[i] ?? 0 });

@@ -2,8 +2,8 @@
 
 // @returns null if the page has no map of the head
 export async function mapOf({ arrays, name, page }) {
-  const slice = (kind) => arrays.slice(`attention_map/${kind}`, { map_head: name });
-  const [weight, largest, mean] = await Promise.all(["weight", "largest", "mean"].map(slice));
+  const [weight, largest, mean] = await arrays.slices("attention_map", ["weight", "largest", "mean"],
+    { map_head: name });
   if (!weight) return null;
   const { tokens } = page.result;
   const window = {};

@@ -16,12 +16,13 @@ function aligned(offsets, slice) {
 }
 
 async function profileSeries({ arrays, page, store, at }) {
+  const compared = await arrays.slices("comparison", ["first_profile", "second_profile"], at);
   const { pairs, span } = store.state;
   const counted = arrays.has(trace) ? pairs || arrays.axis(trace, "pairs").values[0] : "";
   const all = await arrays.slice(trace, { pairs: counted, ...at });
   const account = await arrays.slice(accounted, at);
   const random = await arrays.slice("word_atlas/profile", at);
-  const widest = (span === "all" ? all : account ?? all) ?? account ?? random;
+  const widest = (span === "all" ? all : account ?? all) ?? account ?? random ?? compared[0];
   const reach = span === "all" ? Infinity : Number(span || 16);
   // In causal models no query looks ahead.
   const isShown = (offset) => Math.abs(offset) <= reach && !(page.causal && offset > 0);
@@ -34,39 +35,36 @@ async function profileSeries({ arrays, page, store, at }) {
   for (const [k, term] of terms.entries())
     add(termNames[k] ?? term, await arrays.slice(dealtProfile, { term, ...at }));
   add("predicted by random words", random);
+  add("first", compared[0]);
+  add("second", compared[1]);
   add("queries shuffled", all && (await arrays.slice(shuffledTrace, { pairs: counted, ...at })));
   // The account leaves out the first token, which draws attention from everywhere.
   if (ofAccount && all) add("measured without the first token", account);
   return { offsets, series };
 }
 
-function logarithmic({ store }) {
-  return check("logarithmic", store.state.scale === "log",
-    (log) => store.change({ scale: log ? "log" : "" }));
-}
-
-function profileControls(context) {
-  const { arrays, store } = context;
-  const { pairs, span } = store.state;
+function profileControls({ arrays, store }) {
+  const { pairs, span, scale } = store.state;
   const counted = arrays.has(trace) ? arrays.axis(trace, "pairs").values : [];
   const options = counted.map((name) => [name, name.replaceAll("_", " ")]);
   const setPairs = (value) => store.change({ pairs: value === counted[0] ? "" : value });
-  return element("div", { class: "controls" },
-    choice("Offsets", spans, span || "16", (value) => store.change({ span: value === "16" ? "" : value })),
+  const setSpan = (value) => store.change({ span: value === spans[0][0] ? "" : value });
+  return element("div", { class: "controls" }, choice("Offsets", spans, span || spans[0][0], setSpan),
     counted.length > 1 ? choice("Pairs", options, pairs || counted[0], setPairs) : null,
-    logarithmic(context));
+    check("logarithmic", scale === "log", (log) => store.change({ scale: log ? "log" : "" })));
 }
 
 export const profileView = {
   id: "profile",
   title: "Profile over offsets",
-  needs: [trace, accounted, "word_atlas/profile"],
+  needs: [trace, accounted, "word_atlas/profile", "comparison/first_profile"],
   follows: ["pairs", "span", "scale"],
   words: (_, arrays) => [
     arrays.has(trace) && "Mean attention weight at each offset; queries shuffled: what chance gives.",
     arrays.has(dealtProfile)
       && "Position, self, order: what is left when contents are dealt to other places, when "
       + "tokens still meet themselves, and when contents vary as in the text; without the first token.",
+    arrays.has("comparison/first_profile") && "Mean attention weight at each offset in both results.",
     arrays.has("word_atlas/profile") && "Predicted by random words: from the weights, over random documents.",
   ].filter(Boolean).join(" "),
   async show(context) {
@@ -74,24 +72,6 @@ export const profileView = {
     const log = context.store.state.scale === "log";
     return [profileControls(context),
       offsetLines(offsets, { title: "Profile", series, yTitle: "mean weight", height: 250, log })];
-  },
-};
-
-export const comparisonView = {
-  id: "comparison",
-  title: "Profiles of both results",
-  needs: ["comparison/first_profile"],
-  follows: ["scale"],
-  words: "Mean attention weight at each offset in the first and the second result.",
-  async show(context) {
-    const { arrays, at, store } = context;
-    const slices =
-      await Promise.all(["first", "second"].map((name) => arrays.slice(`comparison/${name}_profile`, at)));
-    const series = slices.map(({ values }, i) => ({ name: ["first", "second"][i], values }));
-    const plot = { title: "Profiles", series, yTitle: "mean weight", height: 250,
-      log: store.state.scale === "log" };
-    return [element("div", { class: "controls" }, logarithmic(context)),
-      offsetLines(slices[0].axes[0].values, plot)];
   },
 };
 
@@ -110,10 +90,9 @@ export const checkpointsView = {
     const value = async (field, of) => (await arrays.slice(field, of))?.values[0] ?? NaN;
     const over = (field, of) =>
       Promise.all(names.map((checkpoint) => value(field, { checkpoint, ...of, ...at })));
-    const [weight, chance, offset] = await Promise.all(["weight", "chance", "offset"].map((one) =>
-      over(`${ofCheckpoints}/${one}`, { pairs })));
-    const xText = (i) =>
-      `${names[i]}${Number.isFinite(offset[i]) ? `, offset ${offsetText(offset[i])}` : ""}`;
+    const ofOffsets = ["weight", "chance", "offset"].map((one) => over(`${ofCheckpoints}/${one}`, { pairs }));
+    const [weight, chance, offset] = await Promise.all(ofOffsets);
+    const xText = (i) => names[i] + (Number.isFinite(offset[i]) ? `, offset ${offsetText(offset[i])}` : "");
     const plot = (yTitle, series) => ({
       kind: "lines",
       title: yTitle,
@@ -129,10 +108,9 @@ export const checkpointsView = {
     const series = [{ name: "measured", values: weight }, { name: "queries shuffled", values: chance }];
     const parts = [plot("weight", series)];
     if (arrays.has(partOfCheckpoints)) {
-      const shares = await over(partOfCheckpoints,
-        { cause: arrays.axis(partOfCheckpoints, "cause").values[0] });
-      parts.push(plot("part by position",
-        [{ name: "positions", values: shares.map((share) => Math.max(0, share)) }]));
+      const [cause] = arrays.axis(partOfCheckpoints, "cause").values;
+      const values = (await over(partOfCheckpoints, { cause })).map((share) => Math.max(0, share));
+      parts.push(plot("part by position", [{ name: "positions", values }]));
     }
     return parts;
   },

@@ -23,16 +23,15 @@ export const rotaryView = {
   words: "Each dot is a pair of channels that turn together: its period, and the phase of the mean key "
     + "against the mean query; larger dots score more. Below: what all pairs score together at each offset.",
   async show({ arrays, at, page }) {
-    const slice = async (field, of = at) => (await arrays.slice(`rotary_wave/${field}`, of))
-      ?? { values: [] };
     const names = ["coefficient_real", "coefficient_imaginary", "pair_offset", "kernel"];
-    const [real, imaginary, asked, kernel] = await Promise.all(names.map((field) => slice(field)));
-    const pairs = rotaryPairs(Array.from((await slice("frequency", {})).values), real.values,
-      imaginary.values);
+    const [real, imaginary, asked, kernel] = await arrays.slices("rotary_wave", names, at);
+    const frequency = await arrays.slice("rotary_wave/frequency", {});
+    const pairs = rotaryPairs(Array.from(frequency.values), real.values, imaginary.values);
+    const asks = pairs.map((_, i) => asked?.values[i] ?? NaN);
     const periods = pairs.map(({ period }) => period);
     const most = Math.max(...pairs.map(({ share }) => share)) || 1;
-    const ask = (i) => (Number.isFinite(asked.values[i])
-      ? `asks for offset ${offsetText(Number(asked.values[i].toPrecision(3)))}` : "");
+    const ask = (i) => (Number.isFinite(asks[i])
+      ? `asks for offset ${offsetText(Number(asks[i].toPrecision(3)))}` : "");
     const parts = [{
       kind: "dots",
       title: "Rotary pairs",
@@ -43,14 +42,14 @@ export const rotaryView = {
         color: "var(--accent)",
         name: `pair ${i}`,
         more: [ask(i), `${percentText(share)} of what the pairs can score`],
-        marks: Number.isFinite(asked.values[i]) ? { offset: Math.round(asked.values[i]) } : {},
+        marks: Number.isFinite(asks[i]) ? { offset: Math.round(asks[i]) } : {},
       })),
       x: { title: "period (tokens)", kind: "log",
         domain: [Math.min(...periods) / 1.3, 1.3 * Math.max(...periods)] },
       y: { title: "phase (rad)", kind: "linear", domain: [-Math.PI, Math.PI],
         text: (value) => numberText(value, 3) },
     }];
-    if (!kernel.axes) return parts;
+    if (!kernel) return parts;
     const offsets = kernel.axes[0].values.filter((offset) => !(page.causal && offset > 0));
     const series = [{ name: "score", values: Array.from(kernel.values.slice(0, offsets.length)) }];
     return [...parts, offsetLines(offsets, { title: "Rotary wave", series, yTitle: "score", height: 190 })];

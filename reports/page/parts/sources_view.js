@@ -45,9 +45,9 @@ export const sourcesView = {
     const content = (offset) => (offset === 0 ? "content of a token and itself"
       : `content of tokens at offset ${offsetText(offset)}`);
     const options = [["", "positions"], ...contents.map((offset) => [String(offset), content(offset)])];
-    const field = (side) => `score_sources/${sources === "" ? "position" : "content"}_${side}`;
+    const names = ["query", "key"].map((side) => `${sources === "" ? "position" : "content"}_${side}`);
     const of = sources === "" ? at : { content_offset: Number(sources), ...at };
-    const [query, key] = await Promise.all(["query", "key"].map((side) => arrays.slice(field(side), of)));
+    const [query, key] = await arrays.slices("score_sources", names, of);
     const rows = query && key ? sourceRows(query.axes[0].values, query.values, key.values) : [];
     return [
       element("div", { class: "controls" },

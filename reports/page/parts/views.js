@@ -12,12 +12,12 @@ import { bandsView } from "./bands_view.js";
 import { evidenceView } from "./evidence_view.js";
 import { mapView } from "./map_view.js";
 import { predictionsView } from "./predictions_view.js";
-import { checkpointsView, comparisonView, profileView } from "./profile_view.js";
+import { checkpointsView, profileView } from "./profile_view.js";
 import { rotaryView } from "./rotary_view.js";
 import { sourcesView } from "./sources_view.js";
 import { delaysView, phasesView, wavesView } from "./waves_view.js";
 
 export const views = [
-  evidenceView, comparisonView, checkpointsView, profileView, mapView, sourcesView,
+  evidenceView, checkpointsView, profileView, mapView, sourcesView,
   bandsView, predictionsView, rotaryView, wavesView, phasesView, delaysView,
 ];

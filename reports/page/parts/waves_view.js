@@ -14,8 +14,7 @@ export const wavesView = {
   words: "The most periodic columns of redefined queries and keys over the first document. If a head looks t "
     + "tokens away, its keys run t tokens after its queries.",
   async show({ arrays, at }) {
-    const [query, key] =
-      await Promise.all(["query", "key"].map((side) => arrays.slice(`redefined/${side}`, at)));
+    const [query, key] = await arrays.slices("redefined", ["query", "key"], at);
     const [waves, positions] = query.axes.map((axis) => axis.values);
     const column = (slice, wave) =>
       Array.from(slice.values.subarray(wave * positions.length, (wave + 1) * positions.length));
@@ -53,8 +52,7 @@ export const phasesView = {
       ? " The frequencies are those with the most energy." : ""),
   async show({ arrays, at, page }) {
     const length = Number(page.provenance.get("wave_length")) || 0;
-    const slices =
-      await Promise.all(["query", "key"].map((side) => arrays.slice(`phase_spectrum/${side}`, at)));
+    const slices = await arrays.slices("phase_spectrum", ["query", "key"], at);
     return slices.map((slice, i) => slice && phaseMap(["queries", "keys"][i], slice, length));
   },
 };
@@ -103,12 +101,11 @@ export const delaysView = {
   words: "The offset that each frequency asks for by itself; larger dots carry more of the head's energy. "
     + "Frequencies that agree make a level row.",
   async show({ arrays, at }) {
-    const there = Object.keys(routes).filter((group) => arrays.has(`${group}/by_frequency`));
-    return Promise.all(there.map(async (group) => {
-      const names = ["by_frequency", "cross_real", "cross_imaginary"];
-      return delayPlot(routes[group],
-        ...(await Promise.all(names.map((name) => arrays.slice(`${group}/${name}`, at)))));
-    }));
+    const plot = async ([group, title]) => {
+      const slices = await arrays.slices(group, ["by_frequency", "cross_real", "cross_imaginary"], at);
+      return slices[0] && delayPlot(title, ...slices);
+    };
+    return Promise.all(Object.entries(routes).map(plot));
   },
 };
 
