@@ -7,12 +7,18 @@ import subprocess
 import tempfile
 import time
 
-keys = {"\ue007": ("Enter", 13), "\ue012": ("ArrowLeft", 37), "\ue013": ("ArrowUp", 38), "\ue014": ("ArrowRight", 39), "\ue015": ("ArrowDown", 40)}
+codes = {"Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+drawn = """const trouble = document.getElementById("trouble");
+  return location.href !== "about:blank" && (document.body?.dataset.drawn || (trouble && !trouble.hidden));"""
 
 
 def missing():
     """Names of the programs that are not there."""
     return [name for name in ("chromium",) if not shutil.which(name)]
+
+
+def complaint(details):
+    return details.get("exception", {}).get("description") or details["text"]
 
 
 class Browser:
@@ -26,8 +32,10 @@ class Browser:
             for target, source in zip((3, 4), kept):
                 os.dup2(source, target)
 
-        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", f"--user-data-dir={self.folder}", "about:blank"]
-        self.process = subprocess.Popen(["chromium", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=place_pipes, close_fds=False)
+        flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+        arguments = ["chromium", *flags, "--remote-debugging-pipe", f"--user-data-dir={self.folder}", "about:blank"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(arguments, preexec_fn=place_pipes, close_fds=False, **quiet)
         os.close(commands)
         os.close(answers)
         self.buffer, self.number, self.session = b"", 0, None
@@ -80,14 +88,14 @@ class Browser:
         elif message.get("method") == "Log.entryAdded":
             self.said.append(event["entry"]["text"])
         elif message.get("method") == "Runtime.exceptionThrown":
-            self.said.append(event["exceptionDetails"].get("exception", {}).get("description") or event["exceptionDetails"]["text"])
+            self.said.append(complaint(event["exceptionDetails"]))
         elif message.get("method") == "Runtime.consoleAPICalled":
             self.said.append(" ".join(str(one.get("value")) for one in event["args"]))
 
     def evaluate(self, expression):
         found = self.devtools("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in found:
-            raise AssertionError(found["exceptionDetails"].get("exception", {}).get("description", expression))
+            raise AssertionError(complaint(found["exceptionDetails"]))
         return found["result"].get("value")
 
     def run(self, script, *arguments):
@@ -101,7 +109,7 @@ class Browser:
     def open(self, address):
         self.devtools("Page.navigate", url="about:blank")
         self.devtools("Page.navigate", url=address)
-        self.wait("return location.href !== 'about:blank' && document.body && (document.body.dataset.drawn || document.getElementById('trouble') && !document.getElementById('trouble').hidden);")
+        self.wait(drawn)
 
     def wait(self, script, *arguments):
         for _ in range(400):
@@ -115,20 +123,22 @@ class Browser:
         raise AssertionError(f"waited in vain for: {script}")
 
     def size(self, width, height, dark=False):
-        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.devtools("Emulation.setDeviceMetricsOverride", **metrics)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.devtools("Emulation.setEmulatedMedia", features=[scheme])
 
     def point(self, x, y):
         """Moves the mouse to a place in the window."""
         self.devtools("Input.dispatchMouseEvent", type="mouseMoved", x=round(x), y=round(y))
 
-    def type(self, *typed):
-        """Types keys where the focus is; special ones by their WebDriver code."""
-        for key in typed:
-            name, code = keys.get(key, (key, ord(key.upper())))
-            text = {} if key in keys and name != "Enter" else {"text": "\r" if name == "Enter" else key}
-            self.devtools("Input.dispatchKeyEvent", type="keyDown", key=name, windowsVirtualKeyCode=code, **text)
-            self.devtools("Input.dispatchKeyEvent", type="keyUp", key=name, windowsVirtualKeyCode=code)
+    def type(self, *keys):
+        """Types keys where the focus is: letters, or names such as ArrowDown."""
+        for key in keys:
+            event = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0].upper()))}
+            text = "\r" if key == "Enter" else "" if key in codes else key
+            self.devtools("Input.dispatchKeyEvent", type="keyDown", text=text, **event)
+            self.devtools("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def complaints(self):
         """What the console has said since the last call."""

@@ -158,6 +158,21 @@ def keeps_addresses(browser, address):
     check(browser.run("return document.querySelector('tr.chosen').dataset.head;") == "L1H3", "`back` leads back to the head before")
 
 
+def filters_and_stays_in_view(browser, address):
+    browser.open(address)
+    typed = """const filter = document.getElementById("filter"); filter.value = arguments[0]; filter.dispatchEvent(new Event("input"));
+      return [".cell", ".cell.filtered", ".dot.filtered", "#table tbody tr", "#completions option"].map((one) => document.querySelectorAll(one).length);"""
+    cells, faded, dots, rows, completions = browser.run(typed, "strength>0.5 layer!=0")
+    check(0 < rows < cells == rows + faded and dots == faded, f"a filter keeps {rows} rows of {cells}, and fades {faded} cells and {dots} dots")
+    check(browser.run(typed, "wh")[4] >= 1, "a name is not completed")
+    browser.run(typed, "nothing=1")
+    check("unknown: nothing" in browser.run("return document.getElementById('filtered').textContent;"), "an unknown name is not reported")
+    browser.run(typed, "")
+    browser.run("window.scrollTo({top: 1200, behavior: 'instant'});")
+    top = browser.run("return document.getElementById('overview').getBoundingClientRect().top;")
+    check(abs(top) < 2, f"the overview stands at {top} while a head is read")
+
+
 def embeds_one_view(browser, address):
     shown = "return [...document.querySelectorAll('#overview, .view, #heads, header h1, #head-nav')].filter((one) => one.getBoundingClientRect().height > 0).map((one) => one.id);"
     for part, there in (("L1H3/map", ["view-map"]), ("L1H3/delays", ["view-delays"]), ("overview", ["overview"])):
@@ -166,7 +181,7 @@ def embeds_one_view(browser, address):
 
 
 def serves_keys(browser, address):
-    right, down, enter = "\ue014", "\ue015", "\ue007"
+    right, down, enter = "ArrowRight", "ArrowDown", "Enter"
     browser.open(address)
     browser.run("document.getElementById('grid').focus();")
     browser.type(right, right, down, enter)
@@ -246,6 +261,7 @@ def main(work):
         shows_stored_values(browser, address, work / "drawn/figures")
         links_what_is_marked(browser, address)
         keeps_addresses(browser, address)
+        filters_and_stays_in_view(browser, address)
         embeds_one_view(browser, address)
         serves_keys(browser, address)
         shows_hostile_text(browser, alone / "page.html", address)
