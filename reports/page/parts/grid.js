@@ -33,7 +33,6 @@ export async function smallProfiles({ arrays, page }) {
 export class HeadGrid {
   constructor(box, legend, page, store) {
     Object.assign(this, { box, legend, page, store, profiles: null, cells: [], frames: [] });
-    store.listenToMarks(() => this.frame());
   }
 
   // @param name  of the measure that gives the ink
@@ -62,7 +61,6 @@ export class HeadGrid {
     svg.append(...this.cells, ...this.frames);
     this.box.replaceChildren(svg);
     this.listen(svg);
-    this.frame();
     this.drawLegend(colors, letters);
   }
 
@@ -119,10 +117,8 @@ export class HeadGrid {
       ...others.map((name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`)];
   }
 
-  // Frames the head that is shown and the head that is pointed at.
-  frame() {
-    const { head } = this.store.state;
-    const places = [head ? this.page.placeOf(head) : -1, this.page.named.get(this.store.marked.head) ?? -1];
+  // Frames the head that is shown and the head that is pointed at, by their places; -1: none.
+  frame(...places) {
     this.frames.forEach((frame, i) => {
       const [x, y] = this.corner(Math.max(0, places[i]));
       setShape(frame, { visibility: places[i] < 0 ? "hidden" : null, x: x - 0.5, y: y - 0.5 });

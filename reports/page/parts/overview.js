@@ -23,6 +23,7 @@ export class Overview {
       if (value === "more") this.fillMeasures(true);
       else store.change({ color: value === page.measures.first()[0] ? "" : value });
     });
+    store.listenToMarks(() => this.frame());
     this.filter.addEventListener("input", () => store.change({ filter: this.filter.value }));
   }
 
@@ -97,12 +98,14 @@ export class Overview {
     const note = unknown.length
       ? `; unknown: ${unknown.join(", ")} (names: ${this.names(columns).join(", ")})` : "";
     byId("filtered").textContent = `${shown ? `${rows.length} of ${all}` : all} heads${note}`;
+    this.frame();
   }
 
-  // Shows which head is chosen.
+  // Shows which head is chosen and which is pointed at.
   frame() {
-    this.grid.frame();
-    this.scatter.frame();
-    this.table.choose();
+    const { state, marked } = this.store;
+    const chosen = state.head ? this.page.placeOf(state.head) : -1;
+    const pointed = this.page.named.get(marked.head) ?? -1;
+    for (const part of [this.grid, this.scatter, this.table]) part.frame(chosen, pointed);
   }
 }

@@ -9,7 +9,6 @@ import { measureLabel } from "./measures.js";
 export class HeadScatter {
   constructor(box, page, store) {
     Object.assign(this, { box, page, store, circles: [] });
-    store.listenToMarks(() => this.frame());
   }
 
   // @param ink  name of the measure that colours the dots
@@ -49,15 +48,12 @@ export class HeadScatter {
       click: (place) => store.change({ head: page.heads[place], view: "" }, true),
     };
     this.circles = dotPlot(drawing, plot, store).circles;
-    this.frame();
   }
 
-  frame() {
-    const { head } = this.store.state;
-    const places = [head ? this.page.placeOf(head) : -1, this.page.named.get(this.store.marked.head) ?? -1];
+  frame(chosen, pointed) {
     this.circles.forEach((circle, place) => {
-      circle.classList.toggle("chosen", place === places[0]);
-      circle.classList.toggle("pointed", place === places[1]);
+      circle.classList.toggle("chosen", place === chosen);
+      circle.classList.toggle("pointed", place === pointed);
     });
   }
 

@@ -1,7 +1,7 @@
 // The table of heads: sorted by any column.
 
 import { element } from "./elements.js";
-import { compareKeys, headName, parseHead, sortKey, valueText } from "./format.js";
+import { compareKeys, parseHead, sortKey, valueText } from "./format.js";
 import { measureLabel } from "./measures.js";
 
 // Rows in the order asked for: "3" by column 3, "-3" descending, "" as they came; empty cells come last.
@@ -31,7 +31,6 @@ export function headColumns(page, color) {
 export class HeadTable {
   constructor(box, page, store) {
     Object.assign(this, { box, page, store });
-    store.listenToMarks(({ head }) => this.toggle("marked", head));
   }
 
   // @param columns  of headColumns()
@@ -42,7 +41,6 @@ export class HeadTable {
     this.box.replaceChildren(element("table", {},
       element("caption", { class: "spoken" }, "Heads; the headers sort, the first column leads to a head"),
       element("thead", {}, element("tr", {}, ...headers)), element("tbody", {}, ...body)));
-    this.choose();
   }
 
   header(column, k) {
@@ -76,13 +74,11 @@ export class HeadTable {
     return row;
   }
 
-  choose() {
-    const { head } = this.store.state;
-    this.toggle("chosen", head ? headName(head.layer, head.head) : null);
-  }
-
-  toggle(kind, name) {
-    for (const row of this.box.querySelectorAll(`tr.${kind}`)) row.classList.remove(kind);
-    if (name) this.box.querySelector(`tbody tr[data-head="${name}"]`)?.classList.add(kind);
+  frame(...places) {
+    ["chosen", "marked"].forEach((kind, i) => {
+      for (const row of this.box.querySelectorAll(`tr.${kind}`)) row.classList.remove(kind);
+      const head = this.page.heads[places[i]];
+      if (head) this.box.querySelector(`tbody tr[data-head="${head.name}"]`)?.classList.add(kind);
+    });
   }
 }
