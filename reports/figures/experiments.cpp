@@ -70,10 +70,10 @@ PanelGrid carried_grid(std::size_t heads, const std::vector<LegendEntry>& legend
 }
 
 GnuplotFigure draw_carried_waves(const Result& result, const FigureOptions& options) {
-  const auto& weights = doubles_of(result, carried_weight_name, {"condition", "carried_head", "carried_offset"});
-  const auto& sums = doubles_of(result, carried_sum_name, {"condition", "carried_head", "carried_offset"});
+  const auto& weights = doubles_of(result, carried_weight_name, {"condition", "carried_head", "offset"});
+  const auto& sums = doubles_of(result, carried_sum_name, {"condition", "carried_head", "offset"});
   const Field& field = result.at(carried_weight_name);
-  const auto offsets = coordinates(field, "carried_offset");
+  const auto offsets = coordinates(field, "offset");
   const auto& conditions = labels_of(field, "condition");
   const auto heads = rewritten_heads(field, "carried_head");
   std::vector<LegendEntry> legend;

@@ -285,7 +285,7 @@ DelayCurves delay_curves(const Result& result, const FigureOptions& options) {
     }
     if (largest > 0) curve.largest = largest;
     curve.estimate = number("delay_spectrum/estimate", head);
-    curve.told = std::isfinite(curve.estimate) && number("delay_spectrum/offset", head) == curve.estimate;
+    curve.told = std::isfinite(curve.estimate) && number("delay_spectrum/predicted_offset", head) == curve.estimate;
     curve.lower = number("delay_spectrum/lower", head);
     curve.upper = number("delay_spectrum/upper", head);
     curve.coherence = number("delay_spectrum/coherence", head);
@@ -508,20 +508,20 @@ FigureKind phase_spectrum_figure() {
 }
 
 FigureKind delay_spectrum_figure() {
-  return {
-      .name = "delay_spectrum",
-      .fields = {delay_name, "delay_spectrum/cross_real", "delay_spectrum/cross_imaginary", "delay_spectrum/estimate",
-                 "delay_spectrum/offset", "delay_spectrum/lower", "delay_spectrum/upper", "delay_spectrum/coherence"},
-      .extras = clearness_fields(),
-      .caption =
-          "The delay in tokens that each frequency of single heads' queries and keys points to: the area of a dot "
-          "is its share of the head's largest |C(f)|, the cross-spectrum's modulus. Line and band: the delay that "
-          "all frequencies agree on best, grey if it cannot be told from chance, and its bootstrap interval over "
-          "documents. A frequency knows its delay up to T/f: none lies in the grey area, and hollow dots show the "
-          "multiple nearest to the line. Dots beyond a panel are left out, and frequencies more than a tenth "
-          "beyond the last at which |C(f)| of a head is 1 % of its largest.",
-      .drawing = draw_delay_spectrum,
-      .follows_waves = true};
+  return {.name = "delay_spectrum",
+          .fields = {delay_name, "delay_spectrum/cross_real", "delay_spectrum/cross_imaginary",
+                     "delay_spectrum/estimate", "delay_spectrum/predicted_offset", "delay_spectrum/lower",
+                     "delay_spectrum/upper", "delay_spectrum/coherence"},
+          .extras = clearness_fields(),
+          .caption =
+              "The delay in tokens that each frequency of single heads' queries and keys points to: the area of a dot "
+              "is its share of the head's largest |C(f)|, the cross-spectrum's modulus. Line and band: the delay that "
+              "all frequencies agree on best, grey if it cannot be told from chance, and its bootstrap interval over "
+              "documents. A frequency knows its delay up to T/f: none lies in the grey area, and hollow dots show the "
+              "multiple nearest to the line. Dots beyond a panel are left out, and frequencies more than a tenth "
+              "beyond the last at which |C(f)| of a head is 1 % of its largest.",
+          .drawing = draw_delay_spectrum,
+          .follows_waves = true};
 }
 
 }  // namespace headwave

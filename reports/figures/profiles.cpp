@@ -196,9 +196,9 @@ GnuplotFigure draw_offset_profile(const Result& result, const FigureOptions& opt
 }
 
 GnuplotFigure draw_word_profile(const Result& result, const FigureOptions& options) {
-  const auto& weights = doubles_of(result, "word_atlas/profile", {"layer", "head", "account_offset"});
-  Profiles profiles = profiles_within(result.at("word_atlas/profile"), weights, "account_offset");
-  profiles.marked = doubles_of(result, "word_atlas/offset", {"layer", "head"});
+  const auto& weights = doubles_of(result, "word_atlas/profile", {"layer", "head", "offset"});
+  Profiles profiles = profiles_within(result.at("word_atlas/profile"), weights, "offset");
+  profiles.marked = doubles_of(result, "word_atlas/predicted_offset", {"layer", "head"});
   return profile_panels(profiles, {"predicted_weight", "predicted_offset", "predicted weight", "predicted offset"},
                         options.style);
 }
@@ -214,20 +214,20 @@ struct Kernels {
 };
 
 Kernels kernels_of(const Result& result) {
-  constexpr const char *name = "position_atlas/kernel", *weight_name = "position_atlas/weight";
+  constexpr const char *name = "position_atlas/kernel", *weight_name = "position_atlas/predicted_weight";
   const Field& field = result.at(name);
   Kernels kernels;
-  kernels.scores = &doubles_of(result, name, {"layer", "head", "kernel_offset"});
+  kernels.scores = &doubles_of(result, name, {"layer", "head", "offset"});
   kernels.heads = field_heads(field);
-  kernels.offsets = coordinates(field, "kernel_offset");
+  kernels.offsets = coordinates(field, "offset");
   require_drawable(field, kernels.heads, kernels.offsets.size());
-  kernels.predicted = doubles_of(result, "position_atlas/offset", {"layer", "head"});
+  kernels.predicted = doubles_of(result, "position_atlas/predicted_offset", {"layer", "head"});
   kernels.weight = result.find(weight_name) == nullptr ? std::vector<double>(kernels.heads.size(), std::nan(""))
                                                        : doubles_of(result, weight_name, {"layer", "head"});
   kernels.reach = std::min(kernel_window, std::max(1.0, kernels.offsets.back()));
   kernels.last = attribute_text(result.provenance, "attention") == "causal" ? 0 : kernels.reach;
   // Above layer 0 the weights are a proxy: where random words predict, it is no prediction.
-  if (result.find("word_atlas/offset") != nullptr)
+  if (result.find("word_atlas/predicted_offset") != nullptr)
     for (std::size_t row = 0; row < kernels.heads.size(); ++row)
       if (kernels.heads[row].layer > 0) kernels.predicted[row] = std::nan("");
   return kernels;
@@ -295,7 +295,7 @@ FigureKind offset_profile_figure() {
 
 FigureKind word_profile_figure() {
   return {"word_profile",
-          {"word_atlas/profile", "word_atlas/offset"},
+          {"word_atlas/profile", "word_atlas/predicted_offset"},
           {},
           "Mean attention weight that documents of random words predict at each offset t = key position minus query "
           "position, for every head: from mean queries and keys, and what equal words add. Each panel is scaled to "
@@ -307,8 +307,8 @@ FigureKind word_profile_figure() {
 
 FigureKind position_kernel_figure() {
   return {"position_kernel",
-          {"position_atlas/kernel", "position_atlas/offset"},
-          {"position_atlas/weight", "word_atlas/offset"},
+          {"position_atlas/kernel", "position_atlas/predicted_offset"},
+          {"position_atlas/predicted_weight", "word_atlas/predicted_offset"},
           "What every head would do by its weights alone: mean score at each offset t = key position minus query "
           "position, of positions averaged over words, with what a token's word adds at t = 0, row means removed, each "
           "panel on its own scale. The line and its bold number mark the offset this predicts, the number right of it "

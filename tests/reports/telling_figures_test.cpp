@@ -47,7 +47,7 @@ TEST_CASE("carried waves: sums are parts of the largest as the model is, up or d
   Result result = sample::result();
   const auto& sums = result.at("carried_waves/weighted").doubles();
   const Field& field = result.at("carried_waves/weighted");
-  const auto offsets = static_cast<std::size_t>(field.axis("carried_offset").size());
+  const auto offsets = static_cast<std::size_t>(field.axis("offset").size());
   double largest = 0;
   for (std::size_t t = 0; t < offsets; ++t) largest = std::max(largest, std::abs(sums[t]));
   std::size_t seen = 0;
@@ -123,7 +123,7 @@ TEST_CASE("offsets beyond a panel and curves cut off at its end are pointed to")
 
   Result result = sample::result();
   auto& kernel = values_of(result, "position_atlas/kernel");
-  auto& predicted = values_of(result, "position_atlas/offset");
+  auto& predicted = values_of(result, "position_atlas/predicted_offset");
   predicted[0] = 40;
   predicted[1] = NAN;
   kernel[41 + 40] = 1e3;  // L0H1 at the last offset, 20

@@ -49,7 +49,7 @@ export class HeadSection {
     if (asked && placeOf(asked) >= 0) return heads[placeOf(asked)];
     const changed = measures.get("comparison/rank:")?.values.indexOf(0) ?? -1;
     if (changed >= 0) return heads[changed];
-    const ranks = ["strength", "weight", "word_atlas/weight:", "position_atlas/weight:"];
+    const ranks = ["strength", "weight", "word_atlas/predicted_weight:", "position_atlas/predicted_weight:"];
     const strongest = ranks.find((name) => measures.get(name));
     const values = measures.get(strongest)?.values ?? [];
     return heads[values.reduce((best, value, i) => (value > (values[best] ?? -1) ? i : best), 0)];

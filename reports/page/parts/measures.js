@@ -16,8 +16,8 @@ const plainNames = {
   change: "change/profile:",
   changed: "comparison/changed:",
   changed_at: "comparison/profile_offset:",
-  predicted_weight: "word_atlas/weight:",
-  predicted: "word_atlas/offset:",
+  predicted_weight: "word_atlas/predicted_weight:",
+  predicted: "word_atlas/predicted_offset:",
 };
 const fewest = 2; // of plain names; with fewer, the first measures of the result stand beside them
 
