@@ -92,7 +92,7 @@ nb::bytes figure(const Result& result, const std::string& name, const std::vecto
     options.style.palette = palette;
     require_gnuplot();
     require_style(options.style);
-    const FigureKind& kind = *kinds_of(result, {name}).front();
+    const FigureKind& kind = *kinds_of(result, {.only = {name}}).front();
     require_heads(result, heads);
     return kind.draw(result, options).drawn(name, {format}, false).front().content;
   });

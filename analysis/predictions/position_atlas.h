@@ -84,7 +84,7 @@ struct PositionAtlasOptions {
   std::vector<Index> layers;  ///< that are looked at, ascending; empty: all
   Index length = 0;           ///< T, the first so many positions; 0: those that were trained (trained_rows.h)
   Index reach = 64;           ///< offsets are predicted among |t| <= reach, in tokens
-  WordChances words;          ///< that positions are averaged over; without ids every word of the model alike
+  WordChances words;          ///< words to average positions over; without ids: all words equally
   PositionNullOptions null;
   double least_times = 2;  ///< a prediction's weight is at least so many times chance: below it attention, being nearly
                            ///< the same everywhere, need not land there

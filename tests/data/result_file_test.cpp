@@ -513,8 +513,8 @@ TEST_CASE("result file: Fields and axes of older files are read by the names tha
   Result old;
   for (const std::string prefix : {"", "checkpoints_"}) {
     old.fields.push_back(make_field(prefix + "position_atlas/predicted_offset", heads, "token", "", {1, 2}));
-    old.fields.push_back(make_field(prefix + "position_atlas/kernel",
-                                    {head_axis(2), offset_axis("offset", -1, 0)}, "1", "", {1, 2, 3, 4}));
+    old.fields.push_back(make_field(prefix + "position_atlas/kernel", {head_axis(2), offset_axis("offset", -1, 0)}, "1",
+                                    "", {1, 2, 3, 4}));
   }
   old.fields.push_back(make_field("cross_covariance/weighted", {offset_axis("offset", 0, 1)}, "1", "", {1, 2}));
   write_result(old, folder / "r.h5");
