@@ -10,8 +10,8 @@ namespace headwave {
 class RotaryTerm;
 class DisentangledTerm;
 
-/// What a model's attention knows of relative positions, beside or instead of a position table: one of three,
-/// or nothing.
+/// How attention takes relative positions into account, beside or instead of a position table: in one of
+/// three ways, or not at all.
 struct PositionTerm {
   std::shared_ptr<const ScoreBias> added = nullptr;    ///< to the scaled scores, by offset
   std::shared_ptr<const RotaryTerm> turned = nullptr;  ///< turns queries and keys, each by its own position

@@ -23,7 +23,7 @@ struct TileOf {
   std::vector<MatrixViewOf<Scalar>> weights;
   /// One per head, (rows, keys): scaled scores before mask and softmax. Empty unless a probe wants them.
   std::vector<MatrixViewOf<Scalar>> scores;
-  const Document* document = nullptr;  ///< the tokens behind the positions; may be null
+  const Document* document = nullptr;  ///< the tokens at the positions; may be null
 
   [[nodiscard]] Index rows() const { return weights.empty() ? 0 : weights.front().rows(); }
   [[nodiscard]] Index heads() const { return static_cast<Index>(weights.size()); }
@@ -53,7 +53,7 @@ struct LayerProjections {
   AttentionKind kind = AttentionKind::self;
   MatrixView32 query;         ///< (n', heads * d_head)  as projected, and normalised where the model does so
   MatrixView32 key;           ///< (n, kv_heads * d_head)
-  MatrixView32 turned_query;  ///< the same after a rotary term has turned them; as above where nothing turns
+  MatrixView32 turned_query;  ///< the same after rotation; equal to the above without a rotary term
   MatrixView32 turned_key;
   const Document* document = nullptr;  ///< may be null
 };
@@ -129,7 +129,8 @@ class Probe {
   /// Called where the probe wants values, once per layer after its tiles.
   virtual void see(const LayerHeads& /*heads*/) {}
 
-  /// Called for what every sublayer adds, after its tiles; not called if nothing reads the stream any more.
+  /// Called with what every sublayer adds, after its tiles. Not called after the last attention if final
+  /// states are not needed.
   virtual void see(const StreamAddition& /*addition*/) {}
 };
 

@@ -39,7 +39,7 @@ class LinearBias : public ScoreBias {
   Vector slope_;
 };
 
-/// Given biases: one for every head and offset, zero beyond those.
+/// Biases given for every head and offset; zero at offsets beyond those.
 class OffsetBias : public ScoreBias {
  public:
   /// @param bias  (heads, 2 reach + 1)  at offsets t = -reach .. reach, key minus query

@@ -16,7 +16,7 @@ constexpr Index tile_rows(Index keys) {
 }
 
 /// Goes over the query rows of a layer tile by tile, and shows each to the probes.
-/// @param tile  what all tiles have in common
+/// @param tile  the members that all tiles share
 /// @param fill  (tile, rows) puts weights, and scores where they are wanted, of so many rows from
 ///         tile.first_row on
 /// @throws Stopped between two tiles, if that was asked for

@@ -9,7 +9,8 @@
 
 namespace headwave {
 
-/// What a layer's projections see of positions, averaged over words, and of words, at the mean position:
+/// Input of a layer's projections: its mean over words at each position, and its covariance over words at the
+/// mean position:
 ///
 ///     position(n) = E_w norm(scale word_w + position_n + token type 0)                         (1)
 ///     C = Cov_w norm(scale word_w + mean position + token type 0)                              (2)

@@ -11,8 +11,8 @@ namespace headwave {
 ///     pre-norm:   the layer's own norm of PE (+ token type 0 + mean word, through the embedding norm where there is
 ///                 one)                                                                         (2)
 ///
-/// where `mean word` is the mean row of the word embeddings, as scaled, or nothing if `with_mean_word` is
-/// false. For layer 0 this is what it sees; for others a proxy, since blocks between have changed it.
+/// where `mean word` is the mean row of the word embeddings, as scaled, or zero if `with_mean_word` is false.
+/// For layer 0 this is what it sees; for others a proxy, since blocks between have changed it.
 ///
 /// @returns (positions, d_model); empty where the model has no position table
 /// @throws ShapeError if there is no such layer

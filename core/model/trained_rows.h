@@ -8,7 +8,7 @@ namespace headwave {
 /// How far a position table was trained.
 struct TrainedRows {
   Index trained = 0;          ///< rows 0 .. trained - 1 hold positions that were learned
-  Index rows = 0;             ///< of the table; `trained` where nothing speaks against the rest
+  Index rows = 0;             ///< rows of the table; equal to `trained` if no row looks untrained
   double trained_norm = 0;    ///< median norm of the trained rows
   double untrained_norm = 0;  ///< median norm of the rows after them; 0 where there are none, or they are zero
 

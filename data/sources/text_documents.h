@@ -75,7 +75,7 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
 /// @throws ShapeError if that leaves no token, or as Tokenizer::encode()
 Document typed_document(std::string_view text, const Tokenizer& tokenizer, bool causal);
 
-/// Shares of unknown tokens from which a text deserves a warning, and is refused.
+/// Shares of unknown tokens: from the first on a text gets a warning, from the second on it is refused.
 constexpr double many_unknown = 0.2, nearly_all_unknown = 0.9;
 
 /// The share of unknown tokens among those that stand for text: [CLS], [SEP] and the like do not count.

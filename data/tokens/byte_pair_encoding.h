@@ -12,7 +12,7 @@
 namespace headwave {
 
 struct BytePairOptions {
-  std::string unknown;             ///< the token of a character that has none; empty: such characters are skipped
+  std::string unknown;             ///< the token for characters without a token; empty: such characters are skipped
   bool fuse_unknown = false;       ///< adjacent unknown characters are one token
   bool byte_fallback = false;      ///< a character without a token becomes its bytes' tokens "<0xE3>", if all exist
   bool whole_words_first = false;  ///< a word that is a token is not spelled by merges

@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-/// What a piece of a Unigram vocabulary is.
+/// The kind of a piece in a Unigram vocabulary.
 enum class UnigramPiece : std::uint8_t {
   normal,
   user_defined,  ///< taken wherever its text is

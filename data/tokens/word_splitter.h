@@ -23,7 +23,7 @@ using WordSplitter = std::function<std::vector<Word>(const Word&)>;
 /// @param cuts  its views lie in the text that it was given
 WordSplitter cut_by(std::function<std::vector<std::string_view>(std::string_view)> cuts);
 
-/// What becomes of the matches that a text is cut at.
+/// What happens to the matches at which a text is cut.
 enum class MatchBecomes {
   nothing,            ///< removed
   word,               ///< a word by itself
