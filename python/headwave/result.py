@@ -15,6 +15,7 @@ import numpy as np
 from . import _core
 from .arguments import missing, names, path as as_path, real, text
 from .errors import FormatError, IoError
+from .profiles.result import are_profiles, open_profiles
 
 Group = Any  #: an xarray.Dataset's node in a DataTree; where xarray is not there an ArrayGroup
 
@@ -246,8 +247,8 @@ class Page:
         return f'<iframe style="width:100%;height:48em;border:0" srcdoc="{html.escape(self.text)}"></iframe>'
 
 
-def open_result(path: str | os.PathLike) -> Result:
-    """The result in a file that save() or the program wrote, or in the folder of a run.
+def open_result(path: str | os.PathLike) -> Any:
+    """The Result in a file that save() or the program wrote, or in the folder of a run; of a file of profiles its Profiles.
 
     Raises:
         IoError, FormatError: it cannot be read, or is no whole result.
@@ -258,10 +259,15 @@ def open_result(path: str | os.PathLike) -> Result:
         if kinds and not (place / "results.h5").exists():
             raise IoError(f"{place}: holds a result for each kind of attention; open one of {', '.join(kinds)}")
         place /= "results.h5"
-    return Result(_core.open_result(str(place)))
+    try:
+        return Result(_core.open_result(str(place)))
+    except FormatError:
+        if are_profiles(str(place)):
+            return open_profiles(str(place))
+        raise
 
 
-def _of_bytes(data: bytes) -> Result:
+def _of_bytes(data: bytes) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "results.h5")
         file.write_bytes(data)
