@@ -134,6 +134,13 @@ void add_results(nb::module_& module) {
           "report", [](const Result& result) { return text_of(waited_for([&] { return report_page(result); })); },
           "The page to explore the result with, as HTML.");
   module.def(
+      "figure_width",
+      [](const std::string& words) {
+        if (const auto inches = figure_width(words)) return *inches;
+        throw FormatError(fmt::format("width='{}': expected \"column\", \"page\", \"slide\", or inches", words));
+      },
+      nb::arg("words"), "The width of a figure in inches.");
+  module.def(
       "open_result", [](const fs::path& path) { return waited_for([&] { return read_result(path); }); },
       nb::arg("path"), "The result in a file.");
 }
