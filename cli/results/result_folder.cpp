@@ -13,7 +13,7 @@
 #include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
-#include "../../data/results/value_digest.h"
+#include "../../data/results/result_layout.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/sealed_file.h"
 #include "../../reports/drawing/gnuplot.h"

@@ -12,7 +12,7 @@
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "hdf5_attributes.h"
+#include "hdf5_handle.h"
 
 namespace headwave {
 

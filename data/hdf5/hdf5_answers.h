@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -90,5 +91,15 @@ class Hdf5Answers : public Hdf5Reader {
 
 /// An answer to Hdf5Question::node. @throws FormatError if the bytes are not one
 Hdf5Node read_hdf5_node(const std::string& bytes);
+
+/// Reads a file in a child process, which the library may crash, fill or hang over a damaged file without
+/// harm to this process. The child has limits on memory and processor time and none of our open files, and
+/// ends with this object. Answers come through shared memory.
+///
+/// If the child dies, the question that it was asked fails with a FormatError, and so do all later ones.
+/// @param bytes  of the file
+/// @throws IoError if no child can be made, it is ended from outside, or it takes too long by the clock;
+///         FormatError if the file is not an HDF5 file
+std::unique_ptr<Hdf5Reader> hdf5_reader_in_child(const std::filesystem::path& path, std::uintmax_t bytes);
 
 }  // namespace headwave

@@ -1,5 +1,3 @@
-#include "hdf5_child.h"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -25,6 +23,7 @@
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../files/file_descriptor.h"
+#include "hdf5_answers.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HEADWAVE_SHADOW_MEMORY  // more address space than any limit allows

@@ -7,7 +7,6 @@
 
 #include "../arrays/array_block.h"
 #include "hdf5_handle.h"
-#include "hdf5_type.h"
 
 namespace headwave {
 

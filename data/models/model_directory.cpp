@@ -15,10 +15,9 @@
 #include "../../core/process/process_memory.h"
 #include "../files/digest.h"
 #include "../files/json_file.h"
-#include "../files/json_object.h"
 #include "../files/printable.h"
-#include "families.h"
 #include "model_config.h"
+#include "families.h"
 #include "model_weights.h"
 #include "tensor_reader.h"
 

@@ -8,7 +8,6 @@
 
 #include "../../core/attention/score_bias.h"
 #include "../files/printable.h"
-#include "layer_weights.h"
 #include "tensor_reader.h"
 
 namespace headwave {

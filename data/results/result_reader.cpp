@@ -12,7 +12,6 @@
 #include "../hdf5/hdf5_file.h"
 #include "result_file.h"
 #include "result_layout.h"
-#include "value_digest.h"
 
 namespace headwave {
 

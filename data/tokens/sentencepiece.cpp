@@ -1,5 +1,3 @@
-#include "sentencepiece.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,16 +15,14 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../files/mapped_file.h"
+#include "../files/file_bytes.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "added_tokens.h"
-#include "byte_pair_encoding.h"
-#include "precompiled_charsmap.h"
+#include "normalizer.h"
+#include "token_model.h"
 #include "token_pipeline.h"
-#include "unigram.h"
+#include "tokenizer_files.h"
 #include "vocabulary.h"
-#include "vocabulary_files.h"
 
 namespace headwave {
 

@@ -1,5 +1,3 @@
-#include "tokenizer_json.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -12,15 +10,13 @@
 
 #include "../../core/errors/error.h"
 #include "../files/json_file.h"
-#include "../files/json_object.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
 #include "byte_alphabet.h"
-#include "byte_pair_encoding.h"
-#include "precompiled_charsmap.h"
+#include "normalizer.h"
 #include "token_model.h"
 #include "token_pipeline.h"
-#include "unigram.h"
+#include "tokenizer_files.h"
 
 namespace headwave {
 

@@ -1,5 +1,3 @@
-#include "vocabulary_files.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -14,17 +12,15 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
+#include "../files/file_bytes.h"
+#include "../files/input_text.h"
 #include "../files/json_file.h"
-#include "../files/json_object.h"
-#include "../files/mapped_file.h"
 #include "../files/printable.h"
-#include "../files/text_lines.h"
 #include "../files/unicode_text.h"
 #include "byte_alphabet.h"
-#include "byte_pair_encoding.h"
 #include "token_model.h"
 #include "token_pipeline.h"
-#include "tokenizer_json.h"
+#include "tokenizer_files.h"
 
 namespace headwave {
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/mapped_file.h"
+#include "../../data/files/file_bytes.h"
 #include "../catch.h"
 
 using namespace headwave;

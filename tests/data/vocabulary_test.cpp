@@ -3,10 +3,9 @@
 #include <fstream>
 
 #include "../../core/errors/error.h"
-#include "../../data/tokens/added_tokens.h"
-#include "../../data/tokens/byte_pair_encoding.h"
 #include "../../data/tokens/token_model.h"
-#include "../../data/tokens/vocabulary_files.h"
+#include "../../data/tokens/token_pipeline.h"
+#include "../../data/tokens/tokenizer_files.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -1,4 +1,4 @@
-#include "../../data/sources/token_ids.h"
+#include "../../data/sources/text_documents.h"
 #include "fuzz.h"
 
 using namespace headwave;

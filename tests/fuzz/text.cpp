@@ -1,6 +1,6 @@
 #include <array>
 
-#include "../../data/files/text_encoding.h"
+#include "../../data/files/input_text.h"
 #include "../../data/files/unicode_text.h"
 #include "../../data/tokens/byte_alphabet.h"
 #include "../../data/tokens/normalizer.h"
