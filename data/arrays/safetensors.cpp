@@ -29,8 +29,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t longest_header = 100'000'000;
-constexpr std::size_t most_tensors = std::size_t{1} << 18U;  // experts by the hundred make some ten thousand
-constexpr std::size_t most_axes = 64;                        // what NumPy and PyTorch can hold
+constexpr std::size_t most_header_values = std::size_t{1} << 22U;  // of some 10 for each tensor
+constexpr std::size_t most_axes = 64;                              // what NumPy and PyTorch can hold
 
 /// Bytes of one entry of a type, also of types that are listed and never read.
 std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
@@ -103,14 +103,6 @@ std::map<std::string, std::string> metadata_in(const json& entry, const std::str
   return metadata;
 }
 
-void require_own_names(const std::vector<TensorInfo>& tensors, const std::string& file) {
-  std::vector<std::string_view> names;
-  for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
-  std::ranges::sort(names);
-  const auto twice = std::ranges::adjacent_find(names);
-  if (twice != names.end()) refuse_second_key(file, std::string(*twice));
-}
-
 }  // namespace
 
 Index TensorInfo::size() const {
@@ -149,19 +141,12 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
   if (!text.starts_with('{'))
     throw FormatError(fmt::format("{}: expected a safetensors header, which begins with '{{'", name));
   const std::size_t data_bytes = file.size() - read.data;
-  bool has_metadata = false;
-  const auto take = [&](const std::string& key, const json& entry) {
-    if (key == "__metadata__") {
-      if (std::exchange(has_metadata, true)) refuse_second_key(name, key);
+  const json header = json_of_text(text, name, {.most_values = most_header_values});
+  for (const auto& [key, entry] : header.items())
+    if (key == "__metadata__")
       read.metadata = metadata_in(entry, name);
-    } else if (read.tensors.size() < most_tensors) {
+    else
       read.tensors.push_back(tensor_info(entry, Entry{name, key}, data_bytes));
-    } else {
-      throw FormatError(fmt::format("{}: more than {} tensors: is this a model?", name, most_tensors));
-    }
-  };
-  json_of_text(text, name, {.takers = {{{}, take}}});
-  require_own_names(read.tensors, name);
 
   std::ranges::sort(read.tensors, {}, [](const TensorInfo& t) { return std::tie(t.begin, t.end, t.name); });
   std::size_t filled = 0;
@@ -341,7 +326,12 @@ void Checkpoint::open_single(const fs::path& path) {
 }
 
 void Checkpoint::open_sharded(const fs::path& index) {
-  const auto take = [&](const std::string& name, const nlohmann::json& shard) {
+  const nlohmann::json read =
+      json_of_file(index, {.max_bytes = std::size_t{100} << 20U, .most_values = most_header_values});
+  if (!read.is_object() || !read.contains("weight_map") || !read["weight_map"].is_object() ||
+      read["weight_map"].empty())
+    throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_path(index)));
+  for (const auto& [name, shard] : read["weight_map"].items()) {
     if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>()))
       throw FormatError(fmt::format("{}: tensor '{}' must be mapped to the name of a file in the same folder",
                                     shown_path(index), printable(name)));
@@ -354,13 +344,8 @@ void Checkpoint::open_sharded(const fs::path& index) {
           fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong "
                       "together",
                       shown_path(index), printable(name), printable(shard_name)));
-    if (!places_.emplace(name, Place{file->bytes(*tensor), tensor, file.get()}).second)
-      refuse_second_key(shown_path(index), name);
-  };
-  const nlohmann::json json =
-      json_of_file(index, {.max_bytes = std::size_t{100} << 20U, .takers = {{{"weight_map"}, take}}});
-  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object() || places_.empty())
-    throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_path(index)));
+    places_.emplace(name, Place{file->bytes(*tensor), tensor, file.get()});
+  }
   for (const auto& [shard_name, file] : files_)
     for (const TensorInfo& tensor : file->tensors())
       if (const auto found = places_.find(tensor.name); found != places_.end() && found->second.info == &tensor)

@@ -45,7 +45,7 @@ struct SafetensorsHeader {
 };
 
 /// Reads a header and checks everything that the format promises: its length against the file and 100 MB, its
-/// JSON (see json_file.h), at most 2^18 tensors of at most 64 axes, known types, shape x type = bytes without
+/// JSON (see json_file.h), at most 64 axes of a tensor, known types, shape x type = bytes without
 /// overflow, and byte ranges that fill the data without overlap or gap.
 ///
 /// Source: the safetensors format description, https://github.com/huggingface/safetensors.

@@ -118,23 +118,16 @@ std::vector<IdPair> ids_by_line(std::string_view text, const std::string& name, 
 /// A list of ids or of documents, or an object with such a list under "ids".
 std::vector<IdPair> ids_of_json(std::string_view text, bool is_object, const std::string& name,
                                 const PackingOptions& options) {
-  constexpr std::size_t longest_document = std::size_t{1} << 22U;
-  Ids ids;
-  WantedDocuments documents(options);
-  bool pairs = false;
-  const auto take = [&](const std::string& /*key*/, const nlohmann::json& entry) {
-    if (documents.count() == 0 && (!ids.empty() || !entry.is_structured())) {
-      ids.push_back(id_of(entry, name, ids.size()));
-      return;
-    }
-    if (documents.count() == 0) pairs = entry.is_object();
-    documents.add(pair_of(entry, pairs, name));
-  };
-  const std::vector<std::string> place = is_object ? std::vector<std::string>{"ids"} : std::vector<std::string>{};
-  const nlohmann::json rest = json_of_text(text, name, {.most_values = longest_document, .takers = {{place, take}}});
-  if (is_object && (!rest.contains("ids") || !rest["ids"].is_array()))
+  constexpr std::size_t most_ids = std::size_t{1} << 26U;
+  const nlohmann::json whole = json_of_text(text, name, {.most_values = most_ids});
+  if (is_object && (!whole.contains("ids") || !whole["ids"].is_array()))
     throw FormatError(fmt::format("{}: expected a list of token ids under 'ids'", name));
-  return documents.count() == 0 ? without_targets(packed_ids(ids, -1, -1, options, name)) : documents.take();
+  const nlohmann::json& list = is_object ? whole["ids"] : whole;
+  if (list.empty() || !list.front().is_structured())
+    return without_targets(packed_ids(ids_of(list, name), -1, -1, options, name));
+  WantedDocuments documents(options);
+  for (const nlohmann::json& entry : list) documents.add(pair_of(entry, list.front().is_object(), name));
+  return documents.take();
 }
 
 }  // namespace

@@ -6,21 +6,15 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../files/json_file.h"
 #include "../files/printable.h"
 
 namespace headwave {
-
-void require_room_for_one(std::size_t entries, const std::string& file, const char* what) {
-  if (entries >= most_tokens)
-    throw FormatError(fmt::format("{}: more than {} {}: is this a tokenizer?", file, most_tokens, what));
-}
 
 Index largest_vocabulary(std::size_t entries) {
   return static_cast<Index>(std::min<std::size_t>(2 * entries + 1024, std::size_t{1} << 30U));
 }
 
-Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file, RepeatedPiece repeated) {
+Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file) {
   if (entries.empty()) throw FormatError(fmt::format("{}: the vocabulary is empty: give one with tokens in it", file));
   const Index most = largest_vocabulary(entries.size());
   std::int64_t largest = 0;
@@ -41,11 +35,8 @@ Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& 
     pieces_[at] = std::move(entry.piece);
   }
   ids_.reserve(entries.size());
-  for (const VocabularyEntry& entry : entries) {
-    const std::string& piece = pieces_[static_cast<std::size_t>(entry.id)];
-    const bool is_new = ids_.insert_or_assign(piece, static_cast<std::int32_t>(entry.id)).second;
-    if (!is_new && repeated == RepeatedPiece::refused) refuse_second_key(file, piece);
-  }
+  for (const VocabularyEntry& entry : entries)
+    ids_.insert_or_assign(pieces_[static_cast<std::size_t>(entry.id)], static_cast<std::int32_t>(entry.id));
 }
 
 PiecePrefixes::PiecePrefixes(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {

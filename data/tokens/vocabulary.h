@@ -18,19 +18,6 @@ struct VocabularyEntry {
   std::int64_t id = 0;
 };
 
-/// A file with more entries, or merges, is no vocabulary.
-constexpr std::size_t most_tokens = std::size_t{1} << 20U;
-
-/// Refuses a list that is to grow beyond most_tokens.
-/// @param entries  how many there are
-/// @param what     what they are: "tokens", "merges"
-/// @throws FormatError if there are most_tokens
-void require_room_for_one(std::size_t entries, const std::string& file, const char* what);
-
-/// What happens to a piece that occurs twice: BERT's own reader of vocab.txt takes the last; JSON may not
-/// repeat a key.
-enum class RepeatedPiece { last_counts, refused };
-
 /// One more than the largest id that so many entries may have. Files may omit a few ids; one that omits most
 /// is broken, and must not make us allocate what it names.
 Index largest_vocabulary(std::size_t entries);
@@ -38,12 +25,11 @@ Index largest_vocabulary(std::size_t entries);
 /// Pieces of text and their ids, both ways.
 class Vocabulary {
  public:
-  /// @param entries  any order
+  /// @param entries  any order; of a piece that occurs twice the last one counts, as in BERT's own reader
   /// @param file     what messages call the file
   /// @throws FormatError if an id is negative, occurs twice, or is far beyond the number of entries; if there
-  ///         are no entries, or a piece occurs twice and may not
-  Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file,
-             RepeatedPiece repeated = RepeatedPiece::last_counts);
+  ///         are no entries
+  Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file);
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;
   Vocabulary(const Vocabulary&) = delete;

@@ -78,10 +78,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
                                   largest_tokenizer_file));
   if (!is_valid_utf8(file.text())) throw FormatError(fmt::format("{}: not UTF-8: convert it", name));
   std::vector<std::string> lines;
-  each_line(file.text(), [&](std::string_view line) {
-    require_room_for_one(lines.size(), name, "lines");
-    lines.emplace_back(line);
-  });
+  each_line(file.text(), [&](std::string_view line) { lines.emplace_back(line); });
   return lines;
 }
 
@@ -158,13 +155,10 @@ TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
 Vocabulary json_vocabulary(const std::filesystem::path& path) {
   const std::string name = shown_path(path);
   std::vector<VocabularyEntry> entries;
-  const auto take = [&](const std::string& piece, const json& id) {
-    require_room_for_one(entries.size(), name, "tokens");
+  const json whole = json_of_file(path, {.max_bytes = largest_tokenizer_file, .most_values = most_json_values});
+  for (const auto& [piece, id] : JsonObject(whole, name).value().items())
     entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", name, printable(piece)))});
-  };
-  const json rest = json_of_file(path, {.max_bytes = largest_tokenizer_file, .takers = {{{}, take}}});
-  (void)JsonObject(rest, name);  // a list would have been taken, too
-  return {std::move(entries), name, RepeatedPiece::refused};
+  return {std::move(entries), name};
 }
 
 std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt) {
