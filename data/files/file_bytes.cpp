@@ -16,19 +16,17 @@
 
 namespace headwave {
 
-namespace {
-
-void require_bytes(std::size_t first, std::size_t count, std::size_t size) {
-  if (first > size || count > size - first)
-    throw IoError(fmt::format("{} bytes from byte {} were asked for, {} are there", count, first, size));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string ReadableBytes::text(std::size_t first, std::size_t most) const {
   std::string text(std::min(most, size() - std::min(first, size())), '\0');
   read(first, std::as_writable_bytes(std::span(text)));
   return text;
+}
+
+void ReadableBytes::require(std::size_t first, std::size_t count) const {
+  if (first > size() || count > size() - first)
+    throw IoError(fmt::format("{} bytes from byte {} were asked for, {} are there", count, first, size()));
 }
 
 FileBytes::FileBytes(const std::filesystem::path& path)
@@ -55,14 +53,9 @@ void FileBytes::read(std::size_t first, std::span<std::byte> into) const {
   }
 }
 
-void PartOfBytes::read(std::size_t first, std::span<std::byte> into) const {
-  require_bytes(first, into.size(), size_);
-  all_.read(first_ + first, into);
-}
-
 void MemoryBytes::read(std::size_t first, std::span<std::byte> into) const {
-  require_bytes(first, into.size(), bytes_.size());
-  std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(first), into.size(), into.begin());
+  require(first, into.size());
+  std::ranges::copy(bytes_.subspan(first, into.size()), into.begin());
 }
 
 namespace {

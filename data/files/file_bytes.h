@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <sys/stat.h>
 
@@ -30,6 +30,10 @@ class ReadableBytes {
   /// At most `most` bytes from `first` on, as text.
   /// @throws IoError as read()
   [[nodiscard]] std::string text(std::size_t first, std::size_t most) const;
+
+ protected:
+  /// @throws IoError if there are not so many bytes from `first` on
+  void require(std::size_t first, std::size_t count) const;
 };
 
 /// The bytes of a file, read when they are asked for. Unlike those of a MappedFile they take no room in the
@@ -50,28 +54,18 @@ class FileBytes : public ReadableBytes {
   std::size_t size_ = 0;
 };
 
-/// A part of other bytes, which outlive this.
-class PartOfBytes : public ReadableBytes {
- public:
-  /// @param size  of the part, which lies inside
-  PartOfBytes(const ReadableBytes& all, std::size_t first, std::size_t size) : all_(all), first_(first), size_(size) {}
-  [[nodiscard]] std::size_t size() const override { return size_; }
-  void read(std::size_t first, std::span<std::byte> into) const override;
-
- private:
-  const ReadableBytes& all_;
-  std::size_t first_, size_;
-};
-
-/// Bytes that were unpacked.
+/// Bytes in memory.
 class MemoryBytes : public ReadableBytes {
  public:
-  explicit MemoryBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  /// @param owner  keeps the memory; null: the memory outlives this object
+  MemoryBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+      : bytes_(bytes), owner_(std::move(owner)) {}
   [[nodiscard]] std::size_t size() const override { return bytes_.size(); }
   void read(std::size_t first, std::span<std::byte> into) const override;
 
  private:
-  std::vector<std::byte> bytes_;
+  std::span<const std::byte> bytes_;
+  std::shared_ptr<const void> owner_;
 };
 
 /// The bytes of a file, mapped read-only into memory: pages are read when they are looked at, and shared

@@ -18,7 +18,7 @@ namespace headwave {
 /// What may be asked about an HDF5 file, and how it is answered.
 enum class Hdf5Question : std::uint8_t {
   node,             ///< write_hdf5_node(): the object, links inside the file followed
-  member,           ///< the same for a listing: links are not followed, and fewer checks made
+  member,           ///< the same for a listing: links are not followed
   has,              ///< a byte: 1 if the object can be opened
   names,            ///< list of texts: the members of a group
   attribute_texts,  ///< list of texts: the entries of an attribute
@@ -74,19 +74,12 @@ class Hdf5Answers : public Hdf5Reader {
   [[nodiscard]] std::string text_answer(const Hdf5Request& request);
   void put_numbers(const Hdf5Request& request, const Hdf5Room& room);
   Hdf5Dataset& opened(const std::string& path);
-  Hdf5Dataset& keeping_chunks(const std::string& path, const ArrayBlock& block);
-
-  /// A dataset that stays open, and the bytes of chunks that the library keeps unpacked for it.
-  struct Opened {
-    Hdf5Dataset dataset;
-    std::size_t kept;
-  };
 
   std::function<void(std::size_t)> working_;
   std::uintmax_t bytes_;
   Hdf5Handle file_;
-  std::map<std::string, Opened> open_;
-  std::size_t kept_ = 0;  // of all that are open
+  std::map<std::string, Hdf5Dataset> open_;  // they stay open
+  std::size_t kept_ = 0;                     // bytes of chunks that the library may keep unpacked for them
 };
 
 /// An answer to Hdf5Question::node. @throws FormatError if the bytes are not one
@@ -98,8 +91,8 @@ Hdf5Node read_hdf5_node(const std::string& bytes);
 ///
 /// If the child dies, the question that it was asked fails with a FormatError, and so do all later ones.
 /// @param bytes  of the file
-/// @throws IoError if no child can be made, it is ended from outside, or it takes too long by the clock;
-///         FormatError if the file is not an HDF5 file
+/// @throws IoError if no child can be made, or it is ended from outside; FormatError if the file is not an
+///         HDF5 file
 std::unique_ptr<Hdf5Reader> hdf5_reader_in_child(const std::filesystem::path& path, std::uintmax_t bytes);
 
 }  // namespace headwave

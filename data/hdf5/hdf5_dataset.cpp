@@ -215,6 +215,17 @@ std::size_t Hdf5Dataset::chunk_bytes_of(const ArrayBlock& block) const {
   return bytes;
 }
 
+std::size_t Hdf5Dataset::bytes_of_first_chunks() const {
+  ArrayBlock first = whole();
+  if (!has_chunks() || first.count.empty()) return 0;
+  first.count.front() = 1;
+  try {
+    return chunk_bytes_of(first);
+  } catch (const FormatError&) {  // whoever reads them is told
+    return 0;
+  }
+}
+
 void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) {
   if (!has_chunks()) return;
   const std::size_t bytes = chunk_bytes();

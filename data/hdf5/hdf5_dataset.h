@@ -28,7 +28,7 @@ class Hdf5Dataset {
   explicit Hdf5Dataset(Hdf5Handle object);
   /// @throws FormatError also if there is no such object
   Hdf5Dataset(hid_t file, const std::string& path) : Hdf5Dataset(hdf5_object(file, path)) {}
-  /// Opens it so that the library keeps up to `kept_bytes` of its chunks unpacked; 1 MiB without this.
+  /// Opens it so that the library keeps up to `kept_bytes` of its chunks unpacked.
   Hdf5Dataset(hid_t file, const std::string& path, std::size_t kept_bytes);
 
   [[nodiscard]] hid_t id() const { return dataset_.id(); }
@@ -52,6 +52,10 @@ class Hdf5Dataset {
   /// Unpacked bytes of all chunks that hold a part of a block; 0 if the dataset is not chunked.
   /// @throws FormatError if the chunks do not fit the dataset, or there are more than a million
   [[nodiscard]] std::size_t chunk_bytes_of(const ArrayBlock& block) const;
+
+  /// Unpacked bytes of the chunks that hold a part of the first entry along the first axis; 0 if the dataset
+  /// is not chunked, or its chunks are damaged.
+  [[nodiscard]] std::size_t bytes_of_first_chunks() const;
 
   /// Refuses damaged chunks, which the library must not unpack: it (1.10 at least) copies a chunk's full size
   /// out of what the filters gave, so a chunk that unpacks to less makes it read beyond its memory. Each

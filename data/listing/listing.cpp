@@ -67,8 +67,8 @@ ListingEntry npy_entry(const std::string& name, const NpyInfo& info) {
 
 Listing npz_listing(const fs::path& path) {
   Listing listing{"npz", path, {}, {}, {}};
-  const FileBytes file(path);
-  for (const ZipMember& member : zip_members(file)) {
+  const auto file = std::make_shared<const FileBytes>(path);
+  for (const ZipMember& member : zip_members(*file)) {
     if (!member.name.ends_with(".npy")) continue;
     try {
       const std::string called = fmt::format("{}: {}", shown_path(path), printable(member.name));

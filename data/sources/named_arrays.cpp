@@ -97,33 +97,6 @@ struct OpenedArray {
   NpyInfo info;  ///< of a tensor the same facts
 };
 
-/// A member of an archive, which stays open.
-class MemberBytes : public ZipBytes {
- public:
-  MemberBytes(std::shared_ptr<const FileBytes> file, ZipMember member)
-      : ZipBytes(*file, std::move(member)), file_(std::move(file)) {}
-
- private:
-  std::shared_ptr<const FileBytes> file_;
-};
-
-/// The bytes of an array in memory.
-class BorrowedBytes : public ReadableBytes {
- public:
-  BorrowedBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
-      : bytes_(bytes), owner_(std::move(owner)) {}
-  [[nodiscard]] std::size_t size() const override { return bytes_.size(); }
-  void read(std::size_t first, std::span<std::byte> into) const override {
-    if (into.size() > bytes_.size() || first > bytes_.size() - into.size())
-      throw IoError("an array in memory is shorter than its shape says");
-    std::ranges::copy(bytes_.subspan(first, into.size()), into.begin());
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  std::shared_ptr<const void> owner_;
-};
-
 /// Arrays that are opened when they are first used.
 class OpenedArrays : public NamedArrays {
  public:
@@ -243,7 +216,7 @@ std::unique_ptr<NamedArrays> npz_arrays(const fs::path& path) {
     const std::string name = member.name.substr(0, member.name.size() - 4);
     arrays->add(name, fmt::format("{}: '{}'", shown_path(path), printable(name)), path,
                 [file, member](const std::string& called) {
-                  return npy_array(std::make_shared<const MemberBytes>(file, member), called);
+                  return npy_array(std::make_shared<const ZipBytes>(file, member), called);
                 });
   }
   return arrays;
@@ -305,7 +278,7 @@ std::unique_ptr<NamedArrays> arrays_in_memory(const std::string& called, const s
       throw FormatError(fmt::format("{}: two arrays are called '{}'", called, printable(array.name)));
     placed->add(
         array.name, fmt::format("{}: '{}'", called, printable(array.name)), {},
-        [bytes = std::make_shared<const BorrowedBytes>(array.bytes, owner), info = array.info](const std::string&) {
+        [bytes = std::make_shared<const MemoryBytes>(array.bytes, owner), info = array.info](const std::string&) {
           return OpenedArray{bytes, info};
         });
   }

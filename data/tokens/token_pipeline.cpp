@@ -19,7 +19,6 @@ namespace headwave {
 namespace {
 
 constexpr std::size_t longest_name = 1024;
-constexpr std::size_t longest_together = std::size_t{4} << 20U;
 
 // Where the white space at the end of a text begins.
 std::size_t trailing_space(std::string_view text) {
@@ -47,18 +46,12 @@ std::shared_ptr<const std::vector<std::string>> normalized_names(const std::vect
                                                                  const Normalizer& normalizer,
                                                                  const std::string& file) {
   auto names = std::make_shared<std::vector<std::string>>();
-  std::size_t together = 0;
   for (const AddedToken& token : tokens) {
     names->push_back(normalizer ? normalizer(token.content) : token.content);
     const std::size_t size = names->back().size();
     if (size == 0 || size > longest_name)
       throw FormatError(fmt::format("{}: the name of added token '{}' has {} bytes once normalised, expected 1 to {}",
                                     file, printable(token.content), size, longest_name));
-    together += size;
-    if (together > longest_together)
-      throw FormatError(
-          fmt::format("{}: the names of added tokens have more than {} bytes together: is this a tokenizer?", file,
-                      longest_together));
   }
   return names;
 }

@@ -40,8 +40,7 @@ class AddedTokenFinder {
   /// @param tokens      of two whose normalised names are equal the first counts
   /// @param normalizer  applied to their names; may be empty
   /// @param file        what messages call the file
-  /// @throws FormatError if a normalised name is empty or longer than 1024 bytes, or all together are longer
-  ///         than 4 MiB
+  /// @throws FormatError if a normalised name is empty or longer than 1024 bytes
   AddedTokenFinder(std::vector<AddedToken> tokens, const Normalizer& normalizer, const std::string& file);
 
   /// The parts of a text in order, without empty ones.
