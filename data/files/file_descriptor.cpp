@@ -27,11 +27,11 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   return *this;
 }
 
-bool FileDescriptor::is_at(const std::filesystem::path& path, int flags) const {
+bool FileDescriptor::is_at(const std::filesystem::path& path) const {
   struct stat open {
   }, named{};
   if (::fstat(number_, &open) != 0) fail_by_errno(path, "cannot be examined");
-  if (::fstatat(AT_FDCWD, path.c_str(), &named, flags) != 0) {
+  if (::lstat(path.c_str(), &named) != 0) {
     if (errno != ENOENT && errno != ENOTDIR) fail_by_errno(path, "cannot be examined");
     return false;
   }
@@ -69,17 +69,6 @@ std::string content_of_lock(const FileDescriptor& file) {
   return printable({text.data(), static_cast<std::size_t>(length > 0 ? length : 0)});
 }
 
-/// Whether a path still leads to a lock file that this process holds. If the system does not say, the file is
-/// removed.
-bool is_held_at(const FileDescriptor& file, const std::filesystem::path& path) {
-  try {
-    return file.is_at(path, AT_SYMLINK_NOFOLLOW);
-  } catch (const IoError&) {
-    ::unlink(path.c_str());
-    throw;
-  }
-}
-
 }  // namespace
 
 bool locked(const FileDescriptor& file) {
@@ -103,7 +92,7 @@ LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
                     give("out", "DIR", "with another name"));
     }
     // Its last holder may have removed the file meanwhile.
-  } while (!is_held_at(file_, path));
+  } while (!file_.is_at(path));
   std::array<char, 65> host{};
   (void)::gethostname(host.data(), host.size() - 1);
   // For messages only: the lock holds without these words.

@@ -23,10 +23,9 @@ class FileDescriptor {
 
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   [[nodiscard]] int get() const { return number_; }
-  /// Whether a path still leads to this file.
-  /// @param flags  AT_SYMLINK_NOFOLLOW: do not follow a link
+  /// Whether a path still leads to this file; links are not followed.
   /// @throws IoError if the system does not say
-  [[nodiscard]] bool is_at(const std::filesystem::path& path, int flags = 0) const;
+  [[nodiscard]] bool is_at(const std::filesystem::path& path) const;
   /// Writes all bytes at the current position. @returns whether the system took them; errno says why not
   [[nodiscard]] bool write(std::string_view bytes) const;
   /// Waits until all written bytes are on the disk. @returns whether they are; errno says why not

@@ -144,32 +144,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_of_a_stream = std::size_t{1} << 30U;
 constexpr std::size_t everything = std::string::npos;
 
-/// The first bytes of standard input: all, or up to the first line end after `enough`, or up to the end of a
-/// character if no line ends.
-std::string_view standard_input(std::size_t enough) {
-  static std::mutex reading;
-  static std::string kept;
-  static bool ended = false;
-  const std::lock_guard lock(reading);
-  const std::size_t most = std::min(enough, most_of_a_stream);
-  std::array<char, 1U << 16U> piece{};
-  std::size_t line_end = kept.find('\n', most);
-  while (!ended && line_end == std::string::npos && kept.size() < 2 * most && kept.size() < most_of_a_stream) {
-    const ssize_t count = ::read(STDIN_FILENO, piece.data(), piece.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw IoError(fmt::format("standard input: cannot be read: {}", std::strerror(errno)));
-    ended = count == 0;
-    const std::size_t from = std::max(most, kept.size());
-    kept.append(piece.data(), static_cast<std::size_t>(count));
-    if (from < kept.size()) line_end = kept.find('\n', from);
-  }
-  if (line_end != std::string::npos) return std::string_view(kept).substr(0, line_end + 1);
-  if (ended) return kept;
-  if (enough == everything)
-    throw IoError("standard input: gives more than 1 GiB, and all of it would be needed; write it to a file");
-  return std::string_view(kept).substr(0, whole_characters(kept));
-}
-
 /// A text up to the first line end after `enough` bytes, or up to the end of a character after twice as many.
 std::string_view needed(std::string_view text, std::size_t enough) {
   if (text.size() <= enough) return text;
@@ -177,6 +151,26 @@ std::string_view needed(std::string_view text, std::size_t enough) {
   const std::size_t line_end = text.substr(0, most).find('\n', enough);
   if (line_end != std::string_view::npos) return text.substr(0, line_end + 1);
   return most == text.size() ? text : text.substr(0, whole_characters(text.substr(0, most)));
+}
+
+/// What is needed of standard input.
+std::string standard_input(std::size_t enough) {
+  static std::mutex reading;
+  static std::string kept;
+  static bool ended = false;
+  const std::lock_guard lock(reading);
+  const std::size_t most = enough < most_of_a_stream / 2 ? 2 * enough : most_of_a_stream;
+  std::array<char, 1U << 16U> piece{};
+  while (!ended && kept.size() < most) {
+    const ssize_t count = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw IoError(fmt::format("standard input: cannot be read: {}", std::strerror(errno)));
+    ended = count == 0;
+    kept.append(piece.data(), static_cast<std::size_t>(count));
+  }
+  if (!ended && enough == everything)
+    throw IoError("standard input: gives more than 1 GiB, and all of it would be needed; write it to a file");
+  return std::string(needed(kept, enough));
 }
 
 bool is_standard_input(const fs::path& path) {
@@ -214,7 +208,6 @@ InputText::InputText(const TextPlace& place, const InputTextOptions& options)
     require_file(path);
     file_ = std::make_unique<const MappedFile>(path);
   }
-  // A copy: the kept text may move when more is read.
   if (is_stream) stream_ = standard_input(enough);
   const std::string_view bytes = memory_     ? std::string_view(*memory_)
                                  : is_stream ? std::string_view(stream_)

@@ -84,8 +84,8 @@ struct TextPlace {
 
 /// The text of a file, of standard input, or in memory.
 ///
-/// Standard input is kept while the program runs, so that a command can open it twice. It is read no further
-/// than needed, and at most 1 GiB.
+/// Standard input is kept while the program runs, so that a command can open it twice. It is read to twice
+/// the bytes that are enough, and at most to 1 GiB.
 class InputText {
  public:
   /// @throws IoError if it cannot be read; FormatError if it is empty, or not in UTF-8 where no encoding was

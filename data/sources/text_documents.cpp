@@ -16,9 +16,17 @@
 
 namespace headwave {
 
+Index usual_length(const PackingOptions& options) {
+  constexpr Index usual_tokens = 512;
+  return options.positions > 0 ? std::min(usual_tokens, options.positions) : usual_tokens;
+}
+
 namespace {
 
-constexpr Index usual_tokens = 512;
+/// The ids of one document; a target beside them only for an encoder-decoder.
+struct IdPair {
+  Ids ids, target;
+};
 
 /// T, special tokens included.
 /// @param tokens  of the text
@@ -28,6 +36,42 @@ Index document_length(Index tokens, Index around, const PackingOptions& options)
   const Index usual = usual_length(options);
   const bool is_one_document = tokens > 0 && tokens + around < usual && options.documents.value_or(1) == 1;
   return is_one_document ? tokens + around : usual;
+}
+
+/// Consecutive pieces of a long list of ids, as many and as long as the options say.
+/// @param opens, closes  the ids put around each document; -1: none
+/// @throws ShapeError if the length leaves no room between the special tokens; FormatError if the ids are too
+///         few for the documents asked for
+std::vector<IdPair> packed_ids(const Ids& tokens, std::int32_t opens, std::int32_t closes,
+                               const PackingOptions& options, const std::string& name) {
+  const auto count = static_cast<Index>(tokens.size());
+  const Index around = (opens >= 0 ? 1 : 0) + (closes >= 0 ? 1 : 0);
+  const Index length = document_length(count, around, options);
+  const Index room = length - around;
+  if (room < 1)
+    throw ShapeError(
+        fmt::format("a length of {} leaves no room beside the special tokens; ask for at least {}, or for none of them",
+                    length, around + 1));
+  const Index whole = count / room;
+  const Index wanted = options.documents.value_or(std::clamp<Index>(whole, 1, usual_documents));
+  if (whole < wanted && !options.documents)
+    throw FormatError(
+        fmt::format("{}: {} tokens, not enough for one document of {}; give more text, or ask for shorter documents",
+                    name, count, length));
+  if (whole < wanted)
+    throw FormatError(
+        fmt::format("{}: {} tokens, enough for {} documents of {}; {} were asked for: give more text, or ask for "
+                    "fewer or shorter documents",
+                    name, count, whole, length, wanted));
+  std::vector<IdPair> documents;
+  for (Index i = 0; i < wanted; ++i) {
+    Ids ids;
+    if (opens >= 0) ids.push_back(opens);
+    ids.insert(ids.end(), tokens.begin() + i * room, tokens.begin() + (i + 1) * room);
+    if (closes >= 0) ids.push_back(closes);
+    documents.push_back({std::move(ids), {}});
+  }
+  return documents;
 }
 
 /// A token id.
@@ -64,23 +108,6 @@ IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::string& name)
   return {list("source"), list("target")};
 }
 
-/// Keeps the documents that are wanted, and counts all.
-class WantedDocuments {
- public:
-  explicit WantedDocuments(const PackingOptions& options)
-      : wanted_(static_cast<std::size_t>(options.documents.value_or(usual_documents))) {}
-  void add(IdPair document) {
-    ++count_;
-    if (documents_.size() < wanted_) documents_.push_back(std::move(document));
-  }
-  [[nodiscard]] std::size_t count() const { return count_; }
-  [[nodiscard]] std::vector<IdPair> take() { return std::move(documents_); }
-
- private:
-  std::size_t wanted_, count_ = 0;
-  std::vector<IdPair> documents_;
-};
-
 /// The ids of a line, separated by blanks.
 Ids ids_of_line(std::string_view line, const std::string& name, std::size_t number) {
   Ids ids;
@@ -102,17 +129,14 @@ Ids ids_of_line(std::string_view line, const std::string& name, std::size_t numb
 
 /// One document per line; a single one is cut if a length is given.
 std::vector<IdPair> ids_by_line(std::string_view text, const std::string& name, const PackingOptions& options) {
-  WantedDocuments documents(options);
-  std::size_t line = 1;
-  for (std::size_t start = 0; start < text.size(); ++line) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    Ids ids = ids_of_line(text.substr(start, end - start), name, line);
-    if (!ids.empty()) documents.add({std::move(ids), {}});
-    start = end + 1;
-  }
-  const bool is_one_list = documents.count() == 1 && options.length;
-  std::vector<IdPair> found = documents.take();
-  return is_one_list ? without_targets(packed_ids(found.front().ids, -1, -1, options, name)) : found;
+  std::vector<IdPair> documents;
+  std::size_t line = 0;
+  each_line(text, [&](std::string_view words) {
+    Ids ids = ids_of_line(words, name, ++line);
+    if (!ids.empty()) documents.push_back({std::move(ids), {}});
+  });
+  if (documents.size() != 1 || !options.length) return documents;
+  return packed_ids(documents.front().ids, -1, -1, options, name);
 }
 
 /// A list of ids or of documents, or an object with such a list under "ids".
@@ -123,57 +147,15 @@ std::vector<IdPair> ids_of_json(std::string_view text, bool is_object, const std
   if (is_object && (!whole.contains("ids") || !whole["ids"].is_array()))
     throw FormatError(fmt::format("{}: expected a list of token ids under 'ids'", name));
   const nlohmann::json& list = is_object ? whole["ids"] : whole;
-  if (list.empty() || !list.front().is_structured())
-    return without_targets(packed_ids(ids_of(list, name), -1, -1, options, name));
-  WantedDocuments documents(options);
-  for (const nlohmann::json& entry : list) documents.add(pair_of(entry, list.front().is_object(), name));
-  return documents.take();
-}
-
-}  // namespace
-
-Index usual_length(const PackingOptions& options) {
-  return options.positions > 0 ? std::min(usual_tokens, options.positions) : usual_tokens;
-}
-
-std::vector<Ids> packed_ids(const Ids& tokens, std::int32_t opens, std::int32_t closes, const PackingOptions& options,
-                            const std::string& name) {
-  const auto count = static_cast<Index>(tokens.size());
-  const Index around = (opens >= 0 ? 1 : 0) + (closes >= 0 ? 1 : 0);
-  const Index length = document_length(count, around, options);
-  const Index room = length - around;
-  if (room < 1)
-    throw ShapeError(
-        fmt::format("a length of {} leaves no room beside the special tokens; ask for at least {}, or for none of them",
-                    length, around + 1));
-  const Index whole = count / room;
-  const Index wanted = options.documents.value_or(std::clamp<Index>(whole, 1, usual_documents));
-  if (whole < wanted && !options.documents)
-    throw FormatError(
-        fmt::format("{}: {} tokens, not enough for one document of {}; give more text, or ask for shorter documents",
-                    name, count, length));
-  if (whole < wanted)
-    throw FormatError(
-        fmt::format("{}: {} tokens, enough for {} documents of {}; {} were asked for: give more text, or ask for "
-                    "fewer or shorter documents",
-                    name, count, whole, length, wanted));
-  std::vector<Ids> documents;
-  for (Index i = 0; i < wanted; ++i) {
-    Ids ids;
-    if (opens >= 0) ids.push_back(opens);
-    ids.insert(ids.end(), tokens.begin() + i * room, tokens.begin() + (i + 1) * room);
-    if (closes >= 0) ids.push_back(closes);
-    documents.push_back(std::move(ids));
-  }
+  if (list.empty() || !list.front().is_structured()) return packed_ids(ids_of(list, name), -1, -1, options, name);
+  std::vector<IdPair> documents;
+  for (const nlohmann::json& entry : list) documents.push_back(pair_of(entry, list.front().is_object(), name));
   return documents;
 }
 
-std::vector<IdPair> without_targets(std::vector<Ids> documents) {
-  std::vector<IdPair> pairs;
-  for (Ids& ids : documents) pairs.push_back({std::move(ids), {}});
-  return pairs;
-}
-
+/// Token ids that are ready: document by document where they are told apart; else one list, cut where it is
+/// long or a length was asked for.
+/// @throws FormatError if the text is blank, or holds anything but token ids; as packed_ids()
 std::vector<IdPair> listed_ids(std::string_view text, const std::string& name, const PackingOptions& options) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos)
@@ -182,8 +164,6 @@ std::vector<IdPair> listed_ids(std::string_view text, const std::string& name, c
   return is_object || text[first] == '[' ? ids_of_json(text, is_object, name, options)
                                          : ids_by_line(text, name, options);
 }
-
-namespace {
 
 Index length_of(const IdPair& pair) {
   return static_cast<Index>(std::max(pair.ids.size(), pair.target.size()));
@@ -361,8 +341,8 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_
   require_options(options);
   const InputText input(file, {.enough = enough_bytes(options), .encoding = options.encoding});
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
-  std::vector<IdPair> documents = without_targets(
-      packed_ids(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name()));
+  std::vector<IdPair> documents =
+      packed_ids(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name());
   Ids all;
   for (const IdPair& document : documents) all.insert(all.end(), document.ids.begin(), document.ids.end());
   Attributes provenance = provenance_of(input, documents);

@@ -39,29 +39,6 @@ using Ids = std::vector<std::int32_t>;
 /// T where none is asked for and there is enough: 512, or the model's positions where they are fewer.
 Index usual_length(const PackingOptions& options);
 
-/// Consecutive pieces of a long list of ids, as many and as long as the options say.
-/// @param opens, closes  the ids put around each document; -1: none
-/// @param name           what messages call the file
-/// @throws ShapeError if the length leaves no room between the special tokens; FormatError if the ids are too
-///         few for the documents asked for
-std::vector<Ids> packed_ids(const Ids& tokens, std::int32_t opens, std::int32_t closes, const PackingOptions& options,
-                            const std::string& name);
-
-/// The ids of one document; a target beside them only for an encoder-decoder.
-struct IdPair {
-  Ids ids, target;
-};
-
-/// Documents that have no targets.
-std::vector<IdPair> without_targets(std::vector<Ids> documents);
-
-/// Token ids that are ready, as id_documents() describes them: document by document where they are told
-/// apart; else one list, cut where it is long or a length was asked for. No more documents are kept than are
-/// wanted; the rest is looked at all the same.
-/// @param name  what messages call the text
-/// @throws FormatError if the text is blank, or holds anything but token ids; as packed_ids()
-std::vector<IdPair> listed_ids(std::string_view text, const std::string& name, const PackingOptions& options);
-
 /// Makes documents of a text: it is tokenized as one long text, and cut into consecutive pieces of the length
 /// asked for. Nothing is padded, no token is used twice, and the rest at the end is not used.
 ///
