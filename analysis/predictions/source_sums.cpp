@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "../../core/algebra/product.h"
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/model/layer.h"
 #include "score_sources.h"
 

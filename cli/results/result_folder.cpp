@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/bytes/append.h"
+#include "../../core/bytes/bytes.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"

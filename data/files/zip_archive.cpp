@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "printable.h"
 
 namespace headwave {

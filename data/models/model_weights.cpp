@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/attention/score_bias.h"
+#include "../../core/attention/position_term.h"
 #include "../files/printable.h"
 #include "tensor_reader.h"
 

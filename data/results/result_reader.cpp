@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"

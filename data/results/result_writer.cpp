@@ -7,7 +7,7 @@
 #include <hdf5_hl.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
 #include "../hdf5/hdf5_file.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
 

@@ -3,7 +3,6 @@
 #include <tuple>
 #include <vector>
 
-#include "../../core/model/changed_model.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"

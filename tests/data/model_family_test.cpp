@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
 #include "../../data/arrays/safetensors.h"
-#include "../../data/models/model_directory.h"
 #include "../../data/models/families.h"
+#include "../../data/models/model_directory.h"
 #include "../../data/models/model_map_file.h"
 #include "../catch.h"
 #include "edited_model.h"
