@@ -1,5 +1,3 @@
-#include "hdf5_dataset.h"
-
 #include <algorithm>
 #include <array>
 
@@ -9,6 +7,7 @@
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
+#include "hdf5_answers.h"
 
 namespace headwave {
 

@@ -1,6 +1,7 @@
 #include "listing.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -178,23 +179,9 @@ void add_notes(Listing& listing, const std::vector<std::string>& lines, const ch
 }
 
 const char* words_of(PositionKind kind) {
-  switch (kind) {
-    case PositionKind::none:
-      return "none";
-    case PositionKind::table:
-      return "table";
-    case PositionKind::sinusoids:
-      return "sinusoids";
-    case PositionKind::rotary:
-      return "rotary";
-    case PositionKind::linear_bias:
-      return "linear bias";
-    case PositionKind::buckets:
-      return "relative buckets";
-    case PositionKind::disentangled:
-      return "disentangled terms";
-  }
-  return "none";
+  constexpr std::array words{
+      "none", "table", "sinusoids", "rotary", "linear bias", "relative buckets", "disentangled terms"};
+  return words[static_cast<std::size_t>(kind)];
 }
 
 /// Adds the family of the model, its sizes, and what is missing.

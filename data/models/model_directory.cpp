@@ -19,7 +19,6 @@
 #include "families.h"
 #include "model_config.h"
 #include "model_weights.h"
-#include "tensor_reader.h"
 
 namespace headwave {
 

@@ -121,7 +121,7 @@ class OpenedArrays : public NamedArrays {
   void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
     const OpenedArray& placed = array(name);
     try {
-      read_block(*placed.bytes, placed_numbers(placed.info, without_colon(called(name))), block, room);
+      read_block(*placed.bytes, placed_numbers(placed.info, called(name)), block, room);
     } catch (const ShapeError& problem) {
       throw ShapeError(fmt::format("{} {}", called(name), problem.finding()), problem.remedies());
     }
@@ -129,7 +129,7 @@ class OpenedArrays : public NamedArrays {
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
     if (!has(name)) return {};
     const OpenedArray& placed = array(name);
-    return npy_texts(*placed.bytes, placed.info, without_colon(called(name)));
+    return npy_texts(*placed.bytes, placed.info, called(name));
   }
   [[nodiscard]] std::optional<double> number(const std::string& name) const override {
     double value = std::nan("");
@@ -160,16 +160,12 @@ class OpenedArrays : public NamedArrays {
     Open open;
     std::optional<OpenedArray> placed;
   };
-  static std::string without_colon(std::string called) {
-    if (called.ends_with(':')) called.pop_back();
-    return called;
-  }
   [[nodiscard]] const OpenedArray& array(const std::string& name) const {
     const auto found = arrays_.find(name);
     if (found == arrays_.end()) throw FormatError(no_such_array(*this, name, "an array"));
     const std::lock_guard lock(opening_);
     Entry& entry = found->second;
-    if (!entry.placed) entry.placed = entry.open(without_colon(entry.called));
+    if (!entry.placed) entry.placed = entry.open(entry.called);
     return *entry.placed;
   }
 
@@ -187,7 +183,7 @@ OpenedArray npy_array(std::shared_ptr<const ReadableBytes> bytes, const std::str
 }
 
 void add_npy(OpenedArrays& arrays, const fs::path& file) {
-  arrays.add(file.stem().string(), shown_path(file) + ":", file,
+  arrays.add(file.stem().string(), shown_path(file), file,
              [file](const std::string& called) { return npy_array(std::make_shared<const FileBytes>(file), called); });
 }
 

@@ -28,22 +28,10 @@ void check(UErrorCode code, const char* what) {
 }
 
 const icu::Normalizer2* icu_normalizer(NormalForm form) {
+  constexpr std::array forms{&icu::Normalizer2::getNFCInstance, &icu::Normalizer2::getNFDInstance,
+                             &icu::Normalizer2::getNFKCInstance, &icu::Normalizer2::getNFKDInstance};
   UErrorCode code = U_ZERO_ERROR;
-  const icu::Normalizer2* found = nullptr;
-  switch (form) {
-    case NormalForm::nfc:
-      found = icu::Normalizer2::getNFCInstance(code);
-      break;
-    case NormalForm::nfd:
-      found = icu::Normalizer2::getNFDInstance(code);
-      break;
-    case NormalForm::nfkc:
-      found = icu::Normalizer2::getNFKCInstance(code);
-      break;
-    case NormalForm::nfkd:
-      found = icu::Normalizer2::getNFKDInstance(code);
-      break;
-  }
+  const icu::Normalizer2* found = forms[static_cast<std::size_t>(form)](code);
   check(code, "a normal form");
   return found;
 }

@@ -22,7 +22,6 @@
 #include "token_model.h"
 #include "token_pipeline.h"
 #include "tokenizer_files.h"
-#include "vocabulary.h"
 
 namespace headwave {
 

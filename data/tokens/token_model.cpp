@@ -20,6 +20,55 @@
 
 namespace headwave {
 
+Index largest_vocabulary(std::size_t entries) {
+  return static_cast<Index>(std::min<std::size_t>(2 * entries + 1024, std::size_t{1} << 30U));
+}
+
+Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file) {
+  if (entries.empty()) throw FormatError(fmt::format("{}: the vocabulary is empty: give one with tokens in it", file));
+  const Index most = largest_vocabulary(entries.size());
+  std::int64_t largest = 0;
+  for (const VocabularyEntry& entry : entries) {
+    if (entry.id < 0 || entry.id >= most)
+      throw FormatError(fmt::format("{}: the token '{}' has id {}, expected 0 to {} in a vocabulary of {} tokens", file,
+                                    printable(entry.piece), entry.id, most - 1, entries.size()));
+    largest = std::max(largest, entry.id);
+  }
+  pieces_.resize(static_cast<std::size_t>(largest) + 1);
+  given_.resize(pieces_.size());
+  for (VocabularyEntry& entry : entries) {
+    const auto at = static_cast<std::size_t>(entry.id);
+    if (given_[at] != 0)
+      throw FormatError(fmt::format("{}: the tokens '{}' and '{}' have the same id {}: each needs its own", file,
+                                    printable(pieces_[at]), printable(entry.piece), entry.id));
+    given_[at] = 1;
+    pieces_[at] = std::move(entry.piece);
+  }
+  ids_.reserve(entries.size());
+  for (const VocabularyEntry& entry : entries)
+    ids_.insert_or_assign(pieces_[static_cast<std::size_t>(entry.id)], static_cast<std::int32_t>(entry.id));
+}
+
+PiecePrefixes::PiecePrefixes(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+  std::ranges::stable_sort(pieces_, {}, &Piece::text);
+  const auto repeated = std::ranges::unique(pieces_, {}, &Piece::text);
+  pieces_.erase(repeated.begin(), repeated.end());
+  for (std::size_t byte = 0; byte < 256; ++byte) begins_[byte] = narrowed({0, pieces_.size()}, 0, byte);
+}
+
+PiecePrefixes::Range PiecePrefixes::narrowed(Range range, std::size_t depth, std::size_t byte) const {
+  const auto at = [&](const Piece& piece) { return std::size_t{static_cast<unsigned char>(piece.text[depth])}; };
+  if (range.begin == range.end || (at(pieces_[range.begin]) == byte && at(pieces_[range.end - 1]) == byte))
+    return range;
+  const auto first = pieces_.begin();
+  const auto begin = std::partition_point(first + static_cast<std::ptrdiff_t>(range.begin),
+                                          first + static_cast<std::ptrdiff_t>(range.end),
+                                          [&](const Piece& piece) { return at(piece) < byte; });
+  const auto end = std::partition_point(begin, first + static_cast<std::ptrdiff_t>(range.end),
+                                        [&](const Piece& piece) { return at(piece) == byte; });
+  return {static_cast<std::size_t>(begin - first), static_cast<std::size_t>(end - first)};
+}
+
 namespace {
 
 // Spelling can take cubic time in the length of a word.
@@ -294,7 +343,8 @@ class Unigram final : public TokenModel {
       : TokenModel(std::move(entries)),
         options_(std::move(options)),
         pieces_(found_pieces()),
-        unknown_score_(least_score() - 10) {
+        unknown_score_(range_of_scores().first - 10),
+        largest_(range_of_scores().second) {
     if (options_.byte_fallback)
       for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(vocabulary().id(fmt::format("<0x{:02X}>", byte)));
   }
@@ -342,18 +392,15 @@ class Unigram final : public TokenModel {
     return pieces;
   }
 
-  [[nodiscard]] double least_score() const {
-    double least = std::numeric_limits<float>::max();
-    for (std::int32_t id = 0; id < vocabulary().size(); ++id)
-      if (kind(id) == UnigramPiece::normal) least = std::min(least, options_.scores[static_cast<std::size_t>(id)]);
-    return least;
-  }
-
-  [[nodiscard]] double largest_score() const {
-    double largest = std::numeric_limits<float>::lowest();
-    for (std::int32_t id = 0; id < vocabulary().size(); ++id)
-      if (kind(id) == UnigramPiece::normal) largest = std::max(largest, options_.scores[static_cast<std::size_t>(id)]);
-    return largest;
+  /// The least and the largest score of normal pieces.
+  [[nodiscard]] std::pair<double, double> range_of_scores() const {
+    std::pair<double, double> range{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+    for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
+      if (kind(id) != UnigramPiece::normal) continue;
+      const double score = options_.scores[static_cast<std::size_t>(id)];
+      range = {std::min(range.first, score), std::max(range.second, score)};
+    }
+    return range;
   }
 
   [[nodiscard]] std::vector<Reached> best_spellings(std::string_view word) const {
@@ -396,8 +443,7 @@ class Unigram final : public TokenModel {
 
   UnigramOptions options_;
   PiecePrefixes pieces_;
-  double unknown_score_;
-  double largest_ = largest_score();
+  double unknown_score_, largest_;
   std::vector<std::int32_t> byte_ids_;
 };
 

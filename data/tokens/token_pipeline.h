@@ -12,7 +12,6 @@
 #include "normalizer.h"
 #include "token_model.h"
 #include "tokenizer.h"
-#include "vocabulary.h"
 #include "word_splitter.h"
 
 namespace headwave {

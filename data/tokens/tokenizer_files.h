@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "../files/json_file.h"
+#include "token_model.h"
 #include "token_pipeline.h"
 #include "tokenizer.h"
-#include "vocabulary.h"
 
 namespace headwave {
 

@@ -12,11 +12,11 @@
 #include "../files/json_file.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "byte_alphabet.h"
 #include "normalizer.h"
 #include "token_model.h"
 #include "token_pipeline.h"
 #include "tokenizer_files.h"
+#include "word_splitter.h"
 
 namespace headwave {
 

@@ -17,10 +17,10 @@
 #include "../files/json_file.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "byte_alphabet.h"
 #include "token_model.h"
 #include "token_pipeline.h"
 #include "tokenizer_files.h"
+#include "word_splitter.h"
 
 namespace headwave {
 

@@ -10,7 +10,6 @@
 #include "../../data/arrays/array_block.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_weights.h"
-#include "../../data/models/tensor_reader.h"
 #include "../catch.h"
 #include "edited_model.h"
 #include "kept_pass.h"

@@ -1,5 +1,3 @@
-#include "../../data/tokens/vocabulary.h"
-
 #include <fstream>
 
 #include "../../core/errors/error.h"
