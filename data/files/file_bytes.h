@@ -14,8 +14,8 @@
 
 namespace headwave {
 
-/// A sequence of bytes of which any piece can be read: a file's, or unpacked ones. May be read from several
-/// threads at once.
+/// Bytes that are read piece by piece: those of a file, or unpacked in memory. Several threads may read at
+/// once.
 class ReadableBytes {
  public:
   ReadableBytes() = default;
@@ -32,7 +32,7 @@ class ReadableBytes {
   [[nodiscard]] std::string text(std::size_t first, std::size_t most) const;
 
  protected:
-  /// @throws IoError if there are not so many bytes from `first` on
+  /// @throws IoError if fewer than `count` bytes follow `first`
   void require(std::size_t first, std::size_t count) const;
 };
 

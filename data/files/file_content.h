@@ -29,7 +29,7 @@ enum class FileContent {
 /// header.
 FileContent content_of(std::string_view bytes);
 
-/// The same of a file, of which the first 4 MB are looked at; `other` of a folder.
+/// What a file is, by its first 4 MB; `other` for a folder.
 /// @throws IoError if the file cannot be read
 FileContent content_of_file(const std::filesystem::path& path);
 

@@ -61,7 +61,7 @@ class Hdf5Session {
   void* print_to_ = nullptr;
 };
 
-/// Sessions of this process lock no longer. For the child of a fork(), which has one thread and whose copy of
+/// Stops sessions of this process from locking. For the child of a fork(): it has one thread, and its copy of
 /// the lock belongs to a thread of its parent.
 void use_hdf5_without_lock();
 

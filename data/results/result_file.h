@@ -50,8 +50,8 @@ void write_result(const Result& result, const std::filesystem::path& path);
 void write_result(const Result& result, const ReplacedFile& file);
 
 /// Reads a result that write_result wrote: title, Fields in their order with axes and attributes, provenance.
-/// The file and its arrays are compared with their digests; older files have none, and a file that another
-/// program has changed since has none of its own.
+/// The file and its arrays are compared with their digests. Older files have no digests; a file that another
+/// program changed has those of its arrays alone.
 /// @throws IoError if the file cannot be read; FormatError if it is not HDF5, not a headwave result,
 ///         unfinished, newer than this headwave, damaged, or not what was written
 Result read_result(const std::filesystem::path& path);
