@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "../core/errors/error.h"
-#include "../data/files/made_folders.h"
+#include "../data/files/replaced_file.h"
 #include "../data/results/result_file.h"
 #include "../reports/drawing/gnuplot.h"
 #include "../reports/figures/chosen_heads.h"

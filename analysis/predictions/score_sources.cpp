@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
