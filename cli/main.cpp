@@ -26,7 +26,7 @@ void add_help(CLI::App& program, Command& chosen) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = program.add_subcommand("help", "explain a command");
   command->add_option("command", *name, "one of those that `headwave help` lists")->type_name("COMMAND");
-  add_examples(*command, {{"help", "the commands there are"}, {"help run", "what one of them does, and how"}});
+  add_examples(*command, {{"help", "lists the commands"}, {"help run", "what one of them does, and how"}});
   command->final_callback([name, &program, &chosen] {
     const CLI::App& asked = name->empty() ? program : command_named(program, *name);
     chosen = [&asked, name] {

@@ -51,8 +51,8 @@ inline Matrix32 matrix_of(const Rows32& rows) {
   return laid_out(*rows, "a stored layer");
 }
 
-/// A document that Python describes: a dict of "name", "ids", "tokens", "special" and "layers", a list of (layer, states,
-/// query, key), of which those that there are not are None.
+/// A document that Python describes: a dict of "name", "ids", "tokens", "special" and "layers", a list of
+/// (layer, states, query, key), where missing arrays are None.
 Document document_of(const nb::dict& dict);
 
 }  // namespace headwave::python

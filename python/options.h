@@ -8,7 +8,7 @@
 namespace headwave::python {
 
 /// The options of a job by their names: reach, false_share; and map_window, "FIRST:END" or "typical".
-/// @throws FormatError if there is no such option, with the nearest that there is, or it is of another type
+/// @throws FormatError if an option is unknown, with the nearest name, or has another type
 JobOptions options_of(const nb::dict& given);
 
 /// A job as a job file, for the provenance: every option, defaults with them, as the program writes them.

@@ -22,7 +22,7 @@ namespace headwave::python {
 
 namespace nb = nanobind;
 
-// What each source adds to the module.
+// Each of these adds the bindings of one source file to the module.
 void add_errors(nb::module_& module);
 void add_results(nb::module_& module);
 void add_attention(nb::module_& module);
@@ -30,7 +30,7 @@ void add_inputs(nb::module_& module);
 void add_studies(nb::module_& module);
 void add_capture(nb::module_& module);
 
-/// Text that need not be UTF-8: what is not becomes U+FFFD.
+/// Text that may not be UTF-8: ill-formed bytes become U+FFFD.
 nb::str text_of(const std::string& bytes);
 
 /// Remarks as a dict of texts, numbers and lists of numbers.

@@ -8,8 +8,8 @@
 
 namespace headwave::python {
 
-/// Does work in a thread of its own, while the caller's, which does not hold Python's lock, looks up every 50 ms: whether a
-/// signal came (Ctrl-C, which stops the work), and whether there is progress to tell.
+/// Does work in a second thread. Meanwhile the calling thread, without Python's lock, checks every 50 ms for
+/// a signal (Ctrl-C stops the work) and for progress to report.
 /// @param look  called with Python's lock held, and once more when the work is done; may be empty
 /// @throws what the work throws, what the handler of a signal raises, or what `look` raises; the work has ended then
 void wait_for(const std::function<void()>& work, const std::function<void()>& look = {});

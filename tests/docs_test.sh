@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the documentation says of the code holds: paths and links lead somewhere, sources named in headers stand among the
-# references, the programs shown are those that the consumer test builds, and lists of options and analyses are complete.
+# What the documentation says of the code holds: paths and links lead somewhere, every source of a header is a reference,
+# the programs shown are those that the consumer test builds, and lists of commands, options and analyses are complete.
 #   docs_test.sh HEADWAVE SOURCE_DIR
 set -u
 headwave=$1
@@ -14,13 +14,19 @@ complain() {
 }
 pages="README.md CONTRIBUTING.md CHANGELOG.md bench/README.md $(echo docs/*.md)"
 
-# Links to files of the repository, from where the page stands.
+# Links to files of the repository, and to headings of pages.
 for page in $pages; do
   folder=$(dirname "$page")
   for link in $(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//; s/#.*//' | grep '[./]' | grep -v '^[a-z]*:' | sort -u); do
     [ -e "$folder/$link" ] || complain "$page links to $link, which is not there"
   done
-  # Sources named in passing. CHANGELOG tells of what was.
+  for link in $(grep -o '](\([^)]*\.md\)*#[^)]*)' "$page" | sed 's/^](//; s/)$//' | sort -u); do
+    target=${link%%#*}
+    [ -n "$target" ] && target=$folder/$target || target=$page
+    [ -e "$target" ] && grep -E '^#+ ' "$target" | tr '[:upper:]' '[:lower:]' | sed 's/^#* //; s/[^a-z0-9 _-]//g; s/ /-/g' | grep -qx -- "${link#*#}" ||
+      complain "$page links to $link, and there is no such heading"
+  done
+  # Source files that it names. CHANGELOG tells of what was.
   [ "$page" = CHANGELOG.md ] && continue
   for path in $(grep -oE '`(analysis|core|data|reports|job|cli|python|tests|cmake)/[A-Za-z0-9_./-]*`' "$page" | tr -d '`' | grep -vE 'NAME|WING' | sort -u); do
     [ -e "$path" ] || [ -e "$path.h" ] || complain "$page names $path, which is not there"
@@ -32,7 +38,7 @@ for file in $(git ls-files '*.h' '*.cpp' 2>/dev/null); do
   done
 done
 
-# Every golden family stands on the page of families.
+# Every golden family is on the page of families.
 for folder in tests/golden/families/*/; do
   grep -q "^| $(basename "$folder") |" docs/families.md || complain "docs/families.md lacks $folder: tests/golden/make_families_page.py"
 done
@@ -65,11 +71,16 @@ done
 
 # Every analysis and every option of a job, with its default.
 "$headwave" analyses | grep -oE '^  [a-z_]+' | tr -d ' ' >"$work/analyses"
-while read -r name; do grep -q "\`$name\`" docs/wave-chain.md || complain "docs/wave-chain.md lacks the analysis $name"; done <"$work/analyses"
+while read -r name; do grep -q "\`$name\`" docs/analyses.md || complain "docs/analyses.md lacks the analysis $name"; done <"$work/analyses"
 "$headwave" inspect --help >/dev/null || complain "headwave does not run"
 "$headwave" run --help | awk '/^Analysis:/ { inside = 1; next } /^[A-Z]/ { inside = 0 } inside && /^  --/ { print $1 }' | sed 's/^--//' >"$work/options"
 [ "$(wc -l <"$work/options")" -ge 10 ] || complain "run --help shows fewer than 10 options of a job"
 while read -r name; do grep -q "^| \`$name\`" docs/job-file.md || complain "docs/job-file.md lacks the option $name"; done <"$work/options"
+
+
+# The page of commands is what --help says now.
+sh docs/commands.sh "$headwave" >"$work/commands.md" && cmp -s "$work/commands.md" docs/commands.md ||
+  complain "docs/commands.md is older than --help: sh docs/commands.sh HEADWAVE >docs/commands.md"
 
 [ $failed = 0 ] && echo "docs: as the code"
 exit $failed

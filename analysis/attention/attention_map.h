@@ -22,11 +22,11 @@ struct AttentionMaps {
   std::vector<Matrix> weights;  ///< one per head, (n', n) of the window: rows are queries, columns keys; of floats
   Index query_tile = 1;         ///< tokens of a tile; the last one may have fewer
   Index key_tile = 1;
-  std::vector<Matrix> largest;  ///< one per head, (query tiles, key tiles); none where the window is the document
-  std::vector<Matrix> mean;     ///< the same, over all pairs of the tile, masked ones with them
+  std::vector<Matrix> largest;  ///< one per head, (query tiles, key tiles); empty if the window is the document
+  std::vector<Matrix> mean;     ///< the same for the mean over all pairs of the tile, masked pairs included
   std::vector<std::string>
       tokens;  ///< (T') text of the queries; ids where no text is known, positions where no ids are
-  std::vector<std::string> key_tokens;    ///< (T) text of the keys; the same but in cross-attention
+  std::vector<std::string> key_tokens;    ///< (T) text of the keys; another text only in cross-attention
   std::vector<std::uint8_t> special;      ///< (T') 1: a special token; empty: nothing is known
   std::vector<std::uint8_t> key_special;  ///< (T)
   std::string document;                   ///< name of the document
@@ -37,10 +37,10 @@ struct AttentionMaps {
   }
 };
 
-/// As the first token of a window: choose the window in which heads attend as in the whole document.
+/// Value of `first`: choose the window in which heads attend most as in the whole document.
 constexpr Index typical_window = -1;
 
-/// Which part of a document a map keeps.
+/// The part of a document that a map keeps.
 struct MapOptions {
   Index first = 0;    ///< position of the window's first token; typical_window: chosen, see typical_of()
   Index tokens = 64;  ///< of the window; of a shorter document, all
@@ -78,7 +78,7 @@ class AttentionMapProbe : public Probe {
   AttentionMaps maps_;                          // mean: sums
   std::vector<Index> begins_;                   // of the windows that may be shown
   std::vector<std::vector<Matrix32>> windows_;  // per beginning and head
-  std::vector<Vector> profile_;                 // per head, sums by offset; none where there is nothing to choose
+  std::vector<Vector> profile_;                 // per head, sums by offset; empty if the window is given
 };
 
 /// Fields attention_map/...

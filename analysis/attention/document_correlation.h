@@ -112,8 +112,8 @@ class DocumentCorrelation {
   Matrix32 alone_;    ///< (rows, pairs)    z of a document that is not in the sums yet
 };
 
-/// (3) and (4) of sums over documents, element by element of a row. A correlation that is NaN counts as 1:
-/// nothing says that one document adds to what another says.
+/// Equations (3) and (4), element by element. A NaN correlation counts as 1: nothing shows that a second
+/// document adds information.
 /// @param variances   sum v_d;  deviations  sum sqrt v_d
 /// @param thirds      sum w_d;  roots       sum cbrt w_d
 double correlated_variance(double correlation, double variances, double deviations);

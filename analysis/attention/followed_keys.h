@@ -38,9 +38,9 @@ Index profile_displacement(const Vector& before, const Vector& after);
 
 /// A head follows in a document if moved = -u, exactly. It is asked there if its profile has a maximum t*
 /// before the end of the search and t* - u lies within it and is not masked: a causal head that looks at the
-/// token before cannot look at the one after. Nor is it asked where its profile is so broad, or so weak, that
-/// a move by -u leaves more than nine tenths of the mass where some was before: then what does not move,
-/// words that recur, decides.
+/// token before cannot look at the one after. Nor is it asked if its profile is so broad or so weak that more
+/// than nine tenths of its mass still overlap after a move by -u: then recurring words decide, which do not
+/// move.
 ///
 /// @param shifts  (S)  u in tokens, not 0
 /// @throws ShapeError if a profile has other shifts or another width

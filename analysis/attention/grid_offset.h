@@ -76,11 +76,10 @@ struct GridOffsets {
 /// The mean in (1) is over the pairs that there are, (R - |down|) (C - |right|): a far offset is no smaller
 /// for having few. Opening tokens ([CLS]) are no patches: what goes to them is given beside it. (2) counts
 /// only where it exceeds the head's own null, as measured_offsets() has it, with as many offsets as (2)
-/// searches. Of equal weights the nearest counts. An offset at the end of the search, beyond which the grid
-/// goes on, is no estimate.
+/// searches. Ties go to the nearest offset. An offset at the end of the search, beyond which the grid goes
+/// on, is no estimate.
 ///
-/// What is left out: a position in the image may matter by itself, whatever the query's: `received` shows
-/// that.
+/// Not covered: a place in the image may draw attention wherever the query is. `received` shows that.
 ///
 /// Source: as measured_offsets(); two-dimensional offsets of patches as in Cordonnier, Loukas and Jaggi 2020.
 /// @param sum  of at least one image

@@ -22,7 +22,7 @@ struct HeadClusterOptions {
   Index clusters = 6;            ///< k; the published choice
   Index sweep_last = 12;         ///< inertia, silhouette and stability are given for k = 2 .. this, and for `clusters`
   Index restarts = 50;           ///< starts; the best is kept
-  Index bootstrap = 20;          ///< resamples of the documents behind every stability
+  Index bootstrap = 20;          ///< resamples of the documents for every stability
   Index bootstrap_restarts = 5;  ///< starts for a resample: fewer, as a miss only lowers the stability
   Index silhouette_points = 4000;  ///< random vectors that stand for all in a silhouette
   std::uint64_t seed = 1;
@@ -52,7 +52,7 @@ struct HeadClusters {
   std::vector<ClusterCount> sweep;  ///< ascending, k among them
   Index iterations = 0;
   bool converged = false;
-  std::string undefined_stability;  ///< why stability is NaN; empty where it is not
+  std::string undefined_stability;  ///< why stability is NaN; otherwise empty
   std::string normalisation;        ///< of the vectors
   HeadClusterOptions options;       ///< as asked for
 };

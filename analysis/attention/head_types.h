@@ -59,10 +59,10 @@ enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicat
 ///
 /// Duplicate and induction scores count what precedes the query alone, wherever a window ends; the baseline
 /// knows the mask and the window. On a text of random tokens, repeated, the induction score is the mean
-/// weight on the token that followed the current one in the copy before. Thresholds do not see how a head
-/// does what it does: on ordinary text an induction head may be called a sink, since most queries give it
-/// nothing to copy; on short documents every head has one. In cross-attention queries and keys are different
-/// sequences: what compares positions or tokens is undefined.
+/// weight on the token that followed the current one in the copy before. Thresholds see weights alone. On
+/// ordinary text an induction head may be called a sink, since most queries give it nothing to copy; on short
+/// documents every head has a sink. In cross-attention queries and keys are different sequences: what
+/// compares positions or tokens is undefined.
 ///
 /// Source: Voita et al. 2019 (1, 2); Clark et al. 2019 (previous, next); Olsson et al. 2022
 /// (induction); Gu et al. 2025 (3), there 1-based; Li et al. 2018 (4), where the norm is not named.
@@ -71,11 +71,11 @@ struct HeadTypes {
   AttentionKind kind = AttentionKind::self;
   HeadTypeOptions options;
   Index documents = 0;
-  Matrix scores;             ///< (head_scores, rows)
-  Matrix argmax_share;       ///< (rows, 2 reach + 1)  equation (1)
-  Vector positional_share;   ///< (rows)  equation (2)
-  Vector positional_offset;  ///< (rows)  its t in tokens; NaN also: none within reach, or at its end by half or less
-  Vector position_disagreement;      ///< (layers)  equation (4), <= 0
+  Matrix scores;                 ///< (head_scores, rows)
+  Matrix argmax_share;           ///< (rows, 2 reach + 1)  equation (1)
+  Vector positional_share;       ///< (rows)  equation (2)
+  Vector positional_offset;      ///< (rows)  its t in tokens; NaN: none within reach, or at its end with half or less
+  Vector position_disagreement;  ///< (layers)  equation (4), <= 0
   std::vector<Index> sink_position;  ///< (rows)  the key of sink_weight in the first document; -1: undefined
   std::vector<HeadType> types;       ///< (rows)
 
@@ -157,7 +157,7 @@ class HeadTypeProbe : public Probe {
   Matrix sum_, count_;                          ///< (head_scores, rows)
   Matrix argmax_;                               ///< (rows, 2 reach + 1)  number of queries
   Vector live_;                                 ///< (rows)  rows that are not zero
-  Vector seen_;                                 ///< (layers)  query rows that came
+  Vector seen_;                                 ///< (layers)  query rows seen
   Matrix columns_;                              ///< (rows, keys)  weight that each key gets
   std::vector<Matrix> products_;                ///< (heads, heads) each: equation (5), lower triangle
   Eigen::ArrayXd wide_;                         ///< (keys)  work space

@@ -45,14 +45,15 @@ struct MeasuredOffsets {
 ///
 ///     W_p(t) = mean over d of tr_t(A_d[p(i), p(j)]) / c_d(t),   one p for all documents of a draw       (3)
 ///
-/// An order drawn for each document by itself would ask something else. A table of noise ties some pairs of
-/// places together by accident. Independent orders would average the accident away, as if each document had a
-/// table of its own; yet it is in W at every N, while the null shrinks as 1/sqrt(N): over many documents
-/// every head would stand out.
+/// Drawing another order for each document would be wrong. A table of noise ties some pairs of places
+/// together by accident. Independent orders would average the accident away, as if each document had a table
+/// of its own; yet it is in W at every N, while the null shrinks as 1/sqrt(N): over many documents every head
+/// would stand out.
 ///
-/// Moments of (3), without drawing p. In one document each key keeps what it gets from others, and which
-/// query gives which is drawn anew; with e_d(t), v_d(t) and w_d(t) the mean, variance and third central
-/// moment of tr_t(A_d) / c_d(t) (offset_trace_probe.h gives them in closed form, under a causal mask too),
+/// Moments of (3), without drawing p. In one document each key keeps the weights it gets from others, and
+/// which query gives which weight is shuffled; with e_d(t), v_d(t) and w_d(t) the mean, variance and third
+/// central moment of tr_t(A_d) / c_d(t) (offset_trace_probe.h gives them in closed form, under a causal mask
+/// too),
 ///
 ///     E[W_p]   = mean of e_d                                                                            (4)
 ///     Var[W_p] = [(1 - r) sum v_d + r (sum sqrt v_d)^2] / N^2                                           (5)
@@ -67,18 +68,17 @@ struct MeasuredOffsets {
 ///     W(t^) > E + sqrt(Var) (z + skewness (z^2 - 1) / 6),   z normal at 1 - level / (number of offsets) (6)
 ///
 /// (6) is Bonferroni's bound over the offsets searched: about `level` of the heads whose places could as well
-/// stand in another order are given an offset. About, because a few keys may carry most of the attention, and
-/// a sum of few terms is far from normal, skewness or no skewness.
+/// stand in another order are given an offset. Only about: where a few keys carry most of the attention, the
+/// sum is far from normal even with its skewness corrected.
 ///
-/// What (3) leaves in place. The token itself: a head may look at itself, or at equal words, whatever the
-/// order; a maximum at t = 0 is `self`. The end of the search: a maximum there is `edge`, since a wider one
-/// may find more; of four tokens, where |t| <= 1 is searched, only offset 0 can be told. Documents of unequal
-/// length: two share at most the pairs of the shorter one, and (5) takes that as all, so that it errs towards
-/// no offset.
+/// (3) leaves three things in place. The token itself: a head may look at itself, or at equal words, whatever
+/// the order; a maximum at t = 0 is `self`. The end of the search: a maximum there is `edge`, since a wider
+/// one may find more; of four tokens, where |t| <= 1 is searched, only offset 0 can be told. Documents of
+/// unequal length: two share at most the pairs of the shorter one, and (5) takes that as all, so that it errs
+/// towards no offset.
 ///
-/// What (6) does not say: that the offset is strong, or that it comes from positions. Text has an order of
-/// its own, which p destroys as well: a head that looks for equal words shows the distance at which words
-/// recur.
+/// (6) says neither that the offset is strong nor that it comes from positions. Text has an order of its own,
+/// which p destroys as well: a head that looks for equal words shows the distance at which words recur.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the trace; Hoeffding 1951 for moments under
 /// permutations; Kish 1965 for (5); Cornish and Fisher 1938 for the skewness.

@@ -35,7 +35,7 @@ struct OffsetTraces {
   PairsMatrices null_weight;     ///< (rows, 2 reach + 1)  expectation of weight if queries are shuffled; NaN: no null
   PairsMatrices null_deviation;  ///< (rows, 2 reach + 1)  its standard deviation
   PairsMatrices null_skewness;   ///< (rows, 2 reach + 1)  its skewness
-  Vector correlation;            ///< (rows)  of documents, which the two rest on; NaN: not compared, counts as 1
+  Vector correlation;            ///< (rows)  between documents, used by the two above; NaN: not compared, counts as 1
   Matrix by_document;            ///< (documents * rows, 2 reach + 1) tr_t of all pairs; NaN: no pairs
   std::vector<Index> lengths;    ///< (documents) T of each document
 };
@@ -69,7 +69,7 @@ OffsetTraces offset_traces(OffsetTraceSum sum, const HeadGrid& grid);
 /// Every document's near traces, made comparable between documents.
 struct ComparableTraces {
   Matrix values;              ///< (documents * rows, 2 window + 1)  0 where a document has no pairs
-  std::string normalisation;  ///< what was done, for the result
+  std::string normalisation;  ///< how traces were normalised, for the result
 };
 
 /// Traces at |t| <= window of every document and head, to be clustered.
@@ -101,9 +101,9 @@ std::vector<Field> describe(const OffsetTraces& traces);
 ///
 /// taking keys as independent of one another. Attention to oneself (t = 0) is left where it is, as shuffling
 /// positions does; in cross-attention nobody is oneself, and t = 0 is an offset like any other. Under a
-/// causal mask it is the queries that keep their weights, dealt anew among the keys before them, as far back
-/// as the mask lets them look: the mean is the uniform baseline 1/(i+1), variance and third moment those of
-/// query i's weights about it. Where fewer than three positions count there is no null.
+/// causal mask each query keeps its weights instead, and which earlier key gets which is drawn at random, as
+/// far back as the mask allows: the mean is the uniform baseline 1/(i+1), variance and third moment are those
+/// of query i's weights about it. Where fewer than three positions count there is no null.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, equation 7; shuffling as a null after Hoeffding 1951.
 class OffsetTraceProbe : public Probe {
@@ -158,7 +158,7 @@ class OffsetTraceProbe : public Probe {
   Index length_;                        ///< of the longer side
   Index longest_;                       ///< T
   std::vector<Index> windows_;          ///< of each layer of the grid, as the mask has it; 0: no limit
-  std::array<Sums, pairs_kinds> sums_;  ///< [all] everything; the others: what they leave out
+  std::array<Sums, pairs_kinds> sums_;  ///< [all] sums over all pairs; the others: sums over the pairs they leave out
   std::optional<PlacePairWeights> compared_;
 };
 

@@ -114,7 +114,7 @@ class BandTraceProbe : public Probe {
   /// @throws ShapeError if a tile has other heads than announced, queries that are not its keys, or more than T
   void see(const Tile& tile) override;
 
-  /// What was gathered.
+  /// The gathered sums.
   [[nodiscard]] BandTraces taken() { return std::move(traces_); }
 
  private:
@@ -129,8 +129,8 @@ class BandTraceProbe : public Probe {
   Index reach_;
   AttentionKind kind_;
   std::vector<Index> apart_;
-  Matrix sums_, squares_;  ///< (heads, T)  by key, of the band that passes by
-  Index counted_ = -1;     ///< the layer whose tiles count pairs and queries: the first of those that look furthest
+  Matrix sums_, squares_;  ///< (heads, T)  by key, of the current band
+  Index counted_ = -1;     ///< layer whose tiles count pairs and queries: the first with the widest window
   Index window_ = 0;       ///< its window
   BandTraces traces_;
 };

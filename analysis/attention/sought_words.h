@@ -21,13 +21,13 @@ struct SoughtWord {
 /// x_i is the state of token i that enters the layer, q~_i its query in the key-free form
 /// (key_free_queries()), k_w word w as the layer sees words at a position like all others (layer_words()):
 /// for layer 0 that is what a key would be there, above it a proxy, since the blocks between are left out.
-/// What all words share moves every score of a query alike; the softmax does not see it, and it is taken
-/// away. Float32, as the model computes.
+/// The mean over words shifts all scores of a query alike, which the softmax ignores, so it is subtracted.
+/// Float32, as the model computes.
 ///
 /// Source: Elhage et al. 2021 (the QK circuit).
 /// @param document  T tokens
 /// @param top       how many words for a token; fewer where the vocabulary is smaller
-/// @returns (T) lists, the highest score first, of equal ones the lower id
+/// @returns (T) lists, the highest score first; ties go to the lower id
 /// @throws ShapeError if there is no such head, the model turns queries by their positions (rotary) or has no words, or
 ///         as model_pass()
 std::vector<std::vector<SoughtWord>> sought_words(const Model& model, const Document& document, const HeadName& head,

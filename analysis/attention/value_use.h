@@ -12,7 +12,7 @@
 
 namespace headwave {
 
-/// What heads do with values: means over the documents in which a quantity is defined. NaN: defined in no
+/// How heads use values: means over the documents in which a quantity is defined. NaN: defined in no
 /// document.
 ///
 ///     D_sub = -1/H^2 sum_{a,b} cos(V_a, V_b),  D_out = -1/H^2 sum_{a,b} cos(O_a, O_b)                (1)
@@ -25,8 +25,8 @@ namespace headwave {
 /// A_a V_a its outputs before W_O, each a matrix (positions, channels) of the whole document: cos is their
 /// Frobenius inner product over their Frobenius norms, the cosine of the flattened matrices. A zero matrix
 /// has cosine 0 with all. Heads that share a key-value head have the same V and cosine 1: with kv key-value
-/// heads D_sub is at most -1/kv where no cosine is negative. The disagreement of positions, the third of the
-/// source, is head_types/position_disagreement.
+/// heads D_sub is at most -1/kv where no cosine is negative. The third measure of the source, the
+/// disagreement of positions, is head_types/position_disagreement.
 ///
 /// (2) and (3) are norm-based attention. (2) is the length of what key j hands on, A[i, j] n_j that of what
 /// reaches query i; (3) lets every query hand out 1 as a softmax does. A key may get much weight and hand
@@ -52,10 +52,10 @@ struct ValueUse {
   Vector norm_special;           ///< (rows)  mean over queries of N on special tokens
 };
 
-/// What heads do with values, summed over documents.
+/// How heads use values, summed over documents.
 struct ValueUseSum {
   Index documents = 0;
-  Largest<Index> length;  ///< T, of the longer of queries and keys
+  Largest<Index> length;  ///< T of queries or keys, whichever is longer
   DefinedMean layers;     ///< (layers, 2)  subspace_disagreement, output_disagreement
   DefinedMean weights;    ///< (rows, 2 reach + 1)  norm_weight
   DefinedMean scores;     ///< (rows, 3)  norm_first, weight_first, norm_special
@@ -80,8 +80,8 @@ std::vector<Field> describe(const ValueUse& use);
 ///     n_j^2 = v_j G_h v_j^T,  G_h = W_O^h W_O^h^T  (d_value, d_value)                               (6)
 ///
 /// in double, which is d_model / d_value times cheaper for long documents; a length below about 1e-8 |v_j|
-/// |W_O^h| is rounding. The weights cost one product and two sums per query-key pair and head. A layer whose
-/// values do not come, as of stored documents, is left undefined.
+/// |W_O^h| is rounding. The weights cost one product and two sums per query-key pair and head. Layers without
+/// values, as in stored documents, stay undefined.
 class ValueProbe : public Probe {
  public:
   /// @param document  the document that will be seen
@@ -116,10 +116,10 @@ class ValueProbe : public Probe {
   bool knows_special_;
   std::vector<Index> special_;      ///< positions of special keys
   Vector subspace_, output_;        ///< (layers)
-  Index layer_ = -1;                ///< whose lengths are known; -1: no layer's
+  Index layer_ = -1;                ///< layer whose value lengths are known; -1: none
   Matrix lengths_;                  ///< (heads, keys)  n_j of that layer
   Matrix trace_, pairs_;            ///< (rows, 2 reach + 1)  sum of N[i, i + t], and how many
-  Vector live_, handing_;           ///< (rows)  rows of A, and of N, that are not zero
+  Vector live_, handing_;           ///< (rows)  number of rows of A, and of N, that are not zero
   Vector weight_first_;             ///< (rows)  sums over these rows
   Vector norm_first_, on_special_;  ///< (rows)
   Eigen::ArrayXd wide_;             ///< (keys)  work space

@@ -19,7 +19,7 @@ namespace headwave {
 
 class WaveListener;  // waves/wave_chain.h
 
-/// What an analysis works on: one kind of attention of one job. All of it outlives the analysis.
+/// The input of an analysis: one kind of attention of one job. All of it outlives the analysis.
 struct AnalysisInput {
   const Model& model;
   const Document& first;  ///< the first document
@@ -56,7 +56,7 @@ class Finished {
     return found == results_.end() ? nullptr : static_cast<const Result*>(found->second.get());
   }
 
-  /// The result of an analysis among the asking one's `reads`.
+  /// The result of an analysis that the caller lists in its `reads`.
   /// @throws ShapeError if no analysis has kept one
   template <class Result>
   [[nodiscard]] const Result& get() const {
@@ -81,7 +81,7 @@ class Look {
   virtual Probe* probe() { return nullptr; }
   /// Sees redefined queries and keys; null: nothing. Called only where the wave chain can be followed.
   virtual WaveListener* waves() { return nullptr; }
-  /// What the document gave, once it has passed: a sum of one document.
+  /// The sum of this one document, once it has passed.
   virtual std::unique_ptr<DocumentSum> taken() = 0;
 };
 
@@ -185,7 +185,7 @@ class Analysis {
   AnalysisInput input_;
 };
 
-/// An analysis of what documents add up to.
+/// An analysis of a sum over documents.
 template <class Sum>
 class AnalysisOf : public Analysis {
  public:

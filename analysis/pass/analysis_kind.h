@@ -26,7 +26,7 @@ enum class Need {
   values,        ///< values and W_O
   rotary,        ///< rotary positions
   grid,          ///< patches of images on a grid
-  equal_length,  ///< documents of one length: of others, the most common one counts
+  equal_length,  ///< documents of one length; otherwise those of the most common length are used
 };
 
 /// AnalysisKind::make of an analysis that runs at every site.
@@ -39,7 +39,7 @@ std::unique_ptr<Analysis> make_of(const AnalysisInput& input) {
 std::string_view text_of(Step step);
 std::string_view text_of(Need need);
 
-/// What is known about an analysis without running it.
+/// The description of an analysis: everything that is known without running it.
 struct AnalysisKind {
   using Of = const AnalysisKind& (*)();
 

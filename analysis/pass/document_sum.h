@@ -14,7 +14,7 @@
 
 namespace headwave {
 
-/// Adds what the next documents gave to a sum over documents.
+/// Adds the sum of the next documents to a sum over documents.
 ///
 /// A sum over documents is a struct with one list of its members (core/bytes/bytes.h). One document gives
 /// such a struct too, so that a document, a block of documents and a whole job are added by one operation,
@@ -112,9 +112,9 @@ class DefinedMean {
   Matrix sum_, count_;
 };
 
-/// What documents gave to one analysis, whatever its type: one document, a block of documents, or all of a
-/// job. It can be written to bytes and read again by the same analysis in another process or on another
-/// machine of the same kind: a job that is resumed, divided or put together needs nothing else.
+/// The sum over documents for one analysis, whatever its type: over one document, a block of documents, or
+/// all of a job. It can be written to bytes and read again by the same analysis in another process or on
+/// another machine of the same kind: a job that is resumed, divided or put together needs nothing else.
 class DocumentSum {
  public:
   DocumentSum() = default;

@@ -18,12 +18,11 @@ struct OwnOption {
   std::string_view help;  ///< with the unit
   Index usual = 0;        ///< the default
   Index least = 0, most = 0;
-  bool or_zero = false;        ///< 0 is allowed below the range: without
+  bool or_zero = false;        ///< 0 is allowed below the range and turns the option off
   bool set_by_others = false;  ///< has no option of its own on the command line
 };
 
-/// Options of a job. What those that several analyses read mean, and their ranges, stands in
-/// job_option_table().
+/// Options of a job. job_option_table() explains those that several analyses read, and their ranges.
 struct JobOptions {
   std::vector<std::string> only;
   std::vector<std::string> heads = {};
@@ -39,7 +38,7 @@ struct JobOptions {
   Index together = 0;
   std::int64_t max_memory = 0;   ///< bytes of resident memory, which limit the documents side by side; 0: no limit
   bool may_keep_layers = false;  ///< a model opened layer by layer may be kept in memory if its job can hold it
-  std::map<std::string_view, Index> own = {};  ///< options of single analyses, where they are not the usual ones
+  std::map<std::string_view, Index> own = {};  ///< options of single analyses that differ from their defaults
 
   [[nodiscard]] Index operator[](const OwnOption& option) const {
     const auto given = own.find(option.name);

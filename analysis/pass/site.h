@@ -16,9 +16,9 @@ struct Site {
   Index length = 0;            ///< T of the wave chain: the most common length; of two sequences the query length
   std::vector<Index> numbers;  ///< (documents) which of those documents each one is, from 0; -1: of another length
   Index documents = 0;         ///< how many there are
-  std::string no_chain;        ///< why the wave chain cannot be followed here; empty where it can
-  std::string no_projections;  ///< why there are no queries, keys and scores here; empty where there are
-  std::string no_grid;         ///< why tokens stand on no grid here; empty where they do
+  std::string no_chain;        ///< why the wave chain cannot be followed here; otherwise empty
+  std::string no_projections;  ///< why there are no queries, keys and scores here; otherwise empty
+  std::string no_grid;         ///< why tokens stand on no grid here; otherwise empty
   Index key_length = 0;        ///< T but in cross-attention, where lengths of queries and keys count in pairs
 
   [[nodiscard]] Index longer() const { return std::max(length, key_length); }

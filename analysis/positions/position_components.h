@@ -17,7 +17,7 @@ struct PositionComponents {
   Vector cumulative_share;  ///< (components)           of the first 1, 2, ...
   Matrix directions;        ///< (d_model, components)  orthonormal columns; the largest entry of each is positive
   Matrix coordinates;       ///< (T, components)        of the positions along the directions
-  std::string undefined;    ///< why there are no components; empty where there are
+  std::string undefined;    ///< why there are no components; otherwise empty
 
   /// Coordinates of the positions along the first r directions, (T, r): their columns are orthogonal.
   /// @throws ShapeError if there are fewer than r components, or r < 1

@@ -44,7 +44,7 @@ struct PositionCorrelation {
   Index length = 0;              ///< T
   Index d_model = 0;             ///< d
   Index rank = 0;                ///< of the centred positions
-  std::string undefined;         ///< why there are no correlations; empty where there are
+  std::string undefined;         ///< why there are no correlations; otherwise empty
   PositionCorrelationOptions options;
 };
 

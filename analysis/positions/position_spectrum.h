@@ -38,7 +38,7 @@ struct PositionSpectrum {
   SpectrumQuartiles words;   ///< the same of a sequence of word embeddings; empty where none was given
   Vector cumulative_energy;  ///< (floor(T/2) + 1)  share of the non-constant energy at frequencies up to f; NaN: none
   std::vector<SpectrumPeak> peaks;  ///< the most prominent first
-  std::string undefined;            ///< why there is no spectrum; empty where there is
+  std::string undefined;            ///< why there is no spectrum; otherwise empty
   PositionSpectrumOptions options;
 };
 

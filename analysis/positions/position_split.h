@@ -22,13 +22,13 @@ struct PositionSplitOptions {
 /// The heads whose scores are split, the same number in every layer.
 struct SplitHeads {
   Index heads = 0;         ///< 0: no scores
-  double score_scale = 1;  ///< of the model, 1/sqrt(d_head) say
+  double score_scale = 1;  ///< of the model, usually 1/sqrt(d_head)
   /// Weights by layer number and head, asked for from several threads; an empty query where a layer has no
   /// such head.
   std::function<HeadWeights(Index layer, Index head)> weights;
 };
 
-/// What a hidden state is made of: mean, position, context, residual, always in this order.
+/// The parts of a hidden state: mean, position, context, residual, always in this order.
 constexpr Index split_parts = 4;
 
 /// Hidden states of every layer split into positions and contexts. NaN: undefined, see describe().
@@ -48,7 +48,7 @@ struct PositionSplit {
   Vector chance_overlap;       ///< (layers)                    k / d
   Vector mean_square_score;    ///< (layers * heads)            denominator of (6)
   Matrix score_share;          ///< (layers * heads, 4 * 4)     query parts outermost; rows sum to 1
-  std::string undefined;       ///< why there is no split; empty where there is
+  std::string undefined;       ///< why there is no split; otherwise empty
   PositionSplitOptions options;
 };
 
@@ -83,8 +83,8 @@ struct PositionSplit {
 ///
 /// By (3) the sum is the mean squared score of independent tokens, without biases and before any rotation.
 /// Tokens that meet in attention are not independent: they share their document, hence ctx, and their
-/// distance matters to pos, so (6) says what a head's weights give room to, not what one row of scores is
-/// made of. A key part that does not change along a row, mean or context, is invisible to the softmax.
+/// distance matters to pos, so (6) describes what a head's weights could use, not the parts of one row of
+/// scores. A key part that does not change along a row, mean or context, is invisible to the softmax.
 ///
 /// Source: Song and Zhong 2023, arXiv:2310.04861, for (1) and the questions; (4) to (6) are worked out here.
 /// @param layers         at least one, all of one length, width and number of documents

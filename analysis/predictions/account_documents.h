@@ -29,7 +29,7 @@ struct AccountSite {
   [[nodiscard]] bool crosses() const { return kind == AttentionKind::cross; }
   [[nodiscard]] Index keys() const { return crosses() ? key_length : length; }
   [[nodiscard]] Index longer() const { return std::max(length, keys()); }
-  /// Position term of a layer of the grid; none in cross-attention.
+  /// Position term of a layer of the grid; null in cross-attention.
   [[nodiscard]] PositionTerm term(std::size_t place) const {
     return crosses() ? PositionTerm{} : stack->term(grid.layers[place]);
   }
@@ -77,7 +77,7 @@ struct AccountHalf {
   }
 };
 
-/// What documents add up to.
+/// Sums over documents.
 struct AccountSums {
   std::array<AccountHalf, 2> halves;
   template <class Self>
@@ -96,11 +96,11 @@ Index dealt_documents(Index documents, Index length, Index tokens = 4096);
 /// spread.
 bool is_dealt(Index number, Index documents, Index dealt);
 
-/// Places that do not stay, ascending: their content may be dealt.
+/// Places whose content may be dealt, ascending.
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
 
-/// For each place, the place that its content comes from: free places in random order, places that stay from
-/// themselves.
+/// For each place, the place that its content comes from. Free places are shuffled; the others keep their
+/// content.
 std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random);
 
 /// Watches one document: sums attention weights along diagonals, keeps queries and keys.
@@ -141,9 +141,8 @@ void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& qu
 /// A draw puts all places but those that stay in a random order p, one order for every document that is
 /// shown. The weight of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the
 /// distance no longer does; one that depends on the two places otherwise (a position table without order)
-/// stays as it is. Under a causal mask, which is about the true places, the distance alone is drawn: t =
-/// -|p(j) - p(i)|. In cross-attention places of queries and of keys are in two orders: nothing is at a
-/// distance of zero from itself.
+/// stays as it is. A causal mask is about the true places, so under it only the distance is drawn: t = -|p(j)
+/// - p(i)|. In cross-attention queries and keys get an order each, since no token meets itself.
 class ShuffledPlaces : public Probe {
  public:
   /// Sums over the pairs that a draw puts at an offset t = -reach .. reach. The first token is neither query

@@ -43,7 +43,7 @@ double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
 /// @returns NaN where fewer than three offsets are left, or p is the same everywhere
 double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted, bool centred);
 
-/// What a dealt profile keeps of a head's attention. Each term includes the terms before it.
+/// What a dealt profile still contains of a head's attention. Each term includes the terms before it.
 enum class AccountTerm : std::uint8_t {
   position,  ///< positions: every token's content is dealt to another place, queries and keys apart
   self,      ///< ... and every token meeting itself: queries and keys are dealt together
@@ -149,14 +149,14 @@ struct HeadAccount {
 ///
 /// In cross-attention queries and keys are tokens of two sequences, and places of two: rho deals the contents
 /// of queries among their places, pi those of keys among theirs. No token meets itself, so (2) is missing;
-/// (3) is (1) with c added, t = 0 included, and what is not by position is by order. Documents of one pair of
+/// (3) is (1) with c added, t = 0 included, and the rest of the profile is by order. Documents of one pair of
 /// lengths take part.
 ///
 /// Source: this project. Shao and Wu 1989, doi:10.1214/aos/1176347263, for the jackknife by groups.
 /// @throws ShapeError if there is no document, or shapes differ from what the site says
 HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const HeadAccountOptions& options = {});
 
-/// Mean queries and keys of two halves of the documents, for those who attend by position alone.
+/// Mean queries and keys of two halves of the documents, for analyses of attention by position alone.
 struct AccountHalves {
   AccountSite site;
   std::array<AccountHalf, 2> halves;  ///< sums; of one document the second is empty

@@ -29,8 +29,8 @@ enum class OffsetVerdict : std::uint8_t {
               ///< ends
   agrees,     ///< both are told from chance and meet
   differs,    ///< both are told from chance and do not meet
-  unpredicted,  ///< attention singles out an offset, nothing predicts it
-  unrealised,   ///< an offset is predicted, attention singles out none
+  unpredicted,  ///< attention prefers an offset, nothing predicts it
+  unrealised,   ///< an offset is predicted, attention prefers none
 };
 
 struct OffsetAgreementOptions {
@@ -57,7 +57,7 @@ struct OffsetAgreement {
   OffsetAgreementOptions options;
   Vector measured;                                  ///< (rows)  tokens; 0 for a head whose maximum is at itself
   std::array<Vector, prediction_routes> predicted;  ///< (rows)  tokens; NaN: not told from chance
-  std::array<Vector, prediction_routes> weight;  ///< (rows)  of attention predicted there; NaN: a delay predicts none
+  std::array<Vector, prediction_routes> weight;     ///< (rows)  predicted weight there; NaN: delays predict none
   std::array<std::vector<OffsetVerdict>, prediction_routes> verdict;  ///< (rows)
   std::array<Index, 2> heads{};  ///< with a measured offset: all, and the strong ones
   /// How many of these each source meets, then each baseline; NaN: the source was not there.
@@ -67,16 +67,15 @@ struct OffsetAgreement {
 /// A prediction meets the measured offset m if lower - tolerance <= m <= upper + tolerance, its interval
 /// where it has one, else the prediction itself. A head that is measured as `self` counts as m = 0.
 ///
-/// Attention may differ from what is predicted for good reasons: content, a sink or a mask draw it elsewhere,
-/// or the predicted offset is one that the causal mask forbids. Agreement of routes that share only the
-/// weights is the answer to why a head looks there.
+/// Attention may differ from a correct prediction: content, a sink or a mask draw it elsewhere, or the causal
+/// mask forbids the predicted offset. If predictions that share only the weights agree, they explain why a
+/// head looks there.
 ///
 /// The account predicts where its position profile is largest, for heads that have a preference at all: also
 /// where positions give only a part of the profile, which its verdict says.
 ///
-/// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever
-/// always says so is often right. Beside every count stands what three such constants would reach, and both
-/// over the strong heads.
+/// A count of agreements says little by itself: many heads look at themselves or at a neighbour. So beside
+/// every count are the counts for always naming 0, -1 or +1, and all counts again over the strong heads.
 OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPredictions& predictions,
                                  const OffsetAgreementOptions& options = {});
 

@@ -28,7 +28,7 @@ struct OffsetByQuerySums {
 
 struct OffsetByQueryOptions {
   BandPeakOptions peaks;
-  Index resamples = 200;      ///< of the documents behind intervals; fewer than 2: no intervals
+  Index resamples = 200;      ///< resamples of the documents for intervals; fewer than 2: no intervals
   Index least_documents = 5;  ///< with queries in a band, for its interval
   double coverage = 0.9;      ///< of the intervals
   std::uint64_t seed = 1;

@@ -25,7 +25,7 @@ struct PaperPhases {
   Index length = 0;
   Matrix spectrum;  ///< (heads * completions, (floor(T/2) + 1) * bins)  of Q p, frequencies outermost
   Vector spread;    ///< (heads)  share of g that two completions do not have in common, mean over pairs; in [0, 1]
-  std::string undefined;  ///< why there is none; empty where there is
+  std::string undefined;  ///< why there is none; otherwise empty
   PaperPhasesOptions options;
 };
 

@@ -98,9 +98,9 @@ struct PositionAtlas {
   Index length = 0;            ///< T
   Index reach = 0;             ///< tokens, at most T - 1
   Matrix kernel;               ///< (rows, 2 reach + 1)  equation (1)
-  Vector self_term;            ///< (rows)  what of kernel[0] words share with themselves
+  Vector self_term;            ///< (rows)  the part of kernel[0] that comes from a word meeting itself
   Vector toeplitz_r2;          ///< (rows)
-  Vector other_r2;             ///< (rows)  without what a position shares with itself: what decides
+  Vector other_r2;             ///< (rows)  the same without offset 0: this one decides
   Vector null_median;          ///< (rows)  of toeplitz_r2
   Vector null_quantile;        ///< (rows)  of toeplitz_r2
   Vector other_null_quantile;  ///< (rows)  of other_r2
@@ -112,11 +112,11 @@ struct PositionAtlas {
   Vector chance;               ///< (rows)  the same of a flat kernel: one part for each offset searched
   Vector offset;               ///< (rows)  estimate where `status` says that it is one; NaN elsewhere
   std::vector<PredictedStatus> status;  ///< (rows)
-  std::string undefined;                ///< why there is no atlas; empty where there is
+  std::string undefined;                ///< why there is no atlas; otherwise empty
   PositionAtlasOptions options;
 };
 
-/// What every head would score at an offset if words were drawn independently,
+/// The mean score of every head at each offset if words were drawn independently,
 ///
 ///     kernel(t) = scale (mean of (P W_Q + b_Q) (P W_K)^T along diagonal t, row means removed)
 ///                 + [t = 0] scale tr(W_Q^T C W_K)                                              (1)
@@ -129,9 +129,9 @@ struct PositionAtlas {
 ///
 /// An offset is predicted where the maximum does not lie at the end of the search and the weight there is at
 /// least `least_times` chance. One other than 0 comes from the order of positions alone: there other_r2, of P
-/// without biases, must leave its null behind as well (q_value at most the level). At 0 words may be what
-/// matches, which no order of positions can tell from chance. How much a prediction says is its weight, not
-/// its Toeplitz share: slow kernels are Toeplitz too, and draw attention nowhere.
+/// without biases, must exceed its null as well (q_value at most the level). At 0 words may be what matches,
+/// which no order of positions can tell from chance. Judge a prediction by its weight, not by its Toeplitz
+/// share: slow kernels are Toeplitz too, and draw attention nowhere.
 ///
 /// Layers whose projections a partial checkpoint lacks are left out, and those that were not asked for.
 /// @returns an atlas whose `undefined` says why, where the model has no position table

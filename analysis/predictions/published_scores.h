@@ -17,12 +17,12 @@
 
 namespace headwave {
 
-/// What is swapped: whole keys, or only what a token adds to the mean key of its place.
+/// The part that is swapped: whole keys, or only what a token adds to the mean key of its place.
 enum class SwappedPart : std::uint8_t { keys, contents };
 
 struct SwappedKeysOptions {
   SwappedPart part = SwappedPart::keys;
-  double temperature = 0.05;  ///< of the swaps' weights, in attention weight: ours
+  double temperature = 0.05;  ///< of the weights of swaps, in attention weight: our choice
   Index queries = 128;        ///< of each document that are looked at, at most, evenly spread
   std::uint64_t seed = 1;
   int threads = 1;  ///< changes no digit

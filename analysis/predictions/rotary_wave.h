@@ -74,7 +74,7 @@ struct RotaryWave {
   RotaryWaveOptions options;
   Index documents = 0;
   Vector frequency;        ///< (pairs)        theta_m, radians per token, of the first layer that turns
-  Matrix layer_frequency;  ///< (layers, pairs)  of each layer where they differ, 0 where nothing turns; else empty
+  Matrix layer_frequency;  ///< (layers, pairs)  of each layer, 0 without rotation; empty if all layers have the same
   Vector cycles;           ///< (pairs)        theta_m T / (2 pi), as a position spectrum has them
   MatrixC coefficient;     ///< (rows, pairs)  C_m
   Matrix pair_offset;      ///< (rows, pairs)  tokens, |t_m| <= pi / theta_m
@@ -113,9 +113,9 @@ struct RotaryWave {
 /// A pair that turns by less than half a turn within the search can hardly tell offsets apart there: it gives
 /// nearly the same to all, which the softmax does not see, or leans to one side. The agreement is (3) of the
 /// other pairs alone, the maximum over t and the sum both: 1 where they all ask for one offset, whatever the
-/// slow ones say. Its null: phases of C_m drawn at random, which keeps how much every pair has to say; p = (1
-/// + draws that agree as much) / (1 + draws). A few pairs agree easily by chance: where d_head is small,
-/// little can be told.
+/// slow pairs add. Its null: phases of C_m drawn at random, which keeps the weight of every pair; p = (1 +
+/// draws that agree as much) / (1 + draws). A few pairs agree easily by chance, so with a small d_head the
+/// test has little power.
 ///
 /// Beside it stands how much a head uses a pair at all: the mean moduli of its queries and keys, whichever
 /// way they point. Its share by layer is the spectrum of the position term: what the spectrum of a position

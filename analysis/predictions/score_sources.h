@@ -16,7 +16,7 @@ struct ScoreSourcesOptions {
   Index places = 128;   ///< tokens of each that are followed, in its middle
   std::vector<HeadName> heads;  ///< heads that get the whole table of sources
   bool earlier = false;         ///< whether they get earlier attention head by head, too: that takes memory
-  double closure = 1e-4;        ///< largest error of the sum over sources, of the root mean square of what it should be
+  double closure = 1e-4;        ///< largest error of the sum over sources, relative to the true root mean square
   double least_errors = 3;      ///< a content smaller than so many standard errors has no shares
   int threads = 1;              ///< changes no digit
 };
@@ -67,7 +67,7 @@ struct ScoreSources {
 ///     C_s(t) = 1/2 mean over pairs of documents and i of scale (c_s,i - c'_s,i) W_Q . (k_(i+t) - k'_(i+t))   (4)
 ///     c(t) = sum_s C_s(t),   share of s = C_s(t) / c(t)                                        (5)
 ///
-/// with c' and k' those of the other document, so that what a place has in all documents falls out: how
+/// with c' and k' those of the other document, so that what a place has in all documents cancels. C is how
 /// queries and keys vary together. The key side likewise; t = 0 is a token and itself, -1 and +1 its
 /// neighbours. Pairs with a special token or the first are left out. For chosen heads (3) and (5) are given
 /// for every query source with every key source, the position kernel then from queries of one document and

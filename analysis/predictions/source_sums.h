@@ -68,13 +68,13 @@ void turn(const RotaryTerm* term, const Stretch& stretch, Index length, Index d_
 /// Sources with all heads of an attention together.
 std::vector<StreamSource> without_heads(const std::vector<StreamSource>& fine);
 
-/// What the decomposition of every document needs.
+/// Inputs of the decomposition, the same for every document.
 struct SourceWork {
   const AccountSite* site = nullptr;
   bool earlier = false;  ///< attention of earlier layers by head, for the chosen heads
   Stretch stretch;
   std::vector<StretchLayer> sums;          // of the grid's layers, over all documents of the site's length
-  Index all = 0;                           // how many those are
+  Index all = 0;                           // number of those documents
   std::vector<std::vector<Index>> chosen;  // heads of each layer of the grid
 
   [[nodiscard]] bool by_head() const {

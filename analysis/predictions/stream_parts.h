@@ -32,8 +32,8 @@ constexpr Index constants_source = 2;  ///< which source takes biases, token typ
 /// @param constant  the part that the shift is added to
 void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts);
 
-/// Queries or keys of parts of states, which add up to those of the sum: the bias goes to the constants, and
-/// a norm of what is projected is held.
+/// Queries or keys of the parts of states. They add up to those of the whole state: the bias goes to the
+/// constants, and norms of queries and keys are held.
 /// @param parts  (parts * count, d_model), of which part `constants_source` is there
 /// @returns (parts * count, width)
 Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count);

@@ -10,7 +10,7 @@
 
 namespace headwave {
 
-/// One option: its name, type, range, and what it does. Its default is that of the member.
+/// One option: its name, type, range, and what it does. The member holds its default.
 struct JobOption {
   std::string_view name;
   std::string_view help;
@@ -25,7 +25,7 @@ struct JobOption {
   [[nodiscard]] std::string key() const;
 };
 
-/// The value behind JobOption::member.
+/// The value that JobOption::member refers to.
 template <class Value>
 Value& value_of(JobOptions& options, Value JobOptions::*member) {
   return options.*member;

@@ -23,10 +23,9 @@ namespace headwave {
 double adjusted_rand(std::span<const Index> a, std::span<const Index> b);
 
 struct SilhouetteOptions {
-  Index max_points =
-      4000;                ///< of more points a random choice this large stands for all; the time grows with its square
-  std::uint64_t seed = 1;  ///< of the choice
-  int threads = 1;         ///< over points; changes no digit
+  Index max_points = 4000;  ///< most points; of more, a random choice. The time grows with its square
+  std::uint64_t seed = 1;   ///< of the choice
+  int threads = 1;          ///< over points; changes no digit
 };
 
 /// Mean silhouette of several labelings of the same points: how much nearer points are to their own group

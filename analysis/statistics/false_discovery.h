@@ -41,9 +41,9 @@ enum class NullScale : std::uint8_t {
 /// too small. (1) takes the heads' nulls to have one shape once standardised. A head whose draws are all
 /// equal is compared with them alone: p = 1 unless it exceeds them.
 ///
-/// Both scales are finite and smooth where draws come to lie, at 0 and below it too: on a logit scale one
-/// draw at 0 would be so far out that its head's deviation hides whatever is observed. Numbers beyond an end
-/// by rounding count as the end.
+/// Both scales are finite and smooth wherever draws lie, also at 0 and below it: on a logit scale one draw at
+/// 0 would be so far out that its head's deviation hides whatever is observed. Numbers beyond an end by
+/// rounding count as the end.
 ///
 /// Source: Westfall and Young 1993 for pooling; Phipson and Smyth 2010, doi:10.2202/1544-6115.1585, for the 1 + in (1);
 /// Fisher 1921 for z.
@@ -62,7 +62,7 @@ Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale sca
 /// Source: Benjamini and Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x
 Vector q_values(const Vector& p_values);
 
-/// What draws of a null say of a quantity of every head, to be described.
+/// Quantiles and p-values of one quantity of every head, from draws of a null.
 struct NullSummary {
   std::string quantity;   ///< "coherence"
   std::string under;      ///< what the null is: "where keys read at random"

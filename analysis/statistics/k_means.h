@@ -9,7 +9,7 @@
 
 namespace headwave {
 
-/// Which of some centroids each point is nearest to, the first of equals, kept up while centroids move.
+/// The nearest centroid of each point, kept up to date while centroids move. Ties go to the first.
 ///
 /// As |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), the nearest has the largest bracket: one product for all. A
 /// point is looked at again only where it may have another centroid nearest: the distance to its own is at
@@ -34,12 +34,12 @@ class NearestCentroids {
   /// Looks at every point.
   /// @param centroids  (k, d)  k >= 1
   void find(const Matrix& centroids);
-  /// Looks at the points of which (1) does not say that they stay.
+  /// Looks again at the points that may change by (1).
   /// @param before     (k, d)  where the centroids were when this, or find(), was last called
   /// @param centroids  (k, d)  where they are
   /// @returns the points whose labels changed, in order; valid until the next call
   const std::vector<Move>& follow(const Matrix& before, const Matrix& centroids);
-  /// Says that a point is another centroid's, whichever is nearest.
+  /// Assigns a point to another centroid, even if that is not the nearest.
   void give(Index point, Index centroid);
 
   [[nodiscard]] const std::vector<Index>& labels() const { return labels_; }
@@ -120,7 +120,7 @@ KMeans k_means(MatrixView points, const KMeansOptions& options = {}, std::span<c
 /// @throws ShapeError if there are no points or columns, or the centroids do not fit; NumericError as k_means() does
 KMeans k_means_from(MatrixView points, MatrixView centroids, const KMeansOptions& options = {});
 
-/// The nearest centroid of each point, the first of equals.
+/// The nearest centroid of each point; ties go to the first.
 /// @param points     (n, d)
 /// @param centroids  (k, d)  k >= 1
 /// @returns (n)  numbers 0 .. k - 1

@@ -9,7 +9,7 @@
 namespace headwave {
 
 struct MeanChangeOptions {
-  double level = 0.05;  ///< chance that anything at all is called changed where nothing is
+  double level = 0.05;  ///< chance that any change is called although there is none
   Index draws = 999;    ///< other assignments of the blocks; with fewer than 1 / level none can call a change
   Index block = 0;      ///< documents in a row that stay together; 0: as many as leave the level within reach
   std::uint64_t seed = 1;
@@ -20,8 +20,8 @@ struct MeanChangeOptions {
 struct MeanChange {
   Matrix first, second;  ///< (rows, columns)  means over blocks; NaN: undefined in a document of that set
   Matrix error;          ///< (rows, columns)  standard error of second - first; NaN where it is not tested
-  Matrix rounding;       ///< (rows, columns)  differences up to this are none
-  double factor = 0;     ///< half width of every band, in standard errors; infinite: too little to call anything
+  Matrix rounding;       ///< (rows, columns)  differences up to this count as none
+  double factor = 0;     ///< half width of every band, in standard errors; infinite: too few blocks to call a change
   bool paired = false;
   Index block = 1;  ///< documents in a block, at least
   Index first_blocks = 0, second_blocks = 0;
@@ -71,8 +71,8 @@ struct MeanChange {
 MeanChange mean_change(const std::vector<Matrix>& first, const std::vector<Matrix>& second, bool paired,
                        const MeanChangeOptions& options = {});
 
-/// The fewest blocks in each of two sets as large, or of pairs, with which mean_change() can call anything at
-/// a level.
+/// The fewest blocks, in each of two equally large sets or of pairs, with which mean_change() can call a
+/// change at a level.
 Index blocks_for(double level, bool paired);
 
 /// Loss of all documents together.
@@ -89,8 +89,9 @@ struct LossDifference {
 ///     mean = sum_i d_i / W,   d_i = after_i - before_i summed over tokens,   W = sum_i w_i    (1)
 ///     standard_error = sqrt(n / (n - 1) sum_i (d_i - mean w_i)^2) / W                         (2)
 ///
-/// Documents are what is drawn, not tokens: (2) is the delta method for a ratio of two sums over them. It is
-/// of the difference document by document, so what makes a document hard under both models is not in it.
+/// Documents are the sample, not tokens: (2) is the delta method for a ratio of two sums over documents. It
+/// uses the differences document by document, so that documents which are hard under both models do not add
+/// to the error.
 ///
 /// Source: this project's; (2) is the textbook error of a ratio estimate.
 /// @param before  (n)

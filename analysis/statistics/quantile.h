@@ -65,7 +65,7 @@ double bootstrap_tail(double tail, Index n);
 /// corollary 2.11.
 /// @param tail      in (0, 1)
 /// @param variance  v of the sum, >= 0
-/// @param largest   m, by which no number exceeds its mean, >= 0
+/// @param largest   m >= 0: no number exceeds its mean by more
 /// @throws NumericError if one of them is outside
 double largest_excess(double tail, double variance, double largest);
 

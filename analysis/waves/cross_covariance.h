@@ -12,7 +12,7 @@ namespace headwave {
 /// Cross-covariances of one head over one document of T tokens, lags t = -(T-1) .. T-1 in columns, or those
 /// near zero, t = -n .. n. k = rank.
 struct CrossCovariance {
-  Matrix covariance;   ///< (k, 2 T - 1)  biased: sums over the pairs there are, nothing taken away
+  Matrix covariance;   ///< (k, 2 T - 1)  biased: sums over the pairs that exist, nothing subtracted
   Matrix correlation;  ///< (k, 2 n + 1)  biased, without its mean over all lags, over the columns' norms; NaN: no norm
   Matrix unbiased;     ///< (k, 2 n + 1)  of centred columns, divided by the number of pairs
   Vector weighted;     ///< (2 T - 1)  sum_j gain[j] covariance[j]: the trace of the scores, unscaled

@@ -40,7 +40,7 @@ struct Delay {
 /// @throws ShapeError if the number of rows is not floor(T/2) + 1
 std::vector<Delay> delays(const MatrixC& cross, Index length, const DelayOptions& options = {});
 
-/// A delay that may be followed by one phase more, the same at every frequency.
+/// A delay, and beside it one phase that is the same at every frequency.
 struct EnvelopeDelay {
   double offset = 0;     ///< tokens, key minus query; NaN: nothing but rounding in the cross-spectrum
   double phase = 0;      ///< in (-pi, pi], radian, by which keys run ahead of queries beside that delay

@@ -56,9 +56,9 @@ MatrixC gained_queries(const HeadWaves& waves);
 /// @param keys    (floor(T/2) + 1, k)  transform of the key columns
 Eigen::VectorXcd cross_spectrum(const MatrixC& gained, const MatrixC& keys);
 
-/// What the phases of M alone make of the queries' waves, C(f) = sum_p w_p lambda_p |F[Q p](f)|^2 over its
-/// directions p, with w_p = sum_j gain[j] |p_j|^2 the gain that a direction carries. Where every |p| turns
-/// its wave by the delay that the keys really have, it points where (1) of delay.h does.
+/// The cross-spectrum that the phases of M alone give to the queries' waves, C(f) = sum_p w_p lambda_p |F[Q
+/// p](f)|^2 over its directions p, with w_p = sum_j gain[j] |p_j|^2 the gain that a direction carries. Where
+/// every |p| turns its wave by the delay that the keys really have, it points where (1) of delay.h does.
 /// @param gain       (k or more)  of the redefined columns
 /// @param amplitude  (floor(T/2) + 1, k)  direction_spectra() of the queries
 Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vector& gain, const Matrix& amplitude);
@@ -152,7 +152,7 @@ class ScoreDelayListener : public WaveListener {
   CrossSpectra found_;
 };
 
-/// The delay that the scores say: predicted offsets to parts of a token.
+/// The delay read from the scores: predicted offsets to parts of a token.
 struct ScoreDelay {
   DelaySpectrum spectrum;
 };

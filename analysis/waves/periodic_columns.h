@@ -23,7 +23,7 @@ struct PeakShare {
 /// @param spectrum  (floor(T/2) + 1)  transform of the column
 PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length);
 
-/// What peak_share() exceeds in one of a hundred columns of T independent normal numbers.
+/// The value that peak_share() exceeds in one of a hundred columns of T independent normal numbers.
 ///
 /// Randomised phases alone would leave every |F[f]|, and so the share, as it was. In columns without order
 /// the power is random too, as in Fisher's test for a hidden periodicity.

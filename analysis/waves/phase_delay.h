@@ -75,7 +75,7 @@ class PhaseListener : public WaveListener {
   PhaseSums found_;
 };
 
-/// The delay that the phases say.
+/// The delay read from the phases.
 struct PhaseDelay {
   DelaySpectrum spectrum;
 };

@@ -9,8 +9,8 @@ namespace headwave {
 ///
 ///     score_scale * sum_j gain[j] xcov_j[t],  |t| <= window                                   (1)
 ///
-/// of every document and head, equation (4) of cross_covariance.h of scores without their row means and as
-/// scaled: what the softmax sees, summed along a diagonal. An offset without a pair counts 0.
+/// for every document and head: equation (4) of cross_covariance.h for scaled scores without their row means,
+/// which is what the softmax sees, summed along a diagonal. An offset without a pair counts 0.
 ///
 /// Source: Yamamoto and Matsuzaki 2023 for GPT-2 and BART (score clusters, k = 2, |t| <= 30).
 /// @param score_scale  of the model

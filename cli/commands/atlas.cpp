@@ -53,7 +53,7 @@ int atlas(AtlasCommand& options) {
 void add_atlas(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<AtlasCommand>();
   CLI::App* command = program.add_subcommand(
-      "atlas", "where every head would look, from the checkpoint: by its weights, and over random words; no text");
+      "atlas", "predict where every head looks, without a text: from its weights, and from random words");
   command
       ->add_option("--model", options->model,
                    "model directory: config.json and weights; a tokenizer only tells special and unused words")

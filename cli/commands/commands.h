@@ -6,7 +6,7 @@
 
 namespace headwave::cli {
 
-/// What the program exits with.
+/// Exit codes of the program.
 constexpr int done = 0, failed = 1, usage = 2, different = 3;
 
 /// A subcommand adds its options to the program and leaves what to do in `chosen`; main calls that once the

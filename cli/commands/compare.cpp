@@ -195,9 +195,9 @@ int compare(const CompareCommand& command) {
 
 void add_compare(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<CompareCommand>();
-  CLI::App* command = program.add_subcommand(
-      "compare",
-      "which heads changed between results, by how much, and whether beyond the intervals; exits with 3 where one did");
+  CLI::App* command = program.add_subcommand("compare",
+                                             "compare results head by head: which changed, by how much, and whether "
+                                             "beyond the intervals; exits with 3 where one did");
   command->add_option("result", options->paths, "results.h5 of earlier runs, or their folders; each against the first")
       ->required()
       ->expected(2, 1000)

@@ -153,8 +153,8 @@ int inspect(const InspectOptions& options) {
 
 void add_inspect(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App* command =
-      program.add_subcommand("inspect", "what is in a result, a model directory, or a safetensors, HDF5 or npy file");
+  CLI::App* command = program.add_subcommand(
+      "inspect", "show the content of a result, a model directory, or a safetensors, HDF5 or npy file");
   command->add_option("path", options->path, "file or folder; told apart by content, not by name")
       ->required()
       ->type_name("PATH");

@@ -97,7 +97,7 @@ int loss(LossOptions& options, const SourceOptions& given) {
 void add_loss(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<LossOptions>();
   CLI::App* command =
-      program.add_subcommand("loss", "how well a model predicts a text, and how much worse with --intervene");
+      program.add_subcommand("loss", "measure how well a model predicts a text, and how much worse with --intervene");
   const SourceOptions source = add_input_options(
       *command, options->input,
       {"stored states have no words that could be predicted", "", "a loss is compared document by document", ""});

@@ -102,8 +102,8 @@ int predict(const PredictOptions& options) {
 
 void add_predict(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<PredictOptions>();
-  CLI::App* command = program.add_subcommand(
-      "predict", "what a model guesses: the words behind [MASK] (or its kin), or the token that comes next");
+  CLI::App* command =
+      program.add_subcommand("predict", "predict the words for [MASK] in a text, or the token that comes next");
   command->add_option("--model", options->model, "model directory: config.json, weights, tokenizer")
       ->required()
       ->type_name("DIR");

@@ -65,7 +65,7 @@ int query(const QueryOptions& options) {
 void add_query(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<QueryOptions>();
   CLI::App* command = program.add_subcommand(
-      "query", "what a head looks for: the words whose keys each token's query would score highest");
+      "query", "show what a head looks for: the words whose keys each token's query would score highest");
   command->add_option("--model", options->model, "model directory: config.json, weights, tokenizer")
       ->required()
       ->type_name("DIR");

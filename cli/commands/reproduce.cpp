@@ -98,7 +98,8 @@ int reproduce(ReproduceCommand& options, const SourceOptions& given) {
 void add_reproduce(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<ReproduceCommand>();
   CLI::App* command = program.add_subcommand(
-      "reproduce", "the paper's whole list on a model: published beside measured; exits with 3 where they differ");
+      "reproduce",
+      "measure on a model all that the paper reports, published beside measured; exits with 3 where they differ");
   const SourceOptions source = add_input_options(*command, options->input,
                                                  {"the list includes runs of the model with words or positions alone",
                                                   "the list has interventions of its own", ""});

@@ -147,9 +147,9 @@ void add_spectrum(CLI::App& program, Command& chosen) {
   command->add_option("--rows", options->analysis.rows, rows_help)
       ->check(whole_number(0, 1048576))
       ->capture_default_str();
-  command->add_flag("--demean", options->analysis.spectrum.spectrum.demean, "take each column's mean away first");
+  command->add_flag("--demean", options->analysis.spectrum.spectrum.demean, "subtract each column's mean first");
   command->add_flag("--detrend", options->analysis.spectrum.spectrum.detrend,
-                    "take each column's least-squares line away first");
+                    "subtract each column's least-squares line first");
   command->add_flag("--hann", options->hann, "Hann window instead of the published rectangular one");
   command->add_option("--formats", options->formats, "formats of figures, separated by commas; without it all")
       ->delimiter(',')

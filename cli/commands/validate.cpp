@@ -95,8 +95,8 @@ int validate(const std::vector<fs::path>& paths) {
 void add_validate(CLI::App& program, Command& chosen) {
   auto paths = std::make_shared<std::vector<fs::path>>();
   CLI::App* command = program.add_subcommand("validate",
-                                             "whether results and captured states are what was written, to the last "
-                                             "byte, and page and figures are theirs; exits with 3 where one is not, "
+                                             "check that results and captured states are as they were written, and "
+                                             "that page and figures belong to them; exits with 3 where one is not, "
                                              "with 1 where one cannot be read");
   command->add_option("path", *paths, "results.h5 of earlier runs, or their folders")->required()->type_name("PATH");
   add_examples(*command, {{"validate result states.h5",

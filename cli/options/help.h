@@ -7,7 +7,7 @@
 
 namespace headwave::cli {
 
-/// A command line to learn from: what stands after "headwave ", and what it does.
+/// An example: the command line after "headwave ", and what it does.
 struct Example {
   std::string line, what;
 };
@@ -19,21 +19,21 @@ void add_examples(CLI::App& command, const std::vector<Example>& examples);
 /// "--documents N how many documents (1 to 1000, default 20)". help2man makes the man pages from it.
 void lay_out_help(CLI::App& program);
 
-/// What --help says that an option takes: "DIR", "N"; empty: nothing.
+/// The placeholder of an option's value in --help: "DIR", "N"; empty for flags.
 std::string taken_by(const CLI::Option& option);
 
 /// The options of a command that --help shows, with their dashes.
 std::vector<std::string> option_names(const CLI::App& command);
 
-/// What restricts the value, as the validators of an option say: "1 to 1000", "pdf, svg or png".
+/// The allowed values of an option, from its validators: "1 to 1000", "pdf, svg or png".
 std::string limits_of(const CLI::Option& option);
 
-/// What is wrong with a command line, in one line: of an unknown command or option which was meant, or which
-/// commands have it.
+/// The error of a command line, in one line. For an unknown name it adds the nearest command or option, or
+/// the commands that have the option.
 /// @param error  what `program` threw while it parsed, or a command afterwards
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error);
 
-/// Throws the same of a command by a name that there is not.
+/// Throws the same error for an unknown command.
 /// @returns the command
 const CLI::App& command_named(const CLI::App& program, const std::string& name);
 

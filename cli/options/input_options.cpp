@@ -100,7 +100,7 @@ StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options)
       command
           .add_option(
               "--states-map", options.states.map,
-              "TOML file that says which arrays are states, queries, keys, attention, ids (docs/stored-states.md)")
+              "TOML file that says which arrays are states, queries, keys, attention, ids (docs/inputs.md)")
           ->type_name("FILE")
           ->group(group);
   added.apply_norm = command

@@ -35,7 +35,7 @@ PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bo
 /// The model of --model and --map, with these options.
 ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options);
 
-/// What stored states are, if a file does not say it.
+/// Facts about stored states that their file does not state.
 struct StoredOptions {
   StoredStatesOptions states;
   std::string axes;  ///< of the dataset, as typed
@@ -44,7 +44,7 @@ struct StoredOptions {
 struct StoredOptionsGiven {
   CLI::Option *head_count, *layer, *dataset, *axes, *states_map, *apply_norm, *any_states;
 
-  /// The options that say where states are and what they are.
+  /// The options that locate and describe stored states.
   [[nodiscard]] std::array<const CLI::Option*, 6> where() const {
     return {layer, dataset, axes, states_map, apply_norm, any_states};
   }

@@ -66,9 +66,10 @@ void add_map_window(CLI::App& command, JobOptions& options) {
   command
       .add_option_function<std::string>(
           "--map-window", take,
-          fmt::format("tokens of which attention maps keep every weight, first and behind the last, {} at most; of the "
-                      "others they keep tiles; typical: {} where heads attend as in the whole document",
-                      most_map_tokens, most_map_tokens))
+          fmt::format(
+              "tokens of which attention maps keep every weight, FIRST up to but not including END, {} at most; of the "
+              "others they keep tiles; typical: {} where heads attend as in the whole document",
+              most_map_tokens, most_map_tokens))
       ->check(whole_range(0, 1'000'000'000, most_map_tokens, typical))
       ->default_str(typical)
       ->type_name("WINDOW")

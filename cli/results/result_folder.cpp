@@ -76,7 +76,9 @@ void add_folder_options(CLI::App& command, FolderOptions& options, bool required
 void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn) {
   const char* group = "Figures";
   if (drawn.heads)
-    command.add_option("--heads", options.heads, "heads to draw single, L2H3,L7H8 (layers and heads count from 0)")
+    command
+        .add_option("--heads", options.heads,
+                    "heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0)")
         ->delimiter(',')
         ->type_name("HEADS")
         ->group(group);

@@ -23,7 +23,7 @@ struct FolderOptions {
   FigureOptions drawing;
 };
 
-/// What the figures of a command show; other options are not offered.
+/// Which options of figures a command offers.
 struct DrawnHere {
   bool heads = true;     ///< single heads: --heads
   bool maps = true;      ///< attention maps: --map-tokens

@@ -14,11 +14,10 @@ namespace headwave::cli {
 
 void add_resume_options(CLI::App& app, const std::string& command, ResumeOptions& options) {
   app.add_flag("--resume", options.resume,
-               "go on where a " + command + " of the same with the same --out was ended; begin if there was none")
+               "resume an interrupted " + command + " with the same options and --out; if there is none, begin")
       ->configurable(false);
-  app.add_option(
-         "--keep-every", options.keep_every,
-         "seconds of documents after which a " + command + " keeps what it came to, for --resume; 0: after each")
+  app.add_option("--keep-every", options.keep_every,
+                 "save what --resume needs every S seconds of a " + command + "; 0: after every document")
       ->check(real_number(0, 1e6))
       ->capture_default_str()
       ->type_name("S")

@@ -277,7 +277,7 @@ void normalise_of(Scalar* __restrict x, std::ptrdiff_t count, bool about_mean, d
   for (std::ptrdiff_t i = 0; shift != nullptr && i < count; ++i) x[i] += shift[i];
 }
 
-/// Terms of some entries at a time, then their sums: in one loop neither would be vectors.
+/// Computes the terms of some entries first, then sums them: compilers vectorise neither in one loop.
 template <class Scalar>
 double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
   constexpr std::ptrdiff_t lanes = Lanes<Scalar>::count, at_once = 32 * lanes;
@@ -285,7 +285,7 @@ double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
   alignas(64) std::array<Scalar, at_once> terms;
   double sum = 0;
   for (std::ptrdiff_t i = 0; i < count; i += at_once) {
-    // Whole vectors, the last of them with zeros behind: see Lanes.
+    // Whole vectors, the last one padded with zeros: see Lanes.
     const std::ptrdiff_t some = std::min(at_once, count - i), padded = (some + lanes - 1) / lanes * lanes;
     std::copy_n(x + i, some, terms.data());
     std::fill(terms.data() + some, terms.data() + padded, Scalar(0));
@@ -296,7 +296,7 @@ double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
   return sum;
 }
 
-/// Products of two rows with four, of so many entries that all rows stay in the first cache meanwhile.
+/// Products of two rows with four rows, in pieces that leave all six in the first-level cache.
 template <class Scalar>
 class RowProducts {
  public:
@@ -317,7 +317,7 @@ class RowProducts {
   static void add_block(const Operand<Scalar>& x, std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t k,
                         std::ptrdiff_t size, Scalar* out) {
     using Eigen::internal::ploadu, Eigen::internal::pmadd;
-    const Scalar *of[left], *with[right];  // past the last row: the last again
+    const Scalar *of[left], *with[right];  // rows past the end repeat the last row
     for (std::ptrdiff_t a = 0; a < left; ++a) of[a] = x.data + std::min(i + a, x.rows - 1) * x.stride + k;
     for (std::ptrdiff_t b = 0; b < right; ++b) with[b] = x.data + std::min(j + b, x.rows - 1) * x.stride + k;
     Vector sums[left][right];

@@ -18,9 +18,9 @@ struct HeadInputs {
   Index kv_heads = 1;  ///< see key_head()
   double scale = 1.0;  ///< 1/sqrt(d_head) in most models
   PositionTerm position_term = {};
-  double soft_cap = 0;  ///< scaled scores s become cap tanh(s / cap); 0: they stay
-  /// (rows, heads * d_head) of a position term that is compared: what queries, and what keys, are held
-  /// against; one of the two may be empty
+  double soft_cap = 0;  ///< scaled scores s become cap tanh(s / cap); 0: no cap
+  /// (rows, heads * d_head) vectors of disentangled attention that queries, and keys, are compared with;
+  /// either may be empty
   MatrixViewOf<Scalar> position_key = {}, position_query = {};
   /// (heads, 2 reach + 1) added to the scaled scores beside the position term, at offsets t = -reach .. reach
   /// with reach = max(n', n) - 1; or empty
@@ -30,7 +30,7 @@ struct HeadInputs {
   [[nodiscard]] Index key_head(Index head) const { return head / (heads / kv_heads); }
 };
 
-/// Which keys a query may look at, and what is added to its scores.
+/// The keys that a query may look at, and what a mask adds to its scores.
 template <class Scalar>
 struct Mask {
   bool causal = false;            ///< only keys j <= i
@@ -55,9 +55,8 @@ struct AttentionSite {
 ///
 /// where cap(s) is s unless there is a soft cap; the position term is a kernel of offsets, or what
 /// disentangled attention adds (DisentangledTerm, equation 1), computed for the tile alone. Probes see
-/// every tile of A (and of S without the mask where they want it). A row with no allowed key is zero, never
-/// NaN. Under a causal mask the upper triangle is not computed. One tile holds tile_rows(n) x n weights per
-/// head.
+/// every tile of A, and on request of S without the mask. A row with no allowed key is zero, never NaN. Under
+/// a causal mask the upper triangle is not computed. One tile holds tile_rows(n) x n weights per head.
 ///
 /// Source: Vaswani et al. 2017, section 3.2; the soft cap after Bello et al. 2017.
 /// @param inputs  projected queries, keys and values

@@ -35,7 +35,7 @@ struct Norm {
   [[nodiscard]] bool empty() const { return scale.empty(); }
 };
 
-/// Keys that depend on the position alone, and replace those that a key head projects.
+/// Keys that depend on the position alone and replace the projected keys of a key head.
 struct FixedKeys {
   Index head = 0;     ///< key head
   MatrixView32 keys;  ///< (positions, d_head)  with bias, before any rotation; row n is the key at position n
@@ -45,9 +45,9 @@ struct FixedKeys {
 struct AttentionWeights {
   Linear query, key, value, output;
   Norm query_norm = {},
-       key_norm = {};  ///< of what is projected, before rotation: (d_head) each head by itself, or the whole width
-  std::vector<FixedKeys> fixed_keys = {};  ///< in place of what `key` gives these heads; a trained model has none
-  /// (rows, heads * d_head) of disentangled attention: what queries, and what keys, are held against; or
+       key_norm = {};  ///< norms of queries and keys before rotation: (d_head) head by head, or over the whole width
+  std::vector<FixedKeys> fixed_keys = {};  ///< replace what `key` gives these heads; a trained model has no fixed keys
+  /// (rows, heads * d_head) vectors of disentangled attention that queries, and keys, are compared with; or
   /// empty
   MatrixView32 position_key = {}, position_query = {};
 
@@ -65,29 +65,29 @@ struct FeedForward {
 struct Block {
   Norm self_norm;
   AttentionWeights self;
-  Norm self_added_norm;  ///< pre-norm only: of what attention adds
+  Norm self_added_norm;  ///< pre-norm only: norm of what attention adds
   Norm cross_norm;
-  AttentionWeights cross;  ///< of a decoder that reads an encoder
+  AttentionWeights cross;  ///< cross-attention of a decoder that reads an encoder
   Norm feed_forward_norm;
   FeedForward feed_forward;
   Norm feed_forward_added_norm;  ///< pre-norm only
 };
 
-/// What all blocks of a stack have in common.
+/// Sizes and options that all blocks of a stack share.
 struct BlockSpec {
   NormPlace norm_place = NormPlace::post;
   bool parallel = false;  ///< pre-norm only: attention and feed-forward read the same x and are added together
   Activation activation = Activation::gelu;
-  bool causal = false;  ///< a token attends to itself and to what stands before it
+  bool causal = false;  ///< a token attends to itself and to earlier tokens only
   Index heads = 0;
   Index kv_heads = 0;        ///< key and value heads, which query heads share evenly; equal to heads in most models
   Index d_head = 0;          ///< width of one head's queries and keys; read, never assumed to be d_model / heads
   double score_scale = 1;    ///< what q.k is multiplied by: 1/sqrt(d_head) in most models, 1 in T5
-  double soft_cap = 0;       ///< scaled scores s become cap tanh(s / cap) before mask and position term; 0: they stay
+  double soft_cap = 0;       ///< scaled scores s become cap tanh(s / cap) before mask and position term; 0: no cap
   Index window = 0;          ///< keys this far are not attended to: |i - j| < window; 0: no limit
-  float residual_scale = 1;  ///< of what attention and feed-forward add to x: Granite's residual_multiplier
+  float residual_scale = 1;  ///< factor of what attention and feed-forward add to x: Granite's residual_multiplier
 
-  /// Whose keys and values a query head reads.
+  /// The key-value head that a query head reads.
   [[nodiscard]] Index key_head(Index head) const { return head / (heads / kv_heads); }
 };
 

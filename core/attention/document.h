@@ -34,19 +34,19 @@ struct StoredLayer {
   Matrix32 states;  ///< (T, d_model)         what enters the layer's Q/K/V projections; or empty
   Matrix32 query;   ///< (T, heads * d_head)  with bias; or empty: then the model's weights make it from the states
   Matrix32 key;     ///< (T, kv_heads * d_head)
-  FinishedAttention attention = {};  ///< in the place of all of these; or empty
+  FinishedAttention attention = {};  ///< finished attention, in place of the arrays above; or empty
 };
 
 /// Tokens one after another.
 struct TokenSequence {
-  std::vector<std::int32_t> ids;    ///< (T) token ids, -1 - n of patch or sound n; empty where only states were stored
-  std::vector<std::string> tokens;  ///< (T) the text each token stands for; may be empty
+  std::vector<std::int32_t> ids;      ///< (T) token ids, -1 - n for patch or sound n; empty if only states were stored
+  std::vector<std::string> tokens;    ///< (T) the text each token stands for; may be empty
   std::vector<std::uint8_t> special;  ///< (T) 1 where the token is [CLS], [SEP], <s> and the like; may be empty
-  /// What stands in the place of words: (patches, numbers of a patch) the pixels of an image, or (frames,
-  /// bins) the spectrum of a sound; of words empty.
+  /// Input that replaces words: the pixels of an image, (patches, numbers of a patch), or the spectrum of a
+  /// sound, (frames, bins); empty for text.
   Matrix32 signal = {};
 
-  /// Whether token i is a special one; false where nothing is known.
+  /// Whether token i is special; false if that is unknown.
   [[nodiscard]] bool is_special(Index i) const { return !special.empty() && special[static_cast<std::size_t>(i)] != 0; }
 };
 
@@ -57,7 +57,7 @@ struct Document : TokenSequence {
   TokenSequence target;             ///< (T') what a decoder reads while it looks at the encoder; empty: there is none
   std::vector<StoredLayer> stored;  ///< layers that were stored; empty: the model is run on the ids
 
-  /// What messages call it.
+  /// Its name in messages.
   [[nodiscard]] const char* label() const { return name.empty() ? "document" : name.c_str(); }
   /// T: the number of tokens.
   [[nodiscard]] Index length() const;

@@ -27,8 +27,8 @@ namespace headwave {
 void show_attention(const FinishedAttention& attention, Index window, const AttentionSite& site,
                     std::span<Probe* const> probes);
 
-/// Whether in a document's first 64 rows no head gives weight to a token after the query, as in a causal
-/// model. False of a single token, which says nothing.
+/// Whether the attention looks causal: in the first 64 rows no head gives weight to a token after the query.
+/// False for a single token, which cannot tell.
 /// @throws Error as `rows` does
 bool looks_only_back(const FinishedAttention& attention);
 

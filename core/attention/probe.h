@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-/// Keys that a query may look at: first .. end() - 1. Entries of a mask within them are another matter.
+/// Keys that a query may look at: first .. end() - 1. An additive mask may forbid some of them.
 struct KeySpan {
   Index first = 0;
   Index count = 0;
@@ -22,7 +22,7 @@ struct KeySpan {
 /// @param query   position of the query
 /// @param keys    n, valid key positions
 /// @param window  keys this far away are masked, |i - j| < window; 0: no limit
-/// @returns an empty span where nothing is left
+/// @returns an empty span if no key is left
 inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window) {
   const Index end = causal ? std::min(keys, query + 1) : window > 0 ? std::min(keys, query + window) : keys;
   const Index first = window > 0 ? std::max<Index>(0, query - window + 1) : 0;
@@ -43,7 +43,7 @@ struct TileOf {
   std::vector<MatrixViewOf<Scalar>> weights;
   /// One per head, (rows, keys): scaled scores before mask and softmax. Empty unless a probe wants them.
   std::vector<MatrixViewOf<Scalar>> scores;
-  const Document* document = nullptr;  ///< its tokens; may be null
+  const Document* document = nullptr;  ///< the tokens at the positions; may be null
 
   [[nodiscard]] Index rows() const { return weights.empty() ? 0 : weights.front().rows(); }
   [[nodiscard]] Index heads() const { return static_cast<Index>(weights.size()); }
@@ -73,7 +73,7 @@ struct LayerProjections {
   AttentionKind kind = AttentionKind::self;
   MatrixView32 query;         ///< (n', heads * d_head)  as projected, and normalised where the model does so
   MatrixView32 key;           ///< (n, kv_heads * d_head)
-  MatrixView32 turned_query;  ///< the same after a rotary term has turned them; as above where nothing turns
+  MatrixView32 turned_query;  ///< the same after rotation; equal to the above without a rotary term
   MatrixView32 turned_key;
   const Document* document = nullptr;  ///< may be null
 };
@@ -149,7 +149,8 @@ class Probe {
   /// Called where the probe wants values, once per layer after its tiles.
   virtual void see(const LayerHeads& /*heads*/) {}
 
-  /// Called for what every sublayer adds, after its tiles; not called if nothing reads the stream any more.
+  /// Called with what every sublayer adds, after its tiles. Not called after the last attention if final
+  /// states are not needed.
   virtual void see(const StreamAddition& /*addition*/) {}
 };
 
@@ -161,7 +162,7 @@ constexpr Index tile_rows(Index keys) {
 }
 
 /// Goes over the query rows of a layer tile by tile, and shows each to the probes.
-/// @param tile  what all tiles have in common
+/// @param tile  the members that all tiles share
 /// @param fill  (tile, rows) puts weights, and scores where they are wanted, of so many rows from
 ///         tile.first_row on
 /// @throws Stopped between two tiles, if that was asked for

@@ -39,7 +39,7 @@ concept HasMembers = requires(T& value) {
 /// not for files that are kept.
 class ByteWriter {
  public:
-  /// Takes bytes away piece by piece, so that they need not all be in memory.
+  /// Receives bytes piece by piece, so that they need not all be in memory.
   using Sink = std::function<void(std::string_view)>;
 
   ByteWriter() = default;

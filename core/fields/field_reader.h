@@ -47,8 +47,8 @@ inline std::span<const double> slice_of(const std::vector<double>& values, std::
 /// @throws ShapeError naming the text and those there are
 std::size_t place_of(const Field& field, std::string_view axis, std::string_view label);
 
-/// One value per head. A statistic that depends on which query-key pairs count, or on another choice, has an
-/// outermost axis of texts, of which one slice is taken; others have the axes (layer, head) alone.
+/// One value per head. The Field has the axes (layer, head), or before them an axis of texts, such as which
+/// query-key pairs count; `slice` is the text to read.
 /// @param slice  of `pairs` "all", "without_special", "without_sink", say
 /// @returns (layers * heads) row-major
 /// @throws ShapeError as doubles_of() and place_of()

@@ -117,7 +117,7 @@ class Fields {
 
   /// Says what an undefined value of that Field means, whether or not there is one.
   Fields& undefined(std::string why);
-  /// Says so only if there is a NaN.
+  /// The same, but only if there is a NaN.
   Fields& undefined_if_any(std::string why);
   /// Adds any other remark: the normalisation, the seed. A remark of the same name is replaced.
   /// @throws ShapeError if there is no Field yet

@@ -146,10 +146,10 @@ std::unique_ptr<Source> shuffled_words(std::unique_ptr<Source> source, std::uint
 ///     q_m' = q_m e^{-i theta_m u},  m = 0 .. r/2 - 1                                          (5)
 ///     score'(t) = Re sum_m conj(q_m) k_m e^{i theta_m (t + u)} + channels that do not turn    (6)
 ///
-/// with t = j - i: the score that the same query and key would have u tokens further on. That is the turn of
-/// the head's key by e^{i theta_m u}, made on the other side. Since turns commute with the one that attention
-/// makes, (5) stands in W_Q and b_Q, and (6) is exact but for rounding to float32. Unlike re_aimed(), nothing
-/// is fitted and no position table is needed.
+/// with t = j - i: the score that the same query and key would have u tokens further on. This equals turning
+/// the head's key by e^{i theta_m u}. Since turns commute with the one that attention makes, (5) stands in
+/// W_Q and b_Q, and (6) is exact but for rounding to float32. Unlike re_aimed(), nothing is fitted and no
+/// position table is needed.
 ///
 /// Source: this project; rotation after Su et al. 2021, equation 34.
 /// @param u     tokens, either sign
@@ -198,9 +198,9 @@ struct MeanKeysOptions {
 /// what its queries make of positions: a head that reads positions alone does not change, a head that reads
 /// words spreads its attention. Values stay each document's own.
 ///
-/// A position that only some documents reach takes the mean over those; with N of them one N-th of it is the
-/// document's own key. All means are taken in one pass, so those of later layers are of the model before any
-/// key was replaced. Weights stay as trained: what reads those alone does not know of it.
+/// At a position that only N documents reach, the mean is over these N, so it contains a share 1 / N of each
+/// document's own key. All means are computed in one pass of the model before any key is replaced. Weights stay
+/// as trained: analyses of weights alone do not change.
 ///
 /// Source: this project; mean ablation after Wang et al. 2023.
 /// @param documents  two or more; the changed model refuses, by name, a document longer than all of these

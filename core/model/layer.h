@@ -16,12 +16,13 @@ Matrix32 linear(MatrixView32 x, const Linear& weights);
 /// @throws ShapeError if the widths differ
 void normalise(Matrix32& x, const Norm& norm);
 
-/// The same of queries or keys, (T, heads * d_head): each run of as many channels as the norm has by itself,
-/// which is a head or the whole row; nothing where there is no norm.
+/// The same for queries or keys, (T, heads * d_head). The width of the norm decides whether each head is
+/// normalised by itself or the whole row. Does nothing without a norm.
 /// @throws ShapeError if the norm does not divide the width
 void normalise_heads(Matrix32& x, const Norm& norm);
 
-/// The share of rows that a norm may have made: of the row before scale and shift, z = (x - shift) / scale,
+/// The share of rows that can be the output of a norm. With z = (x - shift) / scale, the row before scale and
+/// shift, such a row has
 ///
 ///     layer: |mean z| <= 0.1 and |variance z - 1| <= 0.1;  rms: |mean square z - 1| <= 0.1          (1)
 ///
@@ -38,8 +39,8 @@ double share_from_norm(MatrixView32 x, const Norm& norm);
 /// Source: Hendrycks and Gimpel 2016.
 void activate(Matrix32& x, Activation activation);
 
-/// Rows that are in a feed-forward network at a time: its weights are put in order once for them, and what it
-/// makes of them (6 MB where it is 3,072 wide) is not held of more.
+/// Rows that pass through a feed-forward network at a time. Its weights are packed once for them, and only
+/// their activations are held (6 MB at a width of 3,072).
 constexpr Index rows_at_once = 512;
 
 /// narrow(activation(widen x)), or narrow(activation(gate x) * widen x).

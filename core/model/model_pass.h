@@ -16,8 +16,8 @@ struct PassOptions {
 /// Runs a model on one document while probes watch every layer's attention.
 ///
 /// A document with token ids passes through the embeddings and every block; in an encoder-decoder its target
-/// then passes through the decoder, whose cross-attention reads the encoder's final states. Of a document
-/// with stored layers only the attention of these layers is computed: from stored queries and keys, or from
+/// then passes through the decoder, whose cross-attention reads the encoder's final states. For a document
+/// with stored layers, only the attention of these layers is computed: from stored queries and keys, or from
 /// stored states and the model's weights; stored attention weights are shown as they are. Everything is
 /// float32. There is no padding: every document has its own length. A probe sees as a layer's input what
 /// enters its query projection: the output of the block before in post-norm models, the output of the layer's

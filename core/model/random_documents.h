@@ -29,7 +29,7 @@ WordChances ranked_words(std::vector<std::int32_t> ids);
 
 struct RandomWordsOptions {
   Index documents = 4;
-  Index length = 512;        ///< T, tokens of a document, what stands around the words included
+  Index length = 512;        ///< T, tokens of a document, special tokens included
   std::int32_t opens = -1;   ///< id before every document; -1: none
   std::int32_t closes = -1;  ///< id after every document; -1: none
   std::uint64_t seed = 1;
@@ -58,7 +58,7 @@ struct RepeatedTokensOptions {
 /// next in the second.
 ///
 /// Source: Elhage et al. 2021; Olsson et al. 2022.
-/// @param ids  those that are drawn from, each as likely as any other
+/// @param ids  the ids to draw from, all equally likely
 /// @throws ShapeError if there are no ids, or a number is below 1
 std::unique_ptr<Source> repeated_tokens(std::vector<std::int32_t> ids, const RepeatedTokensOptions& options = {});
 

@@ -44,16 +44,14 @@ class Source {
   /// @throws Error if what is stored cannot be read or has the wrong shape
   [[nodiscard]] virtual Document document(Index i) const = 0;
 
-  /// T of document i, of the longer of its two sequences where there is a target, without making the
-  /// document.
+  /// T of document i, without making the document. With a target, T of the longer sequence.
   [[nodiscard]] virtual Index length(Index i) const = 0;
 
   /// What the result should remember of the input: paths, sha256, how text was packed, special tokens or not.
   [[nodiscard]] virtual Attributes provenance() const = 0;
 
-  /// Checks that the files documents are read from are still what the digests in provenance() say; asked
-  /// before what was made of the documents is given out. A source that holds all it gives has nothing to
-  /// check.
+  /// Checks that the files documents are read from are still what the digests in provenance() say; call this
+  /// before results of the documents are used. A source in memory has nothing to check.
   /// @throws FormatError naming a file that changed meanwhile
   virtual void require_unchanged() const {}
 };

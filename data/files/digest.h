@@ -61,15 +61,15 @@ std::string sha256_of_text(std::string_view bytes);
 /// @throws as sha256_of_file()
 std::string sha256_list(const std::vector<std::filesystem::path>& files);
 
-/// A file is not what it was when its digest was taken: what was read of it meanwhile is of no use.
+/// A file is not what it was when its digest was taken: what was read from it must not be used.
 class ChangedFile : public FormatError {
  public:
   using FormatError::FormatError;
 };
 
 /// Files with their digests, taken before the files are read piece by piece and compared after: the digests
-/// in a result are those of the bytes that were read. Times do not tell: a file that is written through a
-/// memory map keeps its own (tmpfs), or shows it late.
+/// in a result are those of the bytes that were read. Modification times are not enough: a file written
+/// through a memory map keeps its time (tmpfs) or changes it late.
 class DigestedFiles {
  public:
   DigestedFiles() = default;

@@ -7,9 +7,9 @@
 
 namespace headwave {
 
-/// What a file is by its bytes, whatever its name says; words_of() has the words in this order.
+/// The format of a file by its bytes, whatever its name; words_of() has the words in this order.
 enum class FileContent {
-  other,  ///< nothing of this: a text, or unknown
+  other,  ///< none of these: a text, or unknown
   empty,
   hdf5,
   npy,

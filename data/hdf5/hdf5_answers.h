@@ -114,7 +114,7 @@ struct Hdf5Request {
   Hdf5Question question = Hdf5Question::node;
   std::string object = "/";
   std::string attribute = {};
-  std::optional<ArrayBlock> block = {};  ///< of numbers; none: all of them
+  std::optional<ArrayBlock> block = {};  ///< block of numbers to read; unset: all
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.question, self.object, self.attribute, self.block);

@@ -24,20 +24,19 @@ const std::vector<FamilyFile>& family_files();
 /// Names of the families that headwave knows.
 std::vector<std::string> known_families();
 
-/// What a Hugging Face model is, by its config.json: the map file of the family that `model_type` names, or
-/// else of the one that its first architecture belongs to.
+/// The map of a Hugging Face model by its config.json: that of the family that `model_type` names, or else of
+/// the family that its first architecture belongs to.
 ///
 /// The names' prefix ("bert.", "model."), and whether there is a prediction head, is taken from the tensors
 /// that are there. A setting that would change the numbers and is not known is refused by name.
 /// @throws FormatError if the family is not known, or naming the key, what was expected and what was found
 ModelMap family_map(const ModelConfig& config, const HasTensor& has);
 
-/// What a map file says (model_map_file.h) of a model that it may ask about.
+/// The map that a map file (model_map_file.h) gives for one model.
 /// @throws as model_map_file() and family_map()
 ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts);
 
-/// How a family spells its rotary positions in config.json, and what it takes where nothing is said:
-/// [positions.rope].
+/// How a family spells its rotary positions in config.json, and its defaults: [positions.rope].
 /// @param d_head  channels of a head
 /// @throws FormatError if the scaling is not known, naming it
 RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys = {});

@@ -12,7 +12,7 @@ namespace headwave {
 /// Whether a checkpoint holds a tensor of that name.
 using HasTensor = std::function<bool(const std::string&)>;
 
-/// What a map may ask about the model it describes.
+/// The questions that a map's expressions may ask about the model.
 struct ModelFacts {
   std::function<const ModelConfig&()> config;  ///< called only if the map asks; throws IoError if there is none
   HasTensor has;

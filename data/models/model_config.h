@@ -18,7 +18,7 @@ namespace headwave {
 /// No size in a real model comes near this; products of two still fit an Index.
 constexpr std::int64_t largest_size = 1 << 26;
 
-/// A config is a page; what is much longer is another kind of file.
+/// Largest size of a config. A longer file is of another kind.
 constexpr std::size_t largest_config = std::size_t{16} << 20U;
 
 /// A config.json, or an object inside one, and the questions asked of it. Nothing is guessed: an answer that

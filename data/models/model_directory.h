@@ -34,7 +34,7 @@ struct ModelPlace {
   std::int64_t memory = 0;  ///< bytes that the program may use; 0: what the machine has free
 };
 
-/// What a model is: by its map, or by the family that its config.json names (families.h).
+/// The description of a model: its own map, or that of the family in its config.json (families.h).
 /// @throws IoError, FormatError naming the file, what was expected and what was found
 ModelMap model_map(const ModelPlace& place);
 
@@ -62,7 +62,7 @@ struct PartialModel {
 /// @throws as open_model, but for tensors that are missing
 PartialModel open_partial_model(const ModelPlace& place);
 
-/// What a map finds in a checkpoint. Only headers are read, no values.
+/// A map compared with a checkpoint. Only headers are read, no values.
 struct ModelCheck {
   ModelMap map;
   std::vector<std::string> problems;  ///< one line each; none: the model can be opened

@@ -41,7 +41,7 @@ struct DisentangledMap {
   DisentangledOptions rows;  ///< which of them an offset reads
 };
 
-/// How config.json spells rotary positions, and what is taken where it says nothing.
+/// How config.json spells rotary positions, and the defaults for missing keys.
 struct RopeKeys {
   double base = 10000;
   std::string base_key = "rope_theta";
@@ -56,7 +56,7 @@ struct RopeKeys {
 struct PositionMap {
   PositionKind kind = PositionKind::none;
   std::string table;    ///< table: the tensor; buckets: the biases (buckets, heads)
-  Index rows = 0;       ///< rows of the table, 0: none beside a term; of buckets, how many
+  Index rows = 0;       ///< rows of the table (0: none beside a term), or the number of buckets
   Index first_row = 0;  ///< table: the row that token 0 reads
   SinusoidOptions sinusoids;
   RotaryOptions rotary;
@@ -74,7 +74,7 @@ struct PositionMap {
 struct OthersMap {
   std::vector<Index> layers;  ///< ascending; empty: all are alike
   Index window = 0;
-  PositionMap positions;  ///< none or rotary, turning as many channels as the stack's
+  PositionMap positions;  ///< no position term, or rotary with as many channels as the stack's
 };
 
 /// Images instead of words: patches, projected linearly, after tokens that are always the same.
@@ -133,7 +133,7 @@ struct StackMap {
   TensorNames final_norm;
 };
 
-/// What computes scores of words from final states; without `words` the checkpoint predicts nothing.
+/// The prediction head, from final states to scores of words; without `words` there is none.
 struct PredictionMap {
   TensorNames transform;
   Activation activation = Activation::gelu;
@@ -156,7 +156,7 @@ struct ModelMap {
       classifiers;           ///< of images: tensors NAME.weight (labels, d_model), NAME.bias; see Model::classes
   Index longest = 0;         ///< longest document the positions allow, in tokens; 0: any
   Index longest_target = 0;  ///< the same of an encoder-decoder's target; 0: as `longest`
-  std::vector<std::string> ignored;  ///< tensors that say nothing new: masks, position numbers; "*" stands for anything
+  std::vector<std::string> ignored;  ///< redundant tensors: masks, position numbers; "*" matches any text
 };
 
 }  // namespace headwave

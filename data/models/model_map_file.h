@@ -11,7 +11,7 @@ namespace headwave {
 /// the checkpoint predicts tokens), written by hand or printed by `headwave inspect --map`. docs/model-map.md
 /// explains every key. The families' own maps (families.h) are of the same format.
 ///
-/// What is left out has the default that most models have: kv_heads = heads, d_head = d_model / heads,
+/// Missing keys have the default that most models have: kv_heads = heads, d_head = d_model / heads,
 /// score_scale = 1/sqrt(d_head). Nothing else is guessed.
 /// @throws IoError if the file cannot be read; FormatError naming the file, the line where TOML says it, and
 ///         the key, also if it asks for config.json: model_map_of() answers that

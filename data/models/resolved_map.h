@@ -10,8 +10,7 @@
 
 namespace headwave {
 
-/// A map file whose conditions are decided: what is left says what the model is, and what its tensors are
-/// called.
+/// A map file with all conditions decided: the rest describes one model and names its tensors.
 struct ResolvedMap {
   toml::table table;
   std::map<std::string, std::string> names;  ///< what [let] defines
@@ -30,8 +29,8 @@ ResolvedMap resolved_map(const toml::table& file, const ModelFacts& facts, const
 /// @throws FormatError beginning with `place` if there is none of that name
 toml::table family_file(const std::string& family, const std::string& place);
 
-/// Asks config.json for every key that a map names, whichever of its conditions hold: what was not asked for then is a
-/// setting that the map does not know (ModelConfig::unread()).
+/// Asks config.json for every key that a map names, whichever of its conditions hold: a key that was not
+/// asked for is a setting that the map does not know (ModelConfig::unread()).
 void ask_for_all(const toml::node& map, const ModelConfig& config);
 
 /// The family whose `classes` a class of transformers belongs to: "XLMRobertaForMaskedLM" to "xlm-roberta".

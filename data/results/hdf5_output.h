@@ -16,7 +16,7 @@ namespace headwave {
 /// @throws IoError that names what could not be written, with the library's reason, if `done` is false
 void demand_hdf5(bool done, const std::string& what);
 
-/// Creates a file in the format of HDF5 1.8. It keeps the order of creation, as netCDF-4 wants it, and no
+/// Creates a file in the format of HDF5 1.8. It records the order of creation, as netCDF-4 demands, but no
 /// times, so that equal content gives equal files.
 /// @throws IoError if it cannot be created
 Hdf5Handle new_hdf5_file(const std::filesystem::path& path);

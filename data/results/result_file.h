@@ -61,18 +61,18 @@ Result read_result(const std::filesystem::path& path);
 /// @throws FormatError as above
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields);
 
-/// The same for a look at a damaged result: tells what is not what was written, and reads it all the same.
+/// The same for a damaged result: reports what differs from what was written, and reads the file anyway.
 /// @throws FormatError as above, but for digests that differ
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields,
                    const std::function<void(const std::string& problem)>& tell);
 
-/// What a result file was found to be.
+/// The outcome of checking a result file.
 struct ResultCheck {
   Index schema_version = 0;
   Index arrays = 0;                   ///< that were read, axes included
   Index digests = 0;                  ///< how many of them have a digest; none before version 2
-  bool has_file_digest = false;       ///< of all bytes; older files and files that other programs changed have none
-  std::vector<std::string> problems;  ///< what is not as it was written, one sentence each
+  bool has_file_digest = false;       ///< of all bytes; missing in older files and in files that other programs changed
+  std::vector<std::string> problems;  ///< differences from what was written, one sentence each
 };
 
 /// Reads every array of a result file and compares it with its digest, and all bytes of the file with the
@@ -81,7 +81,7 @@ struct ResultCheck {
 ///         array cannot be read
 ResultCheck check_result(const Hdf5File& file);
 
-/// Refuses a result that is not what was written.
+/// Refuses a result that was changed or damaged since it was written.
 /// @throws FormatError naming the first problem and what to do; as check_result()
 void require_whole_result(const Hdf5File& file);
 

@@ -38,7 +38,7 @@ constexpr std::array<std::pair<std::string_view, ArrayAxis>, array_axis_kinds> a
      {"width", ArrayAxis::width},
      {"query", ArrayAxis::query},
      {"key", ArrayAxis::key}}};
-constexpr const char* page = "docs/stored-states.md";
+constexpr const char* page = "docs/inputs.md";
 
 void read_layers(TomlReader& keys, std::vector<Index>& layers) {
   const toml::node* node = keys.look("layers");

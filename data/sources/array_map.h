@@ -12,7 +12,7 @@ namespace headwave {
 
 class NamedArrays;
 
-/// What a file or a map says of the attention that its arrays belong to. Unset: not said.
+/// Facts about the attention of stored arrays, from the file or its map. Unset: not stated.
 struct AttentionFacts {
   std::optional<Index> heads, d_head, window;
   std::optional<bool> causal, turned;
@@ -23,7 +23,7 @@ struct AttentionFacts {
 /// "num_heads 8, causal 1"; "nothing" where no fact is set.
 std::string text_of(const AttentionFacts& facts);
 
-/// The facts of a map, and of those that it does not set the numbers beside the arrays
+/// The facts of a map; those that it does not state come from the numbers beside the arrays
 /// (NamedArrays::number()).
 /// @throws FormatError if a number is out of range
 AttentionFacts attention_facts(const NamedArrays& arrays, const AttentionFacts& mapped);
@@ -55,13 +55,13 @@ std::string axes_text(const std::vector<ArrayAxis>& axes);
 /// The arrays of one kind, of all layers and documents.
 struct MappedArray {
   std::string name;             ///< a pattern (found_arrays.h) with {layer} and {document}; empty: not stored
-  std::vector<ArrayAxis> axes;  ///< empty: the usual ones for their number
+  std::vector<ArrayAxis> axes;  ///< empty: the default axes for the number of axes
   Index first_number = 0;       ///< the lowest {layer}
   Index first_layer = 0;        ///< the layer that it stands for
   std::vector<Index> layers;    ///< along the axis of layers; empty: first_layer, first_layer + 1, ...
 };
 
-/// What the arrays of a file are.
+/// The meaning of a file's arrays.
 struct ArrayMap {
   MappedArray states, queries, keys;
   MappedArray attention;  ///< finished; then there are no states, queries and keys
@@ -69,7 +69,7 @@ struct ArrayMap {
   AttentionFacts facts;  ///< these take precedence over the file's
 };
 
-/// Reads a map in TOML; docs/stored-states.md explains every key.
+/// Reads a map in TOML; docs/inputs.md explains every key.
 /// @throws IoError if the file cannot be read; FormatError naming the file and the key
 ArrayMap read_array_map(const std::filesystem::path& file);
 

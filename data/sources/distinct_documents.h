@@ -13,7 +13,7 @@ namespace headwave {
 /// arrays count once. A document that cannot be read stays, so that its reader is told why. The provenance
 /// says how many documents were removed (`equal_documents`).
 ///
-/// @param quick  the same documents with less in each, which is cheaper to read: only those that are equal
+/// @param quick  the same documents with less content, cheaper to read: only those that are equal
 ///               there are compared in full; null: all are read in full
 std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const Source* quick = nullptr);
 

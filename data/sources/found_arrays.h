@@ -14,11 +14,11 @@ namespace headwave {
 // Patterns of names: in "{document}/layer_{layer}/hidden" {layer} is a whole number and {document} any text
 // without '/'.
 
-/// What {layer} and {document} of a pattern are in a name.
+/// The values of {layer} and {document} with which a pattern fits a name.
 struct NameMatch {
-  Index number = -1;     ///< {layer}; -1: the pattern has none
+  Index number = -1;     ///< {layer}; -1: not in the pattern
   std::string digits;    ///< the number as it is written: "07"
-  std::string document;  ///< {document}; empty: the pattern has none
+  std::string document;  ///< {document}; empty: not in the pattern
 };
 
 /// Whether a name fits a pattern. Of several ways to fit, the one with the shortest document counts.
@@ -51,7 +51,7 @@ struct FoundLayer {
   [[nodiscard]] std::vector<const LayerArray*> parts() const;
 };
 
-/// The arrays that a file holds, by what they are.
+/// The arrays of a file by their meaning.
 struct FoundArrays {
   std::vector<FoundLayer> layers;                   ///< ascending
   std::vector<std::string> documents;               ///< values of {document}, in order; empty: names have none
@@ -59,10 +59,10 @@ struct FoundArrays {
   std::string attention_mask;                       ///< the same; its entries must be 1
 };
 
-/// What is known before arrays are looked for.
+/// What is known before the search for arrays.
 struct ArraySearch {
   std::optional<ArrayMap> map;  ///< unset: by the usual names
-  std::optional<Index> layer;   ///< that states enter where names do not say it; unset: 0
+  std::optional<Index> layer;   ///< layer that states enter if names do not say it; unset: 0
   bool one_document = false;    ///< the arrays are of one document: three axes are layer, token, width
 };
 

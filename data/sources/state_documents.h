@@ -47,7 +47,7 @@ class StateFiles {
   /// The arrays of all documents, or of the first document's file.
   [[nodiscard]] const NamedArrays& arrays() const { return *arrays_; }
   [[nodiscard]] const FoundArrays& contents() const { return contents_; }
-  /// What the map or the file says of the attention: the same for all documents.
+  /// Facts about the attention from the map or the file, the same for all documents.
   [[nodiscard]] const AttentionFacts& facts() const { return facts_; }
   /// The sizes of an array of all documents, or of the first document.
   [[nodiscard]] ArrayExtent extent(const LayerArray& part) const;

@@ -18,8 +18,8 @@ struct StoredStatesOptions {
   Index documents = 0;             ///< at most this many; 0: all
   std::optional<Index> layer;      ///< that the states enter, if the file does not say it; unset: 0
   std::string dataset;             ///< pattern of the states' name, or of finished attention; empty: the usual names
-  std::vector<ArrayAxis> axes;     ///< of that dataset; empty: the usual ones for their number
-  std::filesystem::path map = {};  ///< in place of the dataset: a map of arrays (array_map.h)
+  std::vector<ArrayAxis> axes;     ///< axes of that dataset; empty: the default axes for their number
+  std::filesystem::path map = {};  ///< a map of arrays (array_map.h), instead of the dataset
   bool apply_norm = false;         ///< the states are raw, from before the norm of a pre-norm layer
   bool any_states = false;         ///< accept states even if they do not look normalised
 };
@@ -33,7 +33,7 @@ struct StoredInput {
 
 /// Reads hidden states, queries and keys, or attention as documents: from an HDF5, .npy, .npz or safetensors
 /// file, from a folder of .npy files, from a folder with a file for each document, or from memory.
-/// docs/stored-states.md says by which names arrays are found. L is the layer; a single document may lack the
+/// docs/inputs.md says by which names arrays are found. L is the layer; a single document may lack the
 /// axis of documents:
 ///
 ///     hidden_states/layer_L            (documents, T, d_model)         what enters L's projections

@@ -47,7 +47,7 @@ Normalizer stripped(bool at_begin, bool at_end);
 /// Source: the rule nmt_nfkc of SentencePiece, as in Hugging Face's `tokenizers`.
 Normalizer without_controls();
 
-/// What BERT does to a text before its vocabulary sees it.
+/// BERT's normalisation of a text.
 struct BertTextOptions {
   bool clean_text = true;             ///< remove NUL, U+FFFD and control characters, make every white space a blank
   bool handle_chinese_chars = true;   ///< blanks around CJK ideographs, so that each is a word

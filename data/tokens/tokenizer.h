@@ -69,7 +69,7 @@ class Tokenizer {
   [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
 };
 
-/// What a tokenizer is opened for.
+/// The purpose for which a tokenizer is opened.
 enum class TokenizerUse {
   text,   ///< to turn texts into ids
   names,  ///< to name ids: what opens and closes documents is not read

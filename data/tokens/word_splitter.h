@@ -24,7 +24,7 @@ std::optional<std::string> bytes_spelled(std::string_view piece);
 /// Bytes as a person can read them: well-formed UTF-8 as it is, any other byte as "<0xE3>".
 std::string readable_bytes(std::string_view bytes);
 
-/// The readable bytes that a piece spells; a piece that spells none as it is.
+/// The readable bytes that a piece spells; any other piece unchanged.
 std::string readable_spelling(std::string_view piece);
 
 /// A part of a normalised text that the vocabulary spells by itself.
@@ -41,7 +41,7 @@ using WordSplitter = std::function<std::vector<Word>(const Word&)>;
 /// @param cuts  its views lie in the text that it was given
 WordSplitter cut_by(std::function<std::vector<std::string_view>(std::string_view)> cuts);
 
-/// What becomes of the matches that a text is cut at.
+/// What happens to the matches at which a text is cut.
 enum class MatchBecomes {
   nothing,            ///< removed
   word,               ///< a word by itself

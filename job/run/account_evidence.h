@@ -43,7 +43,7 @@ struct AccountEvidence {
 /// computes there: no head reads what another did with moved keys. Profiles are those of a document without
 /// special tokens and the first.
 ///
-/// And takes out of these heads' keys, norms held, what the source that gives most of their position kernel
+/// Then removes from these heads' keys, with norms held, what the largest source of their position kernel
 /// wrote there (StreamParts): k'_j = k_j - c_s,j W_K. Queries and all other heads stay as they are.
 ///
 /// One pass of each document up to the last of the layers, in (1) another for every shift; then attention

@@ -20,10 +20,10 @@ namespace headwave {
 /// @param first  document of the source
 std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first);
 
-/// What one document gave: by kind of attention, then by analysis; null: nothing.
+/// The sums of one document, by kind of attention and then by analysis; null: no sum.
 using DocumentFindings = std::vector<std::vector<std::unique_ptr<DocumentSum>>>;
 
-/// What a block of documents came to, in the same way.
+/// The sums of a block of documents, in the same layout.
 using BlockSums = DocumentFindings;
 
 class SideBySide;
@@ -33,8 +33,8 @@ class ResumeFile;
 /// gives is merged in the order of documents, and of blocks of them (DocumentBlocks), so threads change no
 /// digit.
 ///
-/// Documents and their merging are apart: what blocks came to may be written to bytes where one process looks
-/// at their documents, and read where another adds them up.
+/// Looking at documents and adding up are separate: one process may look at the documents of a block and
+/// write its sums as bytes, another may read these and add them up.
 class DocumentPass {
  public:
   /// @param model, source, options  must outlive the pass
@@ -52,9 +52,9 @@ class DocumentPass {
   /// Tokens of each document.
   [[nodiscard]] const std::vector<Index>& lengths() const { return lengths_; }
   [[nodiscard]] const DocumentBlocks& blocks() const { return blocks_; }
-  /// That look at documents, one each at a time.
+  /// Threads that look at documents, one document each.
   [[nodiscard]] int threads() const { return threads_; }
-  /// From now on as many; what is done once still has those of before.
+  /// Sets that number; other work keeps the earlier one.
   void look_with(int threads) { threads_ = threads; }
   /// Documents that go through the model side by side now (memory_limit.h): where layers are read one by one,
   /// in a layer.
@@ -64,7 +64,7 @@ class DocumentPass {
   /// memory, nor once all layers are held there (JobOptions::may_keep_layers).
   [[nodiscard]] bool by_layer() const { return model_.by_layer() && held_layers_.empty(); }
 
-  /// What is done once before the documents: makes the analyses.
+  /// Makes and prepares the analyses, once before the documents.
   /// @throws Error as the analyses do: NumericError if weights are not finite
   void prepare();
   /// Takes document i through the model. May be called from several threads.
@@ -79,24 +79,24 @@ class DocumentPass {
   /// Adds a block to those before; blocks in order.
   void join(BlockSums&& block);
 
-  /// What a block came to, for another pass of the same job.
+  /// The sums of a block as bytes, for another pass of the same job.
   static void write(ByteWriter& bytes, const BlockSums& block);
   /// @throws FormatError if the bytes are not those of a block of the same job
   [[nodiscard]] BlockSums read_block(ByteReader bytes) const;
 
-  /// What all blocks that were joined come to, for a pass of the same job that goes on with the next.
+  /// The sums of all joined blocks as bytes, for a pass of the same job that continues with the next block.
   void write_sums(ByteWriter& bytes) const;
   /// After prepare(), before the first join().
   /// @throws FormatError if the bytes are not those of the same job
   void read_sums(ByteReader& bytes);
 
-  /// All of it: prepares, looks at every document, and adds them up.
+  /// Does the whole pass: prepares, looks at every document, and adds up the sums.
   /// @param report  is told of the stages "preparation" and "attention"
   /// @param kept    where to go on, and what keeps the sums now and then; may be null
   /// @throws Error as prepare(), look() and ResumeFile: of several documents that fail, as the first of them
   void run(StageReport& report, ResumeFile* kept = nullptr);
 
-  /// The beginning of it: prepares, reads what was kept, and ends the block that was under way.
+  /// Begins the pass: prepares, reads the resume file, and finishes the block that was interrupted.
   /// @returns the first block that has not been looked at
   /// @throws Error as run()
   Index go_on(StageReport& report, ResumeFile* kept);
@@ -107,17 +107,17 @@ class DocumentPass {
   void run_blocks(const std::vector<Index>& blocks, const std::function<void(Index block, BlockSums&& sums)>& taken,
                   const std::function<void()>& looked = {}) const;
 
-  /// What the analyses of a kind of attention make of it, each a stage.
+  /// The Fields of every analysis of a kind of attention; each analysis is a stage of the progress.
   /// @throws Error as the analyses do
   [[nodiscard]] std::vector<Field> fields(std::size_t site, StageReport& report);
-  /// What they kept for others, of those that fields() has been through.
+  /// The results that finished analyses kept for others.
   [[nodiscard]] const Finished& finished(std::size_t site) const { return finished_[site]; }
 
  private:
   struct OnItsWay;
   [[nodiscard]] std::unique_ptr<OnItsWay> begun(Index i) const;
   [[nodiscard]] DocumentFindings found(OnItsWay& document) const;
-  /// Prepares, and reads what was kept.
+  /// Prepares the analyses, and reads the resume file.
   /// @returns how many documents that is of
   Index read_kept(StageReport& report, ResumeFile* kept, BlockSums& block);
   /// Holds all layers in memory once the first documents have shown that they are less than half of what the

@@ -8,7 +8,7 @@
 
 namespace headwave {
 
-/// What a job would take, found out by running a few of its documents.
+/// Time, memory and disk of a job, extrapolated from runs of a few of its documents.
 struct JobEstimate {
   Index documents = 0;
   Index shortest = 0, longest = 0;  ///< tokens of a document

@@ -34,7 +34,8 @@ class ResumeFile {
   /// @throws IoError if the disk refuses; the file is then what it was
   void keep(Index documents, const std::function<void(ByteWriter&)>& sums);
 
-  /// Removes the file, if there is one: the result is written, or another run would fail as this one did.
+  /// Removes the file, if there is one, once the result is written, or if a resumed run would fail in the
+  /// same way.
   void remove();
 
  private:

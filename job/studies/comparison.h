@@ -17,7 +17,7 @@ struct ComparisonOptions {
   int threads = 0;  ///< 0: one per core; changes no digit
 };
 
-/// What is said of a difference.
+/// The verdict on a difference.
 enum class ChangeVerdict : std::uint8_t {
   within,       ///< not beyond the interval
   beyond,       ///< beyond it
@@ -75,7 +75,7 @@ struct Comparison {
   [[nodiscard]] std::vector<Index> order() const;
 };
 
-/// Which heads differ between two results, by how much, and whether beyond what other documents would do.
+/// Which heads differ between two results, by how much, and whether by more than other documents would.
 ///
 ///     D_d[t] = attention summed along a diagonal / (T_d - |t|)                                  (1)
 ///     changed at t:  mean second D[t] - mean first D[t]  has a band that leaves 0 out            (2)

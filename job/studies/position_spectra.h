@@ -31,7 +31,7 @@ struct ModelSpectrum {
 std::vector<ModelSpectrum> position_spectra(const std::vector<std::filesystem::path>& models,
                                             const PositionSpectraOptions& options = {});
 
-/// What a model is called beside others: the name of its folder.
+/// The name of a model in a comparison: that of its folder.
 std::string model_name(const std::filesystem::path& model);
 
 }  // namespace headwave

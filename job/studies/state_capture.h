@@ -32,8 +32,8 @@ class CapturedParts {
   /// @throws Error as StateWriter; IoError if the disk has no room for parts and file together: they stay
   void finish(const Attributes& provenance);
 
-  /// Removes the parts and the resume file: the states are in the file, or another run would fail as this one
-  /// did.
+  /// Removes the parts and the resume file, once the file is complete, or if a resumed run would fail in the
+  /// same way.
   void remove_all();
 
  private:

@@ -35,12 +35,12 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         text: a text as str, or a file as pathlib.Path, cut into documents
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
         ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
-        states: stored states, queries and keys or attention (docs/stored-states.md): a file, an array, or a dict of
+        states: stored states, queries and keys or attention (docs/inputs.md): a file, an array, or a dict of
             arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
         images: a folder of image files, or a list of files, images of Pillow or arrays, for a model of images: prepared by the
-            checkpoint's own processor of transformers (docs/images.md)
+            checkpoint's own processor of transformers (docs/inputs.md)
         features: images or sounds that are prepared: a file, or arrays by name, as processors of transformers return them
-            (docs/images.md, docs/sound.md)
+            (docs/inputs.md)
         random_tokens: so many random tokens, twice, in every document
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read

@@ -1,4 +1,4 @@
-"""What other programs call hidden states, queries, keys and attention, in the names of docs/stored-states.md."""
+"""What other programs call hidden states, queries, keys and attention, in the names of docs/inputs.md."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _named(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         return {"hidden_states": value}
     if not value:
-        raise FormatError("states: an empty dict, or a closed file; expected arrays by name, as in docs/stored-states.md")
+        raise FormatError("states: an empty dict, or a closed file; expected arrays by name, as in docs/inputs.md")
     if any(isinstance(name, str) and _HOOK.fullmatch(name) for name in value):
         return _hooked(value, settings)
     # A file of h5py holds the numbers beside the arrays as its attributes.

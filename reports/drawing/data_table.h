@@ -10,7 +10,7 @@
 
 namespace headwave {
 
-/// What stands in one cell: a number, a count or a text.
+/// The content of one cell: a number, a count or a text.
 struct Cell : std::variant<double, Index, std::string> {
   Cell(std::floating_point auto number) : variant(static_cast<double>(number)) {}  // NOLINT: implicit, rows are lists
   Cell(std::integral auto count) : variant(static_cast<Index>(count)) {}           // NOLINT: as above
@@ -25,7 +25,7 @@ class DataTable {
   explicit DataTable(std::vector<std::string> columns);
 
   /// @param cells  one per column
-  /// @throws ShapeError if their number is another
+  /// @throws ShapeError if there are not as many cells as columns
   void add_row(std::vector<Cell> cells);
 
   /// Appends the rows of a table with the same columns.

@@ -21,8 +21,8 @@ struct FigureStyle {
   std::string palette = "viridis";  ///< of palette_names()
 };
 
-/// A width as people say it: "column" of a journal with two 3.4 inches, "page" 7, "slide" 12, or a number of inches
-/// from 2 to 40.
+/// Reads a width: "column" (3.4 inches, a column of a two-column journal), "page" (7), "slide" (12), or a
+/// number of inches from 2 to 40.
 /// @returns nothing for other words
 std::optional<double> figure_width(std::string_view words);
 

@@ -101,8 +101,8 @@ struct Tics {
   std::vector<Tic> named = {};                              ///< if there are any, only these
   Numbers numbers = Numbers::aligned;
   double points = 0.0;  ///< size of letters; 0: as elsewhere
-  double away = 0.0;    ///< letters by which names are moved from the axis; below
-                        ///< 0 towards it
+  double away = 0.0;    ///< distance of names from the axis in letters;
+                        ///< below 0: towards it
   bool upward = false;  ///< read from below
 };
 

@@ -31,7 +31,7 @@ struct FarFinding {
   std::string source;  ///< of the peak there: "position", "other", "unknown"
 };
 
-/// What a result says of one head. Numbers that it does not have are NaN, texts empty.
+/// The findings about one head. Missing numbers are NaN, missing texts empty.
 struct HeadFinding {
   HeadName name;
   double offset = 0;             ///< tokens; NaN: undefined

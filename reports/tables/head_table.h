@@ -26,8 +26,8 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
 /// The headers of columns that the table beside measured offsets omits, since they are undefined for every head.
 std::vector<std::string> undefined_predictions(const Result& result);
 
-/// How many heads each prediction agrees with, of those that predict any offset, beside what always predicting the same
-/// one would reach.
+/// How many heads each prediction agrees with, beside the count for always naming the same offset.
+/// Predictions without any offset are omitted.
 /// @returns no columns if the result does not say
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> agreement_columns(const Result& result);

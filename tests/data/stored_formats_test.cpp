@@ -265,7 +265,7 @@ TEST_CASE("a map of stored states says what is wrong with it") {
     CHECK_THROWS_WITH(read_array_map(write(folder, "m.toml", text)),
                       ContainsSubstring("m.toml") && ContainsSubstring(problem));
   };
-  refuse("states = 3", "'states' should be a name, as text; docs/stored-states.md explains the keys");
+  refuse("states = 3", "'states' should be a name, as text; docs/inputs.md explains the keys");
   refuse("heads = 2", "'states' should be the name of a dataset");
   refuse("queries = 'q'", "'keys' should be given beside the other");
   refuse("[states]\naxes = 'token,width'", "[states]: 'name' should be the name of a dataset");

@@ -11,41 +11,48 @@ import json
 import pathlib
 import sys
 
-# Settings whose value a golden's line shows where they are there: what it traps.
-SHOWN = ("head_dim num_key_value_heads sliding_window window_size local_attention layer_types attention_types "
-         "no_rope_layers rotary_dim rope_parameters use_parallel_residual do_layer_norm_before attn_logit_softcapping "
-         "final_logit_softcapping query_pre_attn_scalar embedding_multiplier residual_multiplier attention_multiplier "
-         "logits_scaling embedding_size enable_bias attention_bias image_size patch_size qkv_bias "
-         "_remove_final_layer_norm use_sliding_window pos_att_type max_relative_positions position_buckets "
-         "num_mel_bins max_source_positions max_target_positions scale_embedding share_att_key norm_rel_ebd position_biased_input").split()
-
 HEAD = """# Families
 
-Families that `config.json` names, each checked against transformers' eager attention on tiny random checkpoints
-(`tests/golden/families`, made by `make_families.py`, which names the versions), on 7 and on 24 tokens; those of images
-(`make_vision.py`) on two images, those of sound (`make_speech.py`) on two spectra. Weights are large enough that attention is far from uniform. Tests ask for 1e-5 in attention and
-1e-4 of the rms in hidden states and logits; the table holds the largest difference that was measured. Made by `tests/golden/make_families_page.py`; edit that.
+Model families that headwave knows by `config.json`. Any other checkpoint needs a [map](model-map.md).
 
-What is not followed is refused by name: quantised weights, rotary scalings other than default, linear, dynamic, llama3 and
-yarn (so Phi-3's longrope), OPT with `word_embed_proj_dim` unlike `hidden_size` (OPT-350m) or norms without weights, ALBERT
-with groups of layers, Qwen and SmolLM3 whose layers have a window while the switch is off, Gemma that looks both ways,
-DeBERTa with a convolution (v2 xlarge) or with other terms than c2p and p2c,
-NomicBERT with experts or without a gate,
-Gemma 3 with images, images of another size than a ViT was trained
-on (position tables are not interpolated), and model types that are not in the table.
+| `model_type` | stack |
+|---|---|
+| bert, roberta, xlm-roberta, camembert, distilbert | encoder, post-norm, learned positions |
+| electra, albert | the same with narrower, projected words; ALBERT's layers share their weights |
+| deberta, deberta-v2 (also DeBERTa 3) | encoder, post-norm; queries and keys are compared with vectors of relative positions |
+| nomic_bert | encoder, post-norm, rotary positions, gated feed-forward |
+| modernbert | encoder, pre-norm, rotary positions, local and global layers |
+| gpt2 | causal, pre-norm, learned positions |
+| bloom | causal, pre-norm, linear biases (ALiBi) |
+| openai-gpt | causal, post-norm, learned positions |
+| opt | causal, pre- or post-norm, learned positions from row 2 |
+| gpt_neo | causal, pre-norm, learned positions, unscaled scores, local layers |
+| gptj | causal, attention beside feed-forward, neighbouring channels rotate |
+| gpt_neox (Pythia) | causal, attention beside feed-forward or not, part of a head's channels rotates |
+| llama, mistral, qwen2, phi3 | causal, pre-norm (RMS), rotary positions, shared key-value heads, gated feed-forward, windows |
+| qwen3, olmo2 | the same with norms of queries and keys |
+| gemma, gemma2, gemma3_text | the same with norms that multiply by 1 + weight, scaled words, soft caps, local layers |
+| granite, smollm3 | the same with multipliers; with layers without rotation |
+| t5, mt5 | encoder and decoder, pre-norm (RMS), relative buckets |
+| bart, marian | encoder and decoder, post-norm, learned positions or sinusoids |
+| vit, deit | [images](inputs.md#images) |
+| whisper | [sound](inputs.md#sound) |
 
-| golden | model type | attention | states | logits | settings |
-|---|---|---|---|---|---|
+Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json` or SentencePiece's files, Marian's included. Other steps are refused by name; such a model
+takes `--ids`.
+
+Refused by name: quantised weights; rotary scalings other than default, linear, dynamic, llama3 and yarn (so Phi-3's longrope); OPT-350m's
+projected words; ALBERT with groups of layers; Qwen and SmolLM3 with windows although the switch is off; bidirectional Gemma; DeBERTa with a convolution
+(v2 xlarge) or terms other than c2p and p2c; NomicBERT with experts or without a gate; Gemma 3 with images; images of another size than the ViT's.
+
+## Measured
+Each family is checked against transformers' eager attention on tiny random checkpoints (`tests/golden/families`), on 7 and on 24 tokens, two images or two
+spectra. Tests ask for 1e-5 in attention and 1e-4 of the rms in states and logits. The table holds the largest difference measured. It is made by
+`tests/golden/make_families_page.py`.
+
+| golden | model type | attention | states | logits |
+|---|---|---|---|---|
 """
-
-
-def shown(config):
-    parts = []
-    for key in SHOWN:
-        value = config.get(key)
-        if value is not None and value is not False:
-            parts.append(f"`{key}` " + json.dumps(value).replace('"', ""))
-    return "; ".join(parts)
 
 
 def main(measured, page):
@@ -59,8 +66,7 @@ def main(measured, page):
         config = json.loads((folder / "config.json").read_text())
         weights, states, logits = largest[folder.name]
         said = f"{logits:.1e}" if logits else "none"  # a checkpoint without a head
-        rows.append(f"| {folder.name} | {config['model_type']} | {weights:.1e} | {states:.1e} | {said} | "
-                    f"{shown(config)} |")
+        rows.append(f"| {folder.name} | {config['model_type']} | {weights:.1e} | {states:.1e} | {said} |")
     pathlib.Path(page).write_text(HEAD + "\n".join(rows) + "\n")
 
 
