@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array former_figures{"weighted_profile", "score_centroids", "score_shares"};  // of versions before
+constexpr std::array former_figures{"weighted_profile", "score_centroids", "score_shares",
+                                    "delay_spectrum",   "source_table",    "offset_by_query"};  // of versions before
 constexpr std::array figure_endings{".pdf", ".svg", ".png", ".tsv", ".txt", ".tex"};
 
 /// Where a result came from; nothing if the file is not a result.

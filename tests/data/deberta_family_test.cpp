@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "../../data/models/model_directory.h"
 #include "../../data/models/families.h"
+#include "../../data/models/model_directory.h"
 #include "../catch.h"
 #include "edited_model.h"
 #include "test_files.h"

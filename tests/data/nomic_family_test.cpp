@@ -1,5 +1,5 @@
-#include "../../data/models/model_directory.h"
 #include "../../data/models/families.h"
+#include "../../data/models/model_directory.h"
 #include "../catch.h"
 #include "edited_model.h"
 #include "test_files.h"
