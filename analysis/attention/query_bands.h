@@ -148,7 +148,7 @@ struct BandPeak {
 
 struct BandPeakOptions {
   Index reach = 64;            ///< |t| from which on peaks are looked for, in tokens
-  double level = 0.01;         ///< chance that a head which prefers no offset there shows one, in any of its bands
+  double level = 0.01;         ///< chance that a head without preferred far offsets shows one in any band
   double least_excess = 0.01;  ///< share of the band's attention below which an offset is no peak
   Index apart = 8;             ///< a peak is the largest excess within this many tokens on either side
   Index most = 3;              ///< peaks of one band, the largest first

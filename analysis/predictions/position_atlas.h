@@ -62,13 +62,13 @@ struct PositionKernel {
 ///
 ///     other R^2 = sum_{t != 0} n_t kernel[t]^2 / (|F|^2 - T kernel[0]^2)                        (4)
 ///
-/// with Toep F the matrix of diagonal means. A high R^2 says that position enters as offset. It is read
-/// against its null: the same with W_K turned by random rotations of the residual stream, so that the key
-/// side reads other directions with the same gains; not against 0, since slow waves alone score high. With
-/// W_K = Q R such a rotation is a random orthonormal frame in the place of Q. (4) leaves out what every
-/// position shares with itself: a head that reads the same on both sides has that even where positions are in
-/// no order at all. F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A, B (T x d_head),
-/// its diagonals are cross-correlations, by FFT.
+/// with Toep F the matrix of diagonal means. A high R^2 says that position enters as offset. It must be
+/// compared with its null, not with 0, since slow waves alone score high: the null turns W_K by random
+/// rotations of the residual stream, so that the key side reads other directions with the same gains. With
+/// W_K = Q R such a rotation is a random orthonormal frame in the place of Q. (4) leaves out the diagonal: a
+/// head that reads the same directions on both sides scores there even where positions have no order at all.
+/// F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A, B (T x d_head), its diagonals are
+/// cross-correlations, by FFT.
 ///
 /// (1) is without biases, as published; b_Q adds the same b_Q . k_j to every row, which `key_only_share`
 /// tells and `with_bias` has, its mean over the keys taken away like everything else's.
@@ -84,7 +84,7 @@ struct PositionAtlasOptions {
   std::vector<Index> layers;  ///< that are looked at, ascending; empty: all
   Index length = 0;           ///< T, the first so many positions; 0: those that were trained (trained_rows.h)
   Index reach = 64;           ///< offsets are predicted among |t| <= reach, in tokens
-  WordChances words;          ///< that positions are averaged over; without ids every word of the model alike
+  WordChances words;          ///< words to average positions over; without ids: all words equally
   PositionNullOptions null;
   double least_times = 2;  ///< a prediction's weight is at least so many times chance: below it attention, being nearly
                            ///< the same everywhere, need not land there
@@ -141,7 +141,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
 /// Fields position_atlas/...; only the first two, undefined with the reason, where there is no atlas.
 std::vector<Field> describe(const PositionAtlas& atlas);
 
-/// The kernel of a position term by itself, position_term/kernel (head, kernel_offset); none where there is
+/// The kernel of a position term by itself, position_term/kernel (head, offset); none where there is
 /// no term.
 std::vector<Field> position_term_fields(const Stack& stack, Index reach);
 

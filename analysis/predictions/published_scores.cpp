@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include "../../core/algebra/product.h"

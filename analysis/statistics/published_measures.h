@@ -26,7 +26,7 @@ double mean_with_offset(const Vector& offset, const Vector& value);
 ///
 ///     1/rows #{ h : #{ k : share[h, k] > 0 } <= few }                                         (1)
 ///
-/// With many documents a single one in a third cluster is enough to leave a head out.
+/// With many documents, a single document in a third cluster excludes a head.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.1 and figure 1: the 100 vectors of every head fall in 1 or 2 of 6.
 /// @param shares  (rows, k)  share of a head's documents in each cluster, as HeadClusters::shares

@@ -99,9 +99,8 @@ StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options)
           ->group(group);
   added.states_map =
       command
-          .add_option(
-              "--states-map", options.states.map,
-              "TOML file that says which arrays are states, queries, keys, attention, ids (docs/inputs.md)")
+          .add_option("--states-map", options.states.map,
+                      "TOML file that says which arrays are states, queries, keys, attention, ids (docs/inputs.md)")
           ->type_name("FILE")
           ->group(group);
   added.apply_norm = command

@@ -36,7 +36,7 @@ struct WordChance {
   double probability = 0;
 };
 
-/// The likeliest words, most likely first; of equally likely ones the lower id first.
+/// The likeliest words, most likely first; ties go to the lower id.
 /// @param chances  (vocabulary)
 /// @param count    how many; fewer where the vocabulary is smaller
 std::vector<WordChance> likeliest(const Vector& chances, Index count);

@@ -45,10 +45,10 @@ struct AccountProfiles {
 };
 
 AccountProfiles account_profiles_of(const Result& result) {
-  AccountProfiles profiles{coordinates(result.at(profile_name), "account_offset"),
-                           doubles_of(result, profile_name, {"layer", "head", "account_offset"}),
-                           doubles_of(result, uniform_name, {"layer", "head", "account_offset"}),
-                           doubles_of(result, dealt_name, {"term", "layer", "head", "account_offset"}),
+  AccountProfiles profiles{coordinates(result.at(profile_name), "offset"),
+                           doubles_of(result, profile_name, {"layer", "head", "offset"}),
+                           doubles_of(result, uniform_name, {"layer", "head", "offset"}),
+                           doubles_of(result, dealt_name, {"term", "layer", "head", "offset"}),
                            doubles_of(result, part_name, {"cause", "layer", "head"}),
                            doubles_of(result, strength_name, {"layer", "head"})};
   if (profiles.offsets.size() < 3 || profiles.dealt.size() != terms * profiles.measured.size() ||

@@ -23,7 +23,7 @@ constexpr const char *centroid_name = "head_cluster/centroid", *cluster_share_na
 constexpr double pie_radius = 0.42;  // of the distance between two pies
 
 const std::vector<double>& centroids_of(const Result& result) {
-  return doubles_of(result, centroid_name, {"cluster", "window_offset"});
+  return doubles_of(result, centroid_name, {"cluster", "offset"});
 }
 
 /// What stands beside a cluster's number: the offset of its peak, "none" if it prefers no offset.
@@ -43,7 +43,7 @@ std::size_t shown_offsets(const Result& result, const std::vector<double>& centr
 GnuplotFigure draw_cluster_centroids(const Result& result, const FigureOptions& options) {
   const auto& centroids = centroids_of(result);
   const auto& mass = doubles_of(result, "head_cluster/mass", {"cluster"});
-  const auto offsets = coordinates(result.at(centroid_name), "window_offset");
+  const auto offsets = coordinates(result.at(centroid_name), "offset");
   const auto clusters = whole_coordinates(result.at(centroid_name), "cluster");
   const auto peaks = cluster_peaks(result);
   const auto preferences = cluster_preferences(result);
@@ -206,7 +206,7 @@ std::string no_preference(const Result& result, const FigureOptions& /*options*/
 
 std::vector<double> cluster_peaks(const Result& result) {
   const auto& centroids = centroids_of(result);
-  const auto offsets = static_cast<std::size_t>(result.at(centroid_name).axis("window_offset").size());
+  const auto offsets = static_cast<std::size_t>(result.at(centroid_name).axis("offset").size());
   if (offsets % 2 == 0)
     throw ShapeError(fmt::format("{}: {} offsets; expected one for each of -window .. window", centroid_name, offsets));
   std::vector<double> peaks;

@@ -104,9 +104,9 @@ void add_carried(Page& page, Panel& panel, bool above, const CarriedWaves& carri
 
 GnuplotFigure draw_carried_waves(const Result& result, const FigureOptions& options) {
   const Field& field = result.at(carried_weight_name);
-  const CarriedWaves carried{doubles_of(result, carried_weight_name, {"condition", "carried_head", "carried_offset"}),
-                             doubles_of(result, carried_sum_name, {"condition", "carried_head", "carried_offset"}),
-                             coordinates(field, "carried_offset"), labels_of(field, "condition"),
+  const CarriedWaves carried{doubles_of(result, carried_weight_name, {"condition", "carried_head", "offset"}),
+                             doubles_of(result, carried_sum_name, {"condition", "carried_head", "offset"}),
+                             coordinates(field, "offset"), labels_of(field, "condition"),
                              labels_of(field, "carried_head").size()};
   PanelFlow flow{.grid = {.panel = {2.0, 3.3}, .gap = {0.5, 0.7}, .margin = {.left = 0.7, .right = 0.16, .top = 0.6}},
                  .in_row = carried.heads,

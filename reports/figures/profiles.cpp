@@ -218,30 +218,30 @@ GnuplotFigure draw_offset_profile(const Result& result, const FigureOptions& opt
 }
 
 GnuplotFigure draw_word_profile(const Result& result, const FigureOptions& options) {
-  (void)doubles_of(result, "word_atlas/profile", {"layer", "head", "account_offset"});
+  (void)doubles_of(result, "word_atlas/profile", {"layer", "head", "offset"});
   Profiles profiles{result.at("word_atlas/profile"),
-                    "account_offset",
+                    "offset",
                     "predicted_weight",
                     "predicted_offset",
                     "predicted weight",
                     "predicted offset"};
-  profiles.marked = doubles_of(result, "word_atlas/offset", {"layer", "head"});
+  profiles.marked = doubles_of(result, "word_atlas/predicted_offset", {"layer", "head"});
   return draw_profiles(profiles, result, options);
 }
 
 GnuplotFigure draw_position_kernel(const Result& result, const FigureOptions& options) {
-  constexpr const char* weight_name = "position_atlas/weight";
-  (void)doubles_of(result, "position_atlas/kernel", {"layer", "head", "kernel_offset"});
-  Profiles profiles{result.at("position_atlas/kernel"), "kernel_offset",    "mean_score", "predicted_offset",
+  constexpr const char* weight_name = "position_atlas/predicted_weight";
+  (void)doubles_of(result, "position_atlas/kernel", {"layer", "head", "offset"});
+  Profiles profiles{result.at("position_atlas/kernel"), "offset",           "mean_score", "predicted_offset",
                     "mean score by position",           "predicted offset", 32,           true};
-  profiles.marked = doubles_of(result, "position_atlas/offset", {"layer", "head"});
+  profiles.marked = doubles_of(result, "position_atlas/predicted_offset", {"layer", "head"});
   if (result.find(weight_name) != nullptr) {
     profiles.number = doubles_of(result, weight_name, {"layer", "head"});
     profiles.number_name = "share of attention that the maximum gets";
   }
   // Above layer 0 the weights are a proxy: where random words predict, it is no prediction.
   const FieldHeads heads = field_heads(profiles.field);
-  if (result.find("word_atlas/offset") != nullptr)
+  if (result.find("word_atlas/predicted_offset") != nullptr)
     for (std::size_t row = 0; row < std::min(heads.size(), profiles.marked.size()); ++row)
       if (heads[row].layer > 0) profiles.marked[row] = std::nan("");
   return draw_profiles(profiles, result, options);
@@ -272,7 +272,7 @@ FigureKind offset_profile_figure() {
 FigureKind word_profile_figure() {
   return {
       .name = "word_profile",
-      .fields = {"word_atlas/profile", "word_atlas/offset"},
+      .fields = {"word_atlas/profile", "word_atlas/predicted_offset"},
       .caption =
           "Mean attention weight that documents of random words predict at each offset t = key position minus query "
           "position, for every head, or the strongest heads if a page holds no more: from mean queries and keys, "
@@ -286,8 +286,8 @@ FigureKind word_profile_figure() {
 
 FigureKind position_kernel_figure() {
   return {.name = "position_kernel",
-          .fields = {"position_atlas/kernel", "position_atlas/offset"},
-          .extras = {"position_atlas/weight", "word_atlas/offset"},
+          .fields = {"position_atlas/kernel", "position_atlas/predicted_offset"},
+          .extras = {"position_atlas/predicted_weight", "word_atlas/predicted_offset"},
           .caption =
               "What every head, or the strongest heads if a page holds no more, would do by its weights alone: mean "
               "score at each offset t = key position minus query position, of positions averaged over words, with what "

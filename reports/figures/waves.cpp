@@ -246,7 +246,7 @@ Line component_line(std::size_t column) {
 
 /// What both parts of a head's panel draw: the sum, and the columns of the largest gains.
 DataTable covariance_table(const WeightedSums& sums, const LoudColumns& columns, const ChosenHead& head) {
-  std::vector<std::string> names{"layer", "head", "lag", "weighted_centred", "weighted_centred_by_T"};
+  std::vector<std::string> names{"layer", "head", "offset", "weighted_centred", "weighted_centred_by_T"};
   for (std::size_t j = 0; j < columns.shown; ++j)
     names.push_back(fmt::format("correlation_{:g}", columns.components[j]));
   DataTable table(names);
@@ -305,7 +305,7 @@ void add_covariances(Page& page, Panel& above, Panel& below, const WeightedSums&
 
 GnuplotFigure draw_cross_covariance(const Result& result, const FigureOptions& options) {
   const WeightedSums sums = weighted_sums(result);
-  LoudColumns columns{doubles_of(result, correlation_name, {"layer", "head", "component", "lag"}),
+  LoudColumns columns{doubles_of(result, correlation_name, {"layer", "head", "component", "offset"}),
                       coordinates(result.at(correlation_name), "component")};
   columns.shown = std::min(columns.components.size(), most_components);
   PanelFlow flow{.grid = {.panel = {options.heads.size() == 1 ? 3.6 : 2.05, 1.95},
@@ -344,9 +344,9 @@ std::size_t WeightedSums::peak(std::size_t row) const {
 }
 
 WeightedSums weighted_sums(const Result& result) {
-  const auto& values = doubles_of(result, covariance_name, {"layer", "head", "lag"});
+  const auto& values = doubles_of(result, covariance_name, {"layer", "head", "offset"});
   const Field& field = result.at(covariance_name);
-  return {field_heads(field).size(), coordinates(field, "lag"), &values,
+  return {field_heads(field).size(), coordinates(field, "offset"), &values,
           std::max(1.0, attribute_number(field.attributes, "length", 1))};
 }
 

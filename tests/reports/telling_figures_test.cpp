@@ -47,7 +47,7 @@ TEST_CASE("carried waves: sums are parts of the largest as the model is, up or d
   Result result = sample::result();
   const auto& sums = result.at("carried_waves/weighted").doubles();
   const Field& field = result.at("carried_waves/weighted");
-  const auto offsets = static_cast<std::size_t>(field.axis("carried_offset").size());
+  const auto offsets = static_cast<std::size_t>(field.axis("offset").size());
   double largest = 0;
   for (std::size_t t = 0; t < offsets; ++t) largest = std::max(largest, std::abs(sums[t]));
   std::size_t seen = 0;
@@ -115,7 +115,7 @@ TEST_CASE("offsets beyond a panel are pointed to") {
   CHECK(pointed_offset(-16, 16) == "−16");
   CHECK(pointed_offset(17, 16) == "+17 →");
   Result result = sample::result();
-  auto& predicted = values_of(result, "position_atlas/offset");
+  auto& predicted = values_of(result, "position_atlas/predicted_offset");
   predicted[0] = 40;
   const std::string kernels = position_kernel_figure().draw(result, {}).script();
   CHECK(count_of(kernels, "\"+40 →\"") == 1);

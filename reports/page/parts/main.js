@@ -9,7 +9,7 @@ import { Store } from "./store.js";
 import { HeadTable } from "./table.js";
 
 const measureKey = (measure) => `${measure.name}:${measure.part}`;
-const firstMeasures = ["measured_offset/offset:all", "measured_offset/weight:all", "word_atlas/offset:", "position_atlas/offset:", "position_atlas/estimate:", "change/profile:"];
+const firstMeasures = ["measured_offset/offset:all", "measured_offset/weight:all", "word_atlas/predicted_offset:", "position_atlas/predicted_offset:", "position_atlas/estimate:", "change/profile:"];
 
 function trouble(text) {
   const box = document.getElementById("trouble");
