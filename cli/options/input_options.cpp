@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "../../data/files/input_text.h"
-#include "../../data/files/text_encoding.h"
 #include "../../data/sources/state_documents.h"
 #include "../../data/sources/text_documents.h"
 #include "../../job/inputs/job_input.h"

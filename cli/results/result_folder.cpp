@@ -9,11 +9,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/bytes/append.h"
+#include "../../core/bytes/bytes.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
-#include "../../data/results/value_digest.h"
+#include "../../data/results/result_layout.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/sealed_file.h"
 #include "../../reports/drawing/gnuplot.h"

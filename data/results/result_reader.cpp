@@ -8,13 +8,12 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
 #include "result_file.h"
 #include "result_layout.h"
-#include "value_digest.h"
 
 namespace headwave {
 

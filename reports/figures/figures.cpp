@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/bytes/append.h"
+#include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
 #include "../../core/fields/field_reader.h"
@@ -54,8 +54,18 @@ std::string names_of(const std::vector<const FigureKind*>& kinds) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Whether a name asks for a figure: its own name, or that of a group of Fields whose figures are called otherwise.
+bool asks_for(const std::string& name, const FigureKind& kind) {
+  if (std::ranges::find(figure_kinds(), name, &FigureKind::name) != figure_kinds().end()) return name == kind.name;
+  return std::ranges::any_of(kind.fields, [&](const std::string& field) { return field.starts_with(name + "/"); });
+}
+
+bool asks_for(const std::vector<std::string>& names, const FigureKind& kind) {
+  return std::ranges::any_of(names, [&](const std::string& name) { return asks_for(name, kind); });
+}
+
 void require_kind(const std::string& name, const std::vector<const FigureKind*>& drawable) {
-  if (std::ranges::find(drawable, name, &FigureKind::name) != drawable.end()) return;
+  if (std::ranges::any_of(drawable, [&](const FigureKind* kind) { return asks_for(name, *kind); })) return;
   std::vector<std::string> known;
   for (const FigureKind& kind : figure_kinds()) {
     if (kind.name == name)
@@ -107,8 +117,7 @@ std::vector<const FigureKind*> kinds_of(const Result& result, const FigureOption
     if (has_fields(kind, result) && why_undefined(kind, result).empty()) kinds.push_back(&kind);
   for (const std::string& name : options.only) require_kind(name, kinds);
   std::erase_if(kinds, [&](const FigureKind* kind) {
-    return options.only.empty() ? !why_undrawn(*kind, result, options).empty()
-                                : std::ranges::find(options.only, kind->name) == options.only.end();
+    return options.only.empty() ? !why_undrawn(*kind, result, options).empty() : !asks_for(options.only, *kind);
   });
   return kinds;
 }

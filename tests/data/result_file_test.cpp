@@ -17,7 +17,6 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/hdf5/hdf5_handle.h"
 #include "../../data/results/result_layout.h"
-#include "../../data/results/value_digest.h"
 #include "../catch.h"
 #include "test_files.h"
 

@@ -276,6 +276,18 @@ TEST_CASE("figures: those asked for are drawn, and what is none, or not in the r
                     ContainsSubstring("the figure offset_profile needs ") && ContainsSubstring("it can be drawn as "));
 }
 
+TEST_CASE("figures: the name of a group asks for its figures, where no figure has that name") {
+  const Result result = sample::result();
+  const auto names = [&](const std::string& asked) {
+    std::vector<std::string> found;
+    for (const FigureKind* kind : kinds_of(result, {.only = {asked}})) found.push_back(kind->name);
+    return found;
+  };
+  CHECK(names("offset_trace") == std::vector<std::string>{"offset_profile"});
+  CHECK(names("head_cluster") == std::vector<std::string>{"cluster_centroids", "cluster_shares", "cluster_sweep"});
+  CHECK(names("attention_map") == std::vector<std::string>{"attention_map"});
+}
+
 TEST_CASE("figures: extras are not needed") {
   for (const FigureKind& one : figure_kinds()) {
     Result result = sample::result();
