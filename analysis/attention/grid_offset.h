@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../core/attention/probe.h"
-#include "../../core/model/patch_grid.h"
+#include "../../core/model/embedding.h"
 #include "measured_offset.h"
 
 namespace headwave {

@@ -10,7 +10,6 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/trained_rows.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {

@@ -6,14 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/algebra/random_frame.h"
-#include "../../core/algebra/thin_qr.h"
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
-#include "../../core/model/embedding_means.h"
 #include "../../core/model/layer_positions.h"
-#include "../../core/model/trained_rows.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/process/threads.h"

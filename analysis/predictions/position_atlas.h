@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/model/model.h"
 #include "../../core/model/random_documents.h"
@@ -82,7 +82,7 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
 
 struct PositionAtlasOptions {
   std::vector<Index> layers;  ///< that are looked at, ascending; empty: all
-  Index length = 0;           ///< T, the first so many positions; 0: those that were trained (trained_rows.h)
+  Index length = 0;           ///< T, the first so many positions; 0: those that were trained (layer_positions.h)
   Index reach = 64;           ///< offsets are predicted among |t| <= reach, in tokens
   WordChances words;          ///< words to average positions over; without ids: all words equally
   PositionNullOptions null;
@@ -122,7 +122,7 @@ struct PositionAtlas {
 ///                 + [t = 0] scale tr(W_Q^T C W_K)                                              (1)
 ///
 /// P the positions averaged over words through the layer's norms, C the covariance of words there
-/// (core/model/embedding_means.h): a token shares its word with itself alone, the self term. In layer 0 that
+/// (core/model/layer_positions.h): a token shares its word with itself alone, the self term. In layer 0 that
 /// is what scores are on average; above it a proxy, since the blocks between have changed positions and
 /// words. Without word embeddings P is position_kernel()'s and there is no self term. Under a causal mask
 /// only offsets t <= 0 are predicted.

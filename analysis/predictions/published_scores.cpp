@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/algebra/symmetric_eigen.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/process/threads.h"

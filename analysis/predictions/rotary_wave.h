@@ -3,10 +3,10 @@
 #include <tuple>
 #include <vector>
 
+#include "../../core/attention/position_term.h"
 #include "../../core/attention/probe.h"
-#include "../../core/attention/rotary_term.h"
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/numbers/fft.h"
 #include "../pass/analysis_kind.h"
 #include "../statistics/false_discovery.h"

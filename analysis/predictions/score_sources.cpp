@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
@@ -77,7 +77,7 @@ struct SourceWork {
   bool earlier = false;  ///< attention of earlier layers by head, for the chosen heads
   Stretch stretch;
   std::vector<StretchLayer> sums;          ///< of the grid's layers, over all documents of the site's length
-  Index all = 0;                           ///< how many those are
+  Index all = 0;                           ///< number of these documents
   std::vector<std::vector<Index>> chosen;  ///< heads of each layer of the grid
 
   [[nodiscard]] bool by_head() const {

@@ -58,7 +58,7 @@ std::string one_of(const std::vector<AnalysisKind::Of>& kinds) {
 }
 
 const AnalysisKind& analysis_named(const std::string& given) {
-  const std::string name = given == "phase_rotation" ? "phase_delay" : given;  // its name up to 2026
+  const std::string name = given == "phase_rotation" ? "phase_delay" : given;  // as in older job files
   std::vector<std::string> known;
   for (const AnalysisKind* kind : listed_analyses()) {
     if (kind->name == name) return *kind;

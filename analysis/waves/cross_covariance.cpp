@@ -7,7 +7,6 @@
 #include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/lagged_sums.h"
-#include "../../core/numbers/pair_sums.h"
 
 namespace headwave {
 

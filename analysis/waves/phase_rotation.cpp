@@ -9,9 +9,8 @@
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/algebra/thin_qr.h"
-#include "../../core/algebra/thin_svd.h"
 #include "../../core/numbers/random.h"
 
 namespace headwave {

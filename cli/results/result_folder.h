@@ -88,6 +88,9 @@ std::string seen_head_table(const Result& result);
 void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
                   const ResultTable& table = seen_head_table);
 
+/// Says which figures are not drawn though the result has their numbers, and why: a line for each reason.
+void say_undrawn(const Result& result, const FigureOptions& options);
+
 /// Writes results and shows them.
 void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options);
 

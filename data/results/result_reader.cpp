@@ -8,13 +8,12 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
 #include "result_file.h"
 #include "result_layout.h"
-#include "value_digest.h"
 
 namespace headwave {
 
@@ -30,10 +29,9 @@ constexpr std::array old_fields{OldName{"position_atlas/predicted_offset", "posi
                                 OldName{"word_atlas/predicted_weight", "word_atlas/predicted_weight"},
                                 OldName{"phase_delay/predicted_offset", "phase_delay/predicted_offset"},
                                 OldName{"delay_spectrum/predicted_offset", "delay_spectrum/predicted_offset"}};
-constexpr std::array old_axes{OldName{"offset", "offset"}, OldName{"offset", "offset"},
-                              OldName{"offset", "offset"},  OldName{"offset", "offset"},
-                              OldName{"offset", "offset"},  OldName{"offset", "offset"},
-                              OldName{"offset", "offset"},       OldName{"offset", "offset"}};
+constexpr std::array old_axes{OldName{"offset", "offset"}, OldName{"offset", "offset"}, OldName{"offset", "offset"},
+                              OldName{"offset", "offset"}, OldName{"offset", "offset"}, OldName{"offset", "offset"},
+                              OldName{"offset", "offset"}, OldName{"offset", "offset"}};
 
 template <std::size_t count>
 std::string current_name(const std::array<OldName, count>& names, const std::string& name) {

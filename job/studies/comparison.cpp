@@ -23,7 +23,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/field_reader.h"
 #include "../../core/fields/fields.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {

@@ -17,7 +17,6 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/hdf5/hdf5_handle.h"
 #include "../../data/results/result_layout.h"
-#include "../../data/results/value_digest.h"
 #include "../catch.h"
 #include "test_files.h"
 
@@ -513,8 +512,8 @@ TEST_CASE("result file: Fields and axes of older files are read by the names tha
   Result old;
   for (const std::string prefix : {"", "checkpoints_"}) {
     old.fields.push_back(make_field(prefix + "position_atlas/predicted_offset", heads, "token", "", {1, 2}));
-    old.fields.push_back(make_field(prefix + "position_atlas/kernel",
-                                    {head_axis(2), offset_axis("offset", -1, 0)}, "1", "", {1, 2, 3, 4}));
+    old.fields.push_back(make_field(prefix + "position_atlas/kernel", {head_axis(2), offset_axis("offset", -1, 0)}, "1",
+                                    "", {1, 2, 3, 4}));
   }
   old.fields.push_back(make_field("cross_covariance/weighted", {offset_axis("offset", 0, 1)}, "1", "", {1, 2}));
   write_result(old, folder / "r.h5");

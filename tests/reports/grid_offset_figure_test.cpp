@@ -1,4 +1,4 @@
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../reports/figures/kinds.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"

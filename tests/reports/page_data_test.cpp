@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "../../core/fields/fields.h"
-#include "../../core/fields/head_grid.h"
 #include "../../core/fields/head_name.h"
 #include "../../data/files/packed_text.h"
 #include "../../reports/page/story.h"

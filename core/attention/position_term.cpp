@@ -1,12 +1,91 @@
-#include "rotary_term.h"
+#include "position_term.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <numbers>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace headwave {
+
+Matrix32 sinusoids(Index length, Index d_model, const SinusoidOptions& options) {
+  if (d_model < 2 || d_model % 2 != 0)
+    throw ShapeError(fmt::format("sinusoids: width {} has no pairs of sine and cosine; expected an even one", d_model));
+  const Index half = d_model / 2;
+  const Index steps = options.last_is_base ? std::max<Index>(1, half - 1) : half;
+  const bool interleaved = options.layout == SinusoidLayout::interleaved;
+  Matrix32 table(length, d_model);
+  for (Index i = 0; i < half; ++i) {
+    const double frequency = std::pow(options.base, -static_cast<double>(i) / static_cast<double>(steps));
+    const Index sine = interleaved ? 2 * i : i;
+    const Index cosine = interleaved ? sine + 1 : half + i;
+    for (Index n = 0; n < length; ++n) {
+      const double angle = static_cast<double>(options.first + n) * frequency;
+      table(n, sine) = static_cast<float>(std::sin(angle));
+      table(n, cosine) = static_cast<float>(std::cos(angle));
+    }
+  }
+  return table;
+}
+
+LinearBias::LinearBias(Index heads) : slope_(heads) {
+  const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  for (Index h = 0; h < heads; ++h) {
+    const double exponent = h < power ? -8.0 * static_cast<double>(h + 1) / static_cast<double>(power)
+                                      : -4.0 * static_cast<double>(2 * (h - power) + 1) / static_cast<double>(power);
+    slope_[h] = std::exp2(exponent);
+  }
+}
+
+Vector LinearBias::kernel(Index head, Index reach) const {
+  return slope_[head] * Vector::LinSpaced(2 * reach + 1, -static_cast<double>(reach), static_cast<double>(reach));
+}
+
+OffsetBias::OffsetBias(Matrix bias) : bias_(std::move(bias)) {
+  if (bias_.cols() % 2 == 0)
+    throw ShapeError(fmt::format("OffsetBias: biases at {} offsets; expected -reach .. reach", bias_.cols()));
+}
+
+Vector OffsetBias::kernel(Index head, Index reach) const {
+  Vector kernel = Vector::Zero(2 * reach + 1);
+  const Index known = bias_.cols() / 2, both = std::min(known, reach);
+  kernel.segment(reach - both, 2 * both + 1) = bias_.row(head).segment(known - both, 2 * both + 1).transpose();
+  return kernel;
+}
+
+BucketBias::BucketBias(MatrixView32 bias, const BucketOptions& options)
+    : bias_(bias.cast<double>()), options_(options) {
+  const Index side = options.bidirectional ? bias.rows() / 2 : bias.rows();
+  if (side < 2 || options.farthest <= side / 2)
+    throw ShapeError(
+        fmt::format("BucketBias: {} buckets for distances up to {}; expected at least 2 a side, and distances beyond "
+                    "half of them",
+                    bias.rows(), options.farthest));
+}
+
+Index BucketBias::bucket(Index offset) const {
+  const Index side = options_.bidirectional ? bias_.rows() / 2 : bias_.rows();
+  const Index base = options_.bidirectional && offset > 0 ? side : 0;
+  const Index distance = options_.bidirectional ? std::abs(offset) : std::max<Index>(0, -offset);
+  const Index exact = side / 2;
+  if (distance < exact) return base + distance;
+  // In float, as the models were trained: a bucket's edge is where float rounding puts it.
+  const float steps =
+      std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
+      static_cast<float>(std::log(static_cast<double>(options_.farthest) / static_cast<double>(exact))) *
+      static_cast<float>(side - exact);
+  return base + std::min(side - 1, exact + static_cast<Index>(steps));
+}
+
+Vector BucketBias::kernel(Index head, Index reach) const {
+  Vector kernel(2 * reach + 1);
+  for (Index t = -reach; t <= reach; ++t) kernel[t + reach] = bias_(bucket(t), head);
+  return kernel;
+}
 
 namespace {
 
@@ -122,6 +201,34 @@ void RotaryTerm::turn(Matrix32& rows, Index d_head) const {
 
 void RotaryTerm::turn(Matrix& rows, Index d_head) const {
   turn_rows(rows, d_head, frequency(rows.rows()), options_);
+}
+
+bool DisentangledTerm::allows(const DisentangledOptions& options) {
+  if (options.farthest < 1) return false;
+  return options.buckets == 0 || (options.buckets >= 2 && options.buckets / 2 < options.farthest - 1);
+}
+
+DisentangledTerm::DisentangledTerm(const DisentangledOptions& options)
+    : options_(options), span_(options.buckets > 0 ? options.buckets : options.farthest) {
+  if (!allows(options))
+    throw ShapeError(
+        fmt::format("DisentangledTerm: {} buckets a side for distances up to {}; expected 0 or at least 2, and "
+                    "distances beyond half of them",
+                    options.buckets, options.farthest));
+}
+
+Index DisentangledTerm::row(Index offset) const {
+  const Index distance = std::abs(offset), exact = options_.buckets / 2;
+  Index bucket = distance;
+  if (options_.buckets > 0 && distance > exact) {
+    // In float, as the models were trained: a bucket's edge is where float rounding puts it.
+    const auto near = static_cast<float>(exact);
+    const float whole =
+        std::log(static_cast<float>(static_cast<double>(options_.farthest - 1) / static_cast<double>(exact)));
+    bucket =
+        exact + static_cast<Index>(std::ceil(std::log(static_cast<float>(distance) / near) / whole * (near - 1.0F)));
+  }
+  return std::clamp<Index>(span_ + (offset < 0 ? bucket : -bucket), 0, 2 * span_ - 1);
 }
 
 }  // namespace headwave

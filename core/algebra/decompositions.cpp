@@ -1,4 +1,4 @@
-#include "thin_svd.h"
+#include "decompositions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,14 +7,46 @@
 #include <utility>
 #include <vector>
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/Jacobi>
+#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include "product.h"
-#include "symmetric_eigen.h"
-#include "thin_qr.h"
 
 namespace headwave {
+
+namespace {
+
+using SymmetricSolver = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
+
+}  // namespace
+
+Vector symmetric_eigenvalues(const Eigen::MatrixXd& a) {
+  return SymmetricSolver(a, Eigen::EigenvaluesOnly).eigenvalues();
+}
+
+Eigen::MatrixXd symmetric_eigenvectors(const Eigen::MatrixXd& a) {
+  return SymmetricSolver(a).eigenvectors();
+}
+
+ThinQr thin_qr(const Matrix& a) {
+  const Index n = std::min(a.rows(), a.cols());
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(a);  // column-major: reflections walk down columns
+  return {qr.householderQ() * Eigen::MatrixXd::Identity(a.rows(), n),
+          qr.matrixQR().topRows(n).triangularView<Eigen::Upper>()};
+}
+
+Matrix random_frame(Index rows, Index columns, Random& random) {
+  if (columns > rows)
+    throw ShapeError(fmt::format("random_frame: {} orthonormal columns in {} dimensions", columns, rows));
+  Matrix normal(rows, columns);
+  for (Index i = 0; i < normal.size(); ++i) normal.data()[i] = random.normal();
+  ThinQr qr = thin_qr(normal);
+  for (Index c = 0; c < columns; ++c)
+    if (qr.r(c, c) < 0) qr.q.col(c) = -qr.q.col(c);
+  return qr.q;
+}
 
 namespace {
 
