@@ -699,7 +699,7 @@ for where in pipe full json; do
   holds "$work/unread-$where" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
 done
 grep -q "standard output cannot be written" "$work/err" && { echo "FAILED: a closed pipe is told as an error"; failed=1; }
-{ "$headwave" -q compare "$work/ours" "$work/ours" --formats svg --out "$work/unread-compare"; } | true
+{ "$headwave" -q compare "$work/A" "$work/B" --formats svg --out "$work/unread-compare"; } | true
 for name in results.h5 report.html changes.json figures/comparison.svg; do [ -s "$work/unread-compare/$name" ] || { echo "FAILED: a comparison nobody read lacks $name"; failed=1; }; done
 
 # Result, page, figures and captions carry one mark. --resume draws what is missing or of another result; validate tells.
