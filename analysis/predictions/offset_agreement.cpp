@@ -190,7 +190,7 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
 const AnalysisKind& offset_agreement_analysis() {
   static const AnalysisKind kind{
       .name = "offset_agreement",
-      .finds = "predicted and measured offsets compared",
+      .asks = "Do predicted offsets meet the measured ones?",
       .step = Step::prediction,
       .needs = {Need::attention},
       .reads = {measured_offset_analysis},

@@ -32,7 +32,8 @@ struct ExportOptions {
   fs::path result;
   fs::path folder;
   std::vector<std::string> only;  ///< groups; empty: all
-  std::int64_t max_rows = 1'000'000;
+  CLI::Option* limit = nullptr;   ///< --max-rows
+  std::int64_t max_rows = 50'000;
   bool force = false;
 };
 
@@ -50,15 +51,21 @@ void keep_only(Result& result, const std::vector<std::string>& groups, const fs:
                 [&](const Field& field) { return std::ranges::find(groups, field.group()) == groups.end(); });
 }
 
-/// Leaves the tables that are not too long: whoever asked for one by name is refused instead.
+/// Leaves the tables that are not too long, and says which are: whoever set a limit and named one is refused instead.
 void keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
+  const bool named = !options.only.empty();
+  if (named && options.limit->empty()) return;
+  std::string left_out;
   for (const FieldTable& table : tables) {
     if (table.rows() <= options.max_rows) continue;
-    const std::string found =
-        fmt::format("{} would have {} rows, more than --max-rows {}", table.name, table.rows(), options.max_rows);
-    if (!options.only.empty()) throw FormatError(found + "; allow them with that option");
-    say(visible_text(found) + ", and is left out");
+    if (named)
+      throw FormatError(fmt::format("{} would have {} rows, more than --max-rows {}; allow them with that option",
+                                    table.name, table.rows(), options.max_rows));
+    left_out += (left_out.empty() ? "" : ", ") + visible_text(table.name);
   }
+  if (!left_out.empty())
+    say(fmt::format("omitted, with more than --max-rows {}: {}; --only names those to write, or give more rows",
+                    options.max_rows, left_out));
   std::erase_if(tables, [&](const FieldTable& table) { return table.rows() > options.max_rows; });
 }
 
@@ -111,11 +118,14 @@ void add_export(CLI::App& program, Command& chosen) {
                    "groups to export, measured_offset,head_account; `headwave inspect` lists the groups")
       ->delimiter(',')
       ->type_name("GROUP,...");
-  command
-      ->add_option("--max-rows", options->max_rows,
-                   "rows of a table at most; longer tables are skipped, or refused if --only names them")
-      ->check(whole_number(1, 1'000'000'000'000))
-      ->capture_default_str();
+  options->limit =
+      command
+          ->add_option(
+              "--max-rows", options->max_rows,
+              "rows of a table at most; longer tables are omitted. Of tables that --only names: no limit unless "
+              "one is given, and longer ones are refused")
+          ->check(whole_number(1, 1'000'000'000'000))
+          ->capture_default_str();
   command->add_flag("--force", options->force, "replace existing tables");
   add_examples(*command,
                {{"export result/results.h5 --csv tables",

@@ -28,6 +28,8 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         progress: Progress = False, **options: Any) -> Results:
     """Follows every head of a model over documents: what `headwave run` does, and the same numbers to the bit.
 
+    By default what says where heads look, and why; `everything=True` does every analysis, `only=[...]` some.
+
     Args:
         model: a Hugging Face model directory; or a model of transformers, whose own weights are looked at and which runs
             where it is; None where states bring their own queries, keys, weights or attention
@@ -55,7 +57,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
             take more than half of the memory there is; changes no digit
         allow_unknown: take a text even if the model's vocabulary cannot spell 90 % of its tokens or more
         progress: True: a line on standard error; or a function that is given the line now and then
-        options: of a job (docs/job-file.md): only=["measured_offset"], reach=64, seed=1, threads=0, ...
+        options: of a job (docs/job-file.md): only=["measured_offset"], everything=True, reach=64, seed=1, ...
 
     Returns:
         A Result; of an encoder-decoder a dict of them: "self", "causal", "cross".
