@@ -121,7 +121,7 @@ function(headwave_page room parts)
   file(GLOB files CONFIGURE_DEPENDS "${parts}/*")
   set(source "${CMAKE_BINARY_DIR}/page_shell.cpp")
   add_custom_command(OUTPUT "${source}" DEPENDS ${files} "${CMAKE_SOURCE_DIR}/cmake/page.cmake" COMMENT "" VERBATIM
-                     COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${parts}" -D "D3=${HEADWAVE_D3}" -D "OUTPUT=${source}" -P "${CMAKE_SOURCE_DIR}/cmake/page.cmake")
+                     COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${parts}" -D "OUTPUT=${source}" -P "${CMAKE_SOURCE_DIR}/cmake/page.cmake")
   target_sources(headwave_${room} PRIVATE "${source}")
   set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/tuple.h>
 
-#include "../core/attention/rotary_term.h"
+#include "../core/attention/position_term.h"
 #include "../core/errors/error.h"
 #include "../data/models/model_directory.h"
 #include "../data/models/model_map.h"

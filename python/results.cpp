@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "../core/errors/error.h"
-#include "../data/files/made_folders.h"
+#include "../data/files/replaced_file.h"
 #include "../data/results/result_file.h"
 #include "../reports/drawing/gnuplot.h"
 #include "../reports/figures/chosen_heads.h"
@@ -92,7 +92,7 @@ nb::bytes figure(const Result& result, const std::string& name, const std::vecto
     options.style.palette = palette;
     require_gnuplot();
     require_style(options.style);
-    const FigureKind& kind = *kinds_of(result, {name}).front();
+    const FigureKind& kind = *kinds_of(result, {.only = {name}}).front();
     require_heads(result, heads);
     return kind.draw(result, options).drawn(name, {format}, false).front().content;
   });
@@ -134,6 +134,13 @@ void add_results(nb::module_& module) {
       .def(
           "report", [](const Result& result) { return text_of(waited_for([&] { return report_page(result); })); },
           "The page to explore the result with, as HTML.");
+  module.def(
+      "figure_width",
+      [](const std::string& words) {
+        if (const auto inches = figure_width(words)) return *inches;
+        throw FormatError(fmt::format("width='{}': expected \"column\", \"page\", \"slide\", or inches", words));
+      },
+      nb::arg("words"), "The width of a figure in inches.");
   module.def(
       "open_result", [](const fs::path& path) { return waited_for([&] { return read_result(path); }); },
       nb::arg("path"), "The result in a file.");

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "../core/process/stopping.h"
+#include "../core/process/threads.h"
 #include "../job/run/progress.h"
 
 namespace headwave::python {

@@ -18,7 +18,7 @@ std::string token_label(const TokenSequence& tokens, Index position) {
   return std::to_string(position);
 }
 
-/// Of stored states only the document knows how many there are.
+/// Labels of all tokens. Stored states may have no ids; then the document gives their number.
 std::vector<std::string> labels_of(const TokenSequence& tokens, const Document& document) {
   const Index length = tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
   std::vector<std::string> labels;
@@ -39,8 +39,8 @@ Index shown_of(const MapOptions& options, Index length) {
   return std::min(options.tokens, length - std::max<Index>(options.first, 0));
 }
 
-/// Where a window may begin: one beside the other as far as they go, eight at most. Of queries and keys of
-/// different texts none is typical.
+/// First tokens of the candidate windows: side by side, at most eight. Where queries and keys are different
+/// texts there is one.
 std::vector<Index> begins_of(const MapOptions& options, AttentionKind kind, Index length) {
   constexpr Index most = 8;
   if (options.first != typical_window) return {options.first};
@@ -264,12 +264,9 @@ std::vector<Field> describe(const AttentionMaps& maps) {
   if (!maps.largest.empty()) {
     const Axis query_tile = tile_axis("query", maps.largest.front().rows(), maps.query_tile);
     const Axis key_tile = tile_axis("key", maps.largest.front().cols(), maps.key_tile);
-    fields.add("largest", {head, query_tile, key_tile}, "1", "largest weight in a tile of the document", maps.largest)
-        .note("query_tile", maps.query_tile)
-        .note("key_tile", maps.key_tile);
-    fields.add("mean", {head, query_tile, key_tile}, "1", "mean weight in a tile of the document", maps.mean)
-        .note("query_tile", maps.query_tile)
-        .note("key_tile", maps.key_tile);
+    fields.add("largest", {head, query_tile, key_tile}, "1", "largest weight in a tile of the document", maps.largest);
+    fields.add("mean", {head, query_tile, key_tile}, "1", "mean weight in a tile of the document", maps.mean);
+    fields.note_all("query_tile", maps.query_tile).note_all("key_tile", maps.key_tile);
   }
   fields.note_all("document", maps.document);
   return fields.taken();

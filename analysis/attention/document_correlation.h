@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "../../core/attention/probe.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {

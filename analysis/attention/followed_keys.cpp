@@ -14,7 +14,7 @@ namespace {
 
 constexpr double told_from = 0.1;  // of the mass has to lie elsewhere
 
-/// Of two profiles as distributions over the offsets at which both are numbers: the mass that they share.
+/// The mass that two profiles share, as distributions over the offsets at which both are defined.
 /// @returns NaN where fewer than `least` offsets are left, or one has no mass there
 double shared_mass(Eigen::Ref<const Vector> one, Eigen::Ref<const Vector> other, Index least) {
   double of_one = 0, of_other = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,7 +45,7 @@ struct GridLag {
   [[nodiscard]] Index distance() const { return down * down + right * right; }
 };
 
-/// Those of equation (2), the nearest first; up before down and left before right.
+/// The offsets of equation (2), the nearest first; up before down and left before right.
 std::vector<GridLag> searched_lags(const PatchGrid& grid) {
   std::vector<GridLag> lags;
   for (Index down = -grid.rows / 2; down <= grid.rows / 2; ++down)
@@ -56,12 +55,12 @@ std::vector<GridLag> searched_lags(const PatchGrid& grid) {
   return lags;
 }
 
-/// Whether the search ended there, though the grid goes on.
+/// Whether an offset lies at the end of the search although the grid goes on.
 bool ends_at(Index lag, Index side) {
   return std::abs(lag) == side / 2 && std::abs(lag) < side - 1 && lag != 0;
 }
 
-/// What one head's weights say, of equation (2) and its null.
+/// Equation (2) of one head, compared with its null.
 /// @param z  normal quantile that the maximum of so many offsets stays below
 void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags, double z) {
   const GridLags places(found.grid);
@@ -70,14 +69,12 @@ void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags
     if (found.weight(row, places.place(lag.down, lag.right)) > found.weight(row, places.place(best.down, best.right)))
       best = lag;
   const Index at = places.place(best.down, best.right);
-  const double mean = found.null_weight(row, at), skewness = std::max(0.0, found.null_skewness(row, at));
+  const OffsetTest test = offset_test(found.weight(row, at), found.null_weight(row, at), found.null_deviation(row, at),
+                                      found.null_skewness(row, at), z);
   found.peak[row] = found.weight(row, at);
-  found.chance[row] = mean;
-  found.threshold[row] = mean + found.null_deviation(row, at) * (z + skewness * (z * z - 1) / 6);
-  // A head that gives every key the same weight from everywhere has a null without spread: nothing rises but
-  // rounding.
-  const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
-  if (!(found.peak[row] > found.threshold[row] + rounding)) return;
+  found.chance[row] = found.null_weight(row, at);
+  found.threshold[row] = test.threshold;
+  if (!test.stands_out) return;
   const bool ends = ends_at(best.down, found.grid.rows) || ends_at(best.right, found.grid.columns);
   OffsetStatus& status = found.status[static_cast<std::size_t>(row)];
   status = best.distance() == 0 ? OffsetStatus::self : ends ? OffsetStatus::edge : OffsetStatus::offset;
@@ -260,21 +257,17 @@ Axis lag_axis(const std::string& name, const std::string& long_name, Index side)
   return counting_axis(name, "patch", long_name, 1 - side, side - 1);
 }
 
-/// The null and what is left of the offset where it says something.
+/// Adds offsets, statuses and thresholds.
 void add_offsets(Fields& fields, const GridOffsets& found, const std::vector<Axis>& heads) {
   const std::string why =
       "status is self or flat: the maximum cannot be told from shuffled queries; or edge: it lies at the end of the "
       "search, half the grid";
-  fields
-      .add("offset_down", heads, "patch",
-           "rows from the query patch down to the key patch at which the mean attention weight is largest", found.down,
-           why)
-      .note("level", found.level);
-  fields
-      .add("offset_right", heads, "patch",
-           "columns from the query patch to the right to the key patch at which the mean attention weight is largest",
-           found.right, why)
-      .note("level", found.level);
+  fields.add("offset_down", heads, "patch",
+             "rows from the query patch down to the key patch at which the mean attention weight is largest",
+             found.down, why);
+  fields.add("offset_right", heads, "patch",
+             "columns from the query patch to the right to the key patch at which the mean attention weight is largest",
+             found.right, why);
   fields.flags("status", heads, "whether the head singles out an offset on the grid", found.status,
                {"offset", "self", "flat", "edge"});
   fields.add("weight", heads, "1", "largest mean attention weight within half the grid", found.peak);
@@ -323,7 +316,7 @@ std::vector<Field> describe(const GridOffsets& found, const std::vector<std::str
       .add("map", {layer, head, {"map_query", "1", "token whose attention is shown", queries}, row, column}, "1",
            "attention weights of a token on the patches of one image", found.map)
       .note("document", found.map_document);
-  fields.note_all("documents", found.documents);
+  fields.note_all("documents", found.documents).note_all("level", found.level);
   return fields.taken();
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../core/attention/probe.h"
-#include "../../core/model/patch_grid.h"
+#include "../../core/model/embedding.h"
 #include "measured_offset.h"
 
 namespace headwave {
@@ -117,7 +117,7 @@ class GridOffsetProbe : public Probe {
 
   [[nodiscard]] GridOffsetSum taken() const;
 
-  /// Which queries a map shows: every opening token, then the patch in the middle. Positions.
+  /// Positions of the queries that a map shows: every opening token, then the middle patch.
   static std::vector<Index> map_queries(const PatchGrid& grid);
 
  private:

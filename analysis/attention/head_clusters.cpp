@@ -65,8 +65,8 @@ std::vector<Index> cluster_counts(Index chosen, Index last, Index distinct) {
   return counts;
 }
 
-// As many documents as there are, drawn with replacement: the vectors of those that were drawn, and how often
-// each was.
+// A resample of the documents, drawn with replacement: the vectors of the drawn documents, and how often each
+// was drawn.
 struct Resample {
   Matrix values;
   std::vector<Index> times;
@@ -244,20 +244,20 @@ const AnalysisKind& head_cluster_analysis() {
 
 namespace {
 
-/// Of how many points a silhouette is, and why there may be none.
+/// Notes how many points a silhouette is of, and why it may be undefined.
 void note_points(Fields& fields, const HeadClusterOptions& options) {
   fields.undefined_if_any("fewer than two clusters among the vectors looked at")
       .note("points", options.silhouette_points);
 }
 
-/// Of how many resamples a stability is, and why there may be none.
+/// Notes how many resamples a stability is of, and why it may be undefined.
 void note_resamples(Fields& fields, const HeadClusters& clusters) {
   fields.undefined_if_any(clusters.undefined_stability)
       .note("bootstrap", clusters.options.bootstrap)
       .note("bootstrap_restarts", clusters.options.bootstrap_restarts);
 }
 
-/// What every number rests on.
+/// Notes the options of the clustering.
 void note_choices(Fields& fields, const HeadClusters& clusters) {
   const HeadClusterOptions& options = clusters.options;
   if (!clusters.normalisation.empty()) fields.note_all("normalisation", clusters.normalisation);
@@ -309,8 +309,7 @@ std::vector<Field> describe(const HeadClusters& clusters, const std::string& gro
   fields.add("share", {layer, head, cluster}, "1", "share of a head's documents in a cluster", clusters.shares);
   fields.add("label", {document_axis(clusters.documents), layer, head}, "1", "cluster of a head in a document",
              clusters.labels);
-  fields.add("centroid", {cluster, offset_axis("window_offset", -w, w)}, "1", "mean vector of a cluster",
-             clusters.centroids);
+  fields.add("centroid", {cluster, offset_axis("offset", -w, w)}, "1", "mean vector of a cluster", clusters.centroids);
   fields.add("mass", {cluster}, "1", "share of all vectors in a cluster", clusters.mass);
   add_chosen(fields, clusters);
   add_sweep(fields, clusters);

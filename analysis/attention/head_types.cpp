@@ -16,8 +16,8 @@ namespace headwave {
 
 namespace {
 
-/// Equation (2) of every head. At the end of the search a share is no largest one, unless it is more than
-/// half: shares add up to 1 at most, so nothing beyond can then be larger.
+/// Equation (2) of every head. A maximum at the end of the search counts only where it is more than half:
+/// shares add up to at most 1, so none beyond can be larger.
 void set_one_offset(HeadTypes& types) {
   const Index reach = types.options.reach;
   types.positional_share = types.positional_offset = Vector::Constant(types.grid.rows(), not_defined);
@@ -30,7 +30,7 @@ void set_one_offset(HeadTypes& types) {
   }
 }
 
-/// The first that holds. Nothing undefined holds.
+/// The first rule that holds. An undefined score meets no rule.
 HeadType type_of(const HeadTypes& types, Index row) {
   const auto score = [&](HeadScore of) { return types.scores(static_cast<Index>(of), row); };
   const auto stands_out = [&](HeadScore of, HeadScore baseline) {
@@ -134,7 +134,7 @@ std::vector<Field> describe(const HeadTypes& types) {
   const bool cross = types.kind == AttentionKind::cross;
   const bool causal = types.kind == AttentionKind::causal;
   const Axis layer = layer_axis(types.grid.layers), head = head_axis(types.grid.heads);
-  const Axis offset = offset_axis("argmax_offset", -types.options.reach, types.options.reach);
+  const Axis offset = offset_axis("offset", -types.options.reach, types.options.reach);
   const char* const ties = "the lesser |t|, then the left";
   Fields fields("head_types");
   add_kind(fields, {layer, head}, types);

@@ -1,7 +1,6 @@
 #include "offset_trace.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -141,7 +140,7 @@ Vector OffsetTraceProbe::pair_counts(std::size_t pairs) const {
   return count;
 }
 
-/// Of some query rows of a head: what `all` holds, or what a kind of Pairs leaves out.
+/// Adds some query rows of a head, to the sums over all pairs or to what a kind of Pairs leaves out.
 void OffsetTraceProbe::add_rows(Sums& sums, Index row, Index query, const MatrixView32& weights) {
   const Index last = query + weights.rows() - 1;
   const Kernels<float>& kernel = kernels<float>();
@@ -250,7 +249,8 @@ void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, const Vecto
   Vector baseline = Vector::Zero(length_);
   for (Index row = 0; n >= 3 && row < grid_.rows(); ++row) {
     const Index window = window_of(row);
-    if (!causal() && window > 0) continue;  // keys get weight from near by alone: no offset is as good as another
+    // In a window keys get weights from nearby queries alone: offsets are not exchangeable, and there is no null.
+    if (!causal() && window > 0) continue;
     for (Index i = 0; causal() && i < length_; ++i) {
       others[i] = static_cast<double>(std::max<Index>(1, i - first_key(i, window)));
       baseline[i] = uniform(i, window);
@@ -313,7 +313,7 @@ OffsetTraceSum OffsetTraceProbe::taken() {
       sums.trace = all.trace - sums.trace;
       for (std::size_t power = 0; power < sums.power.size(); ++power)
         sums.power[power] = all.power[power] - sums.power[power];
-      // Where no pair is left the difference is rounding: it is nothing.
+      // Where no pair is left the difference is rounding, and becomes zero.
       for (Index t = 0; t < sums.trace.cols(); ++t)
         if (count[t] == 0.0) sums.trace.col(t).setZero();
       sums.trace = sums.trace.cwiseMax(0.0);

@@ -7,7 +7,7 @@
 
 #include "../../core/attention/probe.h"
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/document_sum.h"
 #include "document_correlation.h"

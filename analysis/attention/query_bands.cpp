@@ -1,6 +1,5 @@
 #include "query_bands.h"
 
-#include <algorithm>
 #include <cmath>
 #include <ranges>
 #include <utility>
@@ -119,7 +118,7 @@ void BandTraceProbe::add_row(const Tile& tile, Index head, Index r, Index query)
     if (std::abs(j - query) > reach_ && j >= open.first && j < open.end()) traces_.special(row, band) += from[j];
 }
 
-/// Once the last query of a band has passed by.
+/// Called after the last query of a band.
 void BandTraceProbe::end_band(const Tile& tile, Index band) {
   if (counted_ < 0 || (window_ > 0 && (tile.window == 0 || tile.window > window_))) {
     counted_ = tile.layer;
@@ -135,7 +134,7 @@ void BandTraceProbe::end_band(const Tile& tile, Index band) {
   }
 }
 
-/// What is the same in all layers that look equally far: of those that look furthest.
+/// Counts pairs and queries, which are the same in all layers with the widest window.
 void BandTraceProbe::count(const Tile& tile, Index band) {
   traces_.queries[band] = traces_.uniform[band] = 0;
   for (Index i = bands_.first(band); i < std::min(bands_.end(band), tile.queries); ++i) {
@@ -185,7 +184,7 @@ bool in_band(const QueryBands& bands, Index band, Index t) {
   return t >= bands.lowest(band) && t <= bands.highest(band);
 }
 
-/// How many offsets are looked at: those beyond the reach at which there are pairs.
+/// Number of offsets beyond the reach at which there are pairs.
 Index looked_at(const BandTraces& traces, const QueryBands& bands, Index reach) {
   Index count = 0;
   for (Index band = 0; band < bands.count(); ++band)
@@ -194,7 +193,7 @@ Index looked_at(const BandTraces& traces, const QueryBands& bands, Index reach) 
   return count;
 }
 
-/// Whether a curve of the band turns at t.
+/// Whether the excess has its maximum within `apart` at t.
 bool is_largest_around(const BandTraces& traces, const QueryBands& bands, Index row, Index band, Index t, Index apart) {
   for (const Index beside : {t - 1, t + 1})
     if (!in_band(bands, band, beside) || traces.pairs[bands.column(band, beside)] == 0) return false;

@@ -47,7 +47,7 @@ constexpr const char* no_lengths =
 
 std::vector<Field> describe(const ValueUse& use) {
   const Axis layer = layer_axis(use.grid.layers), head = head_axis(use.grid.heads);
-  const Axis offset = offset_axis("norm_lag", -use.reach, use.reach);
+  const Axis offset = offset_axis("offset", -use.reach, use.reach);
   const std::string lengths = no_lengths;
   Fields fields("value_use");
   fields
@@ -72,7 +72,7 @@ std::vector<Field> describe(const ValueUse& use) {
       .undefined_if_any(lengths + "; or it lies at the end of the search")
       .note("source", kobayashi)
       .note("ties", "the lesser |t|, then the left")
-      .note("reach", "|t| <= norm_lag's, and at most half the longest document");
+      .note("reach", "as far as norm_weight, and at most half the longest document");
   fields
       .add("norm_first", {layer, head}, "1", "mean share of what reaches a query that is from the first key",
            use.norm_first)
@@ -181,7 +181,7 @@ void ValueProbe::see(const LayerValues& values) {
   for (Index head = 0; head < values.heads; ++head) {
     const Matrix v = values.values.middleCols(head / group * width, width).cast<double>();
     const Matrix turned = product(v, gram_of_head(*values.output, head, width));
-    // Rounding may leave a length of nothing a little below zero.
+    // Rounding may make the square of a zero length slightly negative.
     lengths_.row(head) = turned.cwiseProduct(v).rowwise().sum().cwiseMax(0.0).cwiseSqrt().transpose();
   }
   if (!are_finite(lengths_)) throw_not_finite("the length of a value", values.layer);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../../core/attention/document.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 
 namespace headwave {
 

@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "../../core/algebra/thin_svd.h"
+#include "../../core/algebra/decompositions.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
-#include "../../core/model/trained_rows.h"
 #include "../../core/numbers/scale.h"
 #include "position_spectrum.h"
 

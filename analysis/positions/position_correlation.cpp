@@ -5,12 +5,11 @@
 #include <limits>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/algebra/thin_svd.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
@@ -227,26 +226,19 @@ std::vector<Field> describe(const PositionCorrelation& correlations) {
                                        correlations.correlation.cols());
   const std::vector<Axis> axes{layer, truncation, component};
   const char* const beyond = "there are no more components than principal components kept or independent columns";
-  const char* const one = "1 where tokens - 1 do not outnumber d_model, and near 1 where they hardly do";
-  fields.add("correlation", axes, "1", correlation, correlations.correlation)
-      .undefined_if_any(beyond)
-      .note("by_construction", one);
-  fields
-      .add("chance_mean", axes, "1", "canonical correlation with shuffled positions, mean over draws",
-           correlations.chance_mean)
-      .undefined_if_any(options.draws < 1 ? "no draws" : beyond)
-      .note("by_construction", one)
-      .note("draws", options.draws)
-      .note("seed", options.seed);
-  fields
-      .add("chance_largest", axes, "1", "canonical correlation with shuffled positions, largest over draws",
-           correlations.chance_largest)
-      .undefined_if_any(options.draws < 1 ? "no draws" : beyond)
-      .note("by_construction", one)
-      .note("draws", options.draws)
-      .note("seed", options.seed);
+  const char* const no_chance = options.draws < 1 ? "no draws" : beyond;
+  fields.add("correlation", axes, "1", correlation, correlations.correlation).undefined_if_any(beyond);
+  fields.add("chance_mean", axes, "1", "canonical correlation with shuffled positions, mean over draws",
+             correlations.chance_mean);
+  fields.undefined_if_any(no_chance);
+  fields.add("chance_largest", axes, "1", "canonical correlation with shuffled positions, largest over draws",
+             correlations.chance_largest);
+  fields.undefined_if_any(no_chance);
   fields.add("variables", {layer}, "1", "linearly independent columns of the hidden states",
              std::vector<double>(correlations.variables.begin(), correlations.variables.end()));
+  fields.note_all("by_construction", "1 where tokens - 1 do not outnumber d_model, and near 1 where they hardly do")
+      .note_all("draws", options.draws)
+      .note_all("seed", options.seed);
   return fields.taken();
 }
 

@@ -10,7 +10,6 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/trained_rows.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
@@ -99,16 +98,14 @@ void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
   }
   const Axis peaks =
       counting_axis("peak", "1", "local maximum of the mean amplitude, most prominent first", 0, frequency.size() - 1);
-  fields.add("peak_frequency", {peaks}, "cycles/T", "frequency of a peak", frequency)
-      .undefined_if_any("no local maximum stands out")
-      .note("minimum_prominence", spectrum.options.minimum_prominence);
-  fields.add("peak_prominence", {peaks}, "1", "height of a peak above its surroundings", height)
-      .undefined_if_any("no local maximum stands out")
-      .note("minimum_prominence", spectrum.options.minimum_prominence);
+  const char* const none = "no local maximum stands out";
+  fields.add("peak_frequency", {peaks}, "cycles/T", "frequency of a peak", frequency).undefined_if_any(none);
+  fields.add("peak_prominence", {peaks}, "1", "height of a peak above its surroundings", height).undefined_if_any(none);
+  fields.note_all("minimum_prominence", spectrum.options.minimum_prominence);
 }
 
-/// Of the rows that the first document's tokens read, beside its words; where there are none, of all. Rows
-/// that were never trained are left out of both.
+/// The spectrum of the rows that the first document's tokens read, beside its words; without words, of all
+/// rows. Rows that were never trained are omitted.
 class PositionSpectrumAnalysis : public Analysis {
  public:
   using Analysis::Analysis;

@@ -8,11 +8,9 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
-#include "../../core/model/head_weights.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/process/threads.h"
 #include "position_components.h"
-#include "state_moments.h"
 
 namespace headwave {
 
@@ -66,7 +64,8 @@ void split_geometry(PositionSplit& split, Index l, const StateParts& parts) {
     split.residual_overlap(l) = subspace.cwiseProduct(product(parts.residual, subspace)).sum() / parts.residual.trace();
 }
 
-/// W^T C_a W of each part, (d_head, d_head). All but the residual's are of low rank: d x d is met once.
+/// W^T C_a W of each part, (d_head, d_head). Only the residual needs a (d, d) product: the other parts have
+/// low rank.
 std::array<Matrix, split_parts> seen_parts(const StateParts& parts, const Matrix& weights) {
   const auto seen = [&](const Matrix& rows) -> Matrix {
     return gram_of(product(rows, weights)) / static_cast<double>(rows.rows());
@@ -116,7 +115,7 @@ class PositionSplitAnalysis : public Analysis {
   }
 };
 
-/// (5) and (6), where heads came.
+/// Adds (5) and (6), where heads were given.
 void add_scores(Fields& fields, const PositionSplit& split) {
   const Axis layer = layer_axis(split.grid.layers), head = head_axis(split.grid.heads);
   const Axis query = part_axis("query_part", "part of the query's hidden state", true);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/analysis_kind.h"

@@ -1,9 +1,7 @@
 #include "account_documents.h"
 
-#include <algorithm>
 #include <memory>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include "../../core/attention/attend.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../core/attention/probe.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/model/model.h"
 #include "../../core/numbers/matrix.h"
 #include "../../core/numbers/random.h"

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/offset_peak.h"
@@ -17,7 +16,6 @@
 #include "../attention/offset_trace.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
-#include "account_documents.h"
 
 namespace headwave {
 
@@ -126,14 +124,14 @@ class NearWeights : public Probe {
   Index reach_;
 };
 
-/// The means with contents dealt to them.
+/// Mean vectors, each with the content of another place.
 Matrix32 dealt(const Matrix32& mean, const Matrix32& content, const std::vector<Index>& from) {
   Matrix32 result = mean;
   for (Index i = 0; i < mean.rows(); ++i) result.row(i) += content.row(from[static_cast<std::size_t>(i)]);
   return result;
 }
 
-/// As many rows as the longer sequence has, those that were not there zero.
+/// Contents padded with zero rows to the longer sequence; the first token has none.
 Matrix padded(const Matrix32& content, Index rows) {
   Matrix result = Matrix::Zero(rows, content.cols());
   result.topRows(content.rows()) = content.cast<double>();
@@ -187,7 +185,7 @@ Matrix content_kernel(const AccountSite& site, std::size_t place, const AccountH
   return kernel;
 }
 
-/// Places that no document deals.
+/// Places that keep their content in every document.
 struct AlwaysStay {
   std::vector<std::uint8_t> query, key;  ///< (T), (key_length)
 };
@@ -419,7 +417,7 @@ class Builder {
     }
   }
 
-  /// Of one half alone nothing is known.
+  /// Matches stay undefined where all documents are in one half.
   void set_matches() {
     const Vector nothing = Vector::Constant(rows_, not_defined);
     for (std::size_t term = 0; term <= account_terms; ++term)
@@ -433,7 +431,7 @@ class Builder {
     const Index first = static_cast<Index>(place) * heads_;
     const Matches all = matches(place, -1);
     std::vector<Matches> without;
-    constexpr Index least_folds = 3;  // fewer say nothing of the spread
+    constexpr Index least_folds = 3;  // fewer do not show the spread
     for (Index fold = 0; folds_ >= least_folds && fold < folds_; ++fold) without.push_back(matches(place, fold));
     for (std::size_t term = 0; term <= account_terms; ++term)
       for (const auto measure : measures) (match_of(term).*measure).segment(first, heads_) = all[term].*measure;
@@ -568,7 +566,7 @@ HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const
 
 std::vector<Field> describe(const HeadAccount& account) {
   const Axis layer = layer_axis(account.site.grid.layers), head = head_axis(account.site.grid.heads);
-  const Axis offset = offset_axis("account_offset", -account.site.reach, account.site.reach);
+  const Axis offset = offset_axis("offset", -account.site.reach, account.site.reach);
   const Axis term{"term", "1",
                   "what a dealt profile keeps of a head's attention: each term includes the terms before it",
                   std::vector<std::string>{"position", "self", "order"}};
@@ -640,9 +638,8 @@ std::vector<Field> describe(const HeadAccount& account) {
              account.null_strength, no_null);
   fields.add("null_high", heads, "1", "strength of that profile with places in random order: largest of the draws",
              account.null_high, no_null);
-  describe_p_values(fields, heads,
-                    {"strength", "with places in random order", no_null, account.null_strength, account.null_high,
-                     account.p_value, account.q_value});
+  describe_p_values(fields, heads, account.p_value, account.q_value,
+                    {"strength", "with places in random order", no_null});
   fields.note_all("documents", account.documents)
       .note_all("dealt_documents", account.dealt)
       .note_all("length", account.site.length)

@@ -4,18 +4,16 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
-#include "../waves/delay_spectrum.h"
 #include "../waves/phase_delay.h"
 
 namespace headwave {
 
 namespace {
 
-/// Predictions of one route for the heads that are measured. NaN: no offset is predicted, or a delay, which
-/// has no weight.
+/// Predictions of one route for the measured heads. NaN: no offset is predicted; a delay has no weight.
 struct RoutePredictions {
   bool computed = false;                ///< whether the route was computed
-  bool tested = false;                  ///< whether it was also told from chance: otherwise it meets nothing by rule
+  bool tested = false;                  ///< whether it has a null: without one no prediction counts
   Vector offset, lower, upper, weight;  ///< (rows)
 };
 
@@ -25,7 +23,7 @@ Index row_among(const HeadGrid& grid, const HeadGrid& measured, Index row) {
   return place < 0 ? place : place * grid.heads + row % measured.heads;
 }
 
-/// Of delays and waves, which have an interval, an end of which may be NaN: then it is the prediction itself.
+/// Predictions with an interval: delays and rotary waves. An undefined interval is the prediction itself.
 template <class Predicted>
 RoutePredictions with_interval(const Predicted& predicted, const Vector& weight) {
   const auto end_or_offset = [&](const Vector& end) -> Vector {
@@ -39,7 +37,7 @@ RoutePredictions with_interval(const Predicted& predicted, const Vector& weight)
           weight};
 }
 
-/// Of heads of another grid, without intervals.
+/// Predictions without intervals, for heads of another grid.
 /// @param counts  whether a row's prediction counts
 template <class Counts>
 RoutePredictions of_grid(const HeadGrid& grid, const Vector& offset, const Vector& weight, const HeadGrid& measured,
@@ -74,7 +72,7 @@ RoutePredictions predictions_of(const OffsetPredictions& from, PredictionRoute r
   return {};
 }
 
-/// @param cut_off  attention is largest at the end of the search: it looks somewhere, nobody knows where
+/// @param cut_off  attention is largest at the end of the search, so the offset is unknown
 OffsetVerdict verdict_of(const RoutePredictions& predicted, Index row, double measured, double tolerance,
                          bool cut_off) {
   if (cut_off) return OffsetVerdict::undefined;
@@ -158,7 +156,7 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
   const Axis route{
       "route", "1", "predictions of where a head looks, and constants for comparison",
       std::vector<std::string>{"position", "weights", "phases", "scores", "always 0", "always -1", "always +1"}};
-  // The sources are the last axis: head by head.
+  // Routes are the last axis.
   std::vector<double> predicted, weight;
   std::vector<OffsetVerdict> verdict;
   for (Index row = 0; row < agreement.grid.rows(); ++row)
@@ -194,7 +192,7 @@ const AnalysisKind& offset_agreement_analysis() {
       .step = Step::prediction,
       .needs = {Need::attention},
       .reads = {measured_offset_analysis},
-      .reads_one_of = {head_account_analysis, position_atlas_analysis, phase_rotation_analysis, delay_spectrum_analysis,
+      .reads_one_of = {head_account_analysis, position_atlas_analysis, phase_delay_analysis, delay_spectrum_analysis,
                        rotary_wave_analysis},
       .make = make_of<OffsetAgreementAnalysis>};
   return kind;

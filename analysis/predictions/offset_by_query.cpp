@@ -11,8 +11,6 @@
 
 #include "../../core/fields/fields.h"
 #include "../../core/process/threads.h"
-#include "../statistics/quantile.h"
-#include "head_account.h"
 
 namespace headwave {
 
@@ -49,7 +47,7 @@ void set_profiles(const BandTraces& total, OffsetByQuery& found) {
   }
 }
 
-/// Documents' sums of weights beyond the reach, over a band or several, and the queries that they are of.
+/// Sums of weights beyond the reach over one or several bands, and numbers of queries, document by document.
 struct SharesByDocument {
   std::vector<Vector> beyond;   ///< [document] (rows)
   std::vector<double> queries;  ///< [document]
@@ -65,7 +63,7 @@ struct SharesByDocument {
   }
 };
 
-/// Documents without queries in those bands do not count.
+/// Omits documents without queries in these bands.
 SharesByDocument shares_of(const OffsetByQuerySums& sums, Index first_band, Index bands) {
   SharesByDocument shares;
   for (std::size_t d = 0; d < sums.beyond.size(); ++d) {
@@ -78,20 +76,10 @@ SharesByDocument shares_of(const OffsetByQuerySums& sums, Index first_band, Inde
 }
 
 ShareInterval interval_of(const SharesByDocument& shares, const OffsetByQueryOptions& options, const Random& random) {
-  const auto documents = static_cast<Index>(shares.beyond.size());
-  ShareInterval result;
-  result.share = shares.share(std::vector<double>(shares.beyond.size(), 1.0));
-  result.lower = result.upper = Vector::Constant(result.share.size(), not_defined);
-  if (documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return result;
-  Matrix drawn(result.share.size(), options.resamples);
-  parallel_for(options.resamples, options.threads, [&](Index resample) {
-    Random own = random.stream(static_cast<std::uint64_t>(resample));
-    drawn.col(resample) = shares.share(drawn_times(documents, own));
-  });
-  const BootstrapInterval ends = bootstrap_interval(drawn, result.share, documents, options.coverage);
-  result.lower = ends.lower;
-  result.upper = ends.upper;
-  return result;
+  const Vector share = shares.share(std::vector<double>(shares.beyond.size(), 1.0));
+  const auto resampled = [&](const std::vector<double>& times) { return shares.share(times); };
+  const BootstrapInterval ends = bootstrap_interval(share, std::ssize(shares.beyond), options, random, resampled);
+  return {share, ends.lower, ends.upper};
 }
 
 void set_shares(const OffsetByQuerySums& sums, OffsetByQuery& found) {
@@ -134,14 +122,14 @@ BandTraces position_traces(const AccountHalves& halves, std::size_t place, const
   return both;
 }
 
-/// Whether the position term, attended by itself, brings a peak about.
+/// Whether mean queries and keys alone produce a peak.
 PeakSource source_of(const BandPeak& peak, const BandTraces& position, const OffsetByQuery& found, Index head,
                      Index band) {
   const double queries = position.queries[band], z = normal_quantile(found.options.peaks.level / 3);
   if (queries == 0) return PeakSource::unknown;
   for (Index t = peak.offset - 1; t <= peak.offset + 1; ++t) {
     const double excess = band_excess(position, found.bands, head, band, t);
-    if (!(excess >= 0.5 * peak.excess)) continue;  // as it is where no pair is there
+    if (!(excess >= 0.5 * peak.excess)) continue;  // also where there is no pair
     if (excess * queries > z * std::sqrt(position.variance(head, found.bands.column(band, t))))
       return PeakSource::position;
   }
@@ -188,7 +176,7 @@ OffsetByQuery offset_by_query(const HeadGrid& grid, const QueryBands& bands, con
 
 namespace {
 
-constexpr Index most_bands = 8;  // of queries: enough to see where an alias begins, and wide enough to count
+constexpr Index most_bands = 8;  // enough to see where an alias begins, with many queries in each
 
 class BandProbe : public BandTraceProbe {
  public:
@@ -221,8 +209,7 @@ class OffsetByQueryAnalysis : public AnalysisOf<OffsetByQuerySums> {
   QueryBands bands_;
 };
 
-/// One number of every peak, the places of those that there are not taken by `otherwise`: (rows, bands,
-/// most).
+/// One number of every peak, (rows, bands, most); `otherwise` where a band has fewer peaks.
 template <class Number, class Lists, class Of>
 std::vector<Number> by_place(const Lists& lists, Index most, Number otherwise, const Of& of) {
   std::vector<Number> numbers;
@@ -233,7 +220,7 @@ std::vector<Number> by_place(const Lists& lists, Index most, Number otherwise, c
   return numbers;
 }
 
-/// Bands, outermost in what the analysis keeps, behind the heads.
+/// Moves the axis of bands behind the axis of heads.
 template <class Of>
 Matrix by_head(const std::vector<ShareInterval>& bands, const Of& of) {
   Matrix matrix(std::invoke(of, bands.front()).size(), std::ssize(bands));
@@ -251,7 +238,7 @@ std::vector<Matrix> by_head(const std::vector<Matrix>& profile, Index rows) {
   return heads;
 }
 
-/// The axes and what stands along them.
+/// Axes with their coordinates.
 struct Axes {
   Axis band, bin, peak;
 

@@ -7,6 +7,7 @@
 #include "../../core/fields/field.h"
 #include "../attention/query_bands.h"
 #include "../pass/analysis_kind.h"
+#include "../statistics/quantile.h"
 #include "head_account.h"
 
 namespace headwave {
@@ -26,13 +27,8 @@ struct OffsetByQuerySums {
       : total(std::move(document)), beyond{total.beyond}, queries{total.queries} {}
 };
 
-struct OffsetByQueryOptions {
+struct OffsetByQueryOptions : ResampleOptions {
   BandPeakOptions peaks;
-  Index resamples = 200;      ///< resamples of the documents for intervals; fewer than 2: no intervals
-  Index least_documents = 5;  ///< with queries in a band, for its interval
-  double coverage = 0.9;      ///< of the intervals
-  std::uint64_t seed = 1;
-  int threads = 1;  ///< changes no digit
 };
 
 /// The cause of a peak.
@@ -75,12 +71,11 @@ struct OffsetByQuery {
 /// D as in BandTraces. A row of (4) sums to 1. Documents count from their first token: one that ends within a
 /// band has fewer queries there, one that ends before has none, and each query counts alike.
 ///
-/// Whether positions bring a peak about: with mu^Q of one half of the documents and mu^K of the other, and
-/// the other way round, the position term scale mu^Q_i . mu^K_j + term is attended by itself, and gives D, E,
-/// V of its own. The two halves have nothing but places in common, so what is read at an offset in every
-/// document, as after a repeated passage, is not in it. A peak at t comes from positions where at t - 1, t or
-/// t + 1 the excess of the position term is at least half the measured one, and above the normal quantile of
-/// its own V at 1 - level / 3.
+/// The cause of a peak: with mu^Q of one half of the documents and mu^K of the other, and the other way
+/// round, attention is computed from scale mu^Q_i . mu^K_j + position term alone, and gives D, E, V of its
+/// own. The two halves have nothing but places in common, so a passage that is repeated within documents does
+/// not contribute. A peak at t comes from positions where at t - 1, t or t + 1 the excess of the position
+/// term is at least half the measured one, and above the normal quantile of its own V at 1 - level / 3.
 ///
 /// Source: this project; Student's percentile intervals as in bootstrap.h.
 /// @param halves  the documents of one length by turns; null, or of one document: sources are unknown. Where they end

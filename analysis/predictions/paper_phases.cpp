@@ -6,7 +6,6 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/model/layer_positions.h"
-#include "../../core/model/trained_rows.h"
 #include "../../core/process/threads.h"
 #include "../waves/phase_delay.h"
 #include "../waves/phase_rotation.h"

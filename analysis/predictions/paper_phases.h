@@ -11,7 +11,7 @@
 namespace headwave {
 
 struct PaperPhasesOptions {
-  Index length = 0;       ///< T, the first so many positions; 0: those that were trained (trained_rows.h)
+  Index length = 0;       ///< T, the first so many positions; 0: those that were trained (layer_positions.h)
   Index bins = 64;        ///< of theta
   Index completions = 3;  ///< random completions of the bases, at least 2: their difference is the point
   std::uint64_t seed = 1;

@@ -3,23 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/algebra/random_frame.h"
-#include "../../core/algebra/thin_qr.h"
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
-#include "../../core/model/embedding_means.h"
 #include "../../core/model/layer_positions.h"
-#include "../../core/model/trained_rows.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/process/threads.h"
 #include "../positions/position_spectrum.h"
-#include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
@@ -265,23 +260,16 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
   const PositionNullOptions& null = atlas.options.null;
   const std::string reason = atlas.undefined.empty() ? "the scores do not depend on position" : atlas.undefined;
   const std::string no_null = reason + ", or no null was drawn";
-  const char* const proxy = "proxy: positions and words as the embedding gives them";
   Fields fields("position_atlas");
-  fields
-      .add("offset", heads, "token", "offset that the weights alone predict", atlas.offset,
-           atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined)
-      .note("layers_above_0", proxy);
-  fields
-      .add("toeplitz_r2", heads, "1", "share of the scores between positions that depends on their offset alone",
-           atlas.toeplitz_r2, reason)
-      .note("layers_above_0", proxy);
+  fields.note_all("layers_above_0", "proxy: positions and words as the embedding gives them");
+  fields.add("predicted_offset", heads, "token", "offset that the weights alone predict", atlas.offset,
+             atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined);
+  fields.add("toeplitz_r2", heads, "1", "share of the scores between positions that depends on their offset alone",
+             atlas.toeplitz_r2, reason);
   if (!atlas.undefined.empty()) return fields.taken();
 
-  add_status(fields, heads, atlas.status)
-      .note("level", null.level)
-      .note("least_times", atlas.options.least_times)
-      .note("reach", atlas.reach);
-  fields.add("weight", heads, "1",
+  add_status(fields, heads, atlas.status).note("least_times", atlas.options.least_times);
+  fields.add("predicted_weight", heads, "1",
              "softmax of the kernel at its maximum: the share of attention over the offsets searched", atlas.weight,
              reason);
   fields.add("chance", heads, "1", "weight there if the kernel were flat: one part for each offset searched",
@@ -293,29 +281,25 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
              atlas.other_r2, reason);
   fields.add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
              atlas.other_null_quantile, no_null);
-  describe_p_values(fields, heads,
-                    {"other_r2", "under random rotations of the keys, heads pooled", no_null, atlas.null_median,
-                     atlas.null_quantile, atlas.p_value, atlas.q_value});
+  describe_p_values(fields, heads, atlas.p_value, atlas.q_value,
+                    {"other_r2", "under random rotations of the keys, heads pooled", no_null});
   fields.add("null_median", heads, "1", "median of toeplitz_r2 under random rotations of the keys", atlas.null_median,
              no_null);
-  fields
-      .add("null_quantile", heads, "1", "quantile 1 - level of toeplitz_r2 under random rotations of the keys",
-           atlas.null_quantile, no_null)
-      .note("level", null.level)
-      .note("draws", null.draws)
-      .note("seed", null.seed);
+  fields.add("null_quantile", heads, "1", "quantile 1 - level of toeplitz_r2 under random rotations of the keys",
+             atlas.null_quantile, no_null);
   fields.add("key_only_share", heads, "1", "share of the key-only term b_Q.k in the row-centred score variance",
              atlas.key_only_share, reason);
-  fields
-      .add("kernel", {layer, head, offset_axis("kernel_offset", -atlas.reach, atlas.reach)}, "1",
-           "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and self_term",
-           atlas.kernel)
-      .note("length", atlas.length)
-      .note("layers_above_0", proxy);
-  fields
-      .add("self_term", heads, "1", "what a token's word adds to the scaled score of the token with itself",
-           atlas.self_term)
-      .note("layers_above_0", proxy);
+  fields.add("kernel", {layer, head, offset_axis("offset", -atlas.reach, atlas.reach)}, "1",
+             "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and "
+             "self_term",
+             atlas.kernel);
+  fields.add("self_term", heads, "1", "what a token's word adds to the scaled score of the token with itself",
+             atlas.self_term);
+  fields.note_all("length", atlas.length)
+      .note_all("reach", atlas.reach)
+      .note_all("level", null.level)
+      .note_all("draws", null.draws)
+      .note_all("seed", null.seed);
   return fields.taken();
 }
 
@@ -327,7 +311,7 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
     kernels.push_back(term.added ? term.added->kernel(head, reach) : term.turned->kernel(reach));
   Fields fields("position_term");
   fields
-      .add("kernel", {head_axis(stack.block.heads), offset_axis("kernel_offset", -reach, reach)}, "1",
+      .add("kernel", {head_axis(stack.block.heads), offset_axis("offset", -reach, reach)}, "1",
            term.added ? "what the position term adds to a scaled score at an offset"
                       : "factor by which the position term changes q.k of equal vectors at an offset",
            kernels)

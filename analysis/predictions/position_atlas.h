@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/model/model.h"
 #include "../../core/model/random_documents.h"
@@ -62,13 +62,13 @@ struct PositionKernel {
 ///
 ///     other R^2 = sum_{t != 0} n_t kernel[t]^2 / (|F|^2 - T kernel[0]^2)                        (4)
 ///
-/// with Toep F the matrix of diagonal means. A high R^2 says that position enters as offset. It is read
-/// against its null: the same with W_K turned by random rotations of the residual stream, so that the key
-/// side reads other directions with the same gains; not against 0, since slow waves alone score high. With
-/// W_K = Q R such a rotation is a random orthonormal frame in the place of Q. (4) leaves out what every
-/// position shares with itself: a head that reads the same on both sides has that even where positions are in
-/// no order at all. F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A, B (T x d_head),
-/// its diagonals are cross-correlations, by FFT.
+/// with Toep F the matrix of diagonal means. A high R^2 says that position enters as offset. It must be
+/// compared with its null, not with 0, since slow waves alone score high: the null turns W_K by random
+/// rotations of the residual stream, so that the key side reads other directions with the same gains. With
+/// W_K = Q R such a rotation is a random orthonormal frame in the place of Q. (4) leaves out the diagonal: a
+/// head that reads the same directions on both sides scores there even where positions have no order at all.
+/// F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A, B (T x d_head), its diagonals are
+/// cross-correlations, by FFT.
 ///
 /// (1) is without biases, as published; b_Q adds the same b_Q . k_j to every row, which `key_only_share`
 /// tells and `with_bias` has, its mean over the keys taken away like everything else's.
@@ -82,7 +82,7 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
 
 struct PositionAtlasOptions {
   std::vector<Index> layers;  ///< that are looked at, ascending; empty: all
-  Index length = 0;           ///< T, the first so many positions; 0: those that were trained (trained_rows.h)
+  Index length = 0;           ///< T, the first so many positions; 0: those that were trained (layer_positions.h)
   Index reach = 64;           ///< offsets are predicted among |t| <= reach, in tokens
   WordChances words;          ///< words to average positions over; without ids: all words equally
   PositionNullOptions null;
@@ -122,7 +122,7 @@ struct PositionAtlas {
 ///                 + [t = 0] scale tr(W_Q^T C W_K)                                              (1)
 ///
 /// P the positions averaged over words through the layer's norms, C the covariance of words there
-/// (core/model/embedding_means.h): a token shares its word with itself alone, the self term. In layer 0 that
+/// (core/model/layer_positions.h): a token shares its word with itself alone, the self term. In layer 0 that
 /// is what scores are on average; above it a proxy, since the blocks between have changed positions and
 /// words. Without word embeddings P is position_kernel()'s and there is no self term. Under a causal mask
 /// only offsets t <= 0 are predicted.
@@ -141,7 +141,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
 /// Fields position_atlas/...; only the first two, undefined with the reason, where there is no atlas.
 std::vector<Field> describe(const PositionAtlas& atlas);
 
-/// The kernel of a position term by itself, position_term/kernel (head, kernel_offset); none where there is
+/// The kernel of a position term by itself, position_term/kernel (head, offset); none where there is
 /// no term.
 std::vector<Field> position_term_fields(const Stack& stack, Index reach);
 

@@ -4,11 +4,10 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <tuple>
 #include <utility>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/algebra/symmetric_eigen.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/process/threads.h"

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <vector>
 
-#include "../../core/attention/key_span.h"
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
+#include "../../core/attention/probe.h"
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
 #include "../../core/numbers/random.h"
 #include "../attention/offset_trace.h"

@@ -16,15 +16,13 @@
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
-#include "../statistics/false_discovery.h"
-#include "../statistics/quantile.h"
 
 namespace headwave {
 
 // The two classes are not in an unnamed namespace: GCC would inline them more, fuse the products of complex numbers the
 // other way round, and change the last digit of results.
 
-/// What pairs of one rotation make of the offsets that are searched.
+/// Position kernels over the searched offsets, of layers that share one rotation.
 class TurnSearch {
  public:
   TurnSearch(const RotaryTerm& term, const RotaryWaveOptions& options)
@@ -56,7 +54,7 @@ class TurnSearch {
     return c;
   }
 
-  /// Of channels that do not turn.
+  /// The constant of (1): channels that do not turn.
   [[nodiscard]] Vector constant(const Matrix& query, const Matrix& key) const {
     const Index still = query.cols() - term_.channels;
     return options_.score_scale * query.rightCols(still).cwiseProduct(key.rightCols(still)).rowwise().sum();
@@ -74,7 +72,7 @@ class TurnSearch {
     return turned(c).rowwise().maxCoeff().cwiseQuotient(c.cwiseAbs().rowwise().sum());
   }
 
-  /// The same of the pairs that turn; 0 / 0 is NaN.
+  /// Equation (3) of the pairs that turn within the search; 0 / 0 is NaN.
   [[nodiscard]] Vector agreement(const MatrixC& c) const {
     return coherence(c * turns_.cast<std::complex<double>>().asDiagonal());
   }
@@ -94,7 +92,7 @@ class TurnSearch {
   Vector turns_;  ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
 };
 
-/// The same of every layer by its own rotation. Of layers that turn nothing all is zero, or NaN.
+/// The same for every layer, with its own rotation. Layers that turn nothing get zeros or NaN.
 class RotarySearch {
  public:
   RotarySearch(const std::vector<const RotaryTerm*>& terms, Index heads, const RotaryWaveOptions& options)
@@ -162,7 +160,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Means over documents with which they are counted `times`.
+/// Means over documents, each counted so many times.
 DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::vector<double>& times) {
   DocumentRotary mean;
   double count = 0;
@@ -183,29 +181,25 @@ DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::
   return mean;
 }
 
-/// Percentile intervals over documents drawn with replacement.
+/// Intervals of the offsets and, below them, of the agreements.
 void set_intervals(RotaryWave& result, const std::vector<DocumentRotary>& documents, const RotarySearch& search) {
   const RotaryWaveOptions& options = result.options;
-  if (result.documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return;
   const Index rows = result.grid.rows();
-  Matrix offsets(rows, options.resamples), agreements(rows, options.resamples);
-  parallel_for(options.resamples, options.threads, [&](Index resample) {
-    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(resample));
-    const std::vector<double> times = drawn_times(result.documents, random);
-    const MatrixC c = search.coefficients(mean_of(documents, times));
-    const Matrix kernel = search.kernel(c);
-    agreements.col(resample) = search.agreement(c);
-    for (Index row = 0; row < rows; ++row)
-      offsets(row, resample) = peak_offset(kernel.row(row).transpose(), options.reach);
-  });
-  const auto ends_of = [&](const Matrix& drawn, const Vector& estimate) {
-    return bootstrap_interval(drawn, estimate, result.documents, options.coverage);
-  };
-  const BootstrapInterval offset = ends_of(offsets, result.estimate), agreement = ends_of(agreements, result.agreement);
-  result.lower = offset.lower;
-  result.upper = offset.upper;
-  result.agreement_lower = agreement.lower;
-  result.agreement_upper = agreement.upper;
+  Vector estimates(2 * rows);
+  estimates << result.estimate, result.agreement;
+  const BootstrapInterval ends = bootstrap_interval(
+      estimates, result.documents, options, Random(options.seed), [&](const std::vector<double>& times) {
+        const MatrixC c = search.coefficients(mean_of(documents, times));
+        const Matrix kernel = search.kernel(c);
+        Vector numbers(2 * rows);
+        for (Index row = 0; row < rows; ++row) numbers[row] = peak_offset(kernel.row(row).transpose(), options.reach);
+        numbers.tail(rows) = search.agreement(c);
+        return numbers;
+      });
+  result.lower = ends.lower.head(rows);
+  result.upper = ends.upper.head(rows);
+  result.agreement_lower = ends.lower.tail(rows);
+  result.agreement_upper = ends.upper.tail(rows);
 }
 
 void set_null(RotaryWave& result, const RotarySearch& search) {
@@ -311,9 +305,7 @@ RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadG
   result.pair_offset = result.coefficient.unaryExpr([](const Complex& c) { return -std::arg(c); }).real();
   for (Index row = 0; row < grid.rows(); ++row)
     result.pair_offset.row(row).array() /= layer_frequency.row(row / grid.heads).array();
-  for (Vector* vector : {&result.estimate, &result.offset, &result.weight, &result.lower, &result.upper,
-                         &result.agreement_lower, &result.agreement_upper, &result.null_median, &result.null_quantile})
-    *vector = Vector::Constant(grid.rows(), not_defined);
+  result.estimate = result.offset = result.weight = Vector::Constant(grid.rows(), not_defined);
   set_null(result, search);
   set_offsets(result);
   set_intervals(result, documents, search);
@@ -376,18 +368,16 @@ std::vector<Field> describe(const RotaryWave& wave) {
   const std::string no_interval = "fewer than 5 documents, or no estimate";
   const std::string no_null = "no null was drawn", silent = "the mean query or the mean key is zero, or nothing turns";
   Fields fields("rotary_wave");
-  fields
-      .add("predicted_offset", heads, "token",
-           "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset,
-           "pairs agree no more than with random phases (q_value above level); or " + at_end)
-      .note("level", options.level);
+  fields.add("predicted_offset", heads, "token",
+             "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset,
+             "pairs agree no more than with random phases (q_value above level); or " + at_end);
   fields.add("estimate", heads, "token", "offset at which the position kernel is largest", wave.estimate,
              silent + "; or " + at_end);
   fields.add("lower", heads, "token", "lower end of the interval of estimate", wave.lower, no_interval);
   fields.add("upper", heads, "token", "upper end of the interval of estimate", wave.upper, no_interval);
   fields.add("predicted_weight", heads, "1", "softmax of the position kernel there, over the offsets searched",
              wave.weight, silent);
-  fields.add("kernel", {layer, head, offset_axis("rotary_offset", -options.reach, options.reach)}, "1",
+  fields.add("kernel", {layer, head, offset_axis("offset", -options.reach, options.reach)}, "1",
              "position kernel kappa(t): scaled score of the mean query and the mean key at an offset, the first token "
              "left out",
              wave.kernel, "the causal mask forbids the offset, or nothing turns");
@@ -399,9 +389,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
       "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
       wave.agreement, silent + "; or no pair turns as far");
   fields.interval("agreement", heads, wave.agreement_lower, wave.agreement_upper, no_interval);
-  describe_null(
-      fields, heads,
-      {"agreement", "with random phases", no_null, wave.null_median, wave.null_quantile, wave.p_value, wave.q_value});
+  describe_null(fields, heads, wave, {"agreement", "with random phases", no_null});
   fields.add("coherence", heads, "1",
              "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted",
              wave.coherence, silent);
@@ -426,6 +414,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
   fields.note_all("documents", wave.documents)
       .note_all("length", options.length)
       .note_all("reach", options.reach)
+      .note_all("level", options.level)
       .note_all("draws", options.draws)
       .note_all("resamples", options.resamples)
       .note_all("coverage", options.coverage)

@@ -1,22 +1,21 @@
 #pragma once
 
-#include <cstdint>
 #include <tuple>
 #include <vector>
 
+#include "../../core/attention/position_term.h"
 #include "../../core/attention/probe.h"
-#include "../../core/attention/rotary_term.h"
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/numbers/fft.h"
 #include "../pass/analysis_kind.h"
 #include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
 
 namespace headwave {
 
-/// Queries and keys of one document before they are turned, averaged over its tokens but the first, which is
-/// where attention goes that has no better place. Rows are heads of the grid; a key head stands in the row of
-/// every query head that reads it.
+/// Queries and keys of one document before they are turned, averaged over all tokens but the first, the usual
+/// sink. Rows are heads of the grid; a key head stands in the row of every query head that reads it.
 struct DocumentRotary {
   Matrix query, key;                  ///< (rows, d_head)  mean over tokens, with bias
   Matrix query_modulus, key_modulus;  ///< (rows, pairs)   mean modulus of a pair of channels
@@ -54,22 +53,17 @@ class RotaryProbe : public Probe {
   DocumentRotary found_;
 };
 
-struct RotaryWaveOptions {
+struct RotaryWaveOptions : ResampleOptions {
   Index reach = 64;  ///< offsets |t| <= reach are searched, in tokens
   bool causal = true;
   Index length = 0;  ///< T: some scalings make frequencies depend on it
   double score_scale = 1;
-  Index draws = 1000;         ///< of the null: they cost next to nothing
-  double level = 0.05;        ///< share of the heads with an offset that may be false
-  Index resamples = 200;      ///< bootstrap resamples of the documents
-  double coverage = 0.9;      ///< of the intervals
-  Index least_documents = 5;  ///< fewer give no interval
-  std::uint64_t seed = 1;
-  int threads = 1;  ///< changes no digit
+  Index draws = 1000;   ///< of the null: they cost next to nothing
+  double level = 0.05;  ///< share of the heads with an offset that may be false
 };
 
-/// The wave that a rotary model has built in, and where it points each head.
-struct RotaryWave {
+/// The wave that a rotary model has built in, where it points each head, and the null of the agreement.
+struct RotaryWave : NullTest {
   HeadGrid grid;
   RotaryWaveOptions options;
   Index documents = 0;
@@ -89,13 +83,10 @@ struct RotaryWave {
   Vector coherence;        ///< (rows)  equation (3)
   Vector agreement;        ///< (rows)  of pairs that turn within the search; NaN: none does
   Vector agreement_lower, agreement_upper;  ///< (rows)  ends of its interval
-  Vector null_median, null_quantile;        ///< (rows)  of the agreement; null_quantile at 1 - level
-  Vector p_value, q_value;                  ///< (rows)
   std::vector<PredictedStatus> status;      ///< (rows)
 };
 
-/// The rotary wave: what the mean query and the mean key of a head, turned by their distance, make of every
-/// offset.
+/// The rotary wave: the score of a head's mean query and mean key at every distance, after rotation.
 ///
 /// Before rotation, as complex numbers, pair m of a head's channels gives Re conj(q_m) k_m e^{i theta_m (j -
 /// i)} to the score. With means over tokens q^, k^:
@@ -104,9 +95,9 @@ struct RotaryWave {
 ///     t_m = -arg C_m / theta_m                                                                 (2)
 ///
 /// so pair m asks for the offset t_m, modulo its period 2 pi / theta_m, with weight |C_m|: phase over
-/// frequency is the offset, as in phase_delay(), with frequencies that are known. This is the position term
-/// of head_account() that a rotation can have; what mean queries and keys hold of positions by themselves is
-/// left out.
+/// frequency is the offset, as in phase_delay(), with frequencies that are known. This is the part of the
+/// position term of head_account() that comes from the rotation alone; positions that mean queries and keys
+/// encode themselves are left out.
 ///
 ///     coherence = max_t kappa(t) / sum |C_m|                                                   (3)
 ///
@@ -117,9 +108,9 @@ struct RotaryWave {
 /// draws that agree as much) / (1 + draws). A few pairs agree easily by chance, so with a small d_head the
 /// test has little power.
 ///
-/// Beside it stands how much a head uses a pair at all: the mean moduli of its queries and keys, whichever
-/// way they point. Its share by layer is the spectrum of the position term: what the spectrum of a position
-/// table is elsewhere.
+/// `use` is how much a head uses a pair at all: the mean modulus of its queries times that of its keys,
+/// whatever their phases. Its share by layer is the spectrum of the position term, as the spectrum of the
+/// position table is in models that have one.
 ///
 /// Source: this project; rotation after Su et al. 2021, use of frequencies after Barbero et al. 2025.
 /// @param documents  at least one

@@ -23,7 +23,7 @@ struct StreamSource {
   bool operator==(const StreamSource&) const = default;
 };
 
-constexpr Index constants_source = 2;  ///< which source takes biases, token types and the shifts of norms
+constexpr Index constants_source = 2;  ///< number of the source of biases, token types and shifts of norms
 
 /// Normalises a sum as a norm does, part by part: every part is centred (not by RMS norms), divided by the
 /// standard deviation that the sum has in that row, and scaled; the shift goes to one part. The parts then
@@ -55,7 +55,7 @@ class StreamParts {
   ///                      attention
   /// @throws ShapeError as word_rows()
   StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head = false);
-  /// The same of some sources alone, beside words, positions and constants: all others are one source,
+  /// The same with only some sources beside words, positions and constants; all others are one source,
   /// "others".
   StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart);
 
@@ -91,7 +91,7 @@ struct SourceOfKeys {
   StreamSource source;
 };
 
-/// Keeps, for one document, what some sources give to the keys of heads, before a rotary term turns them.
+/// Keeps the parts of heads' keys that come from some sources, for one document, before rotation.
 class SourceKeysProbe : public Probe {
  public:
   /// @param kind    of the attention whose keys are looked at, within one sequence

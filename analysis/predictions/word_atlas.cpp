@@ -34,15 +34,15 @@ std::vector<Field> describe(const WordAtlas& atlas) {
   const std::vector<Axis> heads{layer, head};
   const char* const no_pair = "no pair at that offset, or the mask forbids it";
   Fields fields("word_atlas");
-  fields.add("offset", heads, "token", "offset that documents of random words predict", atlas.offset,
+  fields.add("predicted_offset", heads, "token", "offset that documents of random words predict", atlas.offset,
              "word_atlas/status says why");
   add_status(fields, heads, atlas.status).note("least_times", atlas.options.least_times);
-  fields.add("weight", heads, "1", "mean attention weight predicted where it is largest: how much a prediction says",
-             atlas.weight, no_pair);
+  fields.add("predicted_weight", heads, "1",
+             "mean attention weight predicted where it is largest: how much a prediction says", atlas.weight, no_pair);
   fields.add("chance", heads, "1", "weight there if all allowed keys had equal weights", atlas.chance, no_pair);
   fields.add("estimate", heads, "token", "offset of the largest predicted weight, however small", atlas.estimate,
              "it is largest at the end of the search, |t| = reach");
-  fields.add("profile", {layer, head, offset_axis("account_offset", -atlas.site.reach, atlas.site.reach)}, "1",
+  fields.add("profile", {layer, head, offset_axis("offset", -atlas.site.reach, atlas.site.reach)}, "1",
              "predicted mean attention weight at an offset, the first token neither query nor key", atlas.profile,
              no_pair);
   fields.note_all("documents", atlas.documents)

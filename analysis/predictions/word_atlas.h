@@ -27,11 +27,11 @@ struct WordAtlas {
 };
 
 /// Where heads look over random words, as a prediction for any text: the measured profile of head_account()
-/// on documents of random words. Random words have no order, so the profile is what positions give, and every
-/// token meeting itself; it holds in every layer, where the weights alone are a proxy above layer 0. What a
-/// text adds, words that follow each other, is not in it. An offset is predicted where the maximum does not
-/// lie at the end of the search and its weight is at least `least_times` what uniform attention gives there.
-/// Heads are to be ranked by that weight.
+/// on documents of random words. Random words have no order, so the profile comes from positions and from
+/// tokens that meet themselves. It is exact in every layer, where the prediction from weights alone is a
+/// proxy above layer 0. The order of words in a text is not in it. An offset is predicted where the maximum
+/// does not lie at the end of the search and its weight is at least `least_times` what uniform attention
+/// gives there. Rank heads by that weight.
 ///
 /// Source: this project.
 /// @param account  of documents of random words (core/model/random_documents.h)

@@ -30,7 +30,7 @@
   analysis(wave_spectra) \
   analysis(periodic_columns) \
   analysis(redefined) \
-  analysis(phase_rotation) \
+  analysis(phase_delay) \
   analysis(delay_spectrum) \
   analysis(head_account) \
   analysis(score_sources) \
@@ -58,7 +58,8 @@ std::string one_of(const std::vector<AnalysisKind::Of>& kinds) {
   return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
-const AnalysisKind& analysis_named(const std::string& name) {
+const AnalysisKind& analysis_named(const std::string& given) {
+  const std::string name = given == "phase_rotation" ? "phase_delay" : given;  // as in older job files
   std::vector<std::string> known;
   for (const AnalysisKind* kind : listed_analyses()) {
     if (kind->name == name) return *kind;

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
+
+#include "quantile.h"
 
 namespace headwave {
 
@@ -17,7 +18,7 @@ Fields& add_status(Fields& fields, std::vector<Axis> axes, const std::vector<Pre
 
 namespace {
 
-/// atanh is infinite at 1, where a head of a single frequency may stand: as near as a double comes instead.
+/// atanh is infinite at 1, which a head of a single frequency reaches: the nearest double takes its place.
 double scaled(double number, NullScale scale) {
   constexpr double end = 1 - std::numeric_limits<double>::epsilon();
   if (scale == NullScale::coherence) return std::atanh(std::clamp(number, -end, end));
@@ -78,18 +79,22 @@ Vector q_values(const Vector& p_values) {
   return q;
 }
 
-Fields& describe_null(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null) {
-  describe_p_values(fields, axes, null);
-  fields.add("null_median", axes, "1", "median of the " + null.quantity + " " + null.under, null.median,
-             null.undefined);
-  return fields.add("null_quantile", axes, "1", "quantile 1 - level of the " + null.quantity + " " + null.under,
-                    null.quantile, null.undefined);
+NullTest null_test(const Vector& observed, const Matrix& null, NullScale scale, double level) {
+  const Vector p_values = pooled_p_values(observed, null, scale);
+  return {row_quantiles(null, 0.5), row_quantiles(null, 1 - level), p_values, q_values(p_values)};
 }
 
-void describe_p_values(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null) {
-  fields.add("p_value", axes, "1", "chance of so large a " + null.quantity + " " + null.under, null.p_value,
-             null.undefined);
-  fields.add("q_value", axes, "1", "p_value adjusted for the number of heads", null.q_value, null.undefined);
+void describe_null(Fields& fields, const std::vector<Axis>& axes, const NullTest& test, const NullText& text) {
+  const std::string of = " of the " + text.quantity + " " + text.under;
+  describe_p_values(fields, axes, test.p_value, test.q_value, text);
+  fields.add("null_median", axes, "1", "median" + of, test.null_median, text.undefined);
+  fields.add("null_quantile", axes, "1", "quantile 1 - level" + of, test.null_quantile, text.undefined);
+}
+
+void describe_p_values(Fields& fields, const std::vector<Axis>& axes, const Vector& p_value, const Vector& q_value,
+                       const NullText& text) {
+  fields.add("p_value", axes, "1", "chance of so large a " + text.quantity + " " + text.under, p_value, text.undefined);
+  fields.add("q_value", axes, "1", "p_value adjusted for the number of heads", q_value, text.undefined);
 }
 
 }  // namespace headwave

@@ -37,9 +37,9 @@ enum class NullScale : std::uint8_t {
 ///
 ///     p_h = (1 + #{pooled draws >= z_h}) / (1 + #pooled draws)                                (1)
 ///
-/// Standardised by itself among others a draw could not be as far out as an observation can, and p would be
-/// too small. (1) takes the heads' nulls to have one shape once standardised. A head whose draws are all
-/// equal is compared with them alone: p = 1 unless it exceeds them.
+/// If a draw counted in its own mean and deviation, it could not lie as far out as an observation can, and p
+/// would be too small. (1) takes the heads' nulls to have one shape once standardised. A head whose draws are
+/// all equal is compared with them alone: p = 1 unless it exceeds them.
 ///
 /// Both scales are finite and smooth wherever draws lie, also at 0 and below it: on a logit scale one draw at
 /// 0 would be so far out that its head's deviation hides whatever is observed. Numbers beyond an end by
@@ -62,20 +62,28 @@ Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale sca
 /// Source: Benjamini and Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x
 Vector q_values(const Vector& p_values);
 
-/// Quantiles and p-values of one quantity of every head, from draws of a null.
-struct NullSummary {
+/// What draws of a null say of one number of every head.
+struct NullTest {
+  Vector null_median, null_quantile;  ///< (rows)  of the head's draws: median, quantile 1 - level; NaN: no draws
+  Vector p_value, q_value;            ///< (rows)  chance of so large a number; adjusted for the number of heads
+};
+
+/// Quantiles of the draws, pooled_p_values() and q_values().
+NullTest null_test(const Vector& observed, const Matrix& null, NullScale scale, double level);
+
+/// How a null is described.
+struct NullText {
   std::string quantity;   ///< "coherence"
   std::string under;      ///< what the null is: "where keys read at random"
   std::string undefined;  ///< why there may be none
-  const Vector &median, &quantile, &p_value, &q_value;
 };
 
-/// Adds the Fields null_median, null_quantile, p_value and q_value of a null.
+/// Adds the Fields p_value, q_value, null_median and null_quantile.
 /// @param axes  layer, head
-/// @returns fields, whose last Field is null_quantile
-Fields& describe_null(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null);
+void describe_null(Fields& fields, const std::vector<Axis>& axes, const NullTest& test, const NullText& text);
 
 /// Adds the Fields p_value and q_value alone.
-void describe_p_values(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null);
+void describe_p_values(Fields& fields, const std::vector<Axis>& axes, const Vector& p_value, const Vector& q_value,
+                       const NullText& text);
 
 }  // namespace headwave

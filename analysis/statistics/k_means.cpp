@@ -6,114 +6,42 @@
 #include <limits>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
-#include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr Index points_in_cache = 512;  // so many points' distances are worked on together
-constexpr double none = -std::numeric_limits<double>::infinity();
+constexpr Index points_in_cache = 512;  // points whose distances are computed together
 
-/// Of some points the largest bracket, the first of equals, and the second largest.
-struct LargestBrackets {
-  std::array<double, points_in_cache> best, second;
-  std::array<Index, points_in_cache> nearest;
-
-  /// @param scores  (k, points_in_cache at least `width`)
-  void find(const Matrix& scores, std::size_t width) {
-    nearest.fill(0);
-    second.fill(none);
+/// The nearest centroid of each point, the first of equals: as |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), the
+/// one with the largest bracket.
+std::vector<Index> nearest_of(const Matrix& points, const Matrix& centroids) {
+  const Vector half_norms = 0.5 * centroids.rowwise().squaredNorm();
+  std::vector<Index> labels(static_cast<std::size_t>(points.rows()), 0);
+  Matrix scores(centroids.rows(), points_in_cache);
+  std::array<double, points_in_cache> best;
+  for (Index first = 0; first < points.rows(); first += points_in_cache) {
+    const Index width = std::min(points_in_cache, points.rows() - first);
+    multiply(scores.leftCols(width), centroids, points.middleRows(first, width).transpose());
+    scores.leftCols(width).colwise() -= half_norms;
     std::copy_n(scores.data(), width, best.begin());
+    Index* const label = labels.data() + first;
     for (Index k = 1; k < scores.rows(); ++k) {
       const double* const score = scores.data() + k * scores.cols();
-      for (std::size_t i = 0; i < width; ++i) {
-        const double less = std::min(score[i], best[i]);
-        second[i] = std::max(second[i], less);
-        nearest[i] = score[i] > best[i] ? k : nearest[i];
-        best[i] = std::max(score[i], best[i]);
+      for (Index i = 0; i < width; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        label[i] = score[i] > best[at] ? k : label[i];
+        best[at] = std::max(score[i], best[at]);
       }
     }
   }
-};
-
-}  // namespace
-
-NearestCentroids::NearestCentroids(const Matrix& points)
-    : points_(points),
-      squares_(points.rowwise().squaredNorm()),
-      slack_(64 * std::numeric_limits<double>::epsilon() * static_cast<double>(points.cols() + 4) *
-             (points.rows() > 0 ? squares_.maxCoeff() : 0.0)),
-      labels_(static_cast<std::size_t>(points.rows()), 0),
-      upper_(Vector::Constant(points.rows(), std::numeric_limits<double>::infinity())),
-      lower_(Vector::Zero(points.rows())) {}
-
-void NearestCentroids::find(const Matrix& centroids) {
-  unsure_.resize(labels_.size());
-  std::iota(unsure_.begin(), unsure_.end(), Index{0});
-  look(centroids);
+  return labels;
 }
-
-const std::vector<NearestCentroids::Move>& NearestCentroids::follow(const Matrix& before, const Matrix& centroids) {
-  const Vector moved = (1 + 1e-12) * (centroids - before).rowwise().norm();
-  Index farthest = 0;
-  Vector others = Vector::Constant(moved.size(), moved.maxCoeff(&farthest));  // the most that any but that one moved
-  others[farthest] = 0;
-  for (Index k = 0; k < moved.size(); ++k)
-    if (k != farthest) others[farthest] = std::max(others[farthest], moved[k]);
-  const Index* const label = labels_.data();
-  for (Index i = 0; i < upper_.size(); ++i) {
-    upper_[i] += moved[label[i]];
-    lower_[i] -= others[label[i]];
-  }
-  unsure_.clear();
-  for (Index i = 0; i < upper_.size(); ++i)
-    if (!(upper_[i] < lower_[i])) unsure_.push_back(i);
-  look(centroids);
-  return moves_;
-}
-
-void NearestCentroids::give(Index point, Index centroid) {
-  labels_[static_cast<std::size_t>(point)] = centroid;
-  upper_[point] = std::numeric_limits<double>::infinity();
-}
-
-/// At the points that are unsure.
-void NearestCentroids::look(const Matrix& centroids) {
-  const Vector half_norms = 0.5 * centroids.rowwise().squaredNorm();
-  Matrix near(points_in_cache, points_.cols()), scores(centroids.rows(), points_in_cache);
-  LargestBrackets largest;
-  moves_.clear();
-  const auto count = static_cast<Index>(unsure_.size());
-  for (Index first = 0; first < count; first += points_in_cache) {
-    const Index width = std::min(points_in_cache, count - first);
-    const Index* const point = unsure_.data() + first;
-    if (point[width - 1] - point[0] == width - 1) {
-      multiply(scores.leftCols(width), centroids, points_.middleRows(point[0], width).transpose());
-    } else {
-      for (Index i = 0; i < width; ++i) near.row(i) = points_.row(point[i]);
-      multiply(scores.leftCols(width), centroids, near.topRows(width).transpose());
-    }
-    scores.leftCols(width).colwise() -= half_norms;
-    largest.find(scores, static_cast<std::size_t>(width));
-    for (Index i = 0; i < width; ++i) {
-      const auto in_block = static_cast<std::size_t>(i);
-      Index& label = labels_[static_cast<std::size_t>(point[i])];
-      if (label != largest.nearest[in_block]) moves_.push_back({point[i], label});
-      label = largest.nearest[in_block];
-      upper_[point[i]] = std::sqrt(std::max(0.0, squares_[point[i]] - 2 * largest.best[in_block]) + slack_);
-      lower_[point[i]] = std::sqrt(std::max(0.0, squares_[point[i]] - 2 * largest.second[in_block] - slack_));
-    }
-  }
-}
-
-namespace {
 
 // Squared distances of points to the nearest of some centres, and which that is.
 struct Nearest {
@@ -233,76 +161,50 @@ struct Run {
   bool converged = false;
 };
 
-// Sums and counts of the groups, and how a group that ran empty gets its point.
-struct Groups {
-  Groups(const Points& points, const std::vector<Index>& labels, Index clusters)
-      : sums(Matrix::Zero(clusters, points.rows.cols())), counts(static_cast<std::size_t>(clusters), 0) {
-    for (Index i = 0; i < points.count(); ++i) add(points, i, labels[static_cast<std::size_t>(i)]);
-  }
-
-  // Points that have other labels now leave their groups for those; where half of all do, it is less to add
-  // up anew.
-  void follow(const Points& points, const std::vector<NearestCentroids::Move>& moves,
-              const std::vector<Index>& labels) {
-    if (2 * static_cast<Index>(moves.size()) >= points.count()) {
-      *this = Groups(points, labels, sums.rows());
-      return;
-    }
-    for (const auto& [point, from] : moves) {
-      take(points, point, from);
-      add(points, point, labels[static_cast<std::size_t>(point)]);
-    }
-  }
-
-  // Means of the groups; of one that is empty where its centroid was.
-  [[nodiscard]] Matrix means(const Matrix& centroids) const {
-    Matrix means = centroids;
-    for (Index k = 0; k < means.rows(); ++k)
-      if (const Index count = counts[static_cast<std::size_t>(k)]; count > 0)
-        means.row(k) = sums.row(k) / static_cast<double>(count);
-    return means;
-  }
-
-  void fill_empty(const Points& points, NearestCentroids& nearest, const Matrix& centroids) {
-    for (Index empty = 0; empty < sums.rows(); ++empty)
-      if (counts[static_cast<std::size_t>(empty)] == 0) give_farthest(empty, points, nearest, centroids);
-  }
-
-  Matrix sums;
-  std::vector<Index> counts;
-
- private:
-  void add(const Points& points, Index point, Index label) {
-    sums.row(label) += points.often(point) * points.rows.row(point);
-    counts[static_cast<std::size_t>(label)] += points.times[static_cast<std::size_t>(point)];
-  }
-
-  void take(const Points& points, Index point, Index label) {
-    sums.row(label) -= points.often(point) * points.rows.row(point);
-    counts[static_cast<std::size_t>(label)] -= points.times[static_cast<std::size_t>(point)];
-  }
-
-  void give_farthest(Index empty, const Points& points, NearestCentroids& nearest, const Matrix& centroids) {
-    const std::vector<Index>& labels = nearest.labels();
+// Gives every group without points the point that is farthest from its own centroid. A point that is alone in
+// its group stays there.
+// @returns (k)  how many points each group has
+std::vector<Index> fill_empty(const Points& points, const Matrix& centroids, std::vector<Index>& labels) {
+  std::vector<Index> counts(static_cast<std::size_t>(centroids.rows()), 0);
+  const auto label = [&](Index i) { return labels[static_cast<std::size_t>(i)]; };
+  const auto count = [&](Index k) -> Index& { return counts[static_cast<std::size_t>(k)]; };
+  const auto times = [&](Index i) { return points.times[static_cast<std::size_t>(i)]; };
+  for (Index i = 0; i < points.count(); ++i) count(label(i)) += times(i);
+  for (Index empty = 0; empty < centroids.rows(); ++empty) {
+    if (count(empty) > 0) continue;
     Index farthest = -1;
     double distance = -1.0;
     for (Index i = 0; i < points.count(); ++i) {
-      const Index label = labels[static_cast<std::size_t>(i)];
-      if (counts[static_cast<std::size_t>(label)] == points.times[static_cast<std::size_t>(i)])
-        continue;  // else that group would run empty in turn
-      const double candidate = (points.rows.row(i) - centroids.row(label)).squaredNorm();
+      if (count(label(i)) == times(i)) continue;
+      const double candidate = (points.rows.row(i) - centroids.row(label(i))).squaredNorm();
       if (candidate <= distance) continue;
       distance = candidate;
       farthest = i;
     }
-    if (farthest < 0) return;
-    const Index label = labels[static_cast<std::size_t>(farthest)];
-    take(points, farthest, label);
-    sums.row(empty).setZero();
-    add(points, farthest, empty);
-    nearest.give(farthest, empty);
+    if (farthest < 0) continue;
+    count(label(farthest)) -= times(farthest);
+    count(empty) = times(farthest);
+    labels[static_cast<std::size_t>(farthest)] = empty;
   }
-};
+  return counts;
+}
+
+// Means of the groups, where none is left without points if that can be helped; of one without points, its
+// centroid.
+Matrix means_of(const Points& points, const Matrix& centroids, std::vector<Index>& labels) {
+  const std::vector<Index> counts = fill_empty(points, centroids, labels);
+  Matrix sums = Matrix::Zero(centroids.rows(), centroids.cols());
+  for (Index i = 0; i < points.count(); ++i)
+    sums.row(labels[static_cast<std::size_t>(i)]) += points.often(i) * points.rows.row(i);
+  for (Index k = 0; k < sums.rows(); ++k) {
+    const Index count = counts[static_cast<std::size_t>(k)];
+    if (count > 0)
+      sums.row(k) /= static_cast<double>(count);
+    else
+      sums.row(k) = centroids.row(k);
+  }
+  return sums;
+}
 
 double inertia_of(const Points& points, const Matrix& centroids, const std::vector<Index>& labels) {
   double sum = 0.0;
@@ -315,22 +217,16 @@ double inertia_of(const Points& points, const Matrix& centroids, const std::vect
 // changes.
 Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_iterations) {
   Run run;
-  NearestCentroids nearest(points.rows);
-  nearest.find(centroids);
-  Groups groups(points, nearest.labels(), centroids.rows());
+  run.labels = nearest_of(points.rows, centroids);
   while (run.iterations < max_iterations && !run.converged) {
     ++run.iterations;
-    groups.fill_empty(points, nearest, centroids);
-    Matrix moved = groups.means(centroids);
+    Matrix moved = means_of(points, centroids, run.labels);
     const double shift = (moved - centroids).squaredNorm();
     centroids.swap(moved);
-    const auto& moves = nearest.follow(moved, centroids);
-    groups.follow(points, moves, nearest.labels());
-    run.converged = moves.empty() || shift <= tolerance;
-    // What points left behind that came and went is rounding.
-    if (moves.empty()) centroids = Groups(points, nearest.labels(), centroids.rows()).means(centroids);
+    std::vector<Index> labels = nearest_of(points.rows, centroids);
+    run.converged = labels == run.labels || shift <= tolerance;
+    run.labels.swap(labels);
   }
-  run.labels = nearest.taken();
   run.inertia = inertia_of(points, centroids, run.labels);
   run.centroids = std::move(centroids);
   return run;
@@ -407,10 +303,7 @@ std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids) {
   check_centroids(points, centroids);
   // Around the centroids' mean, for the digits' sake.
   const Eigen::RowVectorXd mean = centroids.colwise().mean();
-  const Matrix around_mean = points.rowwise() - mean;
-  NearestCentroids nearest(around_mean);
-  nearest.find(centroids.rowwise() - mean);
-  return nearest.taken();
+  return nearest_of(points.rowwise() - mean, centroids.rowwise() - mean);
 }
 
 Index distinct_rows(MatrixView points, Index at_most) {

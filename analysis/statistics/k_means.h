@@ -9,54 +9,6 @@
 
 namespace headwave {
 
-/// The nearest centroid of each point, kept up to date while centroids move. Ties go to the first.
-///
-/// As |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), the nearest has the largest bracket: one product for all. A
-/// point is looked at again only where it may have another centroid nearest: the distance to its own is at
-/// most
-///
-///     u + sum of what that centroid moved,   and to any other at least   l - sum of the largest moves of the others   (1)
-///
-/// with u and l what the two distances were when it was last looked at, both made wider by what rounding may
-/// have done to them.
-///
-/// Source: Hamerly 2010, doi:10.1137/1.9781611972801.12.
-class NearestCentroids {
- public:
-  /// A point that has another centroid now.
-  struct Move {
-    Index point, from;
-  };
-
-  /// @param points  (n, d)  one point per row; outlives this
-  explicit NearestCentroids(const Matrix& points);
-
-  /// Looks at every point.
-  /// @param centroids  (k, d)  k >= 1
-  void find(const Matrix& centroids);
-  /// Looks again at the points that may change by (1).
-  /// @param before     (k, d)  where the centroids were when this, or find(), was last called
-  /// @param centroids  (k, d)  where they are
-  /// @returns the points whose labels changed, in order; valid until the next call
-  const std::vector<Move>& follow(const Matrix& before, const Matrix& centroids);
-  /// Assigns a point to another centroid, even if that is not the nearest.
-  void give(Index point, Index centroid);
-
-  [[nodiscard]] const std::vector<Index>& labels() const { return labels_; }
-  [[nodiscard]] std::vector<Index> taken() { return std::move(labels_); }
-
- private:
-  void look(const Matrix& centroids);
-
-  const Matrix& points_;
-  Vector squares_;  ///< (n)  |x|^2
-  double slack_;    ///< what rounding may have done to the square of a distance
-  std::vector<Index> labels_;
-  Vector upper_, lower_;  ///< (n)  (1)
-  std::vector<Index> unsure_;
-  std::vector<Move> moves_;
-};
-
 /// Centroids from which k-means may start: points far from one another, drawn by greedy k-means++.
 ///
 /// The first is any point. Each further one is drawn with probability proportional to its squared distance to

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
+#include "../../core/process/threads.h"
 
 namespace headwave {
 
@@ -70,8 +71,17 @@ std::vector<double> drawn_times(Index documents, Random& random) {
   return times;
 }
 
-BootstrapInterval bootstrap_interval(const Matrix& drawn, const Vector& estimate, Index documents, double coverage) {
-  const double tail = bootstrap_tail(0.5 * (1 - coverage), documents);
+BootstrapInterval bootstrap_interval(const Vector& estimate, Index documents, const ResampleOptions& options,
+                                     const Random& random,
+                                     const std::function<Vector(const std::vector<double>& times)>& numbers) {
+  const Vector undefined = Vector::Constant(estimate.size(), not_defined);
+  if (documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return {undefined, undefined};
+  Matrix drawn(estimate.size(), options.resamples);
+  parallel_for(options.resamples, options.threads, [&](Index resample) {
+    Random own = random.stream(static_cast<std::uint64_t>(resample));
+    drawn.col(resample) = numbers(drawn_times(documents, own));
+  });
+  const double tail = bootstrap_tail(0.5 * (1 - options.coverage), documents);
   BootstrapInterval ends{row_quantiles(drawn, tail), row_quantiles(drawn, 1 - tail)};
   for (Vector* end : {&ends.lower, &ends.upper}) *end = estimate.array().isNaN().select(not_defined, end->array());
   return ends;

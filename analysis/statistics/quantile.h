@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
@@ -75,18 +77,30 @@ double largest_excess(double tail, double variance, double largest);
 /// @returns (n)  whole numbers that sum to n
 std::vector<double> drawn_times(Index documents, Random& random);
 
+/// How intervals over documents are drawn.
+struct ResampleOptions {
+  Index resamples = 200;      ///< of the documents; fewer than 2: no intervals
+  double coverage = 0.9;      ///< of the intervals
+  Index least_documents = 5;  ///< fewer documents give no interval
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< over resamples; changes no digit
+};
+
 /// Ends of an interval of every head.
 struct BootstrapInterval {
   Vector lower, upper;  ///< (rows)  NaN: undefined
 };
 
-/// Expanded percentile intervals of what resampled documents gave, see bootstrap_tail().
+/// Expanded percentile intervals over documents drawn with replacement, see bootstrap_tail().
 ///
-/// @param drawn      (rows, resamples)
+/// Source: Efron 1979, doi:10.1214/aos/1176344552.
 /// @param estimate   (rows)  of all documents; where it is NaN, or a resample's is, the interval is undefined
-/// @param documents  n >= 2
-/// @param coverage   in (0, 1)
-/// @throws NumericError if documents or coverage is outside
-BootstrapInterval bootstrap_interval(const Matrix& drawn, const Vector& estimate, Index documents, double coverage);
+/// @param documents  n; below 2, or below least_documents, every interval is undefined
+/// @param random     resample i is drawn from its stream i; the seed of the options is not read
+/// @param numbers    the same (rows) numbers of documents that count so many times each, (n)
+/// @throws NumericError if the coverage is not in (0, 1)
+BootstrapInterval bootstrap_interval(const Vector& estimate, Index documents, const ResampleOptions& options,
+                                     const Random& random,
+                                     const std::function<Vector(const std::vector<double>& times)>& numbers);
 
 }  // namespace headwave

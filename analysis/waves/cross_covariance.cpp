@@ -7,7 +7,6 @@
 #include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/lagged_sums.h"
-#include "../../core/numbers/pair_sums.h"
 
 namespace headwave {
 
@@ -135,7 +134,7 @@ CrossCovariances CovarianceListener::taken() {
 std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid& grid, Index length) {
   const auto documents = static_cast<double>(covariances.documents);
   const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
-  const Axis lag = offset_axis("lag", -covariances.reach(), covariances.reach());
+  const Axis lag = offset_axis("offset", -covariances.reach(), covariances.reach());
   const std::vector<Axis> columns{layer, head, component_axis(covariances.covariance.rows() / grid.rows()), lag};
   const char* const no_pair = "no pair at that lag";
   const char* const no_column = "beyond the head's rank, or no pair at that lag";

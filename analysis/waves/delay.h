@@ -48,15 +48,15 @@ struct EnvelopeDelay {
   bool at_edge = false;  ///< the largest value lies at the end of the search: offset and phase are no estimates
 };
 
-/// Tells a delay from a phase that all frequencies share, the horizontal ridge of phase_spectrum.h:
+/// Distinguishes a delay from a phase that all frequencies share, the horizontal ridge of a phase spectrum:
 ///
 ///     t_e = argmax_{|t| <= reach} |E(t)|,  E(t) = sum_{f > 0} m_f C(f) e^{2 pi i f t / T},  phase = arg E(t_e)   (3)
 ///
 /// D(t) of (1) is the real part of E(t), a wave under the envelope |E|. Where keys are queries delayed, both
 /// have their maximum at t^ and the phase is 0. Where keys are queries turned by one phase, the envelope
 /// stays at 0, the phase is that phase, and t^ only the nearest crest: (2) is then less than the coherence
-/// here. A narrow band knows its phase well but its envelope badly: of few frequencies side by side neither
-/// says much.
+/// here. A narrow band determines its phase well and its envelope badly; a few neighbouring frequencies
+/// determine neither.
 ///
 /// @throws ShapeError as delays()
 std::vector<EnvelopeDelay> envelope_delays(const MatrixC& cross, Index length, const DelayOptions& options = {});

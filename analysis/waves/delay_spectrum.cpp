@@ -7,15 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/algebra/random_frame.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/scale.h"
 #include "../../core/process/threads.h"
-#include "../statistics/false_discovery.h"
-#include "../statistics/quantile.h"
 
 namespace headwave {
 
@@ -75,55 +73,47 @@ const PhaseRotation& RandomRotations::of(Index row, Index rank, Index draw) cons
 
 namespace {
 
-/// t^ of every head under resampled documents: (rows, resamples).
-Matrix resampled(const CrossSpectra& spectra, const DelaySpectrumOptions& options) {
-  const auto documents = static_cast<Index>(spectra.by_document.size());
-  Matrix offsets(spectra.grid.rows(), options.resamples);
-  parallel_for(options.resamples, options.threads, [&](Index resample) {
-    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(resample));
-    const std::vector<double> times = drawn_times(documents, random);
-    MatrixC sum = MatrixC::Zero(spectra.length / 2 + 1, spectra.grid.rows());
-    for (std::size_t d = 0; d < times.size(); ++d)
-      if (times[d] > 0) sum += times[d] * spectra.by_document[d];
-    const std::vector<Delay> found = delays(sum, spectra.length, options.delay);
-    for (std::size_t row = 0; row < found.size(); ++row) offsets(static_cast<Index>(row), resample) = found[row].offset;
-  });
-  return offsets;
+/// One number of every head's delay.
+Vector numbers_of(const std::vector<Delay>& delays, double Delay::*number) {
+  Vector numbers(std::ssize(delays));
+  for (std::size_t row = 0; row < delays.size(); ++row) numbers[static_cast<Index>(row)] = delays[row].*number;
+  return numbers;
+}
+
+/// Delays over the first documents, each counted so many times.
+std::vector<Delay> delays_of(const CrossSpectra& spectra, const std::vector<double>& times,
+                             const DelayOptions& options) {
+  MatrixC sum = MatrixC::Zero(spectra.length / 2 + 1, spectra.grid.rows());
+  for (std::size_t d = 0; d < times.size(); ++d)
+    if (times[d] > 0) sum += times[d] * spectra.by_document[d];
+  return delays(sum, spectra.length, options);
 }
 
 void set_intervals(const CrossSpectra& spectra, DelaySpectrum& result) {
   const DelaySpectrumOptions& options = result.options;
-  if (result.documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return;
-  const Matrix offsets = resampled(spectra, options);
-  const BootstrapInterval ends = bootstrap_interval(offsets, result.estimate, result.documents, options.coverage);
-  result.lower = ends.lower;
-  result.upper = ends.upper;
+  BootstrapInterval ends = bootstrap_interval(
+      result.estimate, result.documents, options, Random(options.seed), [&](const std::vector<double>& times) {
+        return numbers_of(delays_of(spectra, times, options.delay), &Delay::offset);
+      });
+  result.lower = std::move(ends.lower);
+  result.upper = std::move(ends.upper);
 }
 
 /// The heads' coherences over the documents that the null is of.
 Vector coherence_like_null(const CrossSpectra& spectra, const DelaySpectrum& result) {
   if (spectra.null_documents == 0 || spectra.null_documents >= result.documents) return result.coherence;
-  MatrixC sum = MatrixC::Zero(spectra.length / 2 + 1, spectra.grid.rows());
-  for (Index d = 0; d < spectra.null_documents; ++d) sum += spectra.by_document[static_cast<std::size_t>(d)];
-  const std::vector<Delay> found = delays(sum, spectra.length, result.options.delay);
-  Vector coherence(result.coherence.size());
-  for (Index row = 0; row < coherence.size(); ++row) coherence[row] = found[static_cast<std::size_t>(row)].coherence;
-  return coherence;
+  const std::vector<double> once(static_cast<std::size_t>(spectra.null_documents), 1.0);
+  return numbers_of(delays_of(spectra, once, result.options.delay), &Delay::coherence);
 }
 
 void set_null(const CrossSpectra& spectra, DelaySpectrum& result) {
-  const auto draws = static_cast<Index>(spectra.null.size());
-  Matrix coherence(result.grid.rows(), draws);
-  parallel_for(draws, result.options.threads, [&](Index draw) {
-    const std::vector<Delay> found =
-        delays(spectra.null[static_cast<std::size_t>(draw)], result.length, result.options.delay);
-    for (std::size_t row = 0; row < found.size(); ++row)
-      coherence(static_cast<Index>(row), draw) = found[row].coherence;
+  Matrix coherence(result.grid.rows(), std::ssize(spectra.null));
+  parallel_for(coherence.cols(), result.options.threads, [&](Index draw) {
+    const MatrixC& cross = spectra.null[static_cast<std::size_t>(draw)];
+    coherence.col(draw) = numbers_of(delays(cross, result.length, result.options.delay), &Delay::coherence);
   });
-  result.p_value = pooled_p_values(coherence_like_null(spectra, result), coherence, NullScale::coherence);
-  result.q_value = q_values(result.p_value);
-  result.null_median = row_quantiles(coherence, 0.5);
-  result.null_quantile = row_quantiles(coherence, 1 - result.options.level);
+  static_cast<NullTest&>(result) =
+      null_test(coherence_like_null(spectra, result), coherence, NullScale::coherence, result.options.level);
 }
 
 /// What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of
@@ -198,8 +188,7 @@ DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std:
   const Index rows = spectra.grid.rows();
   for (Vector* vector :
        {&result.estimate, &result.offset, &result.coherence, &result.runner_up, &result.runner_up_share,
-        &result.envelope_offset, &result.envelope_phase, &result.envelope_coherence, &result.lower, &result.upper,
-        &result.null_median, &result.null_quantile, &result.p_value, &result.q_value})
+        &result.envelope_offset, &result.envelope_phase, &result.envelope_coherence})
     *vector = Vector::Constant(rows, not_defined);
   const std::vector<Delay> found = delays(result.cross, spectra.length, options.delay);
   const std::vector<EnvelopeDelay> envelopes = envelope_delays(result.cross, spectra.length, options.delay);
@@ -224,7 +213,6 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
   const Axis layer = layer_axis(spectrum.grid.layers), head = head_axis(spectrum.grid.heads);
   const std::vector<Axis> heads{layer, head}, lines{layer, head, frequency_axis(spectrum.length)};
   const DelaySpectrumOptions& options = spectrum.options;
-  const Index reach = std::min(options.delay.reach, spectrum.length / 2);
   const std::string of = " of " + spectrum.long_name;
   const std::string nothing = "the head's scores have no frequency above 0";
   const std::string edge = "; or the maximum lies at the end of the search, |t| = reach";
@@ -232,28 +220,19 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
       "too few documents for an interval, or no estimate; an end at |t| = reach may lie beyond";
   const std::string no_null = "no null was drawn", no_other = "there is no other peak within the search";
   Fields fields(spectrum.name);
-  fields
-      .add("offset", heads, "token", "delay" + of + ", where it can be told from chance", spectrum.offset,
-           "the coherence does not rise above its null (q_value above level), or there is none" + edge)
-      .note("level", options.level)
-      .note("reach", reach);
-  fields.add("estimate", heads, "token", "delay" + of, spectrum.estimate, nothing + edge).note("reach", reach);
-  for (const auto& [end, value] : {std::pair("lower", &spectrum.lower), std::pair("upper", &spectrum.upper)})
-    fields.add(end, heads, "token", fmt::format("{} end of the interval of estimate", end), *value, no_interval)
-        .note("coverage", options.coverage)
-        .note("resamples", options.resamples);
+  fields.add("predicted_offset", heads, "token", "delay" + of + ", where it can be told from chance", spectrum.offset,
+             "the coherence does not rise above its null (q_value above level), or there is none" + edge);
+  fields.add("estimate", heads, "token", "delay" + of, spectrum.estimate, nothing + edge);
+  fields.add("lower", heads, "token", "lower end of the interval of estimate", spectrum.lower, no_interval);
+  fields.add("upper", heads, "token", "upper end of the interval of estimate", spectrum.upper, no_interval);
   fields.add("coherence", heads, "1", "share of the cross-spectrum that agrees on the delay", spectrum.coherence,
              nothing);
-  describe_null(fields, heads,
-                {"coherence", "where keys read at random, heads pooled", no_null, spectrum.null_median,
-                 spectrum.null_quantile, spectrum.p_value, spectrum.q_value});
+  describe_null(fields, heads, spectrum, {"coherence", "where keys read at random, heads pooled", no_null});
   fields.add("runner_up", heads, "token", "delay of the second highest peak", spectrum.runner_up, no_other);
   fields.add("runner_up_share", heads, "1", "height of the second highest peak over the highest",
              spectrum.runner_up_share, no_other);
-  fields
-      .add("envelope_offset", heads, "token", "delay where all frequencies may share one phase more",
-           spectrum.envelope_offset, nothing + edge)
-      .note("reach", reach);
+  fields.add("envelope_offset", heads, "token", "delay where all frequencies may share one phase more",
+             spectrum.envelope_offset, nothing + edge);
   fields.add("envelope_phase", heads, "radian", "that phase: 0 of a delay alone", spectrum.envelope_phase,
              nothing + edge);
   fields.add("envelope_coherence", heads, "1", "share of the cross-spectrum that agrees on both",
@@ -265,7 +244,12 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
   fields.add("cross_imaginary", lines, "1", "cross-spectrum, imaginary part, mean over documents",
              spectrum.cross.imag().transpose());
   add_status(fields, heads, spectrum.status);
-  fields.note_all("length", spectrum.length).note_all("documents", spectrum.documents);
+  fields.note_all("length", spectrum.length)
+      .note_all("documents", spectrum.documents)
+      .note_all("level", options.level)
+      .note_all("reach", std::min(options.delay.reach, spectrum.length / 2))
+      .note_all("coverage", options.coverage)
+      .note_all("resamples", options.resamples);
   return fields.taken();
 }
 

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../pass/analysis_kind.h"
 #include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
 #include "delay.h"
 #include "wave_chain.h"
 
@@ -27,13 +28,13 @@ struct RandomReadingOptions {
 /// @returns (d_model, draws * width)
 Matrix32 random_frames(Index d_model, Index width, const RandomReadingOptions& options);
 
-/// Rotations between directions that a query reads and such random ones, shared between heads of one rank.
+/// Rotations between the directions of a query and random directions of a key, shared by heads of one rank.
 class RandomRotations {
  public:
   RandomRotations() = default;
   RandomRotations(Index d_model, const std::vector<ChainHead>& heads, const RandomReadingOptions& options);
 
-  /// Draw `draw` of a head: heads that shared all of them would err together.
+  /// One draw of a head. Every head takes its own from the pool, so that heads do not err together.
   [[nodiscard]] const PhaseRotation& of(Index row, Index rank, Index draw) const;
 
  private:
@@ -80,18 +81,14 @@ struct CrossSpectra {
   }
 };
 
-struct DelaySpectrumOptions {
+struct DelaySpectrumOptions : ResampleOptions {
   DelayOptions delay;
-  Index resamples = 200;      ///< bootstrap resamples of the documents
-  double coverage = 0.9;      ///< of the interval
-  double level = 0.05;        ///< share of the heads given an offset that may be false
-  Index least_documents = 5;  ///< fewer give no interval
-  std::uint64_t seed = 1;
-  int threads = 1;  ///< changes no digit
+  double level = 0.05;  ///< share of the heads given an offset that may be false
 };
 
-/// The delay of every head to parts of a token, with its uncertainty over documents and its null.
-struct DelaySpectrum {
+/// The delay of every head to parts of a token, with its uncertainty over documents and the null of its
+/// coherence.
+struct DelaySpectrum : NullTest {
   std::string name;       ///< of the Fields: "delay_spectrum"
   std::string long_name;  ///< what the cross-spectrum is of
   HeadGrid grid;
@@ -104,24 +101,21 @@ struct DelaySpectrum {
   Vector coherence;                     ///< (rows)
   Vector runner_up, runner_up_share;    ///< (rows)
   Vector envelope_offset, envelope_phase, envelope_coherence;  ///< (rows)  envelope_delays() of the mean
-  Vector lower, upper;                ///< (rows)  ends of the interval, tokens; NaN: too few documents
-  Vector null_median, null_quantile;  ///< (rows)  of the coherence; null_quantile at 1 - level
-  Vector p_value, q_value;            ///< (rows)
+  Vector lower, upper;  ///< (rows)  ends of the interval, tokens; NaN: too few documents
   DelaySpectrumOptions options;
 };
 
 /// The delay spectrometer: delays() of the mean cross-spectrum, with percentile intervals over documents
-/// drawn with replacement, and p-values against the coherence of the null's draws. Where the null is of the
-/// first documents alone, p-values compare it with the coherence over those: over more documents noise
-/// averages out, and coherence rises by itself.
+/// drawn with replacement, and p-values against the coherence of the null's draws. Where the null is drawn
+/// over the first documents alone, p-values use the coherence over the same documents, since over more
+/// documents noise averages out and coherence rises.
 ///
 /// The percentiles are expanded for few documents, see bootstrap_tail(). An interval is about what t^ would
 /// be over ever more documents, which is not quite the head's offset: waves between the bins draw t^ nearer
 /// to 0 by up to about 7 / T tokens; and where states hold more than waves, every token also matches itself,
 /// which adds a peak at 0.
 ///
-/// Whether it is a delay at all that a head shares between its frequencies, and not a phase, the envelope
-/// tells beside it: no head is given an offset, or refused one, for that.
+/// The envelope says whether the frequencies of a head share a delay or a phase. No offset depends on it.
 ///
 /// Source: Efron 1979, doi:10.1214/aos/1176344552, for the bootstrap; Hesterberg 2015,
 /// doi:10.1080/00031305.2015.1089789, for few documents.

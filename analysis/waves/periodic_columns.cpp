@@ -1,7 +1,6 @@
 #include "periodic_columns.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "../../core/fields/fields.h"

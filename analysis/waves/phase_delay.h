@@ -81,6 +81,6 @@ struct PhaseDelay {
 };
 
 /// In a job: phase_spectrum/... and phase_delay/... Keeps a PhaseDelay for comparison.
-const AnalysisKind& phase_rotation_analysis();
+const AnalysisKind& phase_delay_analysis();
 
 }  // namespace headwave

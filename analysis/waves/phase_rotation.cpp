@@ -9,9 +9,8 @@
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/algebra/thin_qr.h"
-#include "../../core/algebra/thin_svd.h"
 #include "../../core/numbers/random.h"
 
 namespace headwave {
@@ -65,7 +64,7 @@ struct Decomposition {
   }
 };
 
-/// Re p and Im p of every direction p; its conjugate, which stands beside it, has them too.
+/// Re p and Im p of every direction p; a conjugate pair shares them.
 struct RealColumns {
   Matrix columns;            ///< (k, 2 directions at most)
   std::vector<Index> first;  ///< of a direction, the column of its real part
@@ -113,7 +112,7 @@ PhaseRotation rotation_of(const Decomposition& of) {
   return result;
 }
 
-/// The columns, and behind them an orthonormal basis of what they leave, drawn at random.
+/// The columns, followed by a random orthonormal basis of their complement.
 Matrix completed(const Matrix& columns, Random& random) {
   const Index d = columns.rows(), k = columns.cols();
   Matrix all(d, d);

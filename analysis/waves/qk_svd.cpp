@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/algebra/thin_qr.h"
-#include "../../core/algebra/thin_svd.h"
 
 namespace headwave {
 

@@ -1,7 +1,9 @@
 #include "redefined_waves.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <set>
 
 #include "../../core/fields/fields.h"
 
@@ -46,6 +48,14 @@ void RedefinedWavesListener::see(const HeadWaves& waves) {
     if (in_band(a) != in_band(b)) return in_band(a);
     return peaks[static_cast<std::size_t>(a)].share > peaks[static_cast<std::size_t>(b)].share;
   });
+  // The most periodic column of every range of periods comes first, [2, 8), [8, 32), ... tokens: whatever the head's
+  // offset, a shift by it is a visible part of a period in one of them.
+  std::set<int> ranges;
+  std::ranges::stable_partition(order, [&](Index j) {
+    const auto frequency = static_cast<double>(peaks[static_cast<std::size_t>(j)].frequency);
+    const double period = static_cast<double>(waves.length()) / frequency;
+    return in_band(j) && ranges.insert(static_cast<int>(std::floor(std::log2(period / 2) / 2))).second;
+  });
   const Index shown = std::min<Index>(waves_, static_cast<Index>(order.size()));
   for (Index w = 0; w < shown; ++w) {
     const Index j = order[static_cast<std::size_t>(w)], at = waves.row * waves_ + w;
@@ -57,7 +67,8 @@ void RedefinedWavesListener::see(const HeadWaves& waves) {
 
 std::vector<Field> describe(const RedefinedWaves& shown, const HeadGrid& grid) {
   const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
-  const Axis wave = counting_axis("wave", "1", "the most periodic columns first", 1, shown.component.cols());
+  const Axis wave =
+      counting_axis("wave", "1", "the most periodic column of each range of periods first", 1, shown.component.cols());
   const Axis position = counting_axis("position", "token", "position in the first document", 0, shown.query.cols() - 1);
   Fields fields("redefined");
   fields.add("query", {layer, head, wave, position}, "1", "a redefined query column over the first document",
@@ -71,7 +82,7 @@ std::vector<Field> describe(const RedefinedWaves& shown, const HeadGrid& grid) {
 const AnalysisKind& redefined_analysis() {
   static const AnalysisKind kind{
       .name = "redefined",
-      .asks = "What do the most periodic redefined queries and keys look like in a document?",
+      .asks = "What do periodic redefined queries and keys look like in a document?",
       .step = Step::waves,
       .needs = {Need::weights, Need::states, Need::equal_length},
       .reads = {qk_svd_analysis},

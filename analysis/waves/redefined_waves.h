@@ -19,8 +19,8 @@ struct RedefinedWaves {
   }
 };
 
-/// Keeps the most periodic columns of every head over one document: first the columns with a peak inside the
-/// periodic band, and among them the largest peak share of the query column.
+/// Keeps periodic columns of every head over one document: first the most periodic column, by the peak share of the
+/// query column, of each range of periods [2, 8), [8, 32), [32, 128), ... tokens, then the most periodic of the others.
 class RedefinedWavesListener : public WaveListener {
  public:
   /// @param waves  most columns of a head

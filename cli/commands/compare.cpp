@@ -16,6 +16,7 @@
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/comparison_table.h"
+#include "../../reports/tables/run_sentence.h"
 #include "../options/help.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
@@ -34,6 +35,8 @@ using nlohmann::ordered_json;
 /// Version of what --json prints, docs/compare-json.md; a key may be added within a version, none removed or
 /// changed. 2: `positional` is `one_offset`, so that positional is the account's verdict alone.
 constexpr int compare_json_version = 2;
+
+constexpr std::size_t terminal_width = 100;
 
 struct CompareCommand {
   std::vector<fs::path> paths;
@@ -126,12 +129,13 @@ Result result_of(const Comparison& compared, const fs::path& first, const fs::pa
 
 /// Whether what differs may be read as a change of heads.
 std::string comparable_text(const Comparison& compared) {
-  const auto about = [&](const char* what) {
-    return std::ranges::any_of(compared.provenance, [&](const auto& change) { return change.about == what; });
-  };
+  bool other_model = false, changed = false;
+  for (const ProvenanceChange& change : compared.provenance)
+    if (change.about == "model") (change.name.starts_with("interven") ? changed : other_model) = true;
   const std::string length = compared.length > 0 ? fmt::format(" of {} tokens", compared.length) : "";
-  std::string text =
-      fmt::format("comparable head by head: {}, ", about("model") ? "two models of one shape" : "one model");
+  std::string text = fmt::format("comparable head by head: {}, ", other_model ? "two models of one shape"
+                                                                  : changed   ? "one model, changed by an intervention"
+                                                                              : "one model");
   if (!compared.paired)
     return text + fmt::format("{} documents{} against {} others, so a change may be one of the texts",
                               compared.first_documents, length, compared.second_documents);
@@ -157,15 +161,15 @@ std::string difference_text(const std::string& first, const std::string& second)
 
 void print(const Comparison& compared, const Result& result, const CompareCommand& command, const fs::path& second) {
   fmt::print("{} against {}\n", visible_text(command.paths[0].string()), visible_text(second.string()));
-  fmt::print("{}\n", comparable_text(compared));
+  fmt::print("{}\n", wrapped_text(comparable_text(compared), terminal_width));
   for (const ProvenanceChange& change : compared.provenance)
     fmt::print("  other {}: {}: {}\n", change.about, visible_text(change.name),
                difference_text(change.first, change.second));
   const std::string blocks = compared.paired
                                  ? fmt::format("{} pairs of blocks", compared.first_blocks)
                                  : fmt::format("{} and {} blocks", compared.first_blocks, compared.second_blocks);
-  fmt::print("{}{}\n", comparison_sentence(result),
-             compared.untested.empty() ? fmt::format(", decided by {} of documents", blocks) : "");
+  const std::string decided = compared.untested.empty() ? fmt::format(", decided by {} of documents", blocks) : "";
+  fmt::print("{}\n", wrapped_text(comparison_sentence(result) + decided, terminal_width));
   for (const ClusterChange& change : compared.clusters)
     fmt::print("{}: {} of {} heads in the same cluster, adjusted Rand index {:.2f}\n", change.name, change.same,
                compared.grid.rows(), change.agreement);

@@ -93,7 +93,7 @@ void add_demo(CLI::App& program, Command& chosen) {
                           {"demo --documents 5 --no-figures --out quick",
                            "the same in fewer documents, as a table and a result file alone"}});
   command->final_callback([=, &chosen] {
-    require_read_options(options->job);
+    require_read_options(*command, options->job);
     chosen = [=] { return demo(*options); };
   });
 }

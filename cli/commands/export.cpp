@@ -51,11 +51,12 @@ void keep_only(Result& result, const std::vector<std::string>& groups, const fs:
                 [&](const Field& field) { return std::ranges::find(groups, field.group()) == groups.end(); });
 }
 
-/// Leaves the tables that are not too long, and says which are: whoever set a limit and named one is refused instead.
-void keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
+/// Leaves the tables that are not too long: whoever set a limit and named one is refused instead.
+/// @returns names of the others
+std::string keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
   const bool named = !options.only.empty();
-  if (named && options.limit->empty()) return;
   std::string left_out;
+  if (named && options.limit->empty()) return left_out;
   for (const FieldTable& table : tables) {
     if (table.rows() <= options.max_rows) continue;
     if (named)
@@ -63,10 +64,8 @@ void keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
                                     table.name, table.rows(), options.max_rows));
     left_out += (left_out.empty() ? "" : ", ") + visible_text(table.name);
   }
-  if (!left_out.empty())
-    say(fmt::format("omitted, with more than --max-rows {}: {}; --only names those to write, or give more rows",
-                    options.max_rows, left_out));
   std::erase_if(tables, [&](const FieldTable& table) { return table.rows() > options.max_rows; });
+  return left_out;
 }
 
 /// Every file is whole before the first gets its name.
@@ -89,7 +88,7 @@ int export_tables(const ExportOptions& options) {
   Result result = read_result(file);
   keep_only(result, options.only, file);
   std::vector<FieldTable> tables = field_tables(result);
-  keep_short(tables, options);
+  const std::string left_out = keep_short(tables, options);
   OutputFiles names;
   names.option = "--csv";
   names.written.emplace_back(columns_file);
@@ -98,6 +97,9 @@ int export_tables(const ExportOptions& options) {
   const OutputFolder folder(options.folder, names, options.force);
   write_tables(tables, folder);
   say(fmt::format("wrote {} tables and {} to {}", tables.size(), columns_file, visible_text(folder.path().string())));
+  if (!left_out.empty())
+    say(fmt::format("omitted, with more than --max-rows {}: {}; --only names those to write, or give more rows",
+                    options.max_rows, left_out));
   return done;
 }
 

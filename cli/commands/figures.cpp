@@ -37,11 +37,12 @@ int figures(const CLI::App& command, const FiguresOptions& options) {
   require_heads(result, options.drawing.heads);
   say_fewer_map_tokens(command, result, options.drawing);
   OutputFiles names;
-  for (const FigureKind* kind : kinds_of(result, options.drawing.only))
+  for (const FigureKind* kind : kinds_of(result, options.drawing))
     for (const std::string& name : figure_files(kind->name)) names.written.push_back(fs::path("figures") / name);
   names.read = {file};
   OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, names, options.force);
   const auto files = draw_figures(result, folder.inside("figures"), options.drawing, figure_progress);
+  say_undrawn(result, options.drawing);
   say(fmt::format("wrote {} files to {}", files.size(), visible_text((folder.path() / "figures").string())));
   return done;
 }
@@ -64,7 +65,7 @@ void add_figures(CLI::App& program, Command& chosen) {
   add_drawing_options(*command, options->drawing);
   add_examples(*command,
                {{"figures result/results.h5 --heads L0H2,L1H3 --force",
-                 "the same figures in place of those there, with waves, maps and phases of these heads"},
+                 "the same figures in place of those there; figures of single heads show these heads"},
                 {"figures result/results.h5 --only offset_profile --figure-width column --formats pdf --out paper",
                  "one of them, as broad as a journal's column, in another folder"}});
   command->final_callback([=, &chosen] { chosen = [=] { return figures(*command, *options); }; });

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../data/arrays/safetensors_file.h"
-#include "../../data/files/text_lines.h"
+#include "../../data/arrays/safetensors.h"
+#include "../../data/files/input_text.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/listing/listing.h"
 #include "../../data/models/model_directory.h"

@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/bytes/append.h"
+#include "../../core/bytes/bytes.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/studies/position_spectra.h"

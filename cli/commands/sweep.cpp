@@ -264,7 +264,7 @@ void add_sweep(CLI::App& program, Command& chosen) {
     if (options->models.empty()) throw CLI::RequiredError("--models");
     read_job_text(*command, usual_analyses, "headwave sweep");
     require_usage(source, options->input);
-    require_read_options(options->job);
+    require_read_options(*command, options->job);
     options->input.intervening.threads = options->job.threads;
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
     options->job_text = job_text(*command, {"out", "models"});

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "../../data/files/input_text.h"
-#include "../../data/files/text_encoding.h"
 #include "../../data/sources/state_documents.h"
 #include "../../data/sources/text_documents.h"
 #include "../../job/inputs/job_input.h"
@@ -99,9 +98,8 @@ StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options)
           ->group(group);
   added.states_map =
       command
-          .add_option(
-              "--states-map", options.states.map,
-              "TOML file that says which arrays are states, queries, keys, attention, ids (docs/inputs.md)")
+          .add_option("--states-map", options.states.map,
+                      "TOML file that says which arrays are states, queries, keys, attention, ids (docs/inputs.md)")
           ->type_name("FILE")
           ->group(group);
   added.apply_norm = command

@@ -96,19 +96,19 @@ void add_job_options(CLI::App& command, JobOptions& options, const std::string& 
   if (no_only.empty()) command.get_option("--only")->excludes("--everything");
 }
 
-void require_read_options(const JobOptions& options) {
+void require_read_options(const CLI::App& command, const JobOptions& options) {
   const std::vector<const AnalysisKind*> chosen = chosen_analyses(options);
   for (const AnalysisKind* kind : listed_analyses()) {
     if (std::ranges::count(chosen, kind) > 0) continue;
     for (const OwnOption* own : kind->options) {
       const auto reads = [&](const AnalysisKind* other) { return std::ranges::count(other->options, own) > 0; };
-      if (options[*own] == own->usual || std::ranges::any_of(chosen, reads)) continue;
-      std::string name = own->set_by_others ? "map-window" : std::string(own->name);
+      std::string name = "--" + (own->set_by_others ? "map-window" : std::string(own->name));
       std::ranges::replace(name, '_', '-');
+      if (command.count(name) == 0 || options[*own] == own->usual || std::ranges::any_of(chosen, reads)) continue;
       throw CLI::ValidationError(
-          "--" + name, fmt::format("is read by {}, which is not among the analyses of this run; {}", kind->name,
-                                   options.only.empty() ? "give --everything, or choose it with --only"
-                                                        : fmt::format("add {} to --only", kind->name)));
+          name, fmt::format("is read by {}, which is not among the analyses of this run; {}", kind->name,
+                            options.only.empty() ? "give --everything, or choose it with --only"
+                                                 : fmt::format("add {} to --only", kind->name)));
     }
   }
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "../../data/files/file_lock.h"
-#include "../../data/files/made_folders.h"
+#include "../../data/files/file_descriptor.h"
+#include "../../data/files/replaced_file.h"
 #include "../options/input_options.h"
 
 namespace headwave::cli {

@@ -10,12 +10,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/bytes/append.h"
+#include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
-#include "../../data/results/value_digest.h"
+#include "../../data/results/result_layout.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/sealed_file.h"
 #include "../../reports/drawing/gnuplot.h"
@@ -138,6 +138,10 @@ void figure_progress(const std::string& name, std::size_t number, std::size_t co
   progress_at("figure " + name, static_cast<Index>(number) - 1, static_cast<Index>(count));
 }
 
+void say_undrawn(const Result& result, const FigureOptions& options) {
+  for (const std::string& line : undrawn_lines(undrawn_figures(result, options))) say("not drawn, " + line);
+}
+
 OutputFiles output_files(const FolderOptions& options, const std::vector<fs::path>& read,
                          const std::vector<fs::path>& more) {
   OutputFiles files{more};
@@ -200,6 +204,7 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
     const auto figures =
         draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
     write_report(result, inner / "report.html");
+    say_undrawn(result, options.drawing);
     say(fmt::format("wrote {}, {} files of figures, and {}", visible_text((inner / "results.h5").string()),
                     figures.size(), visible_text((inner / "report.html").string())));
   }

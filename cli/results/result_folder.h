@@ -95,6 +95,9 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& option
 void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
                   const ResultTable& table = {});
 
+/// Says which figures are not drawn though the result has their numbers, and why: a line for each reason.
+void say_undrawn(const Result& result, const FigureOptions& options);
+
 /// Writes results and shows them.
 void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options);
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/file_lock.h"
+#include "../../data/files/file_descriptor.h"
 #include "../options/values.h"
 
 namespace headwave::cli {

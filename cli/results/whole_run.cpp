@@ -10,12 +10,11 @@
 #include <fmt/ranges.h>
 
 #include "../../analysis/registry/registry.h"
-#include "../../core/bytes/append.h"
+#include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
-#include "../../core/model/common_length.h"
+#include "../../core/model/source.h"
 #include "../../core/process/process_memory.h"
-#include "../../core/process/stopping.h"
 #include "../../core/process/threads.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"

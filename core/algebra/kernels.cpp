@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "../errors/error.h"
-#include "kernels_avx512.h"
 #include "kernels_of.h"
 
 namespace headwave {

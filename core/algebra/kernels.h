@@ -67,4 +67,8 @@ const Kernels<Scalar>& kernels();
 /// The vector instructions that kernels() uses: "AVX-512", "AVX2, FMA", "SSE2", "NEON", "none".
 const char* instruction_set();
 
+/// AVX-512 kernels; nullptr if they are not compiled (not x86-64). Call only on a processor with AVX-512.
+template <class Scalar>
+const Kernels<Scalar>* avx512_kernels();
+
 }  // namespace headwave

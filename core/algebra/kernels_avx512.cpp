@@ -1,6 +1,6 @@
 // Compiled for AVX-512 whatever the rest is compiled for (core's CMake says so), alone and without common headers.
 
-#include "kernels_avx512.h"
+#include "kernels.h"
 
 #ifdef __AVX512F__
 #define Eigen EigenOf512Bits

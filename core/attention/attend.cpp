@@ -6,11 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "../algebra/packed_operand.h"
 #include "../algebra/product.h"
-#include "disentangled_term.h"
-#include "rotary_term.h"
-#include "tile_walk.h"
+#include "position_term.h"
+#include "probe.h"
 
 namespace headwave {
 

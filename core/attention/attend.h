@@ -54,7 +54,7 @@ struct AttentionSite {
 ///     O_h = A_h V_h                                                                          (3)
 ///
 /// where cap(s) is s unless there is a soft cap; the position term is a kernel of offsets, or what
-/// disentangled attention adds (disentangled_term.h, equation 1), computed for the tile alone. Probes see
+/// disentangled attention adds (DisentangledTerm, equation 1), computed for the tile alone. Probes see
 /// every tile of A, and on request of S without the mask. A row with no allowed key is zero, never NaN. Under
 /// a causal mask the upper triangle is not computed. One tile holds tile_rows(n) x n weights per head.
 ///

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "tile_walk.h"
+#include "probe.h"
 
 namespace headwave {
 

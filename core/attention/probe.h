@@ -1,13 +1,33 @@
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "../numbers/matrix.h"
+#include "../process/threads.h"
 #include "block.h"
 #include "document.h"
-#include "key_span.h"
 
 namespace headwave {
+
+/// Keys that a query may look at: first .. end() - 1. Entries of a mask within them are another matter.
+struct KeySpan {
+  Index first = 0;
+  Index count = 0;
+
+  [[nodiscard]] Index end() const { return first + count; }
+};
+
+/// @param query   position of the query
+/// @param keys    n, valid key positions
+/// @param window  keys this far away are masked, |i - j| < window; 0: no limit
+/// @returns an empty span where nothing is left
+inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window) {
+  const Index end = causal ? std::min(keys, query + 1) : window > 0 ? std::min(keys, query + window) : keys;
+  const Index first = window > 0 ? std::max<Index>(0, query - window + 1) : 0;
+  return {std::min(first, end), std::max<Index>(0, end - first)};
+}
 
 /// Some query rows of one layer's attention, all heads at once. Nothing here outlives the call.
 template <class Scalar>
@@ -133,5 +153,30 @@ class Probe {
   /// states are not needed.
   virtual void see(const StreamAddition& /*addition*/) {}
 };
+
+/// Query rows per tile: 64 rows of 512 keys and 12 heads in float are 1.5 MB, which stays in a core's cache.
+/// Beyond 65,536 keys fewer, down to 16: a tile of 12 heads takes at most 200 MB until there are 262,144.
+constexpr Index tile_rows(Index keys) {
+  constexpr Index most = 64, least = 16, entries = most * 65536;
+  return std::clamp(entries / std::max<Index>(keys, 1), least, most);
+}
+
+/// Goes over the query rows of a layer tile by tile, and shows each to the probes.
+/// @param tile  what all tiles have in common
+/// @param fill  (tile, rows) puts weights, and scores where they are wanted, of so many rows from
+///         tile.first_row on
+/// @throws Stopped between two tiles, if that was asked for
+template <class Scalar, class Fill>
+void walk_tiles(TileOf<Scalar> tile, std::span<Probe* const> probes, const Fill& fill) {
+  const Index most = tile_rows(tile.keys);
+  for (Index first = 0; first < tile.queries; first += most) {
+    stop_if_asked();
+    tile.first_row = first;
+    tile.weights.clear();
+    tile.scores.clear();
+    fill(tile, std::min(most, tile.queries - first));
+    for (Probe* probe : probes) probe->see(tile);
+  }
+}
 
 }  // namespace headwave

@@ -5,16 +5,25 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../numbers/matrix.h"
 
 namespace headwave {
+
+/// Moves the entries of `more` to the end of `list`.
+template <class T>
+void append(std::vector<T>& list, std::vector<T>&& more) {
+  list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  more.clear();
+}
 
 /// A type that lists its members once, for const and non-const objects:
 ///

@@ -10,7 +10,6 @@
 #include "../attention/position_term.h"
 #include "../numbers/matrix.h"
 #include "embedding.h"
-#include "patch_grid.h"
 
 namespace headwave {
 

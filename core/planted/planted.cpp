@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "../algebra/decompositions.h"
 #include "../algebra/product.h"
-#include "../algebra/thin_qr.h"
 #include "../fields/fields.h"
 #include "../numbers/random.h"
 

@@ -17,7 +17,7 @@
 #include "../files/json_file.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "stored_numbers.h"
+#include "array_block.h"
 
 namespace headwave {
 

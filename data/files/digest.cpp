@@ -9,7 +9,7 @@
 #include <openssl/evp.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "file_bytes.h"
 #include "printable.h"
 

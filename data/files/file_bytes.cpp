@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
+#include <set>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,19 +16,17 @@
 
 namespace headwave {
 
-namespace {
-
-void require_bytes(std::size_t first, std::size_t count, std::size_t size) {
-  if (first > size || count > size - first)
-    throw IoError(fmt::format("{} bytes from byte {} were asked for, {} are there", count, first, size));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string ReadableBytes::text(std::size_t first, std::size_t most) const {
   std::string text(std::min(most, size() - std::min(first, size())), '\0');
   read(first, std::as_writable_bytes(std::span(text)));
   return text;
+}
+
+void ReadableBytes::require(std::size_t first, std::size_t count) const {
+  if (first > size() || count > size() - first)
+    throw IoError(fmt::format("{} bytes from byte {} were asked for, {} are there", count, first, size()));
 }
 
 FileBytes::FileBytes(const std::filesystem::path& path)
@@ -52,14 +53,61 @@ void FileBytes::read(std::size_t first, std::span<std::byte> into) const {
   }
 }
 
-void PartOfBytes::read(std::size_t first, std::span<std::byte> into) const {
-  require_bytes(first, into.size(), size_);
-  all_.read(first_ + first, into);
+void MemoryBytes::read(std::size_t first, std::span<std::byte> into) const {
+  require(first, into.size());
+  std::ranges::copy(bytes_.subspan(first, into.size()), into.begin());
 }
 
-void MemoryBytes::read(std::size_t first, std::span<std::byte> into) const {
-  require_bytes(first, into.size(), bytes_.size());
-  std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(first), into.size(), into.begin());
+namespace {
+
+std::mutex mapping;
+std::set<const MappedFile*> all_mapped;
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) : MappedFile(FileBytes(path)) {}
+
+MappedFile::MappedFile(const FileBytes& file) : path_(file.path()), size_(file.size()) {
+  if (::fstat(file.descriptor(), &when_mapped_) != 0) fail_by_errno(path_, "cannot be examined");
+  if (size_ > 0) {  // mmap refuses a length of zero
+    void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+    if (address == MAP_FAILED) fail_by_errno(path_, "cannot be mapped into memory");
+    data_ = static_cast<const std::byte*>(address);
+  }
+  const std::lock_guard lock(mapping);
+  all_mapped.insert(this);
+}
+
+MappedFile::~MappedFile() {
+  const std::lock_guard lock(mapping);
+  all_mapped.erase(this);
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::let_go(std::size_t first, std::size_t count) const {
+  constexpr std::size_t piece = std::size_t{2} << 20U;  // of whole pages, of any size that there is
+  if (count == 0 || first >= size_) return;
+  const std::size_t begin = first / piece * piece, end = std::min(size_, (first + count + piece - 1) / piece * piece);
+  // Advice: if the system ignores it, the pages stay until it needs their memory.
+  (void)::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
+bool MappedFile::was_changed() const {
+  struct stat now {};
+  const auto& then = when_mapped_;
+  return ::stat(path_.c_str(), &now) == 0 && now.st_dev == then.st_dev && now.st_ino == then.st_ino &&
+         (now.st_size != then.st_size || now.st_mtim.tv_sec != then.st_mtim.tv_sec ||
+          now.st_mtim.tv_nsec != then.st_mtim.tv_nsec);
+}
+
+void require_intact_files() {
+  const std::lock_guard lock(mapping);
+  const auto changed = std::ranges::find_if(all_mapped, [](const MappedFile* file) { return file->was_changed(); });
+  if (changed != all_mapped.end())
+    throw IoError(
+        fmt::format("{}: was cut short or written to while it was in use; start again, and leave the file alone "
+                    "meanwhile",
+                    shown_path((*changed)->path())));
 }
 
 }  // namespace headwave

@@ -2,17 +2,20 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
+
+#include <sys/stat.h>
 
 #include "file_descriptor.h"
 
 namespace headwave {
 
-/// A sequence of bytes of which any piece can be read: a file's, or unpacked ones. May be read from several
-/// threads at once.
+/// Bytes that are read piece by piece: those of a file, or unpacked in memory. Several threads may read at
+/// once.
 class ReadableBytes {
  public:
   ReadableBytes() = default;
@@ -27,6 +30,10 @@ class ReadableBytes {
   /// At most `most` bytes from `first` on, as text.
   /// @throws IoError as read()
   [[nodiscard]] std::string text(std::size_t first, std::size_t most) const;
+
+ protected:
+  /// @throws IoError if fewer than `count` bytes follow `first`
+  void require(std::size_t first, std::size_t count) const;
 };
 
 /// The bytes of a file, read when they are asked for. Unlike those of a MappedFile they take no room in the
@@ -47,28 +54,58 @@ class FileBytes : public ReadableBytes {
   std::size_t size_ = 0;
 };
 
-/// A part of other bytes, which outlive this.
-class PartOfBytes : public ReadableBytes {
- public:
-  /// @param size  of the part, which lies inside
-  PartOfBytes(const ReadableBytes& all, std::size_t first, std::size_t size) : all_(all), first_(first), size_(size) {}
-  [[nodiscard]] std::size_t size() const override { return size_; }
-  void read(std::size_t first, std::span<std::byte> into) const override;
-
- private:
-  const ReadableBytes& all_;
-  std::size_t first_, size_;
-};
-
-/// Bytes that were unpacked.
+/// Bytes in memory.
 class MemoryBytes : public ReadableBytes {
  public:
-  explicit MemoryBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  /// @param owner  keeps the memory; null: the memory outlives this object
+  MemoryBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+      : bytes_(bytes), owner_(std::move(owner)) {}
   [[nodiscard]] std::size_t size() const override { return bytes_.size(); }
   void read(std::size_t first, std::span<std::byte> into) const override;
 
  private:
-  std::vector<std::byte> bytes_;
+  std::span<const std::byte> bytes_;
+  std::shared_ptr<const void> owner_;
 };
+
+/// The bytes of a file, mapped read-only into memory: pages are read when they are looked at, and shared
+/// between processes. The mapping holds until the object is destroyed; whoever gives out views of the bytes
+/// keeps it in a std::shared_ptr. If somebody cuts the file short meanwhile, looking at a page that is gone
+/// ends the program.
+class MappedFile {
+ public:
+  /// Maps a whole file. An empty file has no bytes and is no error.
+  /// @throws IoError if the path is missing, not a regular file (a folder, a pipe, a device) or not readable
+  explicit MappedFile(const std::filesystem::path& path);
+  /// Maps a file that is open; it may be closed meanwhile.
+  /// @throws IoError if the system does not map it
+  explicit MappedFile(const FileBytes& file);
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
+  [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  /// Gives the memory of some bytes back to the system; they are read again when somebody looks at them.
+  /// Their neighbours go with them, to the ends of the pieces of 2 MB in which the system may hold a file.
+  void let_go(std::size_t first, std::size_t count) const;
+  /// Whether the file was written to since it was mapped, by its size and time of change. Another file that
+  /// took its name does not count: the mapping is of the first.
+  [[nodiscard]] bool was_changed() const;
+
+ private:
+  std::filesystem::path path_;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  struct stat when_mapped_ {};
+};
+
+/// Refuses if a file that is mapped now was written to since: what was read of it is neither the old file nor
+/// the new, and its digest in a result would be of other bytes than were read. Asked at the end of a job, and
+/// before a file gets its name (replaced_file.h).
+/// @throws IoError naming the file
+void require_intact_files();
 
 }  // namespace headwave

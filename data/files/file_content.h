@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "../../core/errors/error.h"
+
 namespace headwave {
 
 /// The format of a file by its bytes, whatever its name; words_of() has the words in this order.
@@ -27,11 +29,30 @@ enum class FileContent {
 /// header.
 FileContent content_of(std::string_view bytes);
 
-/// The same of a file, of which the first 4 MB are looked at; `other` of a folder.
+/// What a file is, by its first 4 MB; `other` for a folder.
 /// @throws IoError if the file cannot be read
 FileContent content_of_file(const std::filesystem::path& path);
 
 /// "a PyTorch file", "a NumPy archive (.npz)"; empty for `other`.
 std::string_view words_of(FileContent content);
+
+// Errors about files in formats that headwave does not read: what the file is, by its content or else by its
+// name, and the line of Python that converts it.
+
+/// For a file that was given as stored states.
+/// @throws IoError if it cannot be read
+FormatError foreign_states(const std::filesystem::path& file);
+
+/// For a file that was given, or found in a folder, as a model's weights.
+/// @throws IoError if it cannot be read
+FormatError foreign_weights(const std::filesystem::path& file);
+
+/// For any file.
+/// @throws IoError if it cannot be read
+FormatError foreign_file(const std::filesystem::path& file);
+
+/// Whether a file's name is that of weights in another format: .bin, .pt, .ckpt, .gguf, .h5, .msgpack, .onnx,
+/// ...
+bool is_foreign_weights_name(const std::filesystem::path& file);
 
 }  // namespace headwave

@@ -1,11 +1,14 @@
 #include "file_descriptor.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,11 +27,11 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   return *this;
 }
 
-bool FileDescriptor::is_at(const std::filesystem::path& path, int flags) const {
+bool FileDescriptor::is_at(const std::filesystem::path& path) const {
   struct stat open {
   }, named{};
   if (::fstat(number_, &open) != 0) fail_by_errno(path, "cannot be examined");
-  if (::fstatat(AT_FDCWD, path.c_str(), &named, flags) != 0) {
+  if (::lstat(path.c_str(), &named) != 0) {
     if (errno != ENOENT && errno != ENOTDIR) fail_by_errno(path, "cannot be examined");
     return false;
   }
@@ -56,6 +59,48 @@ bool FileDescriptor::close() {
 
 void fail_by_errno(const std::filesystem::path& path, const char* what) {
   throw IoError(fmt::format("{}: {}: {}", shown_path(path), what, std::strerror(errno)));
+}
+
+namespace {
+
+std::string content_of_lock(const FileDescriptor& file) {
+  std::array<char, 100> text{};
+  const ssize_t length = ::pread(file.get(), text.data(), text.size(), 0);
+  return printable({text.data(), static_cast<std::size_t>(length > 0 ? length : 0)});
+}
+
+}  // namespace
+
+bool locked(const FileDescriptor& file) {
+  return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+FileDescriptor taken_if_unused(const std::filesystem::path& path) {
+  FileDescriptor file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (file.is_open() && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) file.close();
+  return file;
+}
+
+LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
+  do {
+    file_ = FileDescriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK);
+    if (!file_.is_open()) fail_by_errno(path, "cannot be written");
+    if (!locked(file_)) {
+      const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+      throw IoError(fmt::format("{}: another headwave is writing here ({}), which must end first", shown_path(folder),
+                                content_of_lock(file_)),
+                    give("out", "DIR", "with another name"));
+    }
+    // Its last holder may have removed the file meanwhile.
+  } while (!file_.is_at(path));
+  std::array<char, 65> host{};
+  (void)::gethostname(host.data(), host.size() - 1);
+  // For messages only: the lock holds without these words.
+  if (::ftruncate(file_.get(), 0) == 0) (void)file_.write(fmt::format("process {} on {}", ::getpid(), host.data()));
+}
+
+LockFile::~LockFile() {
+  ::unlink(path_.c_str());
 }
 
 }  // namespace headwave

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <filesystem>
@@ -9,9 +10,54 @@
 #include <utility>
 
 #include "../../core/fields/field.h"
-#include "mapped_file.h"
+#include "../../core/numbers/matrix.h"
+#include "file_bytes.h"
 
 namespace headwave {
+
+/// Calls `visit` for every line of a text, without its line end "\n" or "\r\n". No empty line follows a last
+/// line end.
+template <class Visit>
+void each_line(std::string_view text, const Visit& visit) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    visit(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// Whether ICU knows an encoding of this name: "UTF-16", "windows-1251", "latin1", "Shift_JIS", in any
+/// spelling.
+bool is_encoding(const std::string& name);
+
+/// What messages about a text say.
+struct WantedText {
+  std::string name;  ///< the text's name: a file's path
+  std::string_view expected = "text in UTF-8";
+  std::string_view advice = {};  ///< what to do; empty: give the option `encoding`
+};
+
+/// Refuses bytes that are not a text in UTF-8: an ill-formed byte, or a NUL.
+/// @throws FormatError with the first bad byte, its line (from 1) and offset in bytes (from 0), and the file
+///         format if it is known, otherwise what to do
+void require_utf8(std::string_view bytes, const WantedText& wanted);
+
+/// A text of another encoding, as UTF-8.
+struct DecodedText {
+  std::string text;
+  std::size_t bytes = 0;  ///< number of bytes that were decoded
+  Index characters = 0;   ///< number of characters in them
+  Index replaced = 0;     ///< number of characters that became U+FFFD: invalid sequences and NULs
+};
+
+/// Decodes a text: each byte sequence that is not a character of the encoding, and each NUL, becomes U+FFFD.
+/// A byte-order mark is skipped.
+/// @param enough  decode to the first line end after so many bytes of UTF-8, to some character after twice as
+///                many if no line ends, or to the end
+/// @throws FormatError if the encoding is not known, or needs a byte-order mark and the text has none
+DecodedText decoded_text(std::string_view bytes, const std::string& encoding, std::size_t enough);
 
 /// How much of an input is read, and how.
 struct InputTextOptions {
@@ -38,8 +84,8 @@ struct TextPlace {
 
 /// The text of a file, of standard input, or in memory.
 ///
-/// Standard input is kept while the program runs, so that a command can open it twice. It is read no further
-/// than needed, and at most 1 GiB.
+/// Standard input is kept while the program runs, so that a command can open it twice. It is read to twice
+/// the bytes that are enough, and at most to 1 GiB.
 class InputText {
  public:
   /// @throws IoError if it cannot be read; FormatError if it is empty, or not in UTF-8 where no encoding was

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,18 +12,10 @@
 
 namespace headwave {
 
-/// Takes an element of an object or list, with its key, which is empty in a list. If a key occurs twice, both
-/// elements are given.
-using JsonTaker = std::function<void(const std::string& key, const nlohmann::json& value)>;
-
-/// Limits on a JSON text. A value takes up to a hundred times the memory of its text, so long containers are
-/// taken element by element, and the number of other values is limited.
+/// Limits on a JSON text. A value takes up to a hundred times the memory of its text.
 struct JsonOptions {
   std::size_t max_bytes = std::size_t{256} << 20U;  ///< larger files are refused before they are read
-  std::size_t most_values = 1U << 18U;              ///< in what is returned, and in each element that a taker gets
-  /// Containers whose elements go to a taker and that are empty in what is returned, by the keys that lead to
-  /// them: {"model", "vocab"}; {} is the whole text.
-  std::map<std::vector<std::string>, JsonTaker> takers = {};
+  std::size_t most_values = 1U << 18U;              ///< with containers; more are refused
 };
 
 /// Reads a JSON file.
@@ -34,7 +26,7 @@ struct JsonOptions {
 ///
 /// Source: RFC 8259.
 /// @throws IoError if the file cannot be read; FormatError if it is too large, or not JSON as above, with the
-///         byte position; what a taker throws
+///         byte position
 nlohmann::json json_of_file(const std::filesystem::path& path, const JsonOptions& options = {});
 
 /// The same for a text in memory.
@@ -42,8 +34,45 @@ nlohmann::json json_of_file(const std::filesystem::path& path, const JsonOptions
 /// @throws FormatError as above
 nlohmann::json json_of_text(std::string_view text, const std::string& name, const JsonOptions& options = {});
 
-/// Reports a key that occurs twice in an object: for takers, who see every key.
-/// @throws FormatError always
-[[noreturn]] void refuse_second_key(const std::string& name, const std::string& key);
+/// A view of a JSON object, with its place in a file. Each member is read as the type that is expected, or a
+/// FormatError names the place, the key, and what was found. A null counts as absent.
+class JsonObject {
+ public:
+  /// @param place  what messages call it: "tokenizer.json: model"
+  /// @throws FormatError if the value is not an object
+  JsonObject(const nlohmann::json& value, std::string place);
+
+  [[nodiscard]] bool has(const std::string& key) const { return find(key) != nullptr; }
+  /// @returns the value, or nullptr if the key is absent or null
+  [[nodiscard]] const nlohmann::json* find(const std::string& key) const;
+  /// @throws FormatError if the key is absent; so do all below that have no fallback
+  [[nodiscard]] const nlohmann::json& at(const std::string& key) const;
+  [[nodiscard]] JsonObject object(const std::string& key) const;
+  [[nodiscard]] const std::vector<nlohmann::json>& list(const std::string& key) const;
+  [[nodiscard]] std::string text(const std::string& key) const;
+  [[nodiscard]] std::string text(const std::string& key, const std::string& fallback) const;
+  [[nodiscard]] bool flag(const std::string& key, bool fallback) const;
+  [[nodiscard]] std::optional<bool> optional_flag(const std::string& key) const;
+  [[nodiscard]] std::int64_t integer(const std::string& key) const;
+  [[nodiscard]] std::int64_t integer(const std::string& key, std::int64_t fallback) const;
+
+  [[nodiscard]] const nlohmann::json& value() const { return value_; }
+  [[nodiscard]] const std::string& place() const { return place_; }
+
+ private:
+  const nlohmann::json& value_;
+  std::string place_;
+};
+
+/// The kind of a JSON value in words: "a string", "null".
+std::string kind_of(const nlohmann::json& value);
+
+/// A JSON value as a whole number.
+/// @throws FormatError if it is not one, or does not fit in 64 bits
+std::int64_t integer_of(const nlohmann::json& value, const std::string& place);
+
+/// A JSON value as a string.
+/// @throws FormatError if it is not one
+const std::string& text_of(const nlohmann::json& value, const std::string& place);
 
 }  // namespace headwave

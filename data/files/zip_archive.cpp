@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "printable.h"
 
 namespace headwave {
@@ -116,7 +116,7 @@ std::size_t first_byte(const FileBytes& file, std::size_t header, const std::str
 }
 
 /// Unpacks as many bytes as fit.
-void inflate_into(const FileBytes& file, const ZipMember& member, std::vector<std::byte>& bytes) {
+void inflate_into(const FileBytes& file, const ZipMember& member, std::span<std::byte> bytes) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) refuse_packed(file, member);
   std::vector<std::byte> packed(std::min(member.packed, std::size_t{1} << 20U));
@@ -180,7 +180,7 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
 void ZipBytes::require_sound(std::uint32_t check) const {
   if (check != member_.check)
     throw FormatError(fmt::format("{}: {} has another check sum (CRC-32) than its directory says: it is damaged",
-                                  shown_path(file_.path()), printable(member_.name)));
+                                  shown_path(file_->path()), printable(member_.name)));
 }
 
 void ZipBytes::read_all() const {
@@ -189,7 +189,7 @@ void ZipBytes::read_all() const {
     uLong check = 0;
     for (std::size_t at = 0; at < member_.bytes;) {
       stop_if_asked();
-      const std::string bytes = file_.text(member_.first + at, std::min(piece, member_.bytes - at));
+      const std::string bytes = file_->text(member_.first + at, std::min(piece, member_.bytes - at));
       check = crc32_z(check, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
       at += bytes.size();
     }
@@ -199,24 +199,23 @@ void ZipBytes::read_all() const {
     throw FormatError(fmt::format(
         "{}: {} is packed, and {} bytes are more than the 1 GiB that are unpacked into memory. Write it once more, not "
         "packed: python3 -c \"import numpy as np; np.savez('states.npz', **np.load('FILE'))\"",
-        shown_path(file_.path()), printable(member_.name), member_.bytes));
-  std::vector<std::byte> bytes(member_.bytes);
-  inflate_into(file_, member_, bytes);
-  require_sound(static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size())));
-  all_ = std::make_unique<MemoryBytes>(std::move(bytes));
+        shown_path(file_->path()), printable(member_.name), member_.bytes));
+  const auto bytes = std::make_shared<std::vector<std::byte>>(member_.bytes);
+  inflate_into(*file_, member_, *bytes);
+  require_sound(static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes->data()), bytes->size())));
+  all_ = std::make_unique<MemoryBytes>(*bytes, bytes);
 }
 
 void ZipBytes::read(std::size_t first, std::span<std::byte> into) const {
+  require(first, into.size());
   constexpr std::size_t longest_beginning = std::size_t{2} << 20U;
   constexpr std::size_t best_compression = 2000;  // deflate reaches 1032: what promises more is a trap
-  if (member_.deflated && member_.bytes / best_compression > member_.packed) refuse_packed(file_, member_);
+  if (member_.deflated && member_.bytes / best_compression > member_.packed) refuse_packed(*file_, member_);
   const bool is_beginning = first == 0 && into.size() < member_.bytes && into.size() <= longest_beginning;
   if (!is_beginning) std::call_once(once_, [&] { read_all(); });
-  if (!member_.deflated) return PartOfBytes(file_, member_.first, member_.bytes).read(first, into);
+  if (!member_.deflated) return file_->read(member_.first + first, into);
   if (!is_beginning) return all_->read(first, into);
-  std::vector<std::byte> bytes(into.size());
-  inflate_into(file_, member_, bytes);
-  MemoryBytes(std::move(bytes)).read(0, into);
+  inflate_into(*file_, member_, into);
 }
 
 }  // namespace headwave

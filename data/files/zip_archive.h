@@ -37,8 +37,8 @@ std::vector<ZipMember> zip_members(const FileBytes& file);
 /// in memory.
 class ZipBytes : public ReadableBytes {
  public:
-  /// @param file  outlives this
-  ZipBytes(const FileBytes& file, ZipMember member) : file_(file), member_(std::move(member)) {}
+  ZipBytes(std::shared_ptr<const FileBytes> file, ZipMember member)
+      : file_(std::move(file)), member_(std::move(member)) {}
   [[nodiscard]] std::size_t size() const override { return member_.bytes; }
   /// @throws FormatError if it does not unpack to its size, the check differs, or it is packed and larger
   ///         than 1 GiB; IoError if the file cannot be read
@@ -48,7 +48,7 @@ class ZipBytes : public ReadableBytes {
   void read_all() const;
   void require_sound(std::uint32_t check) const;
 
-  const FileBytes& file_;
+  std::shared_ptr<const FileBytes> file_;
   ZipMember member_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<MemoryBytes> all_;

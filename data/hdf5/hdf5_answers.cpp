@@ -12,7 +12,7 @@
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "hdf5_attributes.h"
+#include "hdf5_handle.h"
 
 namespace headwave {
 
@@ -33,19 +33,6 @@ std::string identity_of(hid_t object) {
 #endif
 }
 
-/// Has the library look at all that it keeps about an object, as other programs do: indices, heaps and their
-/// free space, whose checksums it compares.
-void require_sound_metadata(hid_t object) {
-#if H5_VERSION_GE(1, 12, 0)
-  H5O_native_info_t info{};
-  const herr_t read = H5Oget_native_info(object, &info, H5O_NATIVE_INFO_ALL);
-#else
-  H5O_info_t info{};
-  const herr_t read = H5Oget_info2(object, &info, H5O_INFO_ALL);
-#endif
-  if (read < 0) throw FormatError(hdf5_reason());
-}
-
 bool knows_creation_order(hid_t group) {
   const Hdf5Handle properties(H5Gget_create_plist(group), H5Pclose);
   unsigned order = 0;
@@ -53,8 +40,9 @@ bool knows_creation_order(hid_t group) {
          (order & H5P_CRT_ORDER_TRACKED) != 0;
 }
 
-std::vector<std::string> names_by(hid_t group, H5_index_t index) {
+std::vector<std::string> names_in(hid_t group) {
   std::vector<std::string> names;
+  const H5_index_t index = knows_creation_order(group) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
   const auto keep = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
     auto& kept = *static_cast<std::vector<std::string>*>(list);
     if (kept.size() >= most_objects) return 1;
@@ -67,13 +55,6 @@ std::vector<std::string> names_by(hid_t group, H5_index_t index) {
   };
   if (H5Literate(group, index, H5_ITER_INC, nullptr, keep, &names) < 0) throw FormatError(hdf5_reason());
   return names;
-}
-
-std::vector<std::string> names_in(hid_t group) {
-  require_sound_metadata(group);
-  // Both indices are read, so that damage to either is found: others go by the names.
-  std::vector<std::string> names = names_by(group, H5_INDEX_NAME);
-  return knows_creation_order(group) ? names_by(group, H5_INDEX_CRT_ORDER) : names;
 }
 
 /// Where a soft or external link leads; empty for a hard link.
@@ -108,12 +89,6 @@ Hdf5Node node_of(Hdf5Handle object, const std::string& path) {
   node.dtype = hdf5_type_text(dataset.type());
   node.storage = dataset.storage_text();
   return node;
-}
-
-Hdf5Node sound_node(hid_t file, const std::string& path) {
-  Hdf5Handle object = hdf5_object(file, path);
-  require_sound_metadata(object.id());
-  return node_of(std::move(object), path);
 }
 
 Hdf5Node member_node(hid_t file, const std::string& path) {
@@ -230,7 +205,7 @@ std::string Hdf5Answers::text_answer(const Hdf5Request& request) {
   ByteWriter bytes;
   switch (request.question) {
     case Hdf5Question::node:
-      write_node(bytes, sound_node(file, object));
+      write_node(bytes, node_of(hdf5_object(file, object), object));
       break;
     case Hdf5Question::member:
       write_node(bytes, member_node(file, object));
@@ -254,14 +229,13 @@ std::string Hdf5Answers::text_answer(const Hdf5Request& request) {
 }
 
 void Hdf5Answers::put_numbers(const Hdf5Request& request, const Hdf5Room& room) {
-  Hdf5Dataset& found = opened(request.object);
-  require_numbers(found, request.question);
-  found.require_own_data();
-  const ArrayBlock block = request.block.value_or(found.whole());
-  require_inside(block, found.extent().shape);
+  Hdf5Dataset& data = opened(request.object);
+  require_numbers(data, request.question);
+  data.require_own_data();
+  const ArrayBlock block = request.block.value_or(data.whole());
+  require_inside(block, data.extent().shape);
   const std::size_t entry = request.question == Hdf5Question::floats ? sizeof(float) : sizeof(double);
-  found.check_readable(bytes_, entry, block);
-  Hdf5Dataset& data = keeping_chunks(request.object, block);
+  data.check_readable(bytes_, entry, block);
   const std::size_t entries = block.count == data.extent().shape ? data.extent().entries : entries_of(block);
   if (working_) working_(entries * entry + 2 * data.chunk_bytes_of(block));
   void* values = room(entries * entry);
@@ -272,33 +246,21 @@ void Hdf5Answers::put_numbers(const Hdf5Request& request, const Hdf5Room& room) 
     throw FormatError("an unsigned integer does not fit in 64 bits with a sign");
 }
 
-namespace {
-
-constexpr std::size_t usually_kept = std::size_t{1} << 20U, most_kept = std::size_t{256} << 20U;
-
-}  // namespace
-
+/// h5py's own chunks of stored states hold tens of documents, and each document would unpack them anew. So the
+/// chunks of the first entry along the first axis are kept as far as there is room.
 Hdf5Dataset& Hdf5Answers::opened(const std::string& path) {
-  if (const auto found = open_.find(path); found != open_.end()) return found->second.dataset;
-  if (kept_ + usually_kept > most_kept) {
+  constexpr std::size_t usually_kept = std::size_t{1} << 20U, most_kept = std::size_t{256} << 20U;
+  if (const auto found = open_.find(path); found != open_.end()) return found->second;
+  // The library takes a size only where the dataset is not open already.
+  const std::size_t chunks = Hdf5Dataset(file_.id(), path).bytes_of_first_chunks();
+  const bool fits = chunks > usually_kept && kept_ + chunks <= most_kept;
+  if (!fits && kept_ + usually_kept > most_kept) {
     open_.clear();
     kept_ = 0;
   }
-  Opened& made = open_.emplace(path, Opened{Hdf5Dataset(file_.id(), path), usually_kept}).first->second;
-  kept_ += made.kept;
-  return made.dataset;
-}
-
-/// Chunks of which the block is only a part are kept as far as there is room: h5py's own chunks of stored
-/// states hold tens of documents, and each document would unpack them anew.
-Hdf5Dataset& Hdf5Answers::keeping_chunks(const std::string& path, const ArrayBlock& block) {
-  Opened& found = open_.at(path);
-  const std::size_t chunks = found.dataset.chunk_bytes_of(block);
-  const bool are_shared = chunks > entries_of(block) * H5Tget_size(found.dataset.type());
-  if (!are_shared || chunks <= found.kept || kept_ - found.kept + chunks > most_kept) return found.dataset;
-  kept_ += chunks - found.kept;
-  open_.erase(path);  // the library takes a size only where the dataset is not open already
-  return open_.emplace(path, Opened{Hdf5Dataset(file_.id(), path, chunks), chunks}).first->second.dataset;
+  const std::size_t kept = fits ? chunks : usually_kept;
+  kept_ += kept;
+  return open_.emplace(path, Hdf5Dataset(file_.id(), path, kept)).first->second;
 }
 
 Hdf5Node read_hdf5_node(const std::string& answer) {

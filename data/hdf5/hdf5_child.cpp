@@ -1,5 +1,3 @@
-#include "hdf5_child.h"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -18,13 +16,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../files/file_descriptor.h"
+#include "hdf5_answers.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HEADWAVE_SHADOW_MEMORY  // more address space than any limit allows
@@ -205,10 +203,6 @@ class ChildReader : public Hdf5Reader {
     // A child that goes wrong may not take memory away from under our reading.
     if (!file_.is_open() || ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("no shared memory can be made");
     shared_.emplace(file_.get());
-    // The limit on processor time ends a child that computes for ever; by the clock it may wait for a slow
-    // disk.
-    const timeval patience{static_cast<time_t>(60 + bytes / 5'000'000), 0};
-    (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     {
       const Hdf5Session session;  // while it lives no other thread is within the library
       child_ = ::fork();
@@ -252,7 +246,7 @@ class ChildReader : public Hdf5Reader {
     do {
       came = ::recv(socket_.get(), &outcome, sizeof outcome, 0);
     } while (came < 0 && errno == EINTR);
-    if (came != sizeof outcome) died(came < 0 && errno == EAGAIN);
+    if (came != sizeof outcome) died();
     if (outcome.kind == Hdf5Outcome::out_of_memory)
       throw FormatError("reading it takes more memory than it may: it is damaged, or memory is short",
                         read_here("to read it all the same"));
@@ -265,15 +259,14 @@ class ChildReader : public Hdf5Reader {
     if (to != nullptr && outcome.bytes > 0) std::memcpy(to, bytes, outcome.bytes);
   }
 
-  /// Says why the child gave no answer, or none in time (`in_vain`). The file is blamed for what reading it
-  /// did to the child, not for what others did to the child.
-  [[noreturn]] void died(bool in_vain) {
+  /// Says why the child gave no answer. The file is blamed for what reading it did to the child, not for what
+  /// others did to the child. A slow disk is waited for: the limit on processor time ends a child that
+  /// computes for ever.
+  [[noreturn]] void died() {
     int status = 0;
-    if (!in_vain && end_of_child(status)) child_ = -1;
-    const bool ended = child_ <= 0;
-    end_child();
-    if (!ended)
-      throw IoError("it gave no answer in time: its disk is slow, or the file damaged", read_here("to wait for it"));
+    socket_.close();
+    end_of_child(status);
+    child_ = -1;
     const int killed_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (killed_by == SIGXCPU)
       throw FormatError("reading it takes far more processor time than its size explains: it is damaged",
@@ -288,13 +281,9 @@ class ChildReader : public Hdf5Reader {
         read_here("to read it in this process"));
   }
 
-  /// Waits for it. @returns whether it is known how it ended
-  bool end_of_child(int& status) const {
-    pid_t ended = -1;
-    do {
-      ended = ::waitpid(child_, &status, 0);
-    } while (ended < 0 && errno == EINTR);
-    return ended == child_;
+  /// Waits for it. Of a child that somebody else waited for the status stays 0.
+  void end_of_child(int& status) const {
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) continue;
   }
 
   void end_child() {
@@ -302,7 +291,7 @@ class ChildReader : public Hdf5Reader {
     if (child_ <= 0) return;
     ::kill(child_, SIGKILL);
     int status = 0;
-    (void)end_of_child(status);
+    end_of_child(status);
     child_ = -1;
   }
 

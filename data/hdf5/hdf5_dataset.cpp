@@ -1,5 +1,3 @@
-#include "hdf5_dataset.h"
-
 #include <algorithm>
 #include <array>
 
@@ -9,6 +7,7 @@
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
+#include "hdf5_answers.h"
 
 namespace headwave {
 
@@ -213,6 +212,17 @@ std::size_t Hdf5Dataset::chunk_bytes_of(const ArrayBlock& block) const {
   std::size_t bytes = chunk_bytes();
   for (const ChunkRange& range : chunk_ranges(chunk_, block)) bytes *= range.end - range.first;
   return bytes;
+}
+
+std::size_t Hdf5Dataset::bytes_of_first_chunks() const {
+  ArrayBlock first = whole();
+  if (!has_chunks() || first.count.empty()) return 0;
+  first.count.front() = 1;
+  try {
+    return chunk_bytes_of(first);
+  } catch (const FormatError&) {  // whoever reads them is told
+    return 0;
+  }
 }
 
 void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) {

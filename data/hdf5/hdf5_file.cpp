@@ -11,7 +11,6 @@
 #include "../files/file_bytes.h"
 #include "../files/printable.h"
 #include "hdf5_answers.h"
-#include "hdf5_child.h"
 
 namespace headwave {
 

@@ -1,19 +1,22 @@
 #include "listing.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
 #include "../arrays/npy.h"
-#include "../arrays/safetensors_file.h"
+#include "../arrays/safetensors.h"
 #include "../files/file_content.h"
-#include "../files/foreign_files.h"
+#include "../files/json_file.h"
 #include "../files/printable.h"
 #include "../files/zip_archive.h"
 #include "../hdf5/hdf5_file.h"
-#include "model_listing.h"
+#include "../models/model_config.h"
+#include "../models/model_directory.h"
 
 namespace headwave {
 
@@ -65,8 +68,8 @@ ListingEntry npy_entry(const std::string& name, const NpyInfo& info) {
 
 Listing npz_listing(const fs::path& path) {
   Listing listing{"npz", path, {}, {}, {}};
-  const FileBytes file(path);
-  for (const ZipMember& member : zip_members(file)) {
+  const auto file = std::make_shared<const FileBytes>(path);
+  for (const ZipMember& member : zip_members(*file)) {
     if (!member.name.ends_with(".npy")) continue;
     try {
       const std::string called = fmt::format("{}: {}", shown_path(path), printable(member.name));
@@ -122,6 +125,165 @@ Listing listing_of(const fs::path& path) {
     default:
       throw foreign_file(path);
   }
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Fact {
+  const char* name;
+  std::vector<const char*> keys;  // what the families call it
+};
+
+const std::vector<Fact>& facts() {
+  static const std::vector<Fact> all = {
+      {"model_type", {"model_type"}},
+      {"layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"}},
+      {"heads", {"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"}},
+      {"kv_heads", {"num_key_value_heads", "n_kv_heads"}},
+      {"d_head", {"head_dim", "d_kv"}},
+      {"d_model", {"hidden_size", "n_embd", "d_model", "dim"}},
+      {"d_feed_forward", {"intermediate_size", "n_inner", "d_ff", "hidden_dim", "encoder_ffn_dim"}},
+      {"vocabulary", {"vocab_size"}},
+      {"positions", {"max_position_embeddings", "n_positions", "n_ctx", "max_source_positions"}},
+      {"activation", {"hidden_act", "activation_function", "hidden_activation"}},
+      {"dtype", {"torch_dtype", "dtype"}},
+  };
+  return all;
+}
+
+void add_config(Listing& listing, const fs::path& file) {
+  const nlohmann::json config = json_of_file(file, {.max_bytes = largest_config});
+  if (!config.is_object()) throw FormatError(fmt::format("{}: expected a JSON object", file.string()));
+  for (const Fact& fact : facts()) {
+    for (const char* key : fact.keys) {
+      const auto value = config.find(key);
+      if (value == config.end() || value->is_null()) continue;
+      if (value->is_string()) listing.facts[fact.name] = value->get<std::string>();
+      if (value->is_number_integer()) listing.facts[fact.name] = value->get<std::int64_t>();
+      if (value->is_number_float()) listing.facts[fact.name] = value->get<double>();
+      break;
+    }
+  }
+  for (const char* needed : {"model_type", "layers", "heads", "d_model"})
+    if (!listing.facts.contains(needed)) listing.notes.push_back(fmt::format("config.json does not say: {}", needed));
+}
+
+/// Problems and unused tensors beyond these are only counted.
+constexpr std::size_t most_notes = 20;
+
+void add_notes(Listing& listing, const std::vector<std::string>& lines, const char* more) {
+  for (std::size_t i = 0; i < std::min(lines.size(), most_notes); ++i) listing.notes.push_back(lines[i]);
+  if (lines.size() > most_notes) listing.notes.push_back(fmt::format("{} more {}", lines.size() - most_notes, more));
+}
+
+const char* words_of(PositionKind kind) {
+  constexpr std::array words{
+      "none", "table", "sinusoids", "rotary", "linear bias", "relative buckets", "disentangled terms"};
+  return words[static_cast<std::size_t>(kind)];
+}
+
+/// Adds the family of the model, its sizes, and what is missing.
+void add_model(Listing& listing, const ModelPlace& place) {
+  const ModelCheck check = model_check(place);
+  const StackMap& stack = check.map.stack;
+  const auto whole = [](Index number) { return static_cast<std::int64_t>(number); };
+  listing.facts["family"] = check.map.family;
+  listing.facts["family_because"] = check.map.reason;
+  listing.facts["layers"] = whole(stack.layers);
+  if (check.map.decoder) listing.facts["decoder_layers"] = whole(check.map.decoder->layers);
+  listing.facts["heads"] = whole(stack.block.heads);
+  listing.facts["kv_heads"] = whole(stack.block.kv_heads);
+  listing.facts["d_head"] = whole(stack.block.d_head);
+  listing.facts["d_model"] = whole(stack.d_model);
+  listing.facts["d_feed_forward"] = whole(stack.d_feed_forward);
+  if (stack.image.empty()) {
+    listing.facts["vocabulary"] = whole(stack.sound.empty() ? stack.vocabulary : check.map.decoder->vocabulary);
+    if (!stack.sound.empty())
+      listing.facts["sound"] = fmt::format("{} frames of {} bins, two frames a position",
+                                           FrameStem::frames_per_position * check.map.longest, stack.sound.bins);
+  } else {
+    const PatchGrid& grid = stack.image.grid;
+    listing.facts["image"] =
+        fmt::format("{} x {} pixels (height x width)", grid.rows * grid.height, grid.columns * grid.width);
+    listing.facts["patches"] =
+        fmt::format("{} rows of {}, {} x {} pixels each, behind {} opening token{}", grid.rows, grid.columns,
+                    grid.height, grid.width, grid.first, grid.first == 1 ? "" : "s");
+  }
+  if (check.map.longest > 0) listing.facts["positions"] = whole(check.map.longest);
+  if (check.map.longest_target > 0) listing.facts["decoder_positions"] = whole(check.map.longest_target);
+  listing.facts["position_kind"] = std::string(words_of(stack.positions.kind));
+  listing.facts["attention"] = std::string(check.map.decoder    ? "self, causal, cross"
+                                           : stack.block.causal ? "causal"
+                                                                : "self");
+  listing.facts["norms"] = std::string(stack.block.norm_place == NormPlace::post ? "post-norm" : "pre-norm");
+  listing.facts["predicts"] = std::string(!check.map.classifiers.empty()       ? "classes of images"
+                                          : check.map.prediction.words.empty() ? "nothing: no prediction head"
+                                                                               : "tokens");
+  add_notes(listing, check.problems, "like these");
+  std::vector<std::string> unused;
+  for (const std::string& name : check.unused) unused.push_back(fmt::format("not read: tensor '{}'", name));
+  add_notes(listing, unused, "tensors that are not read");
+  std::vector<std::string> unread;
+  for (const std::string& key : check.unread)
+    unread.push_back(fmt::format("not read: '{}' of config.json, which may change the numbers", printable(key)));
+  add_notes(listing, unread, "settings that are not read");
+}
+
+void add_weights(Listing& listing, const fs::path& folder) {
+  const Checkpoint checkpoint(folder);
+  for (const std::string& name : checkpoint.names()) {
+    const TensorInfo& tensor = checkpoint.info(name);
+    listing.entries.push_back({name, "tensor", tensor.dtype, tensor.shape, "", "", {}});
+  }
+  listing.facts["parameters"] = std::int64_t{checkpoint.parameters()};
+  std::string files;
+  for (const fs::path& file : checkpoint.files()) files += (files.empty() ? "" : ", ") + file.filename().string();
+  listing.facts["weight_files"] = files;
+}
+
+void add_tokenizer(Listing& listing, const fs::path& folder) {
+  std::string found;
+  for (const char* name :
+       {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer.model", "sentencepiece.bpe.model",
+        "spiece.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+    if (std::error_code ignored; fs::is_regular_file(folder / name, ignored))
+      found += (found.empty() ? "" : ", ") + std::string(name);
+  std::error_code ignored;
+  const bool prepares = fs::is_regular_file(folder / "preprocessor_config.json", ignored);
+  if (prepares) listing.facts["preprocessor"] = std::string("preprocessor_config.json");
+  if (listing.facts.contains("patches")) return;
+  if (found.empty())
+    listing.notes.emplace_back(listing.facts.contains("sound")
+                                   ? "no tokenizer files: tokens of the decoder are shown as their ids"
+                                   : "no tokenizer files: texts cannot be read, token ids can");
+  else
+    listing.facts["tokenizer_files"] = found;
+}
+
+}  // namespace
+
+Listing model_listing(const fs::path& folder) {
+  Listing listing{"model directory", folder, {}, {}, {}};
+  const fs::path config = folder / "config.json";
+  std::error_code ignored;
+  const bool has_config = fs::exists(config, ignored);
+  try {
+    add_weights(listing, folder);
+  } catch (const Error& problem) {
+    if (!has_config) throw;
+    listing.notes.emplace_back(problem.what());
+  }
+  try {
+    if (has_config) add_config(listing, config);
+    if (has_config && !listing.entries.empty()) add_model(listing, folder);
+  } catch (const Error& problem) {
+    listing.notes.emplace_back(problem.what());
+  }
+  if (!has_config) listing.notes.emplace_back("no config.json: what the tensors mean is not known");
+  add_tokenizer(listing, folder);
+  return listing;
 }
 
 }  // namespace headwave

@@ -39,7 +39,14 @@ struct Listing {
 /// Lists what a path holds: a headwave result, an HDF5 file, a safetensors file, a .npy file, a model
 /// directory or a folder of .npy files. Files are told apart by their content, not by their names. No array
 /// is read, only headers.
-/// @throws IoError if the path cannot be read; FormatError if it is nothing of this, or damaged
+/// @throws IoError if the path cannot be read; FormatError if it is none of these, or damaged
 Listing listing_of(const std::filesystem::path& path);
+
+/// A model directory as a Listing: facts of its config.json, which family it is taken for and why, all
+/// tensors, parameters in total, tokenizer files. What config.json lacks, tensors that are missing, have the
+/// wrong shape or are not read, and weights that cannot be read, become notes: a directory is worth looking
+/// at before all of it is right.
+/// @throws IoError, FormatError as Checkpoint, if there is no config.json either
+Listing model_listing(const std::filesystem::path& folder);
 
 }  // namespace headwave

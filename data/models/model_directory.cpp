@@ -10,17 +10,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../../core/attention/sinusoids.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/errors/error.h"
 #include "../../core/process/process_memory.h"
 #include "../files/digest.h"
 #include "../files/json_file.h"
-#include "../files/json_object.h"
 #include "../files/printable.h"
 #include "families.h"
 #include "model_config.h"
 #include "model_weights.h"
-#include "tensor_reader.h"
 
 namespace headwave {
 

@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../../core/attention/disentangled_term.h"
-#include "../../core/attention/rotary_term.h"
-#include "../../core/attention/sinusoids.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/model/model.h"
 
 namespace headwave {
@@ -36,7 +34,7 @@ struct AttentionNames {
 /// attention. Disentangled attention may have a table too.
 enum class PositionKind { none, table, sinusoids, rotary, linear_bias, buckets, disentangled };
 
-/// Vectors of relative positions, projected by each layer (core/attention/disentangled_term.h).
+/// Vectors of relative positions, projected by each layer (core/attention/position_term.h).
 struct DisentangledMap {
   std::string vectors;       ///< (2 s, d_model)
   TensorNames norm;          ///< of these; or empty

@@ -1,15 +1,20 @@
 #include "model_weights.h"
 
 #include <algorithm>
+#include <limits>
+#include <mutex>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "../../core/attention/score_bias.h"
+#include "../../core/attention/position_term.h"
+#include "../../core/errors/error.h"
+#include "../../core/model/layer.h"
 #include "../files/printable.h"
-#include "layer_weights.h"
-#include "tensor_reader.h"
 
 namespace headwave {
 
@@ -250,6 +255,369 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
   result.problems = reader.problems();
   result.missing = reader.missing();
   return result;
+}
+
+std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor) {
+  const Index count = checkpoint.non_finite(tensor);
+  if (count == 0)
+    return fmt::format("tensor '{}' holds values beyond {:.2g}; expected what fits into float32", tensor,
+                       std::numeric_limits<float>::max());
+  return fmt::format("tensor '{}' holds {} NaN or infinite; expected finite weights", tensor,
+                     count == 1 ? "a value that is" : fmt::format("{} values that are", count));
+}
+
+std::string problems_text(const std::string& called, const std::vector<std::string>& problems) {
+  const std::size_t more = problems.size() - 1;
+  return fmt::format("{}: {}{}; `headwave inspect` lists what is there", called, problems.front(),
+                     more > 0 ? fmt::format(" (and {} more like it)", more) : "");
+}
+
+TensorReader::TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options)
+    : storage_(std::make_shared<ModelStorage>()), options_(options) {
+  storage_->checkpoint = std::move(checkpoint);
+}
+
+template <class View, class Find>
+View TensorReader::read(const std::string& name, const Find& find) {
+  const bool first = read_.insert(name).second;
+  if (first && !checkpoint().has(name)) missing_.push_back(name);
+  try {
+    const View view = find();
+    if (checks_values() && first && view.data() != nullptr && !are_finite(view))
+      add_problem(not_finite_text(checkpoint(), name));
+    return view;
+  } catch (const FormatError& problem) {
+    if (!first) return {};
+    const std::string file = checkpoint().path().string() + ": ";
+    const std::string line = problem.what();
+    add_problem(line.starts_with(file) ? line.substr(file.size()) : line);
+    return {};
+  }
+}
+
+MatrixView32 TensorReader::matrix(const std::string& name, Index rows, Index cols) {
+  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, rows, cols, &storage_->converted); });
+}
+
+MatrixView32 TensorReader::shape(const std::string& name, Index rows, Index cols) {
+  return read<MatrixView32>(name, [&]() -> MatrixView32 {
+    checkpoint().require(name, {rows, cols});
+    return {nullptr, rows, cols};
+  });
+}
+
+MatrixView32 TensorReader::matrix(const std::string& name, const std::vector<Index>& shape) {
+  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, shape, &storage_->converted); });
+}
+
+WordTable TensorReader::words(const std::string& name, Index rows, Index cols) {
+  const bool first = !was_read(name);
+  if (shape(name, rows, cols).empty()) return {};
+  WordTable words(rows, cols, checkpoint().row_reader(name));
+  constexpr Index at_once = 1024;
+  bool finite = true;
+  for (Index row = 0; first && checks_values() && finite && row < rows; row += at_once)
+    finite = are_finite(words.copied(row, std::min(at_once, rows - row)));
+  if (!finite) add_problem(not_finite_text(checkpoint(), name));
+  return words;
+}
+
+VectorView32 TensorReader::vector(const std::string& name, Index size) {
+  return read<VectorView32>(name, [&]() -> VectorView32 {
+    const std::vector<Index>& shape = checkpoint().info(name).shape;
+    if (shape.size() == 2 && shape.front() == 1)
+      return {checkpoint().matrix(name, 1, size, &storage_->converted).data(), size};
+    return checkpoint().vector(name, size, &storage_->converted);
+  });
+}
+
+Linear TensorReader::linear(const TensorNames& names, Index out, Index in, bool in_out) {
+  if (names.empty()) return {};
+  Linear linear;
+  const Index rows = in_out ? in : out, cols = in_out ? out : in;
+  linear.weight = reading_ == Reading::whole ? matrix(names.weight, rows, cols) : shape(names.weight, rows, cols);
+  if (in_out && linear.weight.data() == nullptr) {
+    linear.weight = linear.weight.empty() ? MatrixView32() : MatrixView32(nullptr, out, in);
+  } else if (in_out) {
+    linear.weight = storage_->matrices.emplace_back(linear.weight.transpose());
+    storage_->converted.values.erase(names.weight);
+    checkpoint().let_go(names.weight);
+  }
+  if (!names.bias.empty()) linear.bias = vector(names.bias, out);
+  return linear;
+}
+
+Norm TensorReader::norm(const TensorNames& names, const StackMap& stack, Index width) {
+  if (names.empty()) return {};
+  VectorView32 scale = vector(names.weight, width);
+  if (stack.norm_offset != 0 && !scale.empty()) {
+    storage_->vectors.emplace_back(scale.array() + stack.norm_offset);
+    scale = storage_->vectors.back();
+  }
+  return {scale, names.bias.empty() ? VectorView32() : vector(names.bias, width), stack.norm_eps, stack.norm};
+}
+
+namespace {
+
+/// "h.{layer}.ln_1.weight" with its number.
+std::string at_layer(std::string name, Index layer) {
+  constexpr std::string_view mark = "{layer}";
+  for (auto at = name.find(mark); at != std::string::npos; at = name.find(mark))
+    name.replace(at, mark.size(), fmt::format("{}", layer));
+  return name;
+}
+
+/// `count` outputs of a linear map, from `first` on.
+Linear outputs(const Linear& fused, Index first, Index count) {
+  if (fused.empty()) return {};
+  Linear part = fused;
+  const MatrixView32& w = fused.weight;
+  if (w.data() == nullptr)
+    part.weight = MatrixView32(nullptr, count, w.cols());
+  else
+    part.weight = MatrixView32(w.middleRows(first, count));
+  if (!fused.bias.empty()) part.bias = VectorView32(fused.bias.data() + first, count);
+  return part;
+}
+
+/// Query (0), key (1) or value (2) of every head, where heads come one after another with all three: a copy.
+Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelStorage& storage) {
+  if (fused.empty()) return {};
+  const Index width = block.d_head;
+  if (fused.weight.data() == nullptr)
+    return {MatrixView32(nullptr, block.heads * width, fused.weight.cols()), fused.bias};
+  Matrix32 weight(block.heads * width, fused.weight.cols());
+  Vector32 bias(fused.bias.empty() ? 0 : weight.rows());
+  for (Index head = 0; head < block.heads; ++head) {
+    const Index from = (3 * head + which) * width;
+    weight.middleRows(head * width, width) = fused.weight.middleRows(from, width);
+    if (bias.size() > 0) bias.segment(head * width, width) = fused.bias.segment(from, width);
+  }
+  storage.matrices.push_back(std::move(weight));
+  storage.vectors.push_back(std::move(bias));
+  return {storage.matrices.back(), storage.vectors.back()};
+}
+
+AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack, LayerParts parts) {
+  if (names.empty()) return {};
+  const BlockSpec& block = stack.block;
+  const Index in = stack.d_model;
+  const Index q = block.heads * block.d_head;
+  const Index kv = block.kv_heads * block.d_head;
+  AttentionWeights weights;
+  switch (names.fusion) {
+    case Fusion::none:
+      weights.query = reader.linear(names.query, q, in, stack.in_out);
+      weights.key = reader.linear(names.key, kv, in, stack.in_out);
+      if (parts == LayerParts::all) weights.value = reader.linear(names.value, kv, in, stack.in_out);
+      break;
+    case Fusion::qkv: {
+      const Linear fused = reader.linear(names.query, q + 2 * kv, in, stack.in_out);
+      weights.query = outputs(fused, 0, q);
+      weights.key = outputs(fused, q, kv);
+      weights.value = outputs(fused, q + kv, kv);
+      break;
+    }
+    case Fusion::kv: {
+      weights.query = reader.linear(names.query, q, in, stack.in_out);
+      const Linear fused = reader.linear(names.key, 2 * kv, in, stack.in_out);
+      weights.key = outputs(fused, 0, kv);
+      weights.value = outputs(fused, kv, kv);
+      break;
+    }
+    case Fusion::qkv_by_head: {
+      // Biases are fused too, or each projection has its own: DeBERTa's q_bias and v_bias.
+      const bool own = names.key.bias != names.query.bias || names.value.bias != names.query.bias;
+      const Linear fused = reader.linear(own ? TensorNames{names.query.weight, ""} : names.query, 3 * q, in, false);
+      weights.query = heads_of(fused, 0, block, *reader.storage());
+      weights.key = heads_of(fused, 1, block, *reader.storage());
+      weights.value = heads_of(fused, 2, block, *reader.storage());
+      if (own && !names.query.bias.empty()) weights.query.bias = reader.vector(names.query.bias, q);
+      if (own && !names.key.bias.empty()) weights.key.bias = reader.vector(names.key.bias, q);
+      if (own && !names.value.bias.empty()) weights.value.bias = reader.vector(names.value.bias, q);
+      break;
+    }
+  }
+  if (parts == LayerParts::all) weights.output = reader.linear(names.output, stack.d_model, q, stack.in_out);
+  return weights;
+}
+
+/// What disentangled attention compares with in this layer: the vectors of relative positions as the layer
+/// projects them.
+MatrixView32 projected_vectors(TensorReader& reader, const StackMap& stack, const TensorNames& projection) {
+  if (projection.empty()) return {};
+  const DisentangledMap& map = stack.positions.disentangled;
+  const Linear weights = reader.linear(projection, stack.block.heads * stack.block.d_head, stack.d_model, stack.in_out);
+  const MatrixView32 vectors = reader.matrix(map.vectors, DisentangledTerm(map.rows).rows(), stack.d_model);
+  const Norm norm = reader.norm(map.norm, stack, stack.d_model);
+  // Of a checkpoint, or a layer, that is only looked at nothing is computed.
+  if (weights.weight.data() == nullptr || vectors.empty() || norm.empty() != map.norm.empty() ||
+      !reader.options().check_values)
+    return {};
+  Matrix32 normalised = vectors;
+  normalise(normalised, norm);
+  return reader.storage()->matrices.emplace_back(linear(normalised, weights));
+}
+
+/// Gate and widen, of one tensor or two.
+FeedForward feed_forward(TensorReader& reader, const StackMap& stack, const TensorNames& widen, const TensorNames& gate,
+                         const TensorNames& narrow) {
+  const Index wide = stack.d_feed_forward;
+  FeedForward weights;
+  if (!gate.empty() && gate.weight == widen.weight) {
+    const Linear fused = reader.linear(gate, 2 * wide, stack.d_model, stack.in_out);
+    weights.gate = outputs(fused, 0, wide);
+    weights.widen = outputs(fused, wide, wide);
+  } else {
+    weights.widen = reader.linear(widen, wide, stack.d_model, stack.in_out);
+    weights.gate = reader.linear(gate, wide, stack.d_model, stack.in_out);
+  }
+  weights.narrow = reader.linear(narrow, stack.d_model, wide, stack.in_out);
+  return weights;
+}
+
+TensorNames numbered(const TensorNames& names, Index layer) {
+  return {at_layer(names.weight, layer), at_layer(names.bias, layer)};
+}
+
+AttentionNames numbered(const AttentionNames& names, Index layer) {
+  return {numbered(names.query, layer), numbered(names.key, layer), numbered(names.value, layer),
+          numbered(names.output, layer), names.fusion};
+}
+
+}  // namespace
+
+Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, LayerParts parts) {
+  const auto norm = [&](const TensorNames& names, Index width) {
+    return reader.norm(numbered(names, layer), stack, width);
+  };
+  const Index d = stack.d_model, heads = stack.norm_by_head ? 1 : stack.block.heads;
+  Block block;
+  block.self = attention(reader, numbered(stack.self, layer), stack, parts);
+  block.self.query_norm = norm(stack.query_norm, heads * stack.block.d_head);
+  block.self.key_norm = norm(stack.key_norm, (stack.norm_by_head ? 1 : stack.block.kv_heads) * stack.block.d_head);
+  block.self.position_key = projected_vectors(reader, stack, numbered(stack.position_key, layer));
+  block.self.position_query = projected_vectors(reader, stack, numbered(stack.position_query, layer));
+  if (layer >= stack.self_norm_from) block.self_norm = norm(stack.self_norm, d);
+  if (parts == LayerParts::queries_and_keys) return block;
+  block.self_added_norm = norm(stack.self_added_norm, d);
+  block.cross = attention(reader, numbered(stack.cross, layer), stack, parts);
+  block.cross_norm = norm(stack.cross_norm, d);
+  block.feed_forward_norm = norm(stack.feed_forward_norm, d);
+  block.feed_forward = feed_forward(reader, stack, numbered(stack.widen, layer), numbered(stack.gate, layer),
+                                    numbered(stack.narrow, layer));
+  block.feed_forward_added_norm = norm(stack.feed_forward_added_norm, d);
+  return block;
+}
+
+namespace {
+
+/// A layer while somebody holds it.
+struct HeldLayer {
+  std::shared_ptr<const ModelStorage> storage;
+  std::set<std::string> tensors;
+  Block block;
+
+  HeldLayer() = default;
+  HeldLayer(const HeldLayer&) = delete;
+  HeldLayer& operator=(const HeldLayer&) = delete;
+  ~HeldLayer() {
+    for (const std::string& name : tensors)
+      if (storage->checkpoint->has(name)) storage->checkpoint->let_go(name);
+  }
+};
+
+class LayersOnDemand : public LayerStore {
+ public:
+  LayersOnDemand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map)
+      : checkpoint_(std::move(checkpoint)), map_(map), all_(at_least_one(map)), queries_and_keys_(at_least_one(map)) {
+    is_one_ = map_.layers > 1 && shape_of(0).second == shape_of(1).second;
+  }
+
+  [[nodiscard]] std::shared_ptr<const Block> block(Index layer) const override {
+    const std::lock_guard lock(reading_);
+    last_.reset();
+    return held(all_, read_as(layer), LayerParts::all);
+  }
+
+  [[nodiscard]] std::shared_ptr<const Block> queries_and_keys(Index layer) const override {
+    const std::lock_guard lock(reading_);
+    const Index read = read_as(layer);
+    if (auto whole = all_[static_cast<std::size_t>(read)].held.lock()) return whole;
+    if (queries_and_keys_[static_cast<std::size_t>(read)].held.expired()) last_.reset();
+    last_ = held(queries_and_keys_, read, LayerParts::queries_and_keys);
+    return last_;
+  }
+
+  [[nodiscard]] double bytes(Index layer) const override {
+    const auto [block, names] = shape_of(layer);
+    double entries = 0;
+    for (const std::string& name : names) {
+      if (!checkpoint_->has(name)) continue;
+      double of_tensor = 1;
+      for (const Index extent : checkpoint_->info(name).shape) of_tensor *= static_cast<double>(extent);
+      entries += of_tensor;
+    }
+    if (map_.self.fusion == Fusion::qkv_by_head)  // copies stand beside what they were made of
+      for (const Linear& copy : {block.self.query, block.self.key, block.self.value})
+        entries += static_cast<double>(copy.weight.size());
+    return sizeof(float) * entries;
+  }
+
+  [[nodiscard]] bool is_one() const override { return is_one_; }
+
+ private:
+  /// A layer that is read again and again.
+  struct Layer {
+    std::weak_ptr<const Block> held;
+    bool checked = false;  ///< its values are finite: they need not be looked at again
+  };
+  using Layers = std::vector<Layer>;
+
+  /// A layer's shapes, and the names of its tensors.
+  [[nodiscard]] std::pair<Block, std::set<std::string>> shape_of(Index layer) const {
+    TensorReader reader(checkpoint_, {});
+    reader.look_at(Reading::shape);
+    reader.trust_values();
+    const Block block = layer_weights(reader, map_, layer);
+    return {block, reader.read()};
+  }
+
+  [[nodiscard]] Index read_as(Index layer) const { return is_one_ ? 0 : layer; }
+
+  static std::size_t at_least_one(const StackMap& map) {
+    return static_cast<std::size_t>(std::max<Index>(map.layers, 1));
+  }
+
+  /// What somebody holds, or what is read now.
+  std::shared_ptr<const Block> held(Layers& layers, Index layer, LayerParts parts) const {
+    Layer& there = layers[static_cast<std::size_t>(layer)];
+    if (auto block = there.held.lock()) return block;
+    TensorReader reader(checkpoint_, {});
+    if (there.checked) reader.trust_values();
+    auto layer_held = std::make_shared<HeldLayer>();
+    layer_held->storage = reader.storage();
+    layer_held->block = layer_weights(reader, map_, layer, parts);
+    layer_held->tensors = reader.read();
+    if (!reader.problems().empty())
+      throw FormatError(problems_text(shown_path(checkpoint_->path()), reader.problems()));
+    std::shared_ptr<const Block> block(layer_held, &layer_held->block);
+    there = {block, true};
+    return block;
+  }
+
+  std::shared_ptr<const Checkpoint> checkpoint_;
+  StackMap map_;
+  bool is_one_ = false;
+  mutable std::mutex reading_;
+  mutable Layers all_, queries_and_keys_;
+  mutable std::shared_ptr<const Block> last_;  // queries and keys are asked for head by head
+};
+
+}  // namespace
+
+std::shared_ptr<const LayerStore> layers_on_demand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map) {
+  return std::make_shared<LayersOnDemand>(std::move(checkpoint), map);
 }
 
 }  // namespace headwave

@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../arrays/safetensors_file.h"
-#include "../files/made_folders.h"
+#include "../arrays/safetensors.h"
 #include "../files/replaced_file.h"
 
 namespace headwave {

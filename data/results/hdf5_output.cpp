@@ -8,7 +8,7 @@
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "../hdf5/hdf5_type.h"
+#include "../hdf5/hdf5_handle.h"
 #include "result_layout.h"
 
 namespace headwave {

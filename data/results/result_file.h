@@ -21,11 +21,11 @@ inline constexpr int first_schema_with_digests = 2;
 /// Writes a result as one HDF5 file that is also valid netCDF-4: h5py, netCDF4, h5netcdf and xarray open it
 /// unchanged, one group at a time.
 ///
-/// / title, Conventions, source, history, references, schema_version, fields, complete
-///     /offset_trace              one group per analysis; NX_class, signal, axes: what a viewer should draw
-/// /offset_trace/mean_weight a Field: long_name, units, sha256, its attributes; uint8 also flag_values,
-/// flag_meanings
-/// /offset_trace/layer an axis, shared by the group's Fields: a dimension scale with coordinate values
+///     /                          title, Conventions, source, history, references, schema_version, fields, complete
+///     /offset_trace              a group for each analysis; NX_class, signal, axes: what a viewer should draw
+///     /offset_trace/mean_weight  a Field: long_name, units, sha256, its attributes; of uint8 also flag_values and
+///                                flag_meanings
+///     /offset_trace/layer        an axis that the group's Fields share: a dimension scale with coordinate values
 ///     /provenance                the provenance, as attributes
 ///
 /// Doubles are float64 with NaN as _FillValue, texts UTF-8 of variable length (ill-formed sequences become
@@ -50,8 +50,8 @@ void write_result(const Result& result, const std::filesystem::path& path);
 void write_result(const Result& result, const ReplacedFile& file);
 
 /// Reads a result that write_result wrote: title, Fields in their order with axes and attributes, provenance.
-/// The file and its arrays are compared with their digests; older files have none, and a file that another
-/// program has changed since has none of its own.
+/// The file and its arrays are compared with their digests. Older files have no digests; a file that another
+/// program changed has those of its arrays alone.
 /// @throws IoError if the file cannot be read; FormatError if it is not HDF5, not a headwave result,
 ///         unfinished, newer than this headwave, damaged, or not what was written
 Result read_result(const std::filesystem::path& path);

@@ -1,22 +1,51 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
 #include "result_file.h"
 #include "result_layout.h"
-#include "value_digest.h"
 
 namespace headwave {
 
 namespace {
+
+/// What Fields and axes were called in older files, and what they are called now.
+struct OldName {
+  std::string_view old, now;
+};
+constexpr std::array old_fields{OldName{"position_atlas/predicted_offset", "position_atlas/predicted_offset"},
+                                OldName{"position_atlas/predicted_weight", "position_atlas/predicted_weight"},
+                                OldName{"word_atlas/predicted_offset", "word_atlas/predicted_offset"},
+                                OldName{"word_atlas/predicted_weight", "word_atlas/predicted_weight"},
+                                OldName{"phase_delay/predicted_offset", "phase_delay/predicted_offset"},
+                                OldName{"delay_spectrum/predicted_offset", "delay_spectrum/predicted_offset"}};
+constexpr std::array old_axes{OldName{"offset", "offset"}, OldName{"offset", "offset"}, OldName{"offset", "offset"},
+                              OldName{"offset", "offset"}, OldName{"offset", "offset"}, OldName{"offset", "offset"},
+                              OldName{"offset", "offset"}, OldName{"offset", "offset"}};
+
+template <std::size_t count>
+std::string current_name(const std::array<OldName, count>& names, const std::string& name) {
+  const auto known = std::ranges::find(names, name, &OldName::old);
+  return known == names.end() ? name : std::string(known->now);
+}
+
+/// Also of the checkpoints of a sweep, whose groups are "checkpoints_position_atlas".
+std::string current_field_name(const std::string& name) {
+  constexpr std::string_view of_checkpoints = "checkpoints_";
+  const bool swept = name.starts_with(of_checkpoints);
+  const std::string prefix(swept ? of_checkpoints : "");
+  return prefix + current_name(old_fields, name.substr(prefix.size()));
+}
 
 class Reader {
  public:
@@ -87,7 +116,7 @@ class Reader {
   template <class See>
   void see_fields(const std::vector<std::string>* wanted, const See& see) {
     for (const std::string& field : file_.attribute_texts("/", "fields")) {
-      if (wanted != nullptr && std::ranges::find(*wanted, field) == wanted->end()) continue;
+      if (wanted != nullptr && std::ranges::find(*wanted, current_field_name(field)) == wanted->end()) continue;
       stop_if_asked();
       see(field_of(field));
     }
@@ -98,7 +127,10 @@ class Reader {
     const Hdf5Node node = file_.node(path);
     if (node.kind != "dataset" || node.shape.size() != 1)
       refuse(fmt::format("the axis '{}' is damaged", printable(path)));
-    Axis axis{name, attribute_text(node.attributes, "units"), attribute_text(node.attributes, "long_name"), {}};
+    Axis axis{current_name(old_axes, name),
+              attribute_text(node.attributes, "units"),
+              attribute_text(node.attributes, "long_name"),
+              {}};
     read_values(axis.values, node);
     compare(node, value_digest(axis));
     return axes_.emplace(path, std::move(axis)).first->second;
@@ -136,6 +168,7 @@ class Reader {
     field.flag_meanings = file_.attribute_texts(node.path, "flag_labels");
     field.attributes = node.attributes;
     for (const std::string_view own : result_own_attributes) field.attributes.erase(std::string(own));
+    field.name = current_field_name(name);
     return field;
   }
 

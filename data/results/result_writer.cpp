@@ -7,16 +7,14 @@
 #include <hdf5_hl.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
-#include "../hdf5/hdf5_attributes.h"
 #include "../hdf5/hdf5_file.h"
 #include "../hdf5/hdf5_handle.h"
 #include "hdf5_output.h"
 #include "result_file.h"
 #include "result_layout.h"
-#include "value_digest.h"
 
 namespace headwave {
 

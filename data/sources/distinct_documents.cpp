@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../files/digest.h"
 
 namespace headwave {

@@ -11,7 +11,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/model/model.h"
-#include "../arrays/safetensors_file.h"
+#include "../arrays/safetensors.h"
 #include "../files/printable.h"
 
 namespace headwave {

@@ -15,9 +15,8 @@
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
 #include "../arrays/npy.h"
-#include "../arrays/safetensors_file.h"
+#include "../arrays/safetensors.h"
 #include "../files/file_content.h"
-#include "../files/foreign_files.h"
 #include "../files/printable.h"
 #include "../files/zip_archive.h"
 #include "../hdf5/hdf5_file.h"
@@ -98,33 +97,6 @@ struct OpenedArray {
   NpyInfo info;  ///< of a tensor the same facts
 };
 
-/// A member of an archive, which stays open.
-class MemberBytes : public ZipBytes {
- public:
-  MemberBytes(std::shared_ptr<const FileBytes> file, ZipMember member)
-      : ZipBytes(*file, std::move(member)), file_(std::move(file)) {}
-
- private:
-  std::shared_ptr<const FileBytes> file_;
-};
-
-/// The bytes of an array in memory.
-class BorrowedBytes : public ReadableBytes {
- public:
-  BorrowedBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
-      : bytes_(bytes), owner_(std::move(owner)) {}
-  [[nodiscard]] std::size_t size() const override { return bytes_.size(); }
-  void read(std::size_t first, std::span<std::byte> into) const override {
-    if (into.size() > bytes_.size() || first > bytes_.size() - into.size())
-      throw IoError("an array in memory is shorter than its shape says");
-    std::ranges::copy(bytes_.subspan(first, into.size()), into.begin());
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  std::shared_ptr<const void> owner_;
-};
-
 /// Arrays that are opened when they are first used.
 class OpenedArrays : public NamedArrays {
  public:
@@ -149,7 +121,7 @@ class OpenedArrays : public NamedArrays {
   void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
     const OpenedArray& placed = array(name);
     try {
-      read_block(*placed.bytes, placed_numbers(placed.info, without_colon(called(name))), block, room);
+      read_block(*placed.bytes, placed_numbers(placed.info, called(name)), block, room);
     } catch (const ShapeError& problem) {
       throw ShapeError(fmt::format("{} {}", called(name), problem.finding()), problem.remedies());
     }
@@ -157,7 +129,7 @@ class OpenedArrays : public NamedArrays {
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
     if (!has(name)) return {};
     const OpenedArray& placed = array(name);
-    return npy_texts(*placed.bytes, placed.info, without_colon(called(name)));
+    return npy_texts(*placed.bytes, placed.info, called(name));
   }
   [[nodiscard]] std::optional<double> number(const std::string& name) const override {
     double value = std::nan("");
@@ -188,16 +160,12 @@ class OpenedArrays : public NamedArrays {
     Open open;
     std::optional<OpenedArray> placed;
   };
-  static std::string without_colon(std::string called) {
-    if (called.ends_with(':')) called.pop_back();
-    return called;
-  }
   [[nodiscard]] const OpenedArray& array(const std::string& name) const {
     const auto found = arrays_.find(name);
     if (found == arrays_.end()) throw FormatError(no_such_array(*this, name, "an array"));
     const std::lock_guard lock(opening_);
     Entry& entry = found->second;
-    if (!entry.placed) entry.placed = entry.open(without_colon(entry.called));
+    if (!entry.placed) entry.placed = entry.open(entry.called);
     return *entry.placed;
   }
 
@@ -215,7 +183,7 @@ OpenedArray npy_array(std::shared_ptr<const ReadableBytes> bytes, const std::str
 }
 
 void add_npy(OpenedArrays& arrays, const fs::path& file) {
-  arrays.add(file.stem().string(), shown_path(file) + ":", file,
+  arrays.add(file.stem().string(), shown_path(file), file,
              [file](const std::string& called) { return npy_array(std::make_shared<const FileBytes>(file), called); });
 }
 
@@ -244,7 +212,7 @@ std::unique_ptr<NamedArrays> npz_arrays(const fs::path& path) {
     const std::string name = member.name.substr(0, member.name.size() - 4);
     arrays->add(name, fmt::format("{}: '{}'", shown_path(path), printable(name)), path,
                 [file, member](const std::string& called) {
-                  return npy_array(std::make_shared<const MemberBytes>(file, member), called);
+                  return npy_array(std::make_shared<const ZipBytes>(file, member), called);
                 });
   }
   return arrays;
@@ -306,7 +274,7 @@ std::unique_ptr<NamedArrays> arrays_in_memory(const std::string& called, const s
       throw FormatError(fmt::format("{}: two arrays are called '{}'", called, printable(array.name)));
     placed->add(
         array.name, fmt::format("{}: '{}'", called, printable(array.name)), {},
-        [bytes = std::make_shared<const BorrowedBytes>(array.bytes, owner), info = array.info](const std::string&) {
+        [bytes = std::make_shared<const MemoryBytes>(array.bytes, owner), info = array.info](const std::string&) {
           return OpenedArray{bytes, info};
         });
   }

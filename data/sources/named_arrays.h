@@ -50,7 +50,7 @@ class NamedArrays {
   [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
   /// The file or folder, for messages.
   [[nodiscard]] virtual const std::filesystem::path& path() const = 0;
-  /// An array's name for messages: "s.h5: 'queries/layer_0'", "folder/queries_layer_0.npy:".
+  /// An array's name for messages: "s.h5: 'queries/layer_0'", "folder/queries_layer_0.npy".
   [[nodiscard]] virtual std::string called(const std::string& name) const = 0;
 
   /// A block of an array of numbers, row-major.

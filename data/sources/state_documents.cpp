@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "../../core/errors/error.h"
-#include "../arrays/safetensors_file.h"
+#include "../arrays/safetensors.h"
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "distinct_documents.h"

@@ -11,10 +11,8 @@
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
-#include "../hdf5/hdf5_attributes.h"
 #include "../hdf5/hdf5_file.h"
 #include "../hdf5/hdf5_handle.h"
-#include "../hdf5/hdf5_type.h"
 #include "../results/hdf5_output.h"
 #include "state_documents.h"
 

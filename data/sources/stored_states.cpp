@@ -12,7 +12,7 @@
 #include "../../core/attention/finished_attention.h"
 #include "../../core/errors/error.h"
 #include "../../core/model/layer.h"
-#include "../arrays/safetensors_file.h"
+#include "../arrays/safetensors.h"
 #include "../files/printable.h"
 #include "found_arrays.h"
 #include "state_documents.h"

@@ -1,19 +1,169 @@
 #include "text_documents.h"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
-#include "../files/text_lines.h"
-#include "token_ids.h"
+#include "../files/input_text.h"
+#include "../files/json_file.h"
 
 namespace headwave {
 
+Index usual_length(const PackingOptions& options) {
+  constexpr Index usual_tokens = 512;
+  return options.positions > 0 ? std::min(usual_tokens, options.positions) : usual_tokens;
+}
+
 namespace {
+
+/// The ids of one document; a target beside them only for an encoder-decoder.
+struct IdPair {
+  Ids ids, target;
+};
+
+/// T, special tokens included.
+/// @param tokens  of the text
+/// @param around  special tokens of each document
+Index document_length(Index tokens, Index around, const PackingOptions& options) {
+  if (options.length) return *options.length;
+  const Index usual = usual_length(options);
+  const bool is_one_document = tokens > 0 && tokens + around < usual && options.documents.value_or(1) == 1;
+  return is_one_document ? tokens + around : usual;
+}
+
+/// Consecutive pieces of a long list of ids, as many and as long as the options say.
+/// @param opens, closes  the ids put around each document; -1: none
+/// @throws ShapeError if the length leaves no room between the special tokens; FormatError if the ids are too
+///         few for the documents asked for
+std::vector<IdPair> packed_ids(const Ids& tokens, std::int32_t opens, std::int32_t closes,
+                               const PackingOptions& options, const std::string& name) {
+  const auto count = static_cast<Index>(tokens.size());
+  const Index around = (opens >= 0 ? 1 : 0) + (closes >= 0 ? 1 : 0);
+  const Index length = document_length(count, around, options);
+  const Index room = length - around;
+  if (room < 1)
+    throw ShapeError(
+        fmt::format("a length of {} leaves no room beside the special tokens; ask for at least {}, or for none of them",
+                    length, around + 1));
+  const Index whole = count / room;
+  const Index wanted = options.documents.value_or(std::clamp<Index>(whole, 1, usual_documents));
+  if (whole < wanted && !options.documents)
+    throw FormatError(
+        fmt::format("{}: {} tokens, not enough for one document of {}; give more text, or ask for shorter documents",
+                    name, count, length));
+  if (whole < wanted)
+    throw FormatError(
+        fmt::format("{}: {} tokens, enough for {} documents of {}; {} were asked for: give more text, or ask for "
+                    "fewer or shorter documents",
+                    name, count, whole, length, wanted));
+  std::vector<IdPair> documents;
+  for (Index i = 0; i < wanted; ++i) {
+    Ids ids;
+    if (opens >= 0) ids.push_back(opens);
+    ids.insert(ids.end(), tokens.begin() + i * room, tokens.begin() + (i + 1) * room);
+    if (closes >= 0) ids.push_back(closes);
+    documents.push_back({std::move(ids), {}});
+  }
+  return documents;
+}
+
+/// A token id.
+/// @throws FormatError naming the place if it is none
+std::int32_t id_of(const nlohmann::json& value, const std::string& name, std::size_t place) {
+  const bool whole = value.is_number_integer();
+  const std::int64_t number = whole ? value.get<std::int64_t>() : -1;
+  if (!whole || number < 0 || number > std::numeric_limits<std::int32_t>::max())
+    throw FormatError(fmt::format("{}: entry {} is not a token id; expected whole numbers from 0", name, place));
+  return static_cast<std::int32_t>(number);
+}
+
+Ids ids_of(const nlohmann::json& list, const std::string& name) {
+  Ids ids;
+  for (const auto& value : list) ids.push_back(id_of(value, name, ids.size()));
+  return ids;
+}
+
+/// A list of ids; or, where pairs are expected, an object with a source and a target.
+IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::string& name) {
+  if (!pairs) {
+    if (!entry.is_array())
+      throw FormatError(fmt::format("{}: expected a list of lists of ids, found both lists and others", name));
+    return {ids_of(entry, name), {}};
+  }
+  const auto list = [&](const char* key) {
+    if (!entry.is_object() || !entry.contains(key) || !entry[key].is_array() || entry[key].empty())
+      throw FormatError(
+          fmt::format("{}: expected objects with ids under 'source' and 'target' in every entry; '{}' is "
+                      "missing or empty in one",
+                      name, key));
+    return ids_of(entry[key], name);
+  };
+  return {list("source"), list("target")};
+}
+
+/// The ids of a line, separated by blanks.
+Ids ids_of_line(std::string_view line, const std::string& name, std::size_t number) {
+  Ids ids;
+  for (const char *at = line.data(), *stop = line.data() + line.size(); at < stop;) {
+    if (*at == ' ' || *at == '\t' || *at == ',' || *at == '\r') {
+      ++at;
+      continue;
+    }
+    std::int32_t id = -1;
+    const auto [next, error] = std::from_chars(at, stop, id);
+    if (error != std::errc() || id < 0)
+      throw FormatError(fmt::format(
+          "{}: line {} holds something that is not a token id; expected whole numbers between spaces", name, number));
+    ids.push_back(id);
+    at = next;
+  }
+  return ids;
+}
+
+/// One document per line; a single one is cut if a length is given.
+std::vector<IdPair> ids_by_line(std::string_view text, const std::string& name, const PackingOptions& options) {
+  std::vector<IdPair> documents;
+  std::size_t line = 0;
+  each_line(text, [&](std::string_view words) {
+    Ids ids = ids_of_line(words, name, ++line);
+    if (!ids.empty()) documents.push_back({std::move(ids), {}});
+  });
+  if (documents.size() != 1 || !options.length) return documents;
+  return packed_ids(documents.front().ids, -1, -1, options, name);
+}
+
+/// A list of ids or of documents, or an object with such a list under "ids".
+std::vector<IdPair> ids_of_json(std::string_view text, bool is_object, const std::string& name,
+                                const PackingOptions& options) {
+  constexpr std::size_t most_ids = std::size_t{1} << 26U;
+  const nlohmann::json whole = json_of_text(text, name, {.most_values = most_ids});
+  if (is_object && (!whole.contains("ids") || !whole["ids"].is_array()))
+    throw FormatError(fmt::format("{}: expected a list of token ids under 'ids'", name));
+  const nlohmann::json& list = is_object ? whole["ids"] : whole;
+  if (list.empty() || !list.front().is_structured()) return packed_ids(ids_of(list, name), -1, -1, options, name);
+  std::vector<IdPair> documents;
+  for (const nlohmann::json& entry : list) documents.push_back(pair_of(entry, list.front().is_object(), name));
+  return documents;
+}
+
+/// Token ids that are ready: document by document where they are told apart; else one list, cut where it is
+/// long or a length was asked for.
+/// @throws FormatError if the text is blank, or holds anything but token ids; as packed_ids()
+std::vector<IdPair> listed_ids(std::string_view text, const std::string& name, const PackingOptions& options) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos)
+    throw FormatError(fmt::format("{}: the file is empty; expected token ids", name));
+  const bool is_object = text[first] == '{';
+  return is_object || text[first] == '[' ? ids_of_json(text, is_object, name, options)
+                                         : ids_by_line(text, name, options);
+}
 
 Index length_of(const IdPair& pair) {
   return static_cast<Index>(std::max(pair.ids.size(), pair.target.size()));
@@ -191,8 +341,8 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_
   require_options(options);
   const InputText input(file, {.enough = enough_bytes(options), .encoding = options.encoding});
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
-  std::vector<IdPair> documents = without_targets(
-      packed_ids(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name()));
+  std::vector<IdPair> documents =
+      packed_ids(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name());
   Ids all;
   for (const IdPair& document : documents) all.insert(all.end(), document.ids.begin(), document.ids.end());
   Attributes provenance = provenance_of(input, documents);

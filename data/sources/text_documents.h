@@ -9,11 +9,35 @@
 
 #include "../../core/attention/document.h"
 #include "../../core/model/source.h"
+#include "../../core/numbers/matrix.h"
 #include "../files/input_text.h"
 #include "../tokens/tokenizer.h"
-#include "token_ids.h"
 
 namespace headwave {
+
+/// Documents that are made where no number of them is asked for, and a text gives as many.
+constexpr Index usual_documents = 100;
+
+/// How a long text or list of ids becomes documents of equal length.
+struct PackingOptions {
+  /// How many: fewer than the text would give is fine, more is an error. Not given: as many as it gives, at
+  /// most usual_documents.
+  std::optional<Index> documents;
+  /// T, tokens per document, special tokens included. Not given: 512, or `positions` where they are fewer,
+  /// and what is shorter than that is one document of its own length.
+  std::optional<Index> length;
+  bool special_tokens = true;  ///< put the tokenizer's opening and closing token around every document
+  bool allow_unknown = false;  ///< take a text whose tokens are nearly all unknown, see UnknownTokens
+  std::string encoding = {};   ///< of a text; empty: UTF-8, and nothing else is taken (see input_text.h)
+  Index positions = 0;         ///< the longest document that the model can read, in tokens; 0: any
+  Index vocabulary = 0;        ///< the model's number of tokens, which ids must stay below; 0: any
+};
+
+/// The token ids of one document, or of a long text.
+using Ids = std::vector<std::int32_t>;
+
+/// T where none is asked for and there is enough: 512, or the model's positions where they are fewer.
+Index usual_length(const PackingOptions& options);
 
 /// Makes documents of a text: it is tokenized as one long text, and cut into consecutive pieces of the length
 /// asked for. Nothing is padded, no token is used twice, and the rest at the end is not used.

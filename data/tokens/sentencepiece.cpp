@@ -1,5 +1,3 @@
-#include "sentencepiece.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,16 +15,13 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../files/mapped_file.h"
+#include "../files/file_bytes.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "added_tokens.h"
-#include "byte_pair_encoding.h"
-#include "precompiled_charsmap.h"
+#include "normalizer.h"
+#include "token_model.h"
 #include "token_pipeline.h"
-#include "unigram.h"
-#include "vocabulary.h"
-#include "vocabulary_files.h"
+#include "tokenizer_files.h"
 
 namespace headwave {
 
@@ -184,10 +179,7 @@ SentencePieceFile sentencepiece_file(const std::filesystem::path& path) {
   SentencePieceFile model;
   WireMessage message(mapped.text(), file);
   for (WireField field; message.next(field);) {
-    if (field.key == as_bytes(1)) {
-      require_room_for_one(model.pieces.size(), file, "pieces");
-      model.pieces.push_back(read_piece(field.bytes, file));
-    }
+    if (field.key == as_bytes(1)) model.pieces.push_back(read_piece(field.bytes, file));
     if (field.key == as_bytes(2)) read_trainer(field.bytes, file, model);
     if (field.key == as_bytes(3)) read_normalizer(field.bytes, file, model);
   }
@@ -271,7 +263,12 @@ Vocabulary vocabulary_of_pieces(const SentencePieceFile& model, const std::strin
   std::vector<VocabularyEntry> entries;
   for (const SentencePieceEntry& entry : model.pieces)
     entries.push_back({entry.piece, static_cast<std::int64_t>(entries.size())});
-  return {std::move(entries), file, RepeatedPiece::refused};
+  Vocabulary vocabulary(std::move(entries), file);
+  for (std::int32_t id = 0; id < vocabulary.size(); ++id)
+    if (vocabulary.id(vocabulary.piece(id)) != id)
+      throw FormatError(
+          fmt::format("{}: the piece '{}' occurs twice: the file is broken", file, printable(vocabulary.piece(id))));
+  return vocabulary;
 }
 
 std::int32_t unknown_of(const SentencePieceFile& model, const std::string& file) {

@@ -1,7 +1,13 @@
 #include "token_model.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <queue>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -13,6 +19,55 @@
 #include "../files/unicode_text.h"
 
 namespace headwave {
+
+Index largest_vocabulary(std::size_t entries) {
+  return static_cast<Index>(std::min<std::size_t>(2 * entries + 1024, std::size_t{1} << 30U));
+}
+
+Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file) {
+  if (entries.empty()) throw FormatError(fmt::format("{}: the vocabulary is empty: give one with tokens in it", file));
+  const Index most = largest_vocabulary(entries.size());
+  std::int64_t largest = 0;
+  for (const VocabularyEntry& entry : entries) {
+    if (entry.id < 0 || entry.id >= most)
+      throw FormatError(fmt::format("{}: the token '{}' has id {}, expected 0 to {} in a vocabulary of {} tokens", file,
+                                    printable(entry.piece), entry.id, most - 1, entries.size()));
+    largest = std::max(largest, entry.id);
+  }
+  pieces_.resize(static_cast<std::size_t>(largest) + 1);
+  given_.resize(pieces_.size());
+  for (VocabularyEntry& entry : entries) {
+    const auto at = static_cast<std::size_t>(entry.id);
+    if (given_[at] != 0)
+      throw FormatError(fmt::format("{}: the tokens '{}' and '{}' have the same id {}: each needs its own", file,
+                                    printable(pieces_[at]), printable(entry.piece), entry.id));
+    given_[at] = 1;
+    pieces_[at] = std::move(entry.piece);
+  }
+  ids_.reserve(entries.size());
+  for (const VocabularyEntry& entry : entries)
+    ids_.insert_or_assign(pieces_[static_cast<std::size_t>(entry.id)], static_cast<std::int32_t>(entry.id));
+}
+
+PiecePrefixes::PiecePrefixes(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+  std::ranges::stable_sort(pieces_, {}, &Piece::text);
+  const auto repeated = std::ranges::unique(pieces_, {}, &Piece::text);
+  pieces_.erase(repeated.begin(), repeated.end());
+  for (std::size_t byte = 0; byte < 256; ++byte) begins_[byte] = narrowed({0, pieces_.size()}, 0, byte);
+}
+
+PiecePrefixes::Range PiecePrefixes::narrowed(Range range, std::size_t depth, std::size_t byte) const {
+  const auto at = [&](const Piece& piece) { return std::size_t{static_cast<unsigned char>(piece.text[depth])}; };
+  if (range.begin == range.end || (at(pieces_[range.begin]) == byte && at(pieces_[range.end - 1]) == byte))
+    return range;
+  const auto first = pieces_.begin();
+  const auto begin = std::partition_point(first + static_cast<std::ptrdiff_t>(range.begin),
+                                          first + static_cast<std::ptrdiff_t>(range.end),
+                                          [&](const Piece& piece) { return at(piece) < byte; });
+  const auto end = std::partition_point(begin, first + static_cast<std::ptrdiff_t>(range.end),
+                                        [&](const Piece& piece) { return at(piece) == byte; });
+  return {static_cast<std::size_t>(begin - first), static_cast<std::size_t>(end - first)};
+}
 
 namespace {
 
@@ -107,6 +162,310 @@ std::unique_ptr<TokenModel> word_piece(Vocabulary vocabulary, const WordPieceOpt
 
 std::unique_ptr<TokenModel> whole_words(Vocabulary vocabulary, const std::string& unknown, const std::string& file) {
   return std::make_unique<WholeWords>(std::move(vocabulary), unknown, file);
+}
+
+namespace {
+
+struct Joined {
+  std::int32_t rank = 0;
+  std::int32_t id = -1;  // -1: no merge
+};
+
+// A piece of a word that is being spelled, linked to its neighbours.
+struct Symbol {
+  std::int32_t id = 0;
+  std::int32_t before = -1;
+  std::int32_t after = -1;
+  bool gone = false;  // joined to the one before
+};
+
+// A merge that was possible when it was noted. Its symbols may have changed since.
+struct Candidate {
+  std::int32_t rank = 0;
+  std::int32_t at = 0;
+  std::int32_t id = 0;
+  // The largest comes first from a priority queue: the earliest merge, and the leftmost place of it.
+  bool operator<(const Candidate& other) const { return std::tie(rank, at) > std::tie(other.rank, other.at); }
+};
+
+class BytePairEncoding final : public TokenModel {
+ public:
+  BytePairEncoding(Vocabulary entries, const std::vector<Merge>& merges, const BytePairOptions& options,
+                   const std::string& file)
+      : TokenModel(std::move(entries)), options_(options) {
+    if (!options.unknown.empty()) unknown_ = unknown_id(vocabulary(), options.unknown, file);
+    joined_.reserve(merges.size());
+    for (std::size_t rank = 0; rank < merges.size(); ++rank)
+      add_merge(merges[rank], options.ranks.empty() ? static_cast<std::int32_t>(rank) : options.ranks[rank], file);
+    if (options_.byte_fallback)
+      for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(vocabulary().id(fmt::format("<0x{:02X}>", byte)));
+  }
+
+  void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const override {
+    if (options_.whole_words_first || options_.whole_words.contains(std::string(word))) {
+      if (const std::int32_t id = vocabulary().id(word); id >= 0) {
+        ids.push_back(id);
+        return;
+      }
+    }
+    std::vector<Symbol> symbols = characters(word);
+    join(symbols);
+    for (const Symbol& symbol : symbols)
+      if (!symbol.gone) ids.push_back(symbol.id);
+  }
+
+ private:
+  static std::uint64_t key(std::int32_t left, std::int32_t right) {
+    return std::uint64_t{static_cast<std::uint32_t>(left)} << 32U | static_cast<std::uint32_t>(right);
+  }
+
+  void add_merge(const Merge& merge, std::int32_t rank, const std::string& file) {
+    const auto& [left, right] = merge;
+    if (!right.starts_with(options_.continuing_prefix))
+      throw FormatError(fmt::format("{}: merge {}: '{}' does not begin with the prefix '{}' of pieces within a word",
+                                    file, rank, printable(right), printable(options_.continuing_prefix)));
+    const std::string result = left + right.substr(options_.continuing_prefix.size());
+    for (const std::string& piece : {left, right, result})
+      if (vocabulary().id(piece) < 0)
+        throw FormatError(
+            fmt::format("{}: merge {} ('{}' with '{}') needs the token '{}', which is not in the vocabulary", file,
+                        rank, printable(left), printable(right), printable(piece)));
+    joined_[key(vocabulary().id(left), vocabulary().id(right))] = {rank, vocabulary().id(result)};
+  }
+
+  [[nodiscard]] Joined joined(std::int32_t left, std::int32_t right) const {
+    const auto found = joined_.find(key(left, right));
+    return found == joined_.end() ? Joined{} : found->second;
+  }
+
+  // The characters' tokens. An unknown token waits until a known one comes, so that it can be fused; a
+  // character spelled in bytes overtakes it, as in Hugging Face's `tokenizers`.
+  [[nodiscard]] std::vector<Symbol> characters(std::string_view word) const {
+    std::vector<Symbol> symbols;
+    bool unknown_waits = false;
+    const auto put = [&](std::int32_t id) {
+      const auto at = static_cast<std::int32_t>(symbols.size());
+      if (at > 0) symbols.back().after = at;
+      symbols.push_back({id, at - 1, -1, false});
+    };
+    for (std::size_t at = 0; at < word.size();) {
+      const std::size_t begin = at;
+      at += utf8_length(word[at]);
+      const std::string_view character = word.substr(begin, at - begin);
+      const bool is_last = at == word.size();
+      const std::int32_t id = character_id(character, begin == 0, is_last);
+      if (id >= 0) {
+        if (unknown_waits) put(unknown_);
+        unknown_waits = false;
+        put(id);
+      } else if (has_bytes(character)) {
+        for (const char byte : character) put(byte_ids_[static_cast<unsigned char>(byte)]);
+      } else if (unknown_ >= 0) {
+        if (unknown_waits && !options_.fuse_unknown) put(unknown_);
+        unknown_waits = true;
+      }
+    }
+    if (unknown_waits) put(unknown_);
+    return symbols;
+  }
+
+  [[nodiscard]] std::int32_t character_id(std::string_view character, bool is_first, bool is_last) const {
+    const bool prefixed = !is_first && !options_.continuing_prefix.empty();
+    const bool suffixed = is_last && !options_.word_suffix.empty();
+    if (!prefixed && !suffixed) return vocabulary().id(character);
+    return vocabulary().id((prefixed ? options_.continuing_prefix : "") + std::string(character) +
+                           (suffixed ? options_.word_suffix : ""));
+  }
+
+  [[nodiscard]] bool has_bytes(std::string_view character) const {
+    if (!options_.byte_fallback) return false;
+    for (const char byte : character)
+      if (byte_ids_[static_cast<unsigned char>(byte)] < 0) return false;
+    return true;
+  }
+
+  void join(std::vector<Symbol>& symbols) const {
+    std::priority_queue<Candidate> candidates;
+    const auto note = [&](std::int32_t at) {
+      if (at < 0 || symbols[static_cast<std::size_t>(at)].after < 0) return;
+      const Symbol& left = symbols[static_cast<std::size_t>(at)];
+      const Joined merge = joined(left.id, symbols[static_cast<std::size_t>(left.after)].id);
+      if (merge.id >= 0) candidates.push({merge.rank, at, merge.id});
+    };
+    for (std::int32_t at = 0; at + 1 < static_cast<std::int32_t>(symbols.size()); ++at) note(at);
+    while (!candidates.empty()) {
+      const Candidate next = candidates.top();
+      candidates.pop();
+      Symbol& left = symbols[static_cast<std::size_t>(next.at)];
+      if (left.gone || left.after < 0) continue;
+      Symbol& right = symbols[static_cast<std::size_t>(left.after)];
+      if (joined(left.id, right.id).id != next.id) continue;
+      left.id = next.id;
+      left.after = right.after;
+      right.gone = true;
+      if (left.after >= 0) symbols[static_cast<std::size_t>(left.after)].before = next.at;
+      note(left.before);
+      note(next.at);
+    }
+  }
+
+  BytePairOptions options_;
+  std::int32_t unknown_ = -1;
+  std::vector<std::int32_t> byte_ids_;
+  std::unordered_map<std::uint64_t, Joined> joined_;
+};
+
+}  // namespace
+
+std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std::vector<Merge>& merges,
+                                               const BytePairOptions& options, const std::string& file) {
+  return std::make_unique<BytePairEncoding>(std::move(vocabulary), merges, options, file);
+}
+
+Merge merge_of_line(std::string_view line, const std::string& place) {
+  const std::size_t blank = line.find(' ');
+  const bool has_two_parts = blank != line.npos && line.find(' ', blank + 1) == line.npos;
+  if (!has_two_parts || blank == 0 || blank + 1 == line.size())
+    throw FormatError(
+        fmt::format("{}: a merge is two pieces with one blank between, and this is '{}'", place, printable(line)));
+  return {std::string(line.substr(0, blank)), std::string(line.substr(blank + 1))};
+}
+
+namespace {
+
+constexpr std::size_t longest_unigram_piece = 1024;
+
+/// @tparam Sum  the type of sums of scores
+template <class Sum>
+class Unigram final : public TokenModel {
+ public:
+  Unigram(Vocabulary entries, UnigramOptions options)
+      : TokenModel(std::move(entries)),
+        options_(std::move(options)),
+        pieces_(found_pieces()),
+        unknown_score_(range_of_scores().first - 10),
+        largest_(range_of_scores().second) {
+    if (options_.byte_fallback)
+      for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(vocabulary().id(fmt::format("<0x{:02X}>", byte)));
+  }
+
+  void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const override {
+    const std::vector<Reached> best = best_spellings(word);
+    std::vector<std::size_t> ends;
+    for (std::size_t end = word.size(); end > 0; end = best[end].begin) ends.push_back(end);
+    std::size_t unknown_begin = 0;
+    bool unknown_waits = false;
+    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+      const Reached& last = best[*end];
+      if (last.id == options_.unknown) {
+        if (!unknown_waits) unknown_begin = last.begin;
+        unknown_waits = true;
+        continue;
+      }
+      if (unknown_waits) append_unknown(word.substr(unknown_begin, last.begin - unknown_begin), ids);
+      unknown_waits = false;
+      ids.push_back(number_of(last.id));
+    }
+    if (unknown_waits) append_unknown(word.substr(unknown_begin), ids);
+  }
+
+ private:
+  /// The last piece of the best spelling up to a place in the word.
+  struct Reached {
+    Sum score = 0;
+    std::int32_t id = -1;  // -1: nothing ends here
+    std::uint32_t begin = 0;
+  };
+
+  [[nodiscard]] UnigramPiece kind(std::int32_t id) const {
+    return options_.kinds.empty() ? UnigramPiece::normal : options_.kinds[static_cast<std::size_t>(id)];
+  }
+
+  [[nodiscard]] std::vector<PiecePrefixes::Piece> found_pieces() const {
+    std::vector<PiecePrefixes::Piece> pieces;
+    for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
+      const std::string& piece = vocabulary().piece(id);
+      // Of a piece that occurs twice the id that the vocabulary finds counts.
+      if (kind(id) != UnigramPiece::never_found && !piece.empty() && vocabulary().id(piece) == id)
+        pieces.push_back({piece, id});
+    }
+    return pieces;
+  }
+
+  /// The least and the largest score of normal pieces.
+  [[nodiscard]] std::pair<double, double> range_of_scores() const {
+    std::pair<double, double> range{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+    for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
+      if (kind(id) != UnigramPiece::normal) continue;
+      const double score = options_.scores[static_cast<std::size_t>(id)];
+      range = {std::min(range.first, score), std::max(range.second, score)};
+    }
+    return range;
+  }
+
+  [[nodiscard]] std::vector<Reached> best_spellings(std::string_view word) const {
+    std::vector<Reached> best(word.size() + 1);
+    for (std::size_t begin = 0; begin < word.size();) {
+      const std::size_t character = utf8_length(word[begin]);
+      const double before = best[begin].score;
+      const auto reach = [&](std::size_t length, std::int32_t id, double score) {
+        Reached& there = best[begin + length];
+        const auto sum = static_cast<Sum>(score + before);
+        if (there.id < 0 || sum > there.score) there = {sum, id, static_cast<std::uint32_t>(begin)};
+      };
+      bool has_character = false;
+      pieces_.of(word.substr(begin), [&](std::size_t length, std::int32_t id) {
+        has_character = has_character || length == character;
+        const bool always = kind(id) == UnigramPiece::user_defined;
+        reach(length, id,
+              always ? static_cast<double>(length) * largest_ - 0.1 : options_.scores[static_cast<std::size_t>(id)]);
+      });
+      if (!has_character) reach(character, options_.unknown, unknown_score_);
+      begin += character;
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::int32_t number_of(std::int32_t id) const {
+    return options_.number ? options_.number(vocabulary().piece(id)) : id;
+  }
+
+  void append_unknown(std::string_view text, std::vector<std::int32_t>& ids) const {
+    const std::int32_t whole = options_.kinds.empty() ? vocabulary().id(text) : -1;
+    const auto has_byte = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)] >= 0; };
+    if (whole < 0 && options_.byte_fallback && std::all_of(text.begin(), text.end(), has_byte))
+      for (const char byte : text) ids.push_back(number_of(byte_ids_[static_cast<unsigned char>(byte)]));
+    else if (options_.number)
+      ids.push_back(options_.number(text));
+    else
+      ids.push_back(whole >= 0 ? whole : options_.unknown);
+  }
+
+  UnigramOptions options_;
+  PiecePrefixes pieces_;
+  double unknown_score_, largest_;
+  std::vector<std::int32_t> byte_ids_;
+};
+
+}  // namespace
+
+std::unique_ptr<TokenModel> unigram(Vocabulary vocabulary, UnigramOptions options, const std::string& file) {
+  if (options.scores.size() != static_cast<std::size_t>(vocabulary.size()))
+    throw FormatError(fmt::format("{}: {} scores for ids 0 to {}: each needs one", file, options.scores.size(),
+                                  vocabulary.size() - 1));
+  for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
+    const std::string& piece = vocabulary.piece(id);
+    if (!std::isfinite(options.scores[static_cast<std::size_t>(id)]))
+      throw FormatError(fmt::format("{}: the score of '{}' is not finite", file, printable(piece)));
+    if (piece.size() > longest_unigram_piece)
+      throw FormatError(fmt::format("{}: the piece '{}' has {} bytes, at most {} are read", file, printable(piece),
+                                    piece.size(), longest_unigram_piece));
+  }
+  if (!vocabulary.has(options.unknown))
+    throw FormatError(
+        fmt::format("{}: the unknown token has id {}, expected 0 to {}", file, options.unknown, vocabulary.size() - 1));
+  if (options.kinds.empty()) return std::make_unique<Unigram<double>>(std::move(vocabulary), std::move(options));
+  return std::make_unique<Unigram<float>>(std::move(vocabulary), std::move(options));
 }
 
 }  // namespace headwave

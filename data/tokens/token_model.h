@@ -1,15 +1,103 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
-#include "vocabulary.h"
+#include "../../core/numbers/matrix.h"
 
 namespace headwave {
+
+/// One entry of a vocabulary file.
+struct VocabularyEntry {
+  std::string piece;
+  std::int64_t id = 0;
+};
+
+/// One more than the largest id that so many entries may have. Files may omit a few ids; one that omits most
+/// is broken, and must not make us allocate what it names.
+Index largest_vocabulary(std::size_t entries);
+
+/// Pieces of text and their ids, both ways.
+class Vocabulary {
+ public:
+  /// @param entries  any order; of a piece that occurs twice the last one counts, as in BERT's own reader
+  /// @param file     what messages call the file
+  /// @throws FormatError if an id is negative, occurs twice, or is far beyond the number of entries; if there
+  ///         are no entries
+  Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file);
+  Vocabulary(Vocabulary&&) = default;
+  Vocabulary& operator=(Vocabulary&&) = default;
+  Vocabulary(const Vocabulary&) = delete;
+  Vocabulary& operator=(const Vocabulary&) = delete;
+  ~Vocabulary() = default;
+
+  /// The id of a piece; -1 if there is no such piece.
+  [[nodiscard]] std::int32_t id(std::string_view piece) const {
+    const auto found = ids_.find(piece);
+    return found == ids_.end() ? -1 : found->second;
+  }
+  /// The piece of an id in 0 .. size() - 1; empty where the id is omitted.
+  [[nodiscard]] const std::string& piece(std::int32_t id) const { return pieces_[static_cast<std::size_t>(id)]; }
+  /// Whether a piece has this id.
+  [[nodiscard]] bool has(std::int64_t id) const {
+    return id >= 0 && id < size() && given_[static_cast<std::size_t>(id)] != 0;
+  }
+  /// One more than the largest id.
+  [[nodiscard]] Index size() const { return static_cast<Index>(pieces_.size()); }
+
+ private:
+  std::vector<std::string> pieces_;
+  std::vector<std::uint8_t> given_;
+  std::unordered_map<std::string_view, std::int32_t> ids_;  // looks into pieces_, which never changes
+};
+
+/// Pieces in the order of their bytes, to find those that a text begins with.
+class PiecePrefixes {
+ public:
+  struct Piece {
+    std::string_view text;  ///< not empty; outlives the object
+    std::int32_t id = 0;
+  };
+
+  /// @param pieces  of two with the same text only the first is found
+  explicit PiecePrefixes(std::vector<Piece> pieces);
+
+  /// Hands every piece that a text begins with to `seen(length, id)`, the shortest first.
+  /// @param text  not empty
+  template <class Seen>
+  void of(std::string_view text, Seen seen) const {
+    Range range = begins_[static_cast<unsigned char>(text.front())];
+    for (std::size_t depth = 1; range.begin < range.end; ++depth) {
+      if (const Piece& shortest = pieces_[range.begin]; shortest.text.size() == depth) {
+        seen(depth, shortest.id);
+        ++range.begin;
+      }
+      if (depth == text.size() || range.begin == range.end) return;
+      range = narrowed(range, depth, static_cast<unsigned char>(text[depth]));
+    }
+  }
+
+ private:
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+
+  // The pieces of a range, all longer than `depth` and alike before it, that have this byte there.
+  [[nodiscard]] Range narrowed(Range range, std::size_t depth, std::size_t byte) const;
+
+  std::vector<Piece> pieces_;
+  std::array<Range, 256> begins_{};
+};
 
 /// Spells words in the pieces of a vocabulary.
 class TokenModel {
@@ -50,5 +138,72 @@ std::unique_ptr<TokenModel> whole_words(Vocabulary vocabulary, const std::string
 /// The id of the unknown token.
 /// @throws FormatError if the vocabulary has none by that name
 std::int32_t unknown_id(const Vocabulary& vocabulary, const std::string& unknown, const std::string& file);
+
+struct BytePairOptions {
+  std::string unknown;             ///< the token of a character that has none; empty: such characters are skipped
+  bool fuse_unknown = false;       ///< adjacent unknown characters are one token
+  bool byte_fallback = false;      ///< a character without a token becomes its bytes' tokens "<0xE3>", if all exist
+  bool whole_words_first = false;  ///< a word that is a token is not spelled by merges
+  std::unordered_set<std::string> whole_words;  ///< these words are not spelled by merges either
+  std::vector<std::int32_t>
+      ranks;  ///< of each merge, from 0; of equal ranks the leftmost merge comes first; empty: places
+  std::string continuing_prefix;  ///< how pieces inside a word begin
+  std::string word_suffix;        ///< how pieces at the end of a word end
+};
+
+/// The two pieces that a merge joins.
+using Merge = std::pair<std::string, std::string>;
+
+/// Spells words by merges: a word begins as its characters. Of all neighbours that a merge joins, those of
+/// the earliest merge are joined, the leftmost first, until no merge applies.
+///
+/// O(n log n) in the length of a word. Of a merge that is listed twice the later place counts.
+///
+/// Source: Sennrich, Haddow and Birch 2016, algorithm 1.
+/// @param merges  in order of priority
+/// @param file    what messages call the file
+/// @throws FormatError if the parts or the result of a merge, or the unknown token, are not in the
+///         vocabulary, or a second part does not begin with the prefix of pieces within a word
+std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std::vector<Merge>& merges,
+                                               const BytePairOptions& options, const std::string& file);
+
+/// Reads a merge from a line "left right".
+/// @param place  what messages call the line
+/// @throws FormatError unless there is one blank, between two parts
+Merge merge_of_line(std::string_view line, const std::string& place);
+
+/// What a piece of a Unigram vocabulary is.
+enum class UnigramPiece : std::uint8_t {
+  normal,
+  user_defined,  ///< taken wherever its text is
+  never_found    ///< never taken, its text is spelled by other pieces: control tokens, bytes, unused pieces
+};
+
+struct UnigramOptions {
+  std::vector<double> scores;  ///< log probability of each id
+  std::int32_t unknown = -1;   ///< the token for a character that no piece spells
+  bool byte_fallback = false;  ///< such characters become their bytes' tokens "<0xE3>", if all exist
+  /// Of each id. Empty: all are normal, and as in Hugging Face's `tokenizers` sums are in double precision,
+  /// and adjacent unknown characters are looked up together as a piece. Else, as in SentencePiece, sums are
+  /// in single precision, and unknown characters are not looked up.
+  std::vector<UnigramPiece> kinds;
+  /// The id of a piece, or of text that no piece spells, where another file numbers them; empty: the
+  /// vocabulary's.
+  std::function<std::int32_t(std::string_view text)> number = {};
+};
+
+/// Spells words in the pieces with the largest sum of scores; of equal sums the one whose last piece is
+/// longest.
+///
+///     best(end) = max over pieces that end there of best(end - length) + score                            (1)
+///
+/// An unknown character scores 10 less than the least likely piece; adjacent ones are one token. O(n) in the
+/// length of a word times the longest piece.
+///
+/// Source: Kudo 2018, section 3.1.
+/// @param file  what messages call the file
+/// @throws FormatError if an id has no score, a score is not finite, a piece has more than 1024 bytes, or
+///         there is no unknown token
+std::unique_ptr<TokenModel> unigram(Vocabulary vocabulary, UnigramOptions options, const std::string& file);
 
 }  // namespace headwave

@@ -9,13 +9,48 @@
 #include <string_view>
 #include <vector>
 
-#include "added_tokens.h"
 #include "normalizer.h"
 #include "token_model.h"
 #include "tokenizer.h"
 #include "word_splitter.h"
 
 namespace headwave {
+
+/// A token that is found in a text by its name before the text is cut into words: [MASK], <s>.
+struct AddedToken {
+  std::string content;  ///< at most 1024 bytes
+  std::int64_t id = 0;
+  bool special = false;      ///< not text
+  bool single_word = false;  ///< found only where no word character is beside it
+  bool lstrip = false;       ///< includes the white space before it
+  bool rstrip = false;       ///< includes the white space after it
+  bool normalized = false;   ///< found in the normalised text by its normalised name; false: in the text as it is
+};
+
+/// A part of a text: an added token, or what lies between added tokens.
+struct TextSegment {
+  std::string_view text;
+  std::int32_t id = -1;  ///< -1: not an added token
+};
+
+/// Finds added tokens in a text: the leftmost first, and of those that begin at one place the longest.
+class AddedTokenFinder {
+ public:
+  /// @param tokens      of two whose normalised names are equal the first counts
+  /// @param normalizer  applied to their names; may be empty
+  /// @param file        what messages call the file
+  /// @throws FormatError if a normalised name is empty or longer than 1024 bytes
+  AddedTokenFinder(std::vector<AddedToken> tokens, const Normalizer& normalizer, const std::string& file);
+
+  /// The parts of a text in order, without empty ones.
+  [[nodiscard]] std::vector<TextSegment> segments(std::string_view text) const;
+
+ private:
+  // Copies look into the same names.
+  std::shared_ptr<const std::vector<std::string>> names_;  // normalised
+  std::vector<AddedToken> tokens_;
+  PiecePrefixes prefixes_;
+};
 
 /// A token that a text begins with.
 struct LeadingToken {

@@ -4,9 +4,7 @@
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "sentencepiece.h"
-#include "tokenizer_json.h"
-#include "vocabulary_files.h"
+#include "tokenizer_files.h"
 
 namespace headwave {
 

@@ -1,5 +1,3 @@
-#include "tokenizer_json.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -12,15 +10,13 @@
 
 #include "../../core/errors/error.h"
 #include "../files/json_file.h"
-#include "../files/json_object.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "byte_alphabet.h"
-#include "byte_pair_encoding.h"
-#include "precompiled_charsmap.h"
+#include "normalizer.h"
 #include "token_model.h"
 #include "token_pipeline.h"
-#include "unigram.h"
+#include "tokenizer_files.h"
+#include "word_splitter.h"
 
 namespace headwave {
 
@@ -228,54 +224,12 @@ Readable readable_of(const JsonObject& step) {
               "ByteLevel, WordPiece, Replace, Metaspace, BPEDecoder, ByteFallback, Fuse, Strip or a Sequence of them");
 }
 
-/// The long lists of a tokenizer.json, taken out while it is read.
-struct LongParts {
-  std::vector<VocabularyEntry> vocabulary;
-  std::vector<double> scores;  ///< of a vocabulary that is a list: ids are places in it
-  std::vector<Merge> merges;
-  std::vector<AddedToken> added;
-};
-
-// "left right", or ["left", "right"] in newer files.
-Merge merge_of(const json& value, const std::string& place) {
-  if (!value.is_array()) return merge_of_line(text_of(value, place), place);
-  if (value.size() != 2) throw FormatError(fmt::format("{}: expected two pieces, found {}", place, value.size()));
-  return {text_of(value[0], place), text_of(value[1], place)};
-}
-
-// ["\u2581the", -3.5]
-void take_scored(const json& pair, const std::string& place, LongParts& parts) {
-  if (pair.size() != 2 || !pair[1].is_number())
-    throw FormatError(fmt::format("{}: expected a piece and its score, found {}", place, kind_of(pair)));
-  parts.vocabulary.push_back({text_of(pair[0], place), static_cast<std::int64_t>(parts.scores.size())});
-  parts.scores.push_back(pair[1].get<double>());
-}
-
-/// Reads the file into its long lists and the rest.
-json read_apart(const std::filesystem::path& path, const std::string& name, LongParts& parts) {
-  JsonOptions options{.max_bytes = largest_tokenizer_file};
-  options.takers[{"model", "vocab"}] = [&](const std::string& piece, const json& id) {
-    require_room_for_one(parts.vocabulary.size(), name, "tokens");
-    if (id.is_array()) return take_scored(id, fmt::format("{}: model: vocab[{}]", name, parts.scores.size()), parts);
-    parts.vocabulary.push_back({piece, integer_of(id, fmt::format("{}: model: vocab: '{}'", name, printable(piece)))});
-  };
-  options.takers[{"model", "merges"}] = [&](const std::string& /*key*/, const json& value) {
-    require_room_for_one(parts.merges.size(), name, "merges");
-    parts.merges.push_back(merge_of(value, fmt::format("{}: model: merges[{}]", name, parts.merges.size())));
-  };
-  options.takers[{"added_tokens"}] = [&](const std::string& /*key*/, const json& value) {
-    require_room_for_one(parts.added.size(), name, "added tokens");
-    const JsonObject object(value, fmt::format("{}: added_tokens[{}]", name, parts.added.size()));
-    parts.added.push_back(json_added_token(object, object.integer("id")));
-  };
-  return json_of_file(path, options);
-}
-
-/// The vocabulary of a model.
-/// @throws FormatError unless it is an object of ids by piece
-Vocabulary vocabulary_of(const JsonObject& model, LongParts& parts) {
-  (void)model.object("vocab");
-  return {std::move(parts.vocabulary), model.place(), RepeatedPiece::refused};
+/// Ids by piece.
+Vocabulary vocabulary_of(const JsonObject& model) {
+  std::vector<VocabularyEntry> entries;
+  for (const auto& [piece, id] : model.object("vocab").value().items())
+    entries.push_back({piece, integer_of(id, fmt::format("{}: vocab: '{}'", model.place(), printable(piece)))});
+  return {std::move(entries), model.place()};
 }
 
 std::string type_of(const JsonObject& model) {
@@ -287,7 +241,20 @@ std::string type_of(const JsonObject& model) {
       "{}: 'type' is missing, and it has neither merges, max_input_chars_per_word nor unk_id to tell", model.place()));
 }
 
-std::unique_ptr<TokenModel> byte_pair_model(const JsonObject& model, LongParts& parts) {
+// "left right", or ["left", "right"] in newer files.
+std::vector<Merge> merges_of(const JsonObject& model) {
+  std::vector<Merge> merges;
+  for (const json& value : model.list("merges")) {
+    const std::string place = fmt::format("{}: merges[{}]", model.place(), merges.size());
+    if (value.is_array() && value.size() != 2)
+      throw FormatError(fmt::format("{}: expected two pieces, found {}", place, value.size()));
+    merges.push_back(value.is_array() ? Merge{text_of(value[0], place), text_of(value[1], place)}
+                                      : merge_of_line(text_of(value, place), place));
+  }
+  return merges;
+}
+
+std::unique_ptr<TokenModel> byte_pair_model(const JsonObject& model) {
   if (const json* dropout = model.find("dropout"))
     if (!dropout->is_number() || dropout->get<double>() != 0.0)
       throw FormatError(
@@ -299,28 +266,43 @@ std::unique_ptr<TokenModel> byte_pair_model(const JsonObject& model, LongParts& 
   options.whole_words_first = model.flag("ignore_merges", false);
   options.continuing_prefix = model.text("continuing_subword_prefix", "");
   options.word_suffix = model.text("end_of_word_suffix", "");
-  (void)model.list("merges");
-  return byte_pair_encoding(vocabulary_of(model, parts), parts.merges, options, model.place());
+  return byte_pair_encoding(vocabulary_of(model), merges_of(model), options, model.place());
 }
 
-std::unique_ptr<TokenModel> word_piece_model(const JsonObject& model, LongParts& parts) {
+std::unique_ptr<TokenModel> word_piece_model(const JsonObject& model) {
   WordPieceOptions options;
   options.unknown = model.text("unk_token", options.unknown);
   options.continuing_prefix = model.text("continuing_subword_prefix", options.continuing_prefix);
   const std::int64_t longest =
       model.integer("max_input_chars_per_word", static_cast<std::int64_t>(options.longest_word));
   options.longest_word = longest < 0 ? 0 : static_cast<std::size_t>(longest);
-  return word_piece(vocabulary_of(model, parts), options, model.place());
+  return word_piece(vocabulary_of(model), options, model.place());
 }
 
-std::unique_ptr<TokenModel> unigram_model(const JsonObject& model, LongParts& parts) {
-  (void)model.list("vocab");
+// A list of pieces with their scores, ["\u2581the", -3.5]: ids are places in it.
+std::unique_ptr<TokenModel> unigram_model(const JsonObject& model) {
+  std::vector<VocabularyEntry> entries;
   UnigramOptions options;
-  options.scores = std::move(parts.scores);
-  const std::int64_t unknown = model.integer("unk_id");
-  options.unknown = static_cast<std::int32_t>(std::clamp<std::int64_t>(unknown, -1, most_tokens));
+  for (const json& pair : model.list("vocab")) {
+    const std::string place = fmt::format("{}: vocab[{}]", model.place(), entries.size());
+    if (!pair.is_array() || pair.size() != 2 || !pair[1].is_number())
+      throw FormatError(fmt::format("{}: expected a piece and its score, found {}", place, kind_of(pair)));
+    entries.push_back({text_of(pair[0], place), std::ssize(entries)});
+    options.scores.push_back(pair[1].get<double>());
+  }
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  options.unknown = static_cast<std::int32_t>(std::clamp<std::int64_t>(model.integer("unk_id"), -1, most));
   options.byte_fallback = model.flag("byte_fallback", false);
-  return unigram({std::move(parts.vocabulary), model.place()}, std::move(options), model.place());
+  return unigram({std::move(entries), model.place()}, std::move(options), model.place());
+}
+
+std::unique_ptr<TokenModel> model_of(const JsonObject& model, const std::string& type, const std::string& file) {
+  if (type == "WordPiece") return word_piece_model(model);
+  if (type == "BPE") return byte_pair_model(model);
+  if (type == "WordLevel") return whole_words(vocabulary_of(model), model.text("unk_token"), model.place());
+  if (type == "Unigram") return unigram_model(model);
+  throw FormatError(fmt::format("{}: model type '{}' is not known, expected WordPiece, BPE, WordLevel or Unigram", file,
+                                printable(type)));
 }
 
 // The tokens by which `post_processor` opens and closes a document.
@@ -377,29 +359,18 @@ AddedToken json_added_token(const JsonObject& object, std::int64_t id) {
 
 std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use) {
   const std::string name = shown_path(path);
-  LongParts parts;
-  const json root = read_apart(path, name, parts);
+  const json root = json_of_file(path, {.max_bytes = largest_tokenizer_file, .most_values = most_json_values});
   const JsonObject file(root, name);
   const JsonObject model = file.object("model");
   const std::string type = type_of(model);
 
   TokenPipeline pipeline;
   pipeline.files = {path};
-  if (type == "WordPiece") {
-    pipeline.model = word_piece_model(model, parts);
-  } else if (type == "BPE") {
-    pipeline.model = byte_pair_model(model, parts);
-  } else if (type == "WordLevel") {
-    pipeline.model = whole_words(vocabulary_of(model, parts), model.text("unk_token"), model.place());
-  } else if (type == "Unigram") {
-    pipeline.model = unigram_model(model, parts);
-  } else {
-    throw FormatError(fmt::format("{}: model type '{}' is not known, expected WordPiece, BPE, WordLevel or Unigram",
-                                  name, printable(type)));
-  }
+  pipeline.model = model_of(model, type, name);
   pipeline.kind = fmt::format("{}{} ({})", is_byte_level(file) ? "byte-level " : "", type, path.filename().string());
-  if (file.has("added_tokens")) (void)file.list("added_tokens");
-  pipeline.added = std::move(parts.added);
+  if (file.has("added_tokens"))
+    for (const JsonObject& token : steps_of(file, "added_tokens"))
+      pipeline.added.push_back(json_added_token(token, token.integer("id")));
   pipeline.normalizer = section(file, "normalizer", normalizer_of);
   pipeline.splitter = section(file, "pre_tokenizer", splitter_of);
   pipeline.readable = section(file, "decoder", readable_of);

@@ -1,5 +1,3 @@
-#include "vocabulary_files.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -14,17 +12,15 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
+#include "../files/file_bytes.h"
+#include "../files/input_text.h"
 #include "../files/json_file.h"
-#include "../files/json_object.h"
-#include "../files/mapped_file.h"
 #include "../files/printable.h"
-#include "../files/text_lines.h"
 #include "../files/unicode_text.h"
-#include "byte_alphabet.h"
-#include "byte_pair_encoding.h"
 #include "token_model.h"
 #include "token_pipeline.h"
-#include "tokenizer_json.h"
+#include "tokenizer_files.h"
+#include "word_splitter.h"
 
 namespace headwave {
 
@@ -82,10 +78,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
                                   largest_tokenizer_file));
   if (!is_valid_utf8(file.text())) throw FormatError(fmt::format("{}: not UTF-8: convert it", name));
   std::vector<std::string> lines;
-  each_line(file.text(), [&](std::string_view line) {
-    require_room_for_one(lines.size(), name, "lines");
-    lines.emplace_back(line);
-  });
+  each_line(file.text(), [&](std::string_view line) { lines.emplace_back(line); });
   return lines;
 }
 
@@ -162,13 +155,10 @@ TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
 Vocabulary json_vocabulary(const std::filesystem::path& path) {
   const std::string name = shown_path(path);
   std::vector<VocabularyEntry> entries;
-  const auto take = [&](const std::string& piece, const json& id) {
-    require_room_for_one(entries.size(), name, "tokens");
+  const json whole = json_of_file(path, {.max_bytes = largest_tokenizer_file, .most_values = most_json_values});
+  for (const auto& [piece, id] : JsonObject(whole, name).value().items())
     entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", name, printable(piece)))});
-  };
-  const json rest = json_of_file(path, {.max_bytes = largest_tokenizer_file, .takers = {{{}, take}}});
-  (void)JsonObject(rest, name);  // a list would have been taken, too
-  return {std::move(entries), name, RepeatedPiece::refused};
+  return {std::move(entries), name};
 }
 
 std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt) {

@@ -11,8 +11,8 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
-#include "../../core/model/common_length.h"
 #include "../../core/model/intervention.h"
+#include "../../core/model/source.h"
 #include "../../data/files/printable.h"
 
 namespace headwave {

@@ -21,7 +21,6 @@
 #include "../../data/sources/distinct_documents.h"
 #include "../../data/sources/feature_documents.h"
 #include "../../data/sources/text_documents.h"
-#include "../../data/sources/token_ids.h"
 #include "../../data/tokens/tokenizer.h"
 
 namespace headwave {

@@ -11,7 +11,7 @@
 #include "../../analysis/attention/followed_keys.h"
 #include "../../analysis/attention/offset_trace.h"
 #include "../../analysis/pass/even_spread.h"
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"

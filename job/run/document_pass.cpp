@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "../../analysis/waves/wave_chain.h"
-#include "../../core/model/common_length.h"
 #include "../../core/model/model_pass.h"
+#include "../../core/model/source.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
 #include "memory_limit.h"

@@ -8,7 +8,7 @@
 #include "../../analysis/attention/attention_map.h"
 #include "../../analysis/registry/job_option_table.h"
 #include "../../core/process/threads.h"
-#include "../../data/files/mapped_file.h"
+#include "../../data/files/file_bytes.h"
 #include "account_evidence.h"
 #include "document_pass.h"
 #include "provenance.h"

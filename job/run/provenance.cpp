@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/kernels.h"
-#include "../../core/model/trained_rows.h"
+#include "../../core/model/layer_positions.h"
 #include "../../core/numbers/fft.h"
 #include "../../data/results/library_versions.h"
 

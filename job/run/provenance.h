@@ -24,7 +24,7 @@ struct MadeBy {
 };
 
 /// Adds trained_rows, position_rows, trained_norm and untrained_norm of a position table whose last rows were
-/// never trained (core/model/trained_rows.h); for any other table nothing.
+/// never trained (core/model/layer_positions.h); for any other table nothing.
 void add_trained_rows(Attributes& provenance, MatrixView32 table);
 
 /// Adds who made a result, when, and with what: version, commit, compiler, libraries, processor,

@@ -8,7 +8,7 @@
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
-#include "../../data/files/mapped_file.h"
+#include "../../data/files/file_bytes.h"
 
 namespace headwave {
 

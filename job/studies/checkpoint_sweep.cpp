@@ -10,7 +10,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 
 namespace headwave {
 

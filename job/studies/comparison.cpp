@@ -24,7 +24,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/field_reader.h"
 #include "../../core/fields/fields.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
@@ -431,13 +431,13 @@ struct Measure {
 };
 
 constexpr std::array measures{
-    Measure{"by_phases", "phase_delay/offset", "", "token", "offset that phases predict", "phase_delay/lower",
+    Measure{"by_phases", "phase_delay/predicted_offset", "", "token", "offset that phases predict", "phase_delay/lower",
             "phase_delay/upper"},
     Measure{"by_rotary_wave", "rotary_wave/predicted_offset", "", "token", "offset that the rotary wave predicts",
             "rotary_wave/lower", "rotary_wave/upper"},
-    Measure{"by_scores", "delay_spectrum/offset", "", "token", "offset that queries and keys predict",
+    Measure{"by_scores", "delay_spectrum/predicted_offset", "", "token", "offset that queries and keys predict",
             "delay_spectrum/lower", "delay_spectrum/upper"},
-    Measure{"by_weights", "position_atlas/offset", "", "token", "offset that positions alone predict"},
+    Measure{"by_weights", "position_atlas/predicted_offset", "", "token", "offset that positions alone predict"},
     Measure{"strength", "head_account/strength", "", "1", "attention drawn to offsets beyond uniform attention"},
     Measure{"position_part", "head_account/part", "position", "1", "part of the profile that positions give",
             "head_account/part_lower", "head_account/part_upper"},

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "../../analysis/predictions/word_atlas.h"
-#include "../../core/model/trained_rows.h"
+#include "../../core/model/layer_positions.h"
 #include "../../core/process/threads.h"
-#include "../../data/sources/token_ids.h"
+#include "../../data/sources/text_documents.h"
 #include "../run/document_pass.h"
 #include "../run/provenance.h"
 

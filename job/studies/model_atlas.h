@@ -25,7 +25,7 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
 
 struct ModelAtlasOptions {
   PositionAtlasOptions atlas;  ///< length: at most `rows` positions are looked at; 0: all of these
-  Index rows = 0;  ///< of the position table, the first so many; 0: those that were trained (trained_rows.h)
+  Index rows = 0;  ///< of the position table, the first so many; 0: those that were trained (layer_positions.h)
   std::vector<HeadName>
       paper_heads;           ///< whose whole rotation is looked at too, see analysis/predictions/paper_phases.h
   PaperPhasesOptions paper;  ///< length, seed and threads are the atlas'

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/model/trained_rows.h"
+#include "../../core/model/layer_positions.h"
 #include "../../data/models/model_directory.h"
 #include "../run/provenance.h"
 

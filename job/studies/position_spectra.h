@@ -11,7 +11,7 @@ namespace headwave {
 
 struct PositionSpectraOptions {
   Index length = 0;  ///< T, only the first so many positions, of those that `rows` has; 0: all of these
-  Index rows = 0;    ///< of the table, the first so many; 0: those that were trained (core/model/trained_rows.h)
+  Index rows = 0;    ///< of the table, the first so many; 0: those that were trained (core/model/layer_positions.h)
   PositionSpectrumOptions spectrum;
 };
 

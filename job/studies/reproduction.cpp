@@ -171,7 +171,7 @@ std::vector<Field> CarriedWaves::fields() const {
   if (heads_.empty() || conditions_.empty()) return {};
   const std::vector<Axis> axes{{"condition", "1", "what the model was given", conditions_},
                                head_name_axis("carried_head", "head", heads_),
-                               offset_axis("carried_offset", -reach_, reach_)};
+                               offset_axis("offset", -reach_, reach_)};
   Fields fields("carried_waves");
   fields.add("mean_weight", axes, "1", "mean attention weight at an offset", weight_);
   fields.add("weighted", axes, "1", "unscaled scores without their row means, summed along a diagonal", weighted_);
@@ -281,7 +281,7 @@ void add_named_heads(QuantityTable& table, const RunReadings& run) {
 /// Of heads with an offset that positions predict: the atlas', or the rotary wave's.
 double mean_layer_with_offset(const RunReadings& run) {
   const FieldRows wave = run.rows_of("rotary_wave/predicted_offset", 2);
-  const FieldRows offsets = wave.field != nullptr ? wave : run.rows_of("position_atlas/offset", 2);
+  const FieldRows offsets = wave.field != nullptr ? wave : run.rows_of("position_atlas/predicted_offset", 2);
   if (offsets.values.rows() == 0) return not_defined;
   Vector layer(offsets.values.rows());
   for (Index row = 0; row < layer.size(); ++row) layer[row] = static_cast<double>(row / run.heads());

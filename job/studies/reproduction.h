@@ -118,7 +118,7 @@ class CarriedWaves {
   ///                a chain
   void add(const std::string& condition, const Result& result);
 
-  /// Fields carried_waves/mean_weight and carried_waves/weighted (condition, carried_head, carried_offset);
+  /// Fields carried_waves/mean_weight and carried_waves/weighted (condition, carried_head, offset);
   /// none where nothing was added.
   [[nodiscard]] std::vector<Field> fields() const;
 

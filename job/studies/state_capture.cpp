@@ -14,7 +14,6 @@
 #include "../../core/model/model_pass.h"
 #include "../../core/process/threads.h"
 #include "../../data/files/digest.h"
-#include "../../data/files/made_folders.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/sources/state_documents.h"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
 import os
 from typing import Any, Iterable
@@ -89,6 +90,13 @@ def names(value: Any, name: str) -> list[str]:
     if listed is None or not all(isinstance(one, str) for one in listed):
         raise FormatError(f"{name}={_shown(value)}: expected a list of names")
     return [text(one, name) for one in listed]
+
+
+def missing(name: str, there: Iterable[str]) -> str:
+    """Says that a name is missing, with the nearest name and all of them."""
+    there = list(there)
+    near = difflib.get_close_matches(name, there, 1)
+    return f"there is no '{name}'; " + (f"did you mean '{near[0]}'? " if near else "") + f"there are {', '.join(there)}"
 
 
 def _shown(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 import numpy as np
@@ -23,32 +23,40 @@ class Tile:
     first_row: int  #: query position of row 0
     weights: np.ndarray  #: (heads, rows, keys) after the softmax
     scores: np.ndarray | None  #: (heads, rows, keys) scaled, before mask and softmax; where the probe wants them
+    document: int = 0  #: of a batch, from 0
 
 
-def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, scale: float | None = None,
+def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, is_causal: bool = False, window: int = 0, scale: float | None = None,
            probe: Callable[[Tile], Any] | None = None, scores: bool = False) -> np.ndarray | None:
     """Attention, softmax(scale q k^T + mask) v, tile by tile: no (heads, T, T) array is ever held.
 
     float64 is computed in double, all else in float32. Arrays of whatever holds numbers are taken: numpy's, PyTorch's.
 
     Args:
-        q: (heads, n', d) or, of one head, (n', d)
-        k: (kv_heads, n, d) or (n, d); query heads share key heads evenly
-        v: (kv_heads, n, d_value) or (n, d_value); None: only the probe looks
+        q: (heads, n', d); of one head (n', d); of a batch (batch, heads, n', d)
+        k: (kv_heads, n, d), and so on; query heads share key heads evenly
+        v: (kv_heads, n, d_value), and so on; None: only the probe looks
         mask: None; "causal", only keys j <= i; an array (n', n) of booleans, True where a key may be looked at, or of
-            numbers that are added to the scores
+            numbers that are added to the scores; of a batch also (batch, n', n)
+        is_causal: the same as mask="causal", by PyTorch's name
         window: only keys with i - j < window; 0: no limit
         scale: of the scores; None: 1 / sqrt(d)
         probe: called with every Tile, in the order of its rows
         scores: whether tiles have scores
 
     Returns:
-        (heads, n', d_value), or (n', d_value) of one head; None without values.
+        (heads, n', d_value), or (n', d_value) of one head, or (batch, heads, n', d_value); None without values.
 
     Raises:
         ShapeError: shapes disagree; NumericError: a number is not finite, or the scores of some are not.
     """
+    if is_causal:
+        if mask is not None and not (isinstance(mask, str) and mask == "causal"):
+            raise ShapeError("attend: both mask and is_causal were given; expected one of them")
+        mask = "causal"
     q, k = as_array(q, "q"), as_array(k, "k")
+    if q.ndim == 4:
+        return _attend_batch(q, k, v, mask, {"window": window, "scale": scale, "scores": scores}, probe)
     single = q.ndim == 2
     axes = ("T", "d") if single else ("heads", "T", "d")
     given = [as_floats(q, "q", axes), as_floats(k, "k", axes)]
@@ -71,6 +79,22 @@ def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, 
         return None
     heads = by_head[0].shape[0]
     return out if single else out.reshape(out.shape[0], heads, -1).transpose(1, 0, 2)
+
+
+def _attend_batch(q: np.ndarray, k: np.ndarray, v: Any, mask: Any, options: dict[str, Any], probe: Any) -> np.ndarray | None:
+    """attend() of a batch, one document after another."""
+    v = None if v is None else as_array(v, "v")
+    for name, array in (("k", k), ("v", v)):
+        if array is not None and (array.ndim != 4 or len(array) != len(q)):
+            raise ShapeError(f"attend: {name} has shape {array.shape}; expected ({len(q)}, heads, T, d), as many documents as q")
+    by_document = mask is not None and not isinstance(mask, str) and as_array(mask, "mask").ndim == 3
+    if by_document and len(mask) != len(q):
+        raise ShapeError(f"attend: a mask of {len(mask)} documents; expected {len(q)}, as many as q has")
+    outs = []
+    for i in range(len(q)):
+        seen = None if probe is None else lambda tile, document=i: probe(replace(tile, document=document))
+        outs.append(attend(q[i], k[i], None if v is None else v[i], mask=mask[i] if by_document else mask, probe=seen, **options))
+    return None if v is None else np.stack(outs)
 
 
 def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.ndarray | None]:

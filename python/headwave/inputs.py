@@ -14,6 +14,7 @@ from .arguments import names, path, text, whole, whole_or_none
 from .arrays import as_array, listed_ids, raw
 from .documents import documents_of, texts_of, unknown_share
 from .errors import FormatError, IoError, ShapeError
+from .hub import model_folder
 from .images import prepared_images
 from .neighbours import named_states
 
@@ -56,6 +57,7 @@ class Input:
     allow_unknown: bool = False  #: take a text whose tokens are nearly all unknown
 
     def __post_init__(self) -> None:
+        self.model = unwrapped(self.model)
         self.documents = whole_or_none(self.documents, "documents", 1)
         self.length = whole_or_none(self.length, "length", 1)
         self.heads = whole(self.heads, "heads")
@@ -71,11 +73,11 @@ class Input:
         for name in ("heads", "layer", "dataset", "axes", "states_map", "apply_norm", "any_states"):
             given = getattr(self, name)
             if self.kind != "states" and (given or (name == "layer" and given is not None)):
-                raise FormatError(f"run: {name} says what states are; leave it away with {self.kind}")
+                raise FormatError(f"run: {name} describes states; omit it with {self.kind}")
         if self.axes and not self.dataset:
-            raise FormatError("run: axes says what dataset has; give dataset beside it")
+            raise FormatError("run: axes describes dataset; give dataset too")
         if self.target is not None and (self.kind != "text" or self.in_memory):
-            raise FormatError("run: target is what a model directory writes where it reads text; give both, or leave it away")
+            raise FormatError("run: target is the output of an encoder-decoder for text; it needs a model directory and text, or omit it")
         if self.target is not None and self.length is not None:
             raise FormatError("run: length does not apply to target: documents are lines as they stand")
         if self.encoding and self.kind != "text":
@@ -91,7 +93,7 @@ class Input:
         if self.kind in ("images", "features") and (self.length is not None or not self.special_tokens):
             raise FormatError("run: the model says how long an image or a sound is; omit length and special_tokens")
         if self.model is not None and not self.in_memory:
-            self.model = path(self.model, "model")
+            self.model = model_folder(self.model)
 
     @property
     def in_memory(self) -> bool:
@@ -180,6 +182,14 @@ class Input:
         provenance = {"source": "text", "documents": len(listed), "length": max(lengths), "tokenizer": type(self.tokenizer).__name__}
         provenance |= unknown_share(self.tokenizer, listed, bool(self.allow_unknown))
         return _core.tokenized_input(self._place, lengths, document, provenance)
+
+
+def unwrapped(model: Any) -> Any:
+    """The model inside the wrappers of torch.compile, DataParallel and DistributedDataParallel."""
+    inner = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
+    while type(model).__name__ in inner:
+        model = getattr(model, inner[type(model).__name__])
+    return model
 
 
 def _text(value: Any, name: str = "text") -> Any:

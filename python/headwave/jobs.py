@@ -12,6 +12,7 @@ import numpy as np
 from . import _core
 from .arguments import names, path, real, text as as_text, whole
 from .errors import FormatError
+from .hub import model_folder
 from .inputs import Input
 from .result import Result
 
@@ -26,14 +27,21 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None,
         apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", allow_unknown: bool = False,
         progress: Progress = False, **options: Any) -> Results:
-    """Follows every head of a model over documents: what `headwave run` does, and the same numbers to the bit.
+    """Follows every head of a model over documents, as `headwave run` does, with the same numbers to the bit.
+
+    Example:
+        >>> result = headwave.run("sentence-transformers/all-MiniLM-L6-v2", pathlib.Path("text.txt"), documents=20, length=128)
+        >>> print(result)
+        >>> result.head("L0H2")["measured_offset"].weight
 
     By default what says where heads look, and why; `everything=True` does every analysis, `only=[...]` some.
 
     Args:
-        model: a Hugging Face model directory; or a model of transformers, whose own weights are looked at and which runs
-            where it is; None where states bring their own queries, keys, weights or attention
-        tokenizer: of transformers, for `text`: needed for a model of transformers; used in place of a directory's own
+        model: a Hugging Face model directory; a name on the hub, which is looked up in the local cache, nothing is downloaded;
+            or a model of transformers, which runs where it is, with its own weights. None where states bring their own
+            queries, keys, weights or attention
+        tokenizer: of transformers, for `text`: needed for a model of transformers; used in place of a directory's own. A str
+            or a pathlib.Path in its place is the text
         text: a text as str, or a file as pathlib.Path, cut into documents
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
         ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
@@ -65,6 +73,8 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
     Raises:
         headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
     """
+    if text is None and isinstance(tokenizer, (str, os.PathLike)):
+        text, tokenizer = tokenizer, None
     sources = {"text": text, "ids": ids, "states": states, "images": images, "features": features, "random_tokens": random_tokens}
     given = [name for name, value in sources.items() if value is not None]
     if len(given) != 1:
@@ -104,7 +114,7 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
     """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
 
     Args:
-        model: a Hugging Face model directory
+        model: a Hugging Face model directory, or a name on the hub that is in the local cache
         length: positions looked at, the first ones, and tokens of a document; 0: all rows that are read, and at most 512
         reach: offsets |t| <= reach are predicted, in tokens
         rows: of the position table, the first so many are read; 0: those that look trained
@@ -121,7 +131,7 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
         headwave.Error: the model cannot be read, or a number is out of its range.
     """
     progress = _listener(progress)
-    folder, words = path(model, "model"), path(words, "words")
+    folder, words = model_folder(model), path(words, "words")
     place = _core.ModelPlace(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
     length, rows, reach = whole(length, "length", 0, 2**20), whole(rows, "rows", 0, 2**20), whole(reach, "reach", 1, 2**20)
     draws, passes = whole(draws, "draws", 3, 100000), whole(passes, "passes", 0, 100000)

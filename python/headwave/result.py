@@ -5,12 +5,17 @@ from __future__ import annotations
 import functools
 import html
 import os
+import pathlib
+import re
+import tempfile
 from typing import Any, Iterator, Sequence
 
 import numpy as np
 
 from . import _core
-from .arguments import names, path as as_path, real, text
+from .arguments import missing, names, path as as_path, real, text
+from .errors import FormatError, IoError
+from .profiles.result import are_profiles, open_profiles
 
 Group = Any  #: an xarray.Dataset's node in a DataTree; where xarray is not there an ArrayGroup
 
@@ -43,7 +48,7 @@ class ArrayGroup(dict):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"there is no '{name}'; there are {', '.join(self)}") from None
+            raise AttributeError(missing(name, self)) from None
 
 
 class Result:
@@ -88,9 +93,52 @@ class Result:
     def __getitem__(self, name: str) -> Any:
         group, _, quantity = name.strip("/").partition("/")
         if group not in self._made():
-            raise KeyError(f"there is no '{group}'; there are {', '.join(self._made())}")
+            raise KeyError(missing(group, self._made()))
+        if quantity and quantity not in self._made()[group]:
+            raise KeyError(f"{group}: {missing(quantity, self._made()[group])}")
         found = self.tree[group] if _xarray() is not None else self._made()[group]
         return found[quantity] if quantity else found
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The group or array of that name; `default` where the result has none."""
+        return self[name] if name in self else default
+
+    def items(self) -> list[tuple[str, Group]]:
+        """Groups with their names."""
+        return [(name, self[name]) for name in self]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [*self, *(f"{name}/{quantity}" for name, group in self._made().items() for quantity in group)]
+
+    def __reduce__(self) -> tuple:
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "results.h5")
+            self.save(file)
+            return _of_bytes, (file.read_bytes(),)
+
+    def __copy__(self) -> "Result":
+        return Result(self._found)  # arrays are read-only, so copies share them
+
+    def __deepcopy__(self, _memo: dict) -> "Result":
+        return Result(self._found)
+
+    def head(self, name: str) -> dict[str, Any]:
+        """Everything about one head: of each group the arrays with an axis of layers and one of heads, at this head.
+
+        Args:
+            name: "L0H2": layer 0, head 2, both counted from 0
+
+        Raises:
+            FormatError: it is no name of a head; KeyError: the result does not hold that head.
+        """
+        match = re.fullmatch(r"L(\d+)H(\d+)", text(name, "name"))
+        if not match:
+            raise FormatError(f"head: '{name}'; expected a layer and a head, as L0H2")
+        place = {"layer": int(match[1]), "head": int(match[2])}
+        found = {group: one for group, of in self._made().items() if (one := _at(of, place)) is not None}
+        if not found:
+            raise KeyError(f"there is no head {name}")
+        return found
 
     def __contains__(self, name: str) -> bool:
         group, _, quantity = name.strip("/").partition("/")
@@ -118,7 +166,7 @@ class Result:
         """Names of the figures that can be drawn."""
         return self._found.figures()
 
-    def figure(self, name: str, *, heads: Sequence[str] = (), format: str = "svg", width: float = 0.0,
+    def figure(self, name: str, *, heads: Sequence[str] = (), format: str = "svg", width: float | str = 0.0,
                palette: str = "viridis") -> "Figure":
         """A figure, as the program draws it; gnuplot must be there.
 
@@ -126,14 +174,14 @@ class Result:
             name: of figures(): "offset_profile"
             heads: "L0H2", ... for figures of single heads; else those with the clearest offset
             format: "svg", "png" or "pdf"
-            width: inches, 2 to 40; 0: what it needs
+            width: inches, 2 to 40; "column" (3.4), "page" (7) or "slide" (12); 0: what it needs
 
         Raises:
             FormatError: there is no such figure; ShapeError: the result has not what it shows; IoError: no gnuplot.
         """
         chosen = names(heads, "heads")
         name, format, palette = text(name, "name"), text(format, "format"), text(palette, "palette")
-        return Figure(name, format, self._found.figure(name, chosen, format, real(width, "width"), palette))
+        return Figure(name, format, self._found.figure(name, chosen, format, _inches(width), palette))
 
     def report(self) -> "Page":
         """The page to explore the result with, which a notebook shows in a frame."""
@@ -199,13 +247,55 @@ class Page:
         return f'<iframe style="width:100%;height:48em;border:0" srcdoc="{html.escape(self.text)}"></iframe>'
 
 
-def open_result(path: str | os.PathLike) -> Result:
-    """The result in a file that save() or the program wrote.
+def open_result(path: str | os.PathLike) -> Any:
+    """The Result in a file that save() or the program wrote, or in the folder of a run; of a file of profiles its Profiles.
 
     Raises:
         IoError, FormatError: it cannot be read, or is no whole result.
     """
-    return Result(_core.open_result(as_path(path, "open")))
+    place = pathlib.Path(as_path(path, "open"))
+    if place.is_dir():
+        kinds = [str(place / kind) for kind in ("self", "causal", "cross") if (place / kind / "results.h5").exists()]
+        if kinds and not (place / "results.h5").exists():
+            raise IoError(f"{place}: holds a result for each kind of attention; open one of {', '.join(kinds)}")
+        place /= "results.h5"
+    try:
+        return Result(_core.open_result(str(place)))
+    except FormatError:
+        if are_profiles(str(place)):
+            return open_profiles(str(place))
+        raise
+
+
+def _of_bytes(data: bytes) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "results.h5")
+        file.write_bytes(data)
+        return open_result(file)
+
+
+def _inches(width: Any) -> float:
+    return _core.figure_width(text(width, "width")) if isinstance(width, str) else real(width, "width")
+
+
+def _at(group: Any, place: dict[str, int]) -> Any:
+    """The arrays of a group that have all these axes, at a place on them; None where there is no such array."""
+    chosen = {name: array for name, array in (group.data_vars if hasattr(group, "data_vars") else group).items()
+              if all(axis in array.dims and of in array.coords[axis] for axis, of in place.items())}
+    if not chosen:
+        return None
+    if hasattr(group, "data_vars"):
+        return group[list(chosen)].sel(place)
+    found = ArrayGroup()
+    for name, array in chosen.items():
+        at = tuple(int(np.flatnonzero(array.coords[axis] == place[axis])[0]) if axis in place else slice(None) for axis in array.dims)
+        one = np.asarray(array)[at].view(LabelledArray) if np.ndim(np.asarray(array)[at]) else np.asarray(array)[at]
+        if isinstance(one, LabelledArray):
+            one.dims = tuple(axis for axis in array.dims if axis not in place)
+            one.coords = {axis: array.coords[axis] for axis in one.dims}
+            one.attrs = array.attrs
+        found[name] = one
+    return found
 
 
 def _attributes(field: dict[str, Any]) -> dict[str, Any]:

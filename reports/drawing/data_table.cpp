@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -104,6 +105,23 @@ void DataTable::add_row(std::vector<Cell> cells) {
 void DataTable::append(const DataTable& other) {
   if (other.columns_ != columns_) throw ShapeError("DataTable: only a table with the same columns can be appended");
   rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
+}
+
+DataTable table_of(const std::vector<Column>& columns) {
+  std::vector<std::string> names;
+  std::size_t rows = std::numeric_limits<std::size_t>::max();
+  for (const Column& column : columns) {
+    names.push_back(column.name);
+    if (column.numbers) rows = std::min(rows, column.numbers->size());
+  }
+  DataTable table(std::move(names));
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::vector<Cell> cells;
+    for (const Column& column : columns)
+      cells.push_back(column.numbers ? Cell((*column.numbers)[row]) : column.constant);
+    table.add_row(std::move(cells));
+  }
+  return table;
 }
 
 std::string tab_separated(const DataTable& table) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -39,6 +41,19 @@ class DataTable {
   std::vector<std::string> columns_;
   std::vector<std::vector<Cell>> rows_;
 };
+
+/// A column of a table: a name and its numbers, or one number or text in every row.
+struct Column {
+  Column(std::string title, const std::vector<double>& values) : name(std::move(title)), numbers(values) {}
+  Column(std::string title, std::span<const double> values) : name(std::move(title)), numbers(values) {}
+  Column(std::string title, Cell value) : name(std::move(title)), constant(std::move(value)) {}
+  std::string name;
+  std::optional<std::span<const double>> numbers;  ///< refers to what the table is made of
+  Cell constant = 0.0;
+};
+
+/// The table of some columns, as long as the shortest one of numbers.
+DataTable table_of(const std::vector<Column>& columns);
 
 /// Tab-separated values for people and programs: a line of column names, then the rows. Doubles are written
 /// so that they read back to the same bits, undefined ones as NaN; tab, line end and backslash in texts as

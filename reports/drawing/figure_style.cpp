@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,8 @@ namespace {
 
 constexpr double usual_points = 8.0;  // of letters along axes
 constexpr double least_points = 6.0;  // of any letter on paper
-constexpr double page_width = 7.0;    // inches; beyond, everything grows
+constexpr double page_width = 7.0;    // inches; a wider figure grows as a whole
+constexpr double page_height = 9.0;   // inches of a sheet that a figure may take
 constexpr double least_width = 2.0, most_width = 40.0;
 constexpr double smallest_letters = 4.0, largest_letters = 40.0;
 constexpr std::size_t longest_font = 64;
@@ -46,6 +48,12 @@ double enlargement(const FigureStyle& style) {
 
 double layout_width(const FigureStyle& style) {
   return style.width / enlargement(style);
+}
+
+double layout_height(const FigureStyle& style) {
+  if (style.width == 0) return std::numeric_limits<double>::infinity();
+  const double inches = style.width > page_width ? style.width * 9 / 16 : page_height;
+  return inches / enlargement(style);
 }
 
 double legible(double points, const FigureStyle& style) {

@@ -39,6 +39,10 @@ double enlargement(const FigureStyle& style);
 /// The width in inches for which a figure is laid out before it is enlarged; 0: as wide as it needs.
 double layout_width(const FigureStyle& style);
 
+/// The height in inches, before the figure is enlarged, that its page has: 9 inches of a sheet of paper, or the height of
+/// a slide of 16 by 9 where the figure is wider than 7 inches. Infinite without a width: then nothing is cut off.
+double layout_height(const FigureStyle& style);
+
 /// The size of small letters before they are enlarged: `points`, but at least 6 points on paper.
 double legible(double points, const FigureStyle& style);
 

@@ -14,13 +14,12 @@ namespace {
 constexpr double from_edge = 0.14;   // inches from the page's edge to the first row of a legend
 constexpr double legend_row = 0.15;  // inches
 
-/// Rows of a legend, by a rough guess of how wide it is; one where the page is as wide as it needs.
-Index legend_rows(const std::vector<LegendEntry>& entries, const FigureStyle& style) {
-  if (style.width == 0) return 1;
+/// Rows of a legend on a page so wide, by a rough guess of how wide its entries are.
+Index legend_rows(const std::vector<LegendEntry>& entries, double width) {
   double widest = 0;
   for (const LegendEntry& entry : entries)
     widest = std::max(widest, (static_cast<double>(display_width(entry.title)) * 4.4 + 36) / 72);
-  const auto in_row = std::max(1.0, std::floor((layout_width(style) - 0.2) / widest));
+  const auto in_row = std::max(1.0, std::floor((width - 0.2) / widest));
   return static_cast<Index>(std::ceil(static_cast<double>(entries.size()) / in_row));
 }
 
@@ -37,8 +36,36 @@ std::vector<std::string> note_lines(const std::vector<std::string>& parts, doubl
   return lines;
 }
 
+PanelGrid grid_of(const PanelFlow& flow, std::size_t n, const FigureStyle& style) {
+  const PanelGrid flowed = flowing(flow.grid, n, flow.in_row);
+  return fitted(with_legend_above(flowed, flow.legend, style), n, flow.least, style);
+}
+
+std::size_t panels_that_fit(const PanelFlow& flow, std::size_t n, const FigureStyle& style) {
+  const std::size_t fit = std::min(n, panels_on_page(grid_of(flow, n, style), style));
+  return std::max(flow.each, fit / flow.each * flow.each);
+}
+
+GnuplotFigure drawn_panels(const PanelFlow& flow, std::size_t n, const FigureStyle& style, const FillPanel& fill) {
+  PanelGrid grid = grid_of(flow, n, style);
+  const std::vector<std::string> notes =
+      flow.cut.empty() ? std::vector<std::string>() : note_lines({flow.cut}, grid.width());
+  const double below = note_line * static_cast<double>(notes.size());
+  grid.margin.bottom += below;
+  Page page(grid, style);
+  page.legend(flow.legend);
+  if (flow.color_steps > 0) page.step_colors(static_cast<Index>(flow.color_steps));
+  for (std::size_t k = 0; k < n; ++k) fill(page, page.panel(k), k);
+  if (!flow.below.empty()) page.title_below(flow.below, 0.1 + below);
+  if (!flow.left.empty()) page.title_left(flow.left);
+  page.note_below(notes);
+  return page.figure();
+}
+
 PanelGrid with_legend_above(PanelGrid grid, const std::vector<LegendEntry>& entries, const FigureStyle& style) {
-  grid.margin.top += legend_row * static_cast<double>(legend_rows(entries, style) - 1);
+  const double page = layout_width(style);
+  if (!entries.empty())
+    grid.margin.top += legend_row * static_cast<double>(legend_rows(entries, page > 0 ? page : grid.width()) - 1);
   return grid;
 }
 
@@ -74,7 +101,7 @@ void Page::step_colors(Index steps) {
 /// A drawing of its own inside the multiplot, since gnuplot would fold a panel's legend to the panel's width.
 std::string Page::legend_script() const {
   if (legend_.empty()) return "";
-  const Index rows = legend_rows(legend_, style_);
+  const Index rows = legend_rows(legend_, grid_.width());
   std::string plot;
   for (const LegendEntry& entry : legend_)
     plot += fmt::format("{}NaN with lines {} title {}", plot.empty() ? "" : ", ", line_words(entry.line, style_),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,30 @@ class Page {
   std::vector<LegendEntry> legend_;
   std::string palette_;
 };
+
+/// Panels of one size that follow each other row by row, and what stands around them.
+struct PanelFlow {
+  PanelGrid grid;                        ///< a panel's size, gaps and margins
+  std::size_t in_row = 3;                ///< most panels in a row
+  double least = 1.6;                    ///< inches of width that a panel needs
+  std::string below = {}, left = {};     ///< titles of all panels together
+  std::vector<LegendEntry> legend = {};  ///< above all panels
+  std::size_t each = 1;                  ///< panels that stay together
+  std::size_t color_steps = 0;           ///< of Page::step_colors()
+  std::string cut = {};                  ///< note below where panels are left out: "the first 4 of 9 heads"
+};
+
+/// The grid of n such panels at the style's width.
+PanelGrid grid_of(const PanelFlow& flow, std::size_t n, const FigureStyle& style);
+
+/// How many of n panels fit on the style's page; all without a width.
+std::size_t panels_that_fit(const PanelFlow& flow, std::size_t n, const FigureStyle& style);
+
+/// Fills panel k of a page.
+using FillPanel = std::function<void(Page& page, Panel& panel, std::size_t k)>;
+
+/// Draws n panels.
+GnuplotFigure drawn_panels(const PanelFlow& flow, std::size_t n, const FigureStyle& style, const FillPanel& fill);
 
 /// Parts of a note, separated by semicolons, in as many lines as their words need, by a rough estimate.
 /// @param width  inches before the style enlarges the figure

@@ -36,7 +36,9 @@ Panel::Panel(const PanelGrid& grid, std::size_t row, std::size_t column, const F
       left_(grid.panel_left(column)),
       right_(left_ + grid.panel.width),
       bottom_(grid.panel_bottom(row)),
-      top_(bottom_ + grid.panel.height) {}
+      top_(bottom_ + grid.panel.height),
+      leftmost_(column == 0),
+      lowest_(grid.is_lowest(row * grid.columns + column)) {}
 
 void Panel::part(double low, double high) {
   const double height = top_ - bottom_;
@@ -52,6 +54,20 @@ void Panel::x_axis(const ValueRange& range, const Tics& tics) {
 void Panel::y_axis(const ValueRange& range, const Tics& tics) {
   y_.range = range;
   y_.tics = tics;
+}
+
+void Panel::common_x_axis(const ValueRange& range, Tics tics) {
+  tics.numbers = lowest_ ? Numbers::plain : Numbers::none;
+  if (!lowest_)
+    for (Tic& tic : tics.named) tic.name.clear();
+  x_axis(range, tics);
+}
+
+void Panel::common_y_axis(const ValueRange& range, Tics tics) {
+  tics.numbers = leftmost_ ? Numbers::plain : Numbers::none;
+  if (!leftmost_)
+    for (Tic& tic : tics.named) tic.name.clear();
+  y_axis(range, tics);
 }
 
 void Panel::x_cells(std::size_t count, const Tics& tics) {
@@ -244,6 +260,11 @@ void Panel::color_bar(const ColorBar& bar) {
   if (bar.tics.numbers == Numbers::plain) colors_ += "set format cb \"%g\"\n";
   colors_ += fmt::format("set cblabel {} {} offset {},0\n", text_words(bar.title), font_words(6.5, false, style_),
                          bar.title_right);
+}
+
+void Panel::common_color_bar(ColorBar bar) {
+  bar.away += grid_.width() - grid_.margin.right - right_;
+  color_bar(bar);
 }
 
 std::string Panel::script() const {

@@ -65,8 +65,14 @@ class Panel {
   /// Restricts the panel to a part of its height, between two shares of it.
   void part(double low, double high);
 
+  [[nodiscard]] bool is_leftmost() const { return leftmost_; }
+  [[nodiscard]] bool is_lowest() const { return lowest_; }
+
   void x_axis(const ValueRange& range, const Tics& tics = {});
   void y_axis(const ValueRange& range, const Tics& tics = {});
+  /// Axes that all panels of a column, or of a row, have in common: named at the lowest, or leftmost, alone.
+  void common_x_axis(const ValueRange& range, Tics tics = {});
+  void common_y_axis(const ValueRange& range, Tics tics = {});
   /// Axes of cells 0, 1, ..., the y axis downwards.
   void x_cells(std::size_t count, const Tics& tics = {});
   void y_cells(std::size_t count, const Tics& tics = {});
@@ -132,6 +138,8 @@ class Panel {
   /// The range of amounts that a heat map's or coloured curve's colours show, and a bar that says so.
   void color_range(const ValueRange& range, bool logarithmic = false);
   void color_bar(const ColorBar& bar);
+  /// The same right of the last column, for the panels of all columns.
+  void common_color_bar(ColorBar bar);
 
   /// Names of the curves, or of dots, in the room that with_legend_beside() left; and of curves in a row that
   /// ends with the panel, at a height in inches of the page.
@@ -157,6 +165,7 @@ class Panel {
   PanelGrid grid_;
   FigureStyle style_;
   double left_, right_, bottom_, top_;  // inches
+  bool leftmost_, lowest_;
   Axis x_, y_;
   std::vector<Tic> upper_;
   Frame frame_ = Frame::whole;

@@ -53,6 +53,7 @@ double PanelGrid::panel_bottom(std::size_t row) const {
 PanelGrid flowing(PanelGrid grid, std::size_t panels, std::size_t most) {
   grid.columns = std::clamp<std::size_t>(panels, 1, most);
   grid.rows = rows_for(panels, grid.columns);
+  grid.panels = panels;
   return grid;
 }
 
@@ -62,9 +63,18 @@ PanelGrid fitted(PanelGrid grid, std::size_t panels, double least, const FigureS
   const double natural = grid.panel.width;
   grid.columns = columns_for(grid, panels, least, page);
   grid.rows = rows_for(panels, grid.columns);
+  grid.panels = panels;
   grid.panel.width = std::max(room(grid, grid.columns, page), 0.2);
-  if (grid.rows == 1) grid.panel.height *= std::max(1.0, grid.panel.width / natural);
+  if (grid.rows > 1) return grid;
+  const double fits = (layout_height(style) - grid.margin.top - grid.margin.bottom) / grid.panel.height;
+  grid.panel.height *= std::max(1.0, std::min(grid.panel.width / natural, fits));
   return grid;
+}
+
+std::size_t panels_on_page(const PanelGrid& fitted, const FigureStyle& style) {
+  const double room = layout_height(style) - fitted.margin.top - fitted.margin.bottom + fitted.gap.y;
+  const double rows = std::floor(room / (fitted.panel.height + fitted.gap.y) + 1e-9);
+  return fitted.columns * static_cast<std::size_t>(std::clamp(rows, 1.0, static_cast<double>(fitted.rows)));
 }
 
 PanelGrid with_legend_beside(PanelGrid grid, std::size_t entries, const FigureStyle& style) {
@@ -99,11 +109,12 @@ HeadPanels head_panels(std::size_t layers, std::size_t heads, const FigureStyle&
                   heads};
   const double page = layout_width(style);
   if (page == 0) {
-    grid.panel.width = std::clamp(8.4 / static_cast<double>(std::max(heads, layers)), 0.56, 1.9);
+    if (layers == 1) grid = {flowing(grid, heads, 12), heads};
+    grid.panel.width = std::clamp(8.4 / static_cast<double>(std::max(grid.columns, layers)), 0.56, 1.9);
   } else {
     const double letter = legible(0, style) / 72;
     grid.columns = columns_for(grid, heads, head_panel_needs * letter, page);
-    if (grid.columns < heads && room(grid, heads, page - layer_name) >= head_alone_needs * letter) {
+    if (layers > 1 && grid.columns < heads && room(grid, heads, page - layer_name) >= head_alone_needs * letter) {
       grid.columns = heads;
       grid.margin.left += layer_name;
       grid.layers_left = true;

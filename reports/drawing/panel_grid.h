@@ -20,8 +20,8 @@ struct PanelGrid {
   struct Margin {
     double left = 0.6, right = 0.1, top = 0.2, bottom = 0.5;
   } margin = {};              ///< of the page
-  double legend_below = 0.0;  ///< of the bottom margin, for a legend that does
-                              ///< not fit beside the panels
+  double legend_below = 0.0;  ///< of the bottom margin, for a legend that does not fit beside the panels
+  std::size_t panels = 0;     ///< how many there are, where the last row is not full; 0: rows * columns
 
   [[nodiscard]] double width() const;
   [[nodiscard]] double height() const;
@@ -32,8 +32,7 @@ struct PanelGrid {
   [[nodiscard]] std::size_t row_of(std::size_t k) const { return k / columns; }
   [[nodiscard]] std::size_t column_of(std::size_t k) const { return k % columns; }
   /// Whether no panel stands below panel k.
-  /// @param panels  how many there are
-  [[nodiscard]] bool is_lowest(std::size_t k, std::size_t panels) const { return k + columns >= panels; }
+  [[nodiscard]] bool is_lowest(std::size_t k) const { return k + columns >= (panels > 0 ? panels : rows * columns); }
 
   /// A point given in inches from the page's left and lower edge.
   [[nodiscard]] Place at(double x, double y) const { return {page_share(x / width()), page_share(y / height())}; }
@@ -47,6 +46,9 @@ PanelGrid flowing(PanelGrid grid, std::size_t panels, std::size_t most);
 /// row. Without a width the grid stays as it is.
 /// @param least  inches that a panel needs
 PanelGrid fitted(PanelGrid grid, std::size_t panels, double least, const FigureStyle& style);
+
+/// How many panels fit on the page that the style asks for, in whole rows; at least one row.
+std::size_t panels_on_page(const PanelGrid& fitted, const FigureStyle& style);
 
 /// Inches from one line of a legend beside panels to the next, and around one below them.
 inline constexpr double legend_line = 0.17, legend_margin = 0.12;
@@ -70,13 +72,8 @@ struct HeadPanels : PanelGrid {
     return layer * rows_of_layer() + head / columns;
   }
   [[nodiscard]] std::size_t column(std::size_t head) const { return head % columns; }
-  /// Whether the head's panel is the lowest of its column.
-  [[nodiscard]] bool is_lowest(std::size_t layer, std::size_t head) const {
-    return layer + 1 == rows / rows_of_layer() && head + columns >= heads;
-  }
   double points = 6.0;       ///< size of letters
-  bool layers_left = false;  ///< rows name their layer, panels the head alone:
-                             ///< there is no room for both
+  bool layers_left = false;  ///< rows name their layer, panels the head alone: there is no room for both
 };
 
 /// Few heads are drawn large, many as small as text can still be read on a screen.

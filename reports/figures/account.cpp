@@ -44,10 +44,10 @@ struct AccountProfiles {
 };
 
 AccountProfiles account_profiles_of(const Result& result) {
-  AccountProfiles profiles{coordinates(result.at(profile_name), "account_offset"),
-                           doubles_of(result, profile_name, {"layer", "head", "account_offset"}),
-                           doubles_of(result, uniform_name, {"layer", "head", "account_offset"}),
-                           doubles_of(result, dealt_name, {"term", "layer", "head", "account_offset"}),
+  AccountProfiles profiles{coordinates(result.at(profile_name), "offset"),
+                           doubles_of(result, profile_name, {"layer", "head", "offset"}),
+                           doubles_of(result, uniform_name, {"layer", "head", "offset"}),
+                           doubles_of(result, dealt_name, {"term", "layer", "head", "offset"}),
                            doubles_of(result, part_name, {"cause", "layer", "head"}),
                            doubles_of(result, strength_name, {"layer", "head"})};
   if (profiles.offsets.size() < 3 || profiles.dealt.size() != terms * profiles.measured.size() ||
@@ -80,7 +80,7 @@ ValueRange account_offsets(const AccountProfiles& profiles, std::size_t row) {
   return {-reach, std::min(reach, std::max(last, 0.02 * reach))};
 }
 
-void add_account(Page& page, std::size_t k, const AccountProfiles& profiles, const ChosenHead& head) {
+void add_account(Page& page, Panel& panel, const AccountProfiles& profiles, const ChosenHead& head) {
   const ValueRange shown = account_offsets(profiles, head.row);
   DataTable kept({"layer", "head", "offset", "uniform", "position", "self", "order", "measured"});
   DataTable drawn({"offset", "uniform", "position", "self", "order", "measured"});
@@ -97,7 +97,6 @@ void add_account(Page& page, std::size_t k, const AccountProfiles& profiles, con
   }
   page.keep(kept);
   const std::string data = page.data(drawn);
-  Panel& panel = page.panel(k);
   panel.x_axis(shown, {.step = std::max(1.0, tic_step(1.2 * (shown.high - shown.low))), .numbers = Numbers::plain});
   panel.y_axis({0, highest > 0 ? 1.06 * highest : 1}, {.step = tic_step(highest > 0 ? highest : 1)});
   for (std::size_t added = 0; added < added_inks.size(); ++added)
@@ -113,24 +112,25 @@ void add_account(Page& page, std::size_t k, const AccountProfiles& profiles, con
               {.points = 7, .ink = ink::number, .up = 0.5});
 }
 
+PanelFlow account_flow(const AccountProfiles& profiles, const FigureOptions& options) {
+  PanelFlow flow{.grid = {.panel = {options.heads.size() == 1 ? 3.6 : 2.05, 1.5},
+                          .gap = {0.62, 0.5},
+                          .margin = {.left = 0.8, .right = 0.14, .top = 0.5, .bottom = 0.5}},
+                 .below = "offset t = key − query (tokens)",
+                 .left = "mean attention weight",
+                 .legend = {{"measured", measured_line}, {"position", {added_inks[0], 7.0}}}};
+  if (has_self(profiles)) flow.legend.push_back({"self", {added_inks[1], 7.0}});
+  flow.legend.insert(flow.legend.end(),
+                     {{"order", {added_inks[2], 7.0}}, {"rest", {added_inks[3], 7.0}}, {"uniform", uniform_line}});
+  return flow;
+}
+
 GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& options) {
   const AccountProfiles profiles = account_profiles_of(result);
-  const auto heads = chosen_heads(result, profile_name, options, most_account_heads);
-  std::vector<LegendEntry> legend{{"measured", measured_line}, {"position", {added_inks[0], 7.0}}};
-  if (has_self(profiles)) legend.push_back({"self", {added_inks[1], 7.0}});
-  legend.insert(legend.end(),
-                {{"order", {added_inks[2], 7.0}}, {"rest", {added_inks[3], 7.0}}, {"uniform", uniform_line}});
-  const std::size_t n = heads.size();
-  const PanelGrid grid{.panel = {n == 1 ? 3.6 : 2.05, 1.5},
-                       .gap = {0.62, 0.5},
-                       .margin = {.left = 0.8, .right = 0.14, .top = 0.5, .bottom = 0.5}};
-  Page page(fitted(with_legend_above(flowing(grid, n, 3), legend, options.style), n, 1.6, options.style),
-            options.style);
-  page.legend(legend);
-  for (std::size_t k = 0; k < n; ++k) add_account(page, k, profiles, heads[k]);
-  page.title_below("offset t = key − query (tokens)");
-  page.title_left("mean attention weight");
-  return page.figure();
+  PanelFlow flow = account_flow(profiles, options);
+  const auto heads = heads_on_page(result, profile_name, options, flow, most_account_heads);
+  return drawn_panels(flow, heads.size(), options.style,
+                      [&](Page& page, Panel& panel, std::size_t k) { add_account(page, panel, profiles, heads[k]); });
 }
 
 /// The sentence of every head that is drawn.
@@ -138,7 +138,8 @@ std::string account_sentences(const Result& result, const FigureOptions& options
   const std::vector<HeadSentence> sentences = head_sentences(result);
   if (sentences.empty()) return {};
   std::string text;
-  for (const ChosenHead& head : chosen_heads(result, profile_name, options, most_account_heads))
+  PanelFlow flow = account_flow(account_profiles_of(result), options);
+  for (const ChosenHead& head : heads_on_page(result, profile_name, options, flow, most_account_heads))
     if (head.row < sentences.size() && !sentences[head.row].text.empty())
       text += (text.empty() ? "" : " ") + sentences[head.row].text + ".";
   return text;
@@ -241,10 +242,7 @@ GnuplotFigure draw_head_account(const Result& result, const FigureOptions& optio
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
   panel.frame(Frame::none);
-  panel.x_cells(heads.heads.size(), {.named = spaced(heads.heads, grid.panel.width, 0.2), .away = -0.4});
-  panel.y_cells(heads.layers.size(), {.named = spaced(heads.layers, grid.panel.height, 0.2), .away = -0.5});
-  panel.title_below("head", 0.3);
-  panel.title_left("layer", 0.32);
+  add_head_axes(panel, heads);
   panel.legend_beside(legend);
   DataTable kept({"layer", "head", "verdict", "strength", "position"});
   for (std::size_t row = 0; row < verdicts.size(); ++row)
@@ -268,6 +266,15 @@ GnuplotFigure draw_head_account(const Result& result, const FigureOptions& optio
       if (both) panel.texts(data, "1:($2+0.22):4", {.points = points, .ink = text_on(ink), .anchor = Anchor::center});
     }
   return page.figure();
+}
+
+std::string no_verdict(const Result& result, const FigureOptions& /*options*/) {
+  const auto verdicts = known_meanings(result, verdict_name, "verdict", place_of_verdict);
+  const bool any = std::ranges::any_of(verdicts, [](std::size_t verdict) {
+    const char letter = *verdict_cells[verdict].letter;
+    return letter != '\0' && letter != '?';
+  });
+  return any ? "" : "the account finds no cause for any head";
 }
 
 constexpr const char *kind_name = "head_types/kind", *kind_offset_name = "head_types/positional_offset";
@@ -347,22 +354,11 @@ void add_marks(Page& page, Panel& panel, const HeadScores& scores, std::size_t k
 }
 
 void add_kind(Page& page, const HeadScores& scores, std::size_t kind, double points) {
-  const PanelGrid& grid = page.grid();
   const FieldHeads& heads = scores.heads;
   const auto& values = *scores.score[kind];
-  const auto axis = [](const std::vector<Index>& numbers, double inches, double away, bool named) {
-    Tics tics{.named = spaced(numbers, inches, 0.17), .points = 7, .away = away};
-    if (!named)
-      for (Tic& tic : tics.named) tic.name.clear();
-    return tics;
-  };
-  const bool lowest = grid.is_lowest(kind, scored_kinds.size()), leftmost = grid.column_of(kind) == 0;
   Panel& panel = page.panel(kind);
   panel.tic_length(0);
-  panel.x_cells(heads.heads.size(), axis(heads.heads, grid.panel.width, -0.4, lowest));
-  panel.y_cells(heads.layers.size(), axis(heads.layers, grid.panel.height, -0.5, leftmost));
-  if (lowest) panel.title_below("head", 0.3);
-  if (leftmost) panel.title_left("layer", 0.32);
+  add_head_axes(panel, heads, 7);
   panel.above(scored_kinds[kind].name, Anchor::left, {.points = 8, .bold = true, .up = 0.5});
   panel.above(fmt::format("{} so called", std::ranges::count(scores.called, kind)), Anchor::right,
               {.points = 6.5, .ink = ink::number, .up = 0.5});
@@ -370,13 +366,13 @@ void add_kind(Page& page, const HeadScores& scores, std::size_t kind, double poi
   if (std::ranges::none_of(values, [](double score) { return std::isfinite(score); }))
     panel.note("undefined", {share(0.5), share(0.5)}, {.points = 7, .ink = ink::note, .anchor = Anchor::center});
   panel.color_range({0, scores.largest});
-  if (kind + 1 == grid.columns)
-    panel.color_bar({.tics = {.step = tic_step(scores.largest * std::max(1.0, 0.8 / grid.panel.height)),
-                              .first = 0,
-                              .points = 6.5,
-                              .away = 0.6},
-                     .title = "score",
-                     .title_right = -0.8});
+  if (kind == 0)
+    panel.common_color_bar({.tics = {.step = tic_step(scores.largest * std::max(1.0, 0.8 / panel.height())),
+                                     .first = 0,
+                                     .points = 6.5,
+                                     .away = 0.6},
+                            .title = "score",
+                            .title_right = -0.8});
   DataTable kept({"layer", "head", "kind", "score", "called", "offset"});
   const bool with_offset = std::string_view(scored_kinds[kind].name) == one_offset_kind;
   for (std::size_t row = 0; row < values.size(); ++row)
@@ -399,7 +395,9 @@ GnuplotFigure draw_head_types(const Result& result, const FigureOptions& options
                  .gap = {0.16, 0.4},
                  .margin = {.left = 0.5, .right = 0.66, .top = 0.28, .bottom = 0.42}};
   grid = fitted(flowing(grid, scored_kinds.size(), 3), scored_kinds.size(), two_titles, options.style);
-  grid.panel.height = std::max(0.4, down * std::min(tallest_cell, grid.panel.width / across));
+  const double rows = static_cast<double>(grid.rows), around = grid.margin.top + grid.margin.bottom;
+  const double room = (layout_height(options.style) - around - (rows - 1) * grid.gap.y) / rows;
+  grid.panel.height = std::max(0.4, std::min(room, down * std::min(tallest_cell, grid.panel.width / across)));
   Page page(grid, options.style);
   const double fits = std::min(72 * grid.panel.width / across / number_needs, 72 * grid.panel.height / down / 1.4);
   const double least = legible(0, options.style),
@@ -411,9 +409,11 @@ GnuplotFigure draw_head_types(const Result& result, const FigureOptions& options
 }  // namespace
 
 FigureKind account_profile_figure() {
-  return {"account_profile",
-          {profile_name, dealt_name, uniform_name, part_name, strength_name},
-          account_extras(),
+  return {
+      .name = "account_profile",
+      .fields = {profile_name, dealt_name, uniform_name, part_name, strength_name},
+      .extras = account_extras(),
+      .caption =
           "What the offset profile of single heads comes from. Line: mean attention weight at each offset, the first "
           "token neither query nor key. Filled: what lies between uniform attention and the profile that is left when "
           "the contents of a document are dealt to other places (position); between that and the profile in which "
@@ -423,35 +423,40 @@ FigureKind account_profile_figure() {
           "within reach beyond uniform attention), and of what can be explained the parts in per cent that these three "
           "give; self is missing in cross-attention. Sixteen offsets on either side are shown, or all if attention is "
           "largest beyond.",
-          draw_account_profile,
-          account_sentences};
+      .drawing = draw_account_profile,
+      .says = account_sentences,
+      .single_heads = true};
 }
 
 FigureKind head_account_figure() {
-  return {"head_account",
-          {verdict_name, strength_name, part_name},
-          {},
+  return {
+      .name = "head_account",
+      .fields = {verdict_name, strength_name, part_name},
+      .caption =
           "Why every head looks where it looks. Colour and letter are the verdict: what gives at least three quarters "
           "of what can be explained of the head's offset profile. Positional, self and order: that much of it is left "
           "when contents are dealt to other places, when every token keeps meeting itself, or only in the order of the "
           "text; mixed: none of the three alone. Ink and number, in per cent, are the profile's strength: attention "
           "that the head draws to offsets within reach beyond uniform attention. Letters and numbers are omitted if "
           "cells are too small to read them.",
-          draw_head_account};
+      .drawing = draw_head_account,
+      .silent = no_verdict};
 }
 
 FigureKind head_types_figure() {
-  return {"head_types",
-          {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share", "head_types/duplicate",
-           "head_types/induction", "head_types/sink_weight"},
-          {kind_offset_name},
+  return {
+      .name = "head_types",
+      .fields = {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share",
+                 "head_types/duplicate", "head_types/induction", "head_types/sink_weight"},
+      .extras = {kind_offset_name},
+      .caption =
           "Scores by which heads are named, every head a cell: mean weight on the previous or next token, largest "
           "share of queries whose largest weight lies at one offset (which Voita et al. 2019 call positional; here "
           "that is a verdict of the account), mean weight on earlier occurrences of the query's token or on what "
           "followed them, largest mean weight that one key gets. All panels have one scale. Framed heads are called "
           "so, by the first kind of which they pass the threshold; where cells are too small for numbers a dot stands "
           "in place of the frame. Grey: undefined, as the next token is under a causal mask.",
-          draw_head_types};
+      .drawing = draw_head_types};
 }
 
 }  // namespace headwave

@@ -12,6 +12,7 @@
 #include "../drawing/page.h"
 #include "../tables/head_findings.h"
 #include "../tables/head_table.h"
+#include "chosen_heads.h"
 #include "kinds.h"
 
 namespace headwave {
@@ -57,32 +58,13 @@ void move_aside(AgreementDot& dot, const std::vector<AgreementDot>& before) {
   dot.x = x;
 }
 
-constexpr double label_letter = 0.64;     // em, of capitals and digits
-constexpr double label_clearance = 0.02;  // inches around everything
-
+/// A rectangle around a middle, in inches.
 struct Box {
-  double left, right, bottom, top;
+  double x, y, width, height;
   [[nodiscard]] bool touches(const Box& other) const {
-    return left < other.right && other.left < right && bottom < other.top && other.bottom < top;
+    return std::abs(x - other.x) < (width + other.width) / 2 && std::abs(y - other.y) < (height + other.height) / 2;
   }
 };
-
-Box box_of(const LabelledDot& dot) {
-  const double half = dot.size / 2;
-  return {dot.x - half, dot.x + half, dot.y - half, dot.y + half};
-}
-
-/// Right, left, above, below.
-std::vector<Box> candidates(const LabelledDot& dot, double points) {
-  const double width = static_cast<double>(dot.text.size()) * label_letter * points / 72, height = points / 72;
-  const double across = (dot.size + width) / 2 + label_clearance, up = (dot.size + height) / 2 + label_clearance;
-  std::vector<Box> boxes;
-  for (const auto& [right, above] : {std::pair{1.0, 0.0}, {-1.0, 0.0}, {0.0, 1.0}, {0.0, -1.0}}) {
-    const double x = dot.x + right * across, y = dot.y + above * up;
-    boxes.push_back({x - width / 2, x + width / 2, y - height / 2, y + height / 2});
-  }
-  return boxes;
-}
 
 constexpr double usual_width = 2.15;  // inches of a panel
 constexpr double margin = 0.14;       // inches between the farthest offset and the frame
@@ -117,7 +99,13 @@ Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead
   grid = {.panel = {usual_width, usual_width}, .gap = {0.22, 1.12}, .margin = {.top = 0.62}};
   plane.baselines = baselines_of(result);
   if (!plane.baselines.empty()) grid.margin.bottom += 0.16;
-  grid = fitted(flowing(grid, panels.size(), panels.size() == 4 ? 2 : panels.size()), panels.size(), 1.95, style);
+  grid = fitted(flowing(grid, panels.size(), panels.size() == 4 ? 2 : 3), panels.size(), 1.9, style);
+  if (grid.rows == 1) {  // squares that fit on the page, at the left of it
+    const double fits = layout_height(style) - grid.margin.top - grid.margin.bottom - 0.13;
+    const double side = std::clamp(fits, 1.6, std::max(1.6, grid.panel.width));
+    grid.margin.right += static_cast<double>(grid.columns) * std::max(0.0, grid.panel.width - side);
+    grid.panel.width = std::min(grid.panel.width, side);
+  }
   grid.panel.height = grid.panel.width;
   if (!plane.baselines.empty() && grid.columns == 1)
     grid.margin.bottom += 0.13;  // two lines on a narrow page
@@ -132,14 +120,14 @@ Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead
 }
 
 /// Round offsets as far apart as their numbers need.
-std::vector<Tic> offset_tics(const Plane& plane, bool named) {
-  std::vector<Tic> all{{0, named ? "0" : ""}};
+std::vector<Tic> offset_tics(const Plane& plane) {
+  std::vector<Tic> all{{0, "0"}};
   double last = 0.0;
   for (const double t : {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}) {
     const double place = plane.inch() * offset_place(t);
     if (t > plane.reach || place - last < 0.27) continue;
-    all.push_back({place, named ? fmt::format("{:g}", t) : ""});
-    all.push_back({-place, named ? fmt::format("−{:g}", t) : ""});
+    all.push_back({place, fmt::format("{:g}", t)});
+    all.push_back({-place, fmt::format("−{:g}", t)});
     last = place;
   }
   return all;
@@ -186,23 +174,9 @@ DataTable dots_table(const std::vector<AgreementDot>& dots, Dots kind, const Pla
   return table;
 }
 
-/// Names the heads farthest from the diagonal.
-void add_names(Panel& panel, std::vector<AgreementDot> dots, const Plane& plane) {
-  const auto away = [](const AgreementDot& dot) {
-    return dot.agrees ? 0.0 : std::abs(offset_place(dot.predicted) - offset_place(dot.measured));
-  };
-  std::stable_sort(dots.begin(), dots.end(), [&](const auto& a, const auto& b) { return away(a) > away(b); });
-  const double middle = plane.grid.panel.width / 2;
-  std::vector<LabelledDot> labelled;
-  for (const AgreementDot& dot : dots) {
-    const HeadName& head = dot.heads.front();
-    const std::string name = dot.heads.size() == 1 ? head_name(head.layer, head.head) : "";
-    labelled.push_back({middle + dot.x, middle + dot.y, dot.size, away(dot) * plane.inch() > 0.2 ? name : ""});
-  }
-  const LabelArea area{plane.grid.panel.width, plane.grid.panel.height, 6, 8};
-  for (const LabelPlace& place : label_places(labelled, area))
-    panel.note(labelled[place.dot].text, {value(place.left - middle), value(place.middle - middle)},
-               {.points = 6, .front = true});
+/// How far from the diagonal a head that differs lies, in units of offset_place().
+double distance_of(const AgreementDot& dot) {
+  return dot.agrees ? 0.0 : std::abs(offset_place(dot.predicted) - offset_place(dot.measured));
 }
 
 /// The prediction's name and how many heads came to which verdict.
@@ -229,16 +203,15 @@ void add_verdicts(Panel& panel, const std::string& prediction, const std::vector
 
 /// Axes, lines through 0, and what stands outside.
 void add_frame(Panel& panel, const Plane& plane, std::size_t k) {
-  const bool leftmost = plane.grid.column_of(k) == 0;
   const double end = plane.grid.panel.width / 2;
   panel.title_below("measured offset (tokens)");
   for (std::size_t line = 0; line < plane.baselines.size() && k == 0; ++line) {
     const double y = 0.09 + 0.13 * static_cast<double>(plane.baselines.size() - 1 - line);
     panel.note(plane.baselines[line], plane.grid.at(plane.grid.margin.left, y), {.points = 6.5, .ink = ink::note});
   }
-  if (leftmost) panel.title_left("predicted offset (tokens)", 0.44);
-  panel.x_axis({-end, end}, {.named = offset_tics(plane, true)});
-  panel.y_axis({-end, end}, {.named = offset_tics(plane, leftmost)});
+  if (panel.is_leftmost()) panel.title_left("predicted offset (tokens)", 0.44);
+  panel.x_axis({-end, end}, {.named = offset_tics(plane)});
+  panel.common_y_axis({-end, end}, {.named = offset_tics(plane)});
   panel.vertical(0, {ink::pale_zero_line, 0.7});
   panel.level(0, {ink::pale_zero_line, 0.7});
 }
@@ -249,7 +222,10 @@ void add_agreement(Page& page, const Plane& plane, std::size_t k, const std::str
   Panel& panel = page.panel(k);
   add_verdicts(panel, prediction, heads);
   add_frame(panel, plane, k);
-  add_names(panel, dots, plane);
+  for (const DotName& name : dot_names(dots, plane.grid.panel.width / 2)) {
+    const HeadName& head = dots[name.dot].heads.front();
+    panel.note(head_name(head.layer, head.head), {value(name.left), value(name.middle)}, {.points = 6, .front = true});
+  }
   if (dots.empty())
     panel.note("no head has both offsets", {share(0.5), share(0.06)},
                {.points = 7, .ink = ink::note, .anchor = Anchor::center, .front = true});
@@ -272,7 +248,16 @@ GnuplotFigure draw_offset_agreement(const Result& result, const FigureOptions& o
   std::vector<std::vector<AgreementHead>> panels;
   const std::vector<std::string> predictions = agreement_predictions(result);
   for (const std::string& prediction : predictions) panels.push_back(agreement_heads(result, prediction));
-  const Plane plane = plane_of(result, panels, options.style);
+  const std::size_t all = panels.size();
+  Plane plane = plane_of(result, panels, options.style);
+  while (panels.size() > 1 && plane.grid.height() > layout_height(options.style)) {
+    panels.pop_back();
+    plane = plane_of(result, panels, options.style);
+  }
+  if (panels.size() < all) {
+    plane.baselines.push_back(fmt::format("{} of {} predictions: the page holds no more", panels.size(), all));
+    plane.grid.margin.bottom += 0.13;
+  }
   Page page(plane.grid, options.style);
   for (std::size_t p = 0; p < panels.size(); ++p) add_agreement(page, plane, p, predictions[p], panels[p]);
   return page.figure();
@@ -353,38 +338,58 @@ std::vector<AgreementDot> agreement_dots(const std::vector<AgreementHead>& heads
   return placed;
 }
 
-std::vector<LabelPlace> label_places(const std::vector<LabelledDot>& dots, const LabelArea& area) {
+std::vector<DotName> dot_names(const std::vector<AgreementDot>& dots, double half) {
+  constexpr std::size_t most = 8;
+  constexpr double letter = 0.64 * 6 / 72, height = 6.0 / 72, clearance = 0.02;  // inches
+  constexpr double far = 0.2;  // of the distance from the diagonal: nearer heads need no name
+  std::vector<double> distances;
   std::vector<Box> taken;
-  for (const LabelledDot& dot : dots) taken.push_back(box_of(dot));
-  std::vector<LabelPlace> places;
-  for (std::size_t d = 0; d < dots.size() && places.size() < area.most; ++d) {
-    if (dots[d].text.empty()) continue;
-    for (const Box& box : candidates(dots[d], area.points)) {
-      const bool inside = box.left > label_clearance && box.right < area.width - label_clearance &&
-                          box.bottom > label_clearance && box.top < area.height - label_clearance;
-      if (!inside || std::any_of(taken.begin(), taken.end(), [&](const Box& other) { return box.touches(other); }))
-        continue;
-      places.push_back({d, box.left, (box.bottom + box.top) / 2});
-      taken.push_back({box.left - label_clearance, box.right + label_clearance, box.bottom - label_clearance,
-                       box.top + label_clearance});
+  for (const AgreementDot& dot : dots) {
+    distances.push_back(distance_of(dot));
+    taken.push_back({dot.x, dot.y, dot.size, dot.size});
+  }
+  std::vector<DotName> names;
+  for (const std::size_t d : descending(distances)) {
+    const AgreementDot& dot = dots[d];
+    if (dot.heads.size() > 1 || distances[d] < far || names.size() == most) continue;
+    const double width = letter * static_cast<double>(head_name(dot.heads[0].layer, dot.heads[0].head).size());
+    for (const double side : {1.0, -1.0}) {
+      const Box box{dot.x + side * ((dot.size + width) / 2 + clearance), dot.y, width + clearance, height + clearance};
+      const bool inside = std::abs(box.x) + box.width / 2 < half && std::abs(box.y) + box.height / 2 < half;
+      if (!inside || std::ranges::any_of(taken, [&](const Box& other) { return box.touches(other); })) continue;
+      names.push_back({d, box.x - width / 2, box.y});
+      taken.push_back(box);
       break;
     }
   }
-  return places;
+  return names;
 }
 
+namespace {
+
+std::string no_dots(const Result& result, const FigureOptions& /*options*/) {
+  for (const std::string& prediction : agreement_predictions(result))
+    if (std::ranges::any_of(agreement_heads(result, prediction), &AgreementHead::has_both)) return "";
+  return "no head has both a measured and a predicted offset";
+}
+
+}  // namespace
+
 FigureKind offset_agreement_figure() {
-  return {"offset_agreement",
-          {predicted_offset_name, measured_offset_name, agreement_verdict_name},
-          {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper", "rotary_wave/status",
-           "delay_spectrum/lower", "delay_spectrum/upper"},
+  return {
+      .name = "offset_agreement",
+      .fields = {predicted_offset_name, measured_offset_name, agreement_verdict_name},
+      .extras = {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper",
+                 "rotary_wave/status", "delay_spectrum/lower", "delay_spectrum/upper"},
+      .caption =
           "Offsets predicted by the account, from weights alone, from phases and from scores against the measured "
-          "ones, in tokens, on axes even about 0 and logarithmic further out. Grey dots are heads that look at their "
-          "own token and were predicted to, which takes no wave: they are counted by themselves. Bars are bootstrap "
-          "intervals, the grey area is what counts as agreement. A number is the count of heads in one place; dots "
-          "that would cover each other are moved aside. Heads far from the diagonal are named. The line below says "
-          "what always predicting one and the same offset would reach.",
-          draw_offset_agreement};
+          "ones, in tokens, on axes even about 0 and logarithmic further out. Grey dots are heads that look at "
+          "their own token and were predicted to, which takes no wave: they are counted by themselves. Bars are "
+          "bootstrap intervals, the grey area is what counts as agreement. A number is the count of heads in one "
+          "place; dots that would cover each other are moved aside. Heads far from the diagonal are named. The line "
+          "below says what always predicting one and the same offset would reach.",
+      .drawing = draw_offset_agreement,
+      .silent = no_dots};
 }
 
 }  // namespace headwave

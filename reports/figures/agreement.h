@@ -45,30 +45,15 @@ std::vector<AgreementHead> agreement_heads(const Result& result, const std::stri
 /// @param inch  inches to one unit of offset_place()
 std::vector<AgreementDot> agreement_dots(const std::vector<AgreementHead>& heads, double inch);
 
-/// A dot on a panel, in inches from the panel's left and lower edge.
-struct LabelledDot {
-  double x = 0, y = 0;
-  double size = 0;   ///< diameter
-  std::string text;  ///< empty: no label, but other labels must not cover the dot
+/// A name beside a dot: which dot, and where the name's left end and half its height are, in inches as the dots.
+struct DotName {
+  std::size_t dot = 0;
+  double left = 0, middle = 0;
 };
 
-/// Where a label begins.
-struct LabelPlace {
-  std::size_t dot = 0;  ///< which of the dots it belongs to
-  double left = 0;      ///< inches, of the text's left end
-  double middle = 0;    ///< inches, of half its height
-};
-
-/// The panel that labels have to stay in, and how large they are.
-struct LabelArea {
-  double width = 2, height = 2;  ///< inches
-  double points = 6;             ///< size of the letters
-  std::size_t most = 8;          ///< labels
-};
-
-/// Places labels right, left, above or below their dots so that no label touches a dot, another label or the edge. A label
-/// without room is omitted.
-/// @param dots  in descending order of importance
-std::vector<LabelPlace> label_places(const std::vector<LabelledDot>& dots, const LabelArea& area);
+/// Names the heads that differ most, right or left of their dots, at most eight: one that would touch a dot, another name
+/// or the panel's edge is omitted. Dots of several heads have no name.
+/// @param half  inches from 0 to the panel's edge
+std::vector<DotName> dot_names(const std::vector<AgreementDot>& dots, double half);
 
 }  // namespace headwave

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -16,6 +15,7 @@ namespace {
 
 constexpr const char* map_weight_name = "attention_map/weight";
 constexpr Index most_tokens = 256;
+constexpr std::size_t most_maps = 9;
 constexpr Index longest_label = 12;    // columns
 constexpr double widest_map = 7.0;     // inches
 constexpr double letters_fill = 0.93;  // of a cell
@@ -23,7 +23,7 @@ constexpr double letters_fill = 0.93;  // of a cell
 /// The part of a result's attention maps that a figure shows, the same of every head.
 struct ShownMap {
   const std::vector<double>* weights = nullptr;  // (maps, queries, keys)
-  std::size_t queries = 0, keys = 0;             // stored
+  std::size_t maps = 0, queries = 0, keys = 0;   // stored
   std::size_t rows = 0, columns = 0;             // shown
   Index first = 0;                               // position
   std::vector<std::string> query_labels, key_labels;
@@ -33,15 +33,16 @@ struct ShownMap {
   [[nodiscard]] double weight(std::size_t map, std::size_t query, std::size_t key) const {
     return (*weights)[(map * queries + query) * keys + key];
   }
-  /// Of pairs without special tokens, which draw so much attention that beside it nothing else would be seen; 1 if that
-  /// is 0.
-  [[nodiscard]] double largest(std::size_t map) const {
-    double most = 0.0;
-    for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < columns; ++j)
-        if (query_special[i] + key_special[j] == 0 && std::isfinite(weight(map, i, j)))
-          most = std::max(most, weight(map, i, j));
-    return most > 0 ? most : 1.0;
+  /// The largest weight of each map between tokens that are not special: special tokens draw so much attention that
+  /// beside it nothing else would be seen.
+  [[nodiscard]] std::vector<double> largest() const {
+    std::vector<double> most(maps, 0.0);
+    for (std::size_t map = 0; map < maps; ++map)
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j)
+          if (query_special[i] + key_special[j] == 0 && std::isfinite(weight(map, i, j)))
+            most[map] = std::max(most[map], weight(map, i, j));
+    return most;
   }
 };
 
@@ -49,9 +50,15 @@ std::vector<std::uint8_t> special_tokens(const Result& result, const char* name,
   return result.find(name) == nullptr ? std::vector<std::uint8_t>(all, 0) : flags_of(result, name, {axis});
 }
 
-std::vector<std::string> first_tokens(const Result& result, const char* name, const char* axis, std::size_t shown) {
-  const auto& texts = strings_of(result, name, {axis});
-  return {texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown)};
+/// The first tokens as labels: shortened, with invisible characters shown.
+std::vector<std::string> token_labels(const Result& result, const char* name, const char* axis, std::size_t shown) {
+  std::vector<std::string> labels = strings_of(result, name, {axis});
+  labels.resize(shown);
+  return labels;
+}
+
+std::string label_text(const std::string& token) {
+  return shortened(visible_text(token), longest_label);
 }
 
 ShownMap shown_map(const Result& result, Index tokens) {
@@ -59,6 +66,7 @@ ShownMap shown_map(const Result& result, Index tokens) {
   ShownMap map;
   map.weights = &doubles_of(result, map_weight_name, {"map_head", "query", "key"});
   const auto queries = whole_coordinates(field, "query");
+  map.maps = labels_of(field, "map_head").size();
   map.queries = queries.size();
   map.keys = static_cast<std::size_t>(field.axis("key").size());
   const auto most = static_cast<std::size_t>(std::clamp(tokens, Index{0}, most_tokens));
@@ -69,8 +77,8 @@ ShownMap shown_map(const Result& result, Index tokens) {
   map.document = attribute_text(field.attributes, "document");
   map.query_special = special_tokens(result, "attention_map/special", "query", map.queries);
   map.key_special = special_tokens(result, "attention_map/key_special", "key", map.keys);
-  map.query_labels = first_tokens(result, "attention_map/token", "query", map.rows);
-  map.key_labels = first_tokens(result, "attention_map/key_token", "key", map.columns);
+  map.query_labels = token_labels(result, "attention_map/token", "query", map.rows);
+  map.key_labels = token_labels(result, "attention_map/key_token", "key", map.columns);
   return map;
 }
 
@@ -80,25 +88,6 @@ DataTable map_numbers(const ShownMap& map, std::size_t head, const HeadName& nam
     for (std::size_t j = 0; j < map.columns; ++j)
       table.add_row({name.layer, name.head, map.first + static_cast<Index>(i), map.first + static_cast<Index>(j),
                      map.query_labels[i], map.key_labels[j], map.weight(head, i, j)});
-  return table;
-}
-
-std::string label_text(const std::string& token) {
-  return shortened(visible_text(token), longest_label);
-}
-
-DataTable labels_table(const std::vector<std::string>& labels) {
-  DataTable table({"position", "label"});
-  for (std::size_t i = 0; i < labels.size(); ++i) table.add_row({i, label_text(labels[i])});
-  return table;
-}
-
-/// Positions where a step from 0 meets them, by their places in the panel.
-DataTable positions_table(Index first, std::size_t count) {
-  DataTable table({"position", "label"});
-  const auto step = static_cast<Index>(std::max(1.0, tic_step(static_cast<double>(count))));
-  for (Index i = 0; i < static_cast<Index>(count); ++i)
-    if ((first + i) % step == 0) table.add_row({i, fmt::format("{}", first + i)});
   return table;
 }
 
@@ -124,23 +113,11 @@ double room_for(const std::vector<std::string>& labels, double points) {
 /// What is the same for all panels.
 struct Layout {
   PanelGrid grid;
-  std::size_t panels = 1;
-  double points = 7.0;  ///< size of the tokens' letters
-  bool legible = true;  ///< else positions stand in their place
-  bool named = true;    ///< whether data say what stands at a tic: tokens, or positions that do not begin with 0
-  std::vector<std::string> notes = {};  ///< below all panels
-  double below = 0.0;                   ///< inches that they take
-  std::string query_names = {}, key_names = {};
+  double points = 7.0;                           ///< size of the tokens' letters
+  bool legible = true;                           ///< tokens are named; else their positions
+  std::vector<std::string> notes = {};           ///< below all panels
+  std::string query_names = {}, key_names = {};  ///< data: what stands at the tics
 };
-
-/// Inches for a bar of colours, the numbers at its tics and its title.
-double room_for_bar(const ShownMap& map, const std::vector<std::size_t>& heads) {
-  constexpr double letter = 0.05;
-  std::size_t longest = 3;
-  for (const std::size_t head : heads)
-    longest = std::max(longest, fmt::format("{:g}", tic_step(map.largest(head))).size());
-  return 0.5 + letter * static_cast<double>(longest);
-}
 
 /// Which tokens are shown, and of which document.
 std::vector<std::string> map_notes(const ShownMap& map, double width) {
@@ -156,16 +133,13 @@ std::vector<std::string> map_notes(const ShownMap& map, double width) {
   return note_lines(notes, width);
 }
 
-Layout layout_of(const ShownMap& map, const std::vector<std::size_t>& heads, const FigureStyle& style) {
-  const std::size_t panels = heads.size();
+Layout layout_of(const ShownMap& map, std::size_t panels, const FigureStyle& style) {
   const auto columns = static_cast<double>(map.columns);
   const double readable = columns * legible(0, style) / (72 * letters_fill);
   Layout layout{{.panel = {.width = panels == 1 ? std::clamp(readable, 2.8, widest_map) : 2.1},
-                 .gap = {.y = 0.35},
-                 .margin = {.right = room_for_bar(map, heads), .top = 0.3}},
-                panels};
+                 .gap = {0.12, 0.35},
+                 .margin = {.right = 0.7, .top = 0.3}}};
   PanelGrid& grid = layout.grid;
-  grid.gap.x = grid.margin.right + 0.08;
   grid = flowing(grid, panels, panels == 4 ? 2 : 3);
   // How large letters are follows from how broad a panel is, and how much room is left for it from them.
   for (int pass = 0; pass < 2; ++pass) {
@@ -178,83 +152,112 @@ Layout layout_of(const ShownMap& map, const std::vector<std::size_t>& heads, con
   grid = fitted(grid, panels, 1.0, style);
   grid.panel.height = grid.panel.width / columns * static_cast<double>(map.rows);
   layout.notes = map_notes(map, grid.width());
-  layout.below = note_line * static_cast<double>(layout.notes.size());
-  grid.margin.bottom += layout.below;
+  grid.margin.bottom += note_line * static_cast<double>(layout.notes.size());
   return layout;
 }
 
-/// Tokens or positions at the left column, and at the lowest panel of each column, which need not be in the last row.
-void add_map_axes(Panel& panel, const Layout& layout, std::size_t k, const ShownMap& map) {
-  const PanelGrid& grid = layout.grid;
-  Tics keys, queries;
-  if (layout.legible) {
-    keys = {.points = layout.points, .away = -0.1, .upward = true};
-    queries = {.points = layout.points, .away = -0.4};
-  } else if (layout.named) {
-    keys = queries = {.points = 6};
-  } else {
-    keys = queries = {.step = tic_step(static_cast<double>(map.columns)), .points = 6};
-  }
-  panel.tic_length(0);
-  panel.x_cells(map.columns, keys);
-  panel.y_cells(map.rows, queries);
-  if (grid.is_lowest(k, layout.panels))
-    panel.title_below(layout.legible ? "key token" : "key position", grid.margin.bottom - layout.below - 0.14);
-  else
-    panel.without_x_tics();
-  if (grid.column_of(k) == 0)
-    panel.title_left(layout.legible ? "query token" : "query position", grid.margin.left - 0.14);
-  else
-    panel.without_y_tics();
+/// The names at the tics of one side: every token, or where these could not be read, positions a round step apart.
+DataTable tic_names(const Layout& layout, const std::vector<std::string>& tokens, Index first) {
+  DataTable table({"place", "name"});
+  const auto step =
+      layout.legible ? 1 : static_cast<Index>(std::max(1.0, tic_step(static_cast<double>(tokens.size()))));
+  for (Index i = 0; i < std::ssize(tokens); ++i)
+    if (layout.legible)
+      table.add_row({i, label_text(tokens[static_cast<std::size_t>(i)])});
+    else if ((first + i) % step == 0)
+      table.add_row({i, fmt::format("{}", first + i)});
+  return table;
 }
 
-void add_map(Page& page, const Layout& layout, std::size_t k, const HeadName& name, const ShownMap& map,
-             std::size_t head) {
-  Panel& panel = page.panel(k);
-  panel.note(head_name(name.layer, name.head), panel.over(panel.width() / 2, 0.12),
-             {.points = 9, .bold = true, .anchor = Anchor::center});
-  add_map_axes(panel, layout, k, map);
-  const double largest = map.largest(head);
-  ColorBar bar = amount_bar(largest, "attention weight", 0.07);
-  bar.title_right = -0.8;
-  panel.color_range({0, largest});
-  panel.color_bar(bar);
-  page.keep(map_numbers(map, head, name));
-  const std::size_t block = std::clamp<std::size_t>(128 / std::max(map.rows, map.columns), 1, 8);
-  const auto weight = [&](std::size_t key, std::size_t query) { return map.weight(head, query, key); };
-  panel.heat_map(page.data(pixels({map.columns, map.rows, weight}, block, block)));
-  if (layout.named && layout.grid.column_of(k) == 0) panel.y_tic_names(layout.query_names, 1, 2);
-  if (layout.named && layout.grid.is_lowest(k, layout.panels)) panel.x_tic_names(layout.key_names, 1, 2);
-  panel.diagonal({ink::guide, 1, "-"});
+/// Tokens or positions at the left column, and at the lowest panel of each column.
+void add_map_axes(Panel& panel, const Layout& layout, const ShownMap& map) {
+  const PanelGrid& grid = layout.grid;
+  panel.tic_length(0);
+  panel.x_cells(map.columns, {.points = layout.legible ? layout.points : 6, .away = -0.1, .upward = layout.legible});
+  panel.y_cells(map.rows, {.points = layout.legible ? layout.points : 6, .away = -0.4});
+  if (panel.is_lowest()) {
+    panel.title_below(layout.legible ? "key token" : "key position",
+                      grid.margin.bottom - note_line * static_cast<double>(layout.notes.size()) - 0.14);
+    panel.x_tic_names(layout.key_names, 1, 2);
+  } else {
+    panel.without_x_tics();
+  }
+  if (panel.is_leftmost()) {
+    panel.title_left(layout.legible ? "query token" : "query position", grid.margin.left - 0.14);
+    panel.y_tic_names(layout.query_names, 1, 2);
+  } else {
+    panel.without_y_tics();
+  }
+}
+
+/// The maps that fit on the page.
+std::vector<std::size_t> maps_on_page(const ShownMap& map, const Result& result, const FigureOptions& options) {
+  const std::vector<double> largest = map.largest();
+  std::vector<std::size_t> maps = chosen_maps(result, options, largest, most_maps);
+  const std::size_t fit = panels_on_page(layout_of(map, maps.size(), options.style).grid, options.style);
+  if (fit < maps.size() && options.heads.empty()) return chosen_maps(result, options, largest, fit);
+  maps.resize(std::min(fit, maps.size()));
+  return maps;
 }
 
 GnuplotFigure draw_attention_map(const Result& result, const FigureOptions& options) {
   const ShownMap map = shown_map(result, options.tokens);
-  const auto heads = chosen_maps(result, options);
+  const auto maps = maps_on_page(map, result, options);
   const auto& names = labels_of(result.at(map_weight_name), "map_head");
-  Layout layout = layout_of(map, heads, options.style);
+  const std::vector<double> all = map.largest();
+  double largest = 0;
+  for (const std::size_t one : maps) largest = std::max(largest, all[one]);
+  if (!(largest > 0)) largest = 1;
+  Layout layout = layout_of(map, maps.size(), options.style);
   Page page(layout.grid, options.style);
-  layout.named = layout.legible || map.first > 0;
-  layout.query_names =
-      page.data(layout.legible ? labels_table(map.query_labels) : positions_table(map.first, map.rows));
-  layout.key_names = page.data(layout.legible ? labels_table(map.key_labels) : positions_table(map.first, map.columns));
-  for (std::size_t k = 0; k < heads.size(); ++k)
-    add_map(page, layout, k, parse_head_name(names[heads[k]]), map, heads[k]);
+  layout.query_names = page.data(tic_names(layout, map.query_labels, map.first));
+  layout.key_names = page.data(tic_names(layout, map.key_labels, map.first));
+  for (std::size_t k = 0; k < maps.size(); ++k) {
+    const std::size_t one = maps[k];
+    const HeadName name = parse_head_name(names[one]);
+    Panel& panel = page.panel(k);
+    panel.note(head_name(name.layer, name.head), panel.over(panel.width() / 2, 0.12),
+               {.points = 9, .bold = true, .anchor = Anchor::center});
+    panel.note(fmt::format("{:.2g}", all[one]), panel.over(panel.width(), 0.12),
+               {.points = 6, .ink = ink::number, .anchor = Anchor::right});
+    panel.color_range({0, largest});
+    if (k == 0) panel.common_color_bar(amount_bar(largest, "attention weight", 0.07));
+    page.keep(map_numbers(map, one, name));
+    const std::size_t block = std::clamp<std::size_t>(128 / std::max(map.rows, map.columns), 1, 8);
+    const auto weight = [&](std::size_t key, std::size_t query) { return map.weight(one, query, key); };
+    panel.heat_map(page.data(pixels({map.columns, map.rows, weight}, block, block)));
+    add_map_axes(panel, layout, map);
+    panel.diagonal({ink::guide, 1, "-"});
+  }
   page.note_below(layout.notes);
   return page.figure();
+}
+
+/// Why no map is drawn of the heads asked for: the run kept none of one of them.
+std::string no_map(const Result& result, const FigureOptions& options) {
+  const auto& kept = labels_of(result.at(map_weight_name), "map_head");
+  for (const std::string& head : options.heads)
+    if (std::ranges::find(kept, head) == kept.end()) return "the run kept no attention map of " + head;
+  return "";
 }
 
 }  // namespace
 
 FigureKind attention_map_figure() {
-  return {"attention_map",
-          {map_weight_name, "attention_map/token", "attention_map/key_token"},
-          {"measured_offset/weight", "measured_offset/offset", "attention_map/special", "attention_map/key_special"},
-          "Attention weights of single heads over a window of one text. Rows are queries and sum to 1 over all keys of "
-          "the text, not only those shown. Each panel has its own colour scale from 0 to its largest weight between "
-          "tokens that are not special; special ones may lie above it. The dotted line marks offset 0. Long tokens end "
-          "in an ellipsis; positions stand where tokens could not be read.",
-          draw_attention_map};
+  return {
+      .name = "attention_map",
+      .fields = {map_weight_name, "attention_map/token", "attention_map/key_token"},
+      .extras = {"measured_offset/weight", "measured_offset/offset", "attention_map/special",
+                 "attention_map/key_special"},
+      .caption =
+          "Attention weights of single heads over a window of one text. Rows are queries and sum to 1 over all keys "
+          "of the text, not only those shown. All panels share one colour scale, from 0 to the largest weight "
+          "between tokens that are not special; special ones may lie above it. The number above a panel is its own "
+          "largest such weight. Unless heads are asked for, the strongest are shown. The dotted line marks offset "
+          "0. Long tokens end in an ellipsis; positions stand where tokens could not be read.",
+      .drawing = draw_attention_map,
+      .silent = no_map,
+      .single_heads = true};
 }
 
 }  // namespace headwave

@@ -1,13 +1,13 @@
 // Heads over the checkpoints of a training run.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "../../core/fields/field_reader.h"
 #include "../drawing/page.h"
 #include "../drawing/visible_text.h"
+#include "chosen_heads.h"
 #include "kinds.h"
 
 namespace headwave {
@@ -100,12 +100,9 @@ GnuplotFigure draw_checkpoint_counts(const Result& result, const FigureOptions& 
 
 /// Heads in the order in which they become positional for good, the others after them.
 std::vector<std::size_t> by_arrival(const std::vector<double>& since) {
-  std::vector<std::size_t> order(since.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, [&](std::size_t head) {
-    return std::isnan(since[head]) ? std::numeric_limits<double>::infinity() : since[head];
-  });
-  return order;
+  std::vector<double> earlier;
+  for (const double checkpoint : since) earlier.push_back(-checkpoint);
+  return descending(earlier);
 }
 
 GnuplotFigure draw_checkpoint_heads(const Result& result, const FigureOptions& options) {
@@ -133,7 +130,8 @@ GnuplotFigure draw_checkpoint_heads(const Result& result, const FigureOptions& o
     for (std::size_t head = 0; head < rows; ++head)
       table.add_row(
           {names[c], steps[c], heads[head].layer, heads[head].head, parts[c * causes * rows + head], since[head]});
-  const double tall = std::clamp(0.11 * static_cast<double>(rows), 1.2, 7.0);
+  const double tall =
+      std::clamp(0.11 * static_cast<double>(rows), 1.2, std::min(7.0, layout_height(options.style) - 1.5));
   PanelGrid grid{.panel = {std::clamp(0.3 * static_cast<double>(names.size()), 2.0, 6.0), tall},
                  .margin = {.left = 0.75, .right = 0.95, .top = 0.12, .bottom = room_for_names(names)}};
   grid = fitted(grid, 1, 1.5, options.style);
@@ -170,23 +168,27 @@ GnuplotFigure draw_checkpoint_heads(const Result& result, const FigureOptions& o
 }  // namespace
 
 FigureKind checkpoint_counts_figure() {
-  return {"checkpoint_counts",
-          {step_name, with_offset_name},
-          {verdicts_name},
+  return {
+      .name = "checkpoint_counts",
+      .fields = {step_name, with_offset_name},
+      .extras = {verdicts_name},
+      .caption =
           "How many heads look where, checkpoint by checkpoint of a training run: those whose measured offset stands "
           "out from shuffled positions, and those of which the account says positional, self, and so on.",
-          draw_checkpoint_counts};
+      .drawing = draw_checkpoint_counts};
 }
 
 FigureKind checkpoint_heads_figure() {
-  return {"checkpoint_heads",
-          {step_name, head_part_name, since_name},
-          {head_verdict_name},
+  return {
+      .name = "checkpoint_heads",
+      .fields = {step_name, head_part_name, since_name},
+      .extras = {head_verdict_name},
+      .caption =
           "When heads become positional: of what can be explained of each head's offset profile, the part that "
           "positions give, checkpoint by checkpoint (nothing if it is undefined or the head has no preference). Heads "
           "are in the order in which they become positional for good, which the stroke marks; those that are not at "
           "the end stand below.",
-          draw_checkpoint_heads};
+      .drawing = draw_checkpoint_heads};
 }
 
 }  // namespace headwave

@@ -10,12 +10,11 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
+#include "../drawing/page.h"
 
 namespace headwave {
 
 namespace {
-
-constexpr std::size_t most_maps = 9;
 
 /// What was measured of a head.
 struct Clearness {
@@ -59,11 +58,10 @@ std::vector<std::size_t> one_of_each(std::vector<std::size_t> order, const std::
   return order;
 }
 
-std::vector<std::size_t> descending(const std::vector<Clearness>& heads, double Clearness::*by) {
-  std::vector<std::size_t> order(heads.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return heads[a].*by > heads[b].*by; });
-  return order;
+std::vector<double> each(const std::vector<Clearness>& heads, double Clearness::*number) {
+  std::vector<double> numbers;
+  for (const Clearness& head : heads) numbers.push_back(head.*number);
+  return numbers;
 }
 
 /// Every head that any Field is about, in order.
@@ -119,13 +117,65 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
                                    head_name(names.front().layer, names.front().head),
                                    head_name(names.back().layer, names.back().head)));
   }
-  if (rows.empty()) rows = one_of_each(descending(found, &Clearness::ratio), found, most, true);
+  if (rows.empty()) rows = one_of_each(descending(each(found, &Clearness::ratio)), found, most, true);
   std::vector<ChosenHead> chosen;
   for (const std::size_t row : rows) chosen.push_back({names[row], row, found[row].offset});
   return chosen;
 }
 
-std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& options) {
+std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view field, const FigureOptions& options,
+                                      PanelFlow& flow, std::size_t most) {
+  std::vector<ChosenHead> heads = chosen_heads(result, field, options, most);
+  const std::size_t fit = panels_that_fit(flow, heads.size() * flow.each, options.style) / flow.each;
+  if (fit == heads.size()) return heads;
+  if (options.heads.empty()) return chosen_heads(result, field, options, fit);
+  flow.cut = fmt::format("the first {} of the {} heads asked for: the page holds no more", fit, heads.size());
+  heads.resize(fit);
+  return heads;
+}
+
+void add_head_axes(Panel& panel, const FieldHeads& heads, double points) {
+  const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
+  panel.common_x_axis({-0.5, across - 0.5},
+                      {.named = spaced(heads.heads, panel.width(), 0.2), .points = points, .away = -0.4});
+  panel.common_y_axis({down - 0.5, -0.5},
+                      {.named = spaced(heads.layers, panel.height(), 0.2), .points = points, .away = -0.5});
+  if (panel.is_lowest()) panel.title_below("head", 0.3);
+  if (panel.is_leftmost()) panel.title_left("layer", 0.32);
+}
+
+std::vector<std::size_t> descending(const std::vector<double>& numbers) {
+  std::vector<std::size_t> order(numbers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto rank = [&](std::size_t i) { return std::isnan(numbers[i]) ? -HUGE_VAL : numbers[i]; };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return rank(a) > rank(b); });
+  return order;
+}
+
+std::vector<double> head_strengths(const Result& result, const FieldHeads& heads, const std::string& pairs) {
+  std::vector<double> strengths(heads.size(), std::nan(""));
+  for (const char* name : {"head_account/strength", "measured_offset/weight"}) {
+    if (result.find(name) == nullptr) continue;
+    const std::vector<double> all = head_doubles(result, name, pairs);
+    const FieldHeads known = field_heads(result.at(name));
+    for (std::size_t row = 0; row < heads.size(); ++row)
+      if (const std::size_t at = known.row_of(heads[row]); at < all.size()) strengths[row] = all[at];
+    break;
+  }
+  return strengths;
+}
+
+std::string no_offsets(const Result& result, const FigureOptions& options) {
+  constexpr const char* name = "measured_offset/offset";
+  if (result.find(name) == nullptr) return "";
+  const std::vector<double> offsets = head_doubles(result, name, options.pairs);
+  const bool any = std::ranges::any_of(offsets, [](double offset) { return std::isfinite(offset); });
+  return any ? "" : "no head has a measured offset";
+}
+
+std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& options,
+                                     const std::vector<double>& largest, std::size_t most) {
+  constexpr double worth_seeing = 0.1;  // of the largest weight of all maps
   const Field& field = result.at("attention_map/weight");
   std::vector<std::size_t> maps;
   for (const std::string& head : options.heads) {
@@ -136,7 +186,10 @@ std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& 
   std::vector<HeadName> names;
   for (const std::string& name : labels_of(field, "map_head")) names.push_back(parse_head_name(name));
   const std::vector<Clearness> found = clearness_of(result, names, options.pairs);
-  return one_of_each(descending(found, &Clearness::weight), found, std::min(names.size(), most_maps), false);
+  std::vector<std::size_t> order = descending(each(found, &Clearness::weight));
+  const double bound = worth_seeing * *std::ranges::max_element(largest);
+  std::erase_if(order, [&](std::size_t map) { return largest[map] < bound; });
+  return one_of_each(order, found, most, false);
 }
 
 std::string signed_offset(double offset) {
@@ -147,17 +200,6 @@ std::string signed_offset(double offset) {
 std::string pointed_offset(double offset, double window) {
   if (offset < -window) return "← " + signed_offset(offset);
   return offset > window ? signed_offset(offset) + " →" : signed_offset(offset);
-}
-
-std::string end_arrow(const std::vector<double>& curve) {
-  double low = std::nan(""), high = std::nan("");
-  for (const double value : curve)
-    if (std::isfinite(value)) {
-      low = std::fmin(low, value);
-      high = std::fmax(high, value);
-    }
-  if (!(low < high)) return "";
-  return curve.front() == high ? "←" : curve.back() == high ? "→" : "";
 }
 
 }  // namespace headwave

@@ -4,10 +4,14 @@
 #include <string_view>
 #include <vector>
 
+#include "../../core/fields/field_reader.h"
 #include "../../core/fields/head_name.h"
 #include "figure_kind.h"
 
 namespace headwave {
+
+class Panel;
+struct PanelFlow;
 
 /// A head that a figure gives a panel of its own.
 struct ChosenHead {
@@ -28,13 +32,35 @@ struct ChosenHead {
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most = 4);
 
+/// The same heads, as many as fit on the style's page with the panels of `flow`, whose `cut` says what is missing: where
+/// heads are asked for, the first of them.
+std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view field, const FigureOptions& options,
+                                      PanelFlow& flow, std::size_t most = 4);
+
+/// Axes of a panel with a cell for every head: heads across, layers down.
+/// @param points  size of letters; 0: as along other axes
+void add_head_axes(Panel& panel, const FieldHeads& heads, double points = 0);
+
+/// The places of the largest numbers, the largest first; NaN is the smallest, ties go to the first.
+std::vector<std::size_t> descending(const std::vector<double>& numbers);
+
+/// The strength of every head of a Field whose axes end with (layer, head, ...): of the account, or where the result has
+/// none the mean weight at the measured offset; NaN where the result has neither.
+std::vector<double> head_strengths(const Result& result, const FieldHeads& heads, const std::string& pairs);
+
+/// Why figures that follow offsets show nothing: "no head has a measured offset"; empty if one has, or if none was
+/// searched for.
+std::string no_offsets(const Result& result, const FigureOptions& options);
+
 /// The Fields that say which heads are the clearest: extras of the figures that choose heads.
 std::vector<std::string> clearness_fields();
 
-/// Which of a result's attention maps to draw, as places along the axis `map_head`: the ones asked for, or all there
-/// are; of more than nine the strongest head of every offset first.
+/// Which of a result's attention maps to draw, as places along the axis `map_head`: the ones asked for, or those worth
+/// seeing; of more than `most` the strongest head of every offset first.
+/// @param largest  (maps) the largest weight of each: maps below a tenth of the largest of all are not worth seeing
 /// @throws ShapeError if a head asked for has no map, naming it and those there are; FormatError if its name is invalid
-std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& options);
+std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& options,
+                                     const std::vector<double>& largest, std::size_t most);
 
 /// Refuses heads that a result knows nothing of, whatever is drawn of it.
 /// @param heads  "L2H3"
@@ -46,9 +72,5 @@ std::string signed_offset(double offset);
 
 /// The same beside a panel that ends at +-window, with an arrow if the offset lies beyond: "← −58", "+3", "+40 →".
 std::string pointed_offset(double offset, double window);
-
-/// "←" or "→" if a curve is largest at the end of what a panel shows, so that more may lie beyond; else empty.
-/// @param curve  (offsets shown)
-std::string end_arrow(const std::vector<double>& curve);
 
 }  // namespace headwave

@@ -22,7 +22,7 @@ constexpr const char *centroid_name = "head_cluster/centroid", *cluster_share_na
 constexpr double pie_radius = 0.42;  // of the distance between two pies
 
 const std::vector<double>& centroids_of(const Result& result) {
-  return doubles_of(result, centroid_name, {"cluster", "window_offset"});
+  return doubles_of(result, centroid_name, {"cluster", "offset"});
 }
 
 /// What stands beside a cluster's number: the offset of its peak, "none" if it prefers no offset.
@@ -42,7 +42,7 @@ std::size_t shown_offsets(const Result& result, const std::vector<double>& centr
 GnuplotFigure draw_cluster_centroids(const Result& result, const FigureOptions& options) {
   const auto& centroids = centroids_of(result);
   const auto& mass = doubles_of(result, "head_cluster/mass", {"cluster"});
-  const auto offsets = coordinates(result.at(centroid_name), "window_offset");
+  const auto offsets = coordinates(result.at(centroid_name), "offset");
   const auto clusters = whole_coordinates(result.at(centroid_name), "cluster");
   const auto peaks = cluster_peaks(result);
   const auto preferences = cluster_preferences(result);
@@ -109,11 +109,6 @@ DataTable numbers_on(const Shares& shares, std::size_t cluster) {
   return table;
 }
 
-Tics numbered(const std::vector<Index>& numbers, double away) {
-  const std::size_t every = numbers.size() > 40 ? 4 : numbers.size() > 20 ? 2 : 1;
-  return {.named = every_nth(numbers, every), .away = away};
-}
-
 GnuplotFigure draw_cluster_shares(const Result& result, const FigureOptions& options) {
   const Field& field = result.at(cluster_share_name);
   const Shares shares{doubles_of(result, cluster_share_name, {"layer", "head", "cluster"}), field_heads(field),
@@ -135,10 +130,7 @@ GnuplotFigure draw_cluster_shares(const Result& result, const FigureOptions& opt
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
   panel.frame(Frame::none);
-  panel.x_cells(across, numbered(shares.heads.heads, -0.4));
-  panel.y_cells(down, numbered(shares.heads.layers, -0.5));
-  panel.title_below("head", 0.3);
-  panel.title_left("layer", 0.32);
+  add_head_axes(panel, shares.heads);
   panel.legend_beside(legend);
   for (std::size_t c = 0; c < shares.clusters.size(); ++c)
     // gnuplot counts angles anticlockwise from the right, takes an empty slice for a whole circle and draws nothing
@@ -184,33 +176,36 @@ GnuplotFigure draw_cluster_sweep(const Result& result, const FigureOptions& opti
   for (std::size_t k = 0; k < clusters.size(); ++k)
     table.add_row({clusters[k], (*values[0])[k], (*values[1])[k], (*values[2])[k]});
 
-  PanelGrid grid{.panel = {1.75, 1.45}, .gap = {0.68, 0.55}, .margin = {.left = 0.58, .top = 0.1}};
-  grid = fitted(flowing(grid, values.size(), values.size()), values.size(), 1.45, options.style);
-  Page page(grid, options.style);
-  const std::string data = page.numbers(table);
+  const PanelFlow flow{.grid = {.panel = {1.75, 1.45}, .gap = {0.68, 0.55}, .margin = {.left = 0.58, .top = 0.1}},
+                       .least = 1.45};
   const auto [few, many] = std::ranges::minmax(clusters);
-  for (std::size_t m = 0; m < sweep_measures.size(); ++m) {
+  const double first = static_cast<double>(few) - 0.5, last = static_cast<double>(many) + 0.5;
+  return drawn_panels(flow, values.size(), options.style, [&](Page& page, Panel& panel, std::size_t m) {
+    if (m == 0) page.keep(table);
+    const std::string data = page.data(table);
     const ValueRange range = range_with_zero(*values[m]);
     const auto [factor, power] = scale_of(range.high);
-    Panel& panel = page.panel(m);
-    panel.x_axis({static_cast<double>(few) - 0.5, static_cast<double>(many) + 0.5}, {.step = many - few > 12  ? 4.0
-                                                                                             : many - few > 6 ? 2.0
-                                                                                                              : 1.0});
+    panel.x_axis({first, last}, {.step = last - first > 13 ? 4.0 : last - first > 7 ? 2.0 : 1.0});
     panel.y_axis({range.low / factor, range.high / factor}, {.step = tic_step((range.high - range.low) / factor)});
     panel.title_below("number of clusters");
     panel.title_left(sweep_measures[m].label + power, 0.42);
     if (const Field* centroid = result.find(centroid_name))
       panel.vertical(static_cast<double>(centroid->axis("cluster").size()), {ink::chosen, 0.6, "-"});
     panel.curve(data, fmt::format("1:(${}/{})", m + 2, factor), categorical_line(0, 1.8, 0.5));
-  }
-  return page.figure();
+  });
+}
+
+std::string no_preference(const Result& result, const FigureOptions& /*options*/) {
+  if (result.find(centroid_name) == nullptr) return "";
+  const std::vector<bool> preferences = cluster_preferences(result);
+  return std::ranges::find(preferences, true) == preferences.end() ? "no cluster of heads prefers an offset" : "";
 }
 
 }  // namespace
 
 std::vector<double> cluster_peaks(const Result& result) {
   const auto& centroids = centroids_of(result);
-  const auto offsets = static_cast<std::size_t>(result.at(centroid_name).axis("window_offset").size());
+  const auto offsets = static_cast<std::size_t>(result.at(centroid_name).axis("offset").size());
   if (offsets % 2 == 0)
     throw ShapeError(fmt::format("{}: {} offsets; expected one for each of -window .. window", centroid_name, offsets));
   std::vector<double> peaks;
@@ -242,34 +237,41 @@ Ink cluster_ink(Index cluster, std::size_t place, const std::vector<bool>& prefe
 }
 
 FigureKind cluster_centroids_figure() {
-  return {"cluster_centroids",
-          {centroid_name, "head_cluster/mass"},
-          {},
+  return {
+      .name = "cluster_centroids",
+      .fields = {centroid_name, "head_cluster/mass"},
+      .caption =
           "Centroids of the clusters of offset traces: attention weight summed over a text's query-key pairs at each "
           "offset t = key position minus query position, under a causal mask only those it allows. The legend gives "
           "each cluster's share of all traces and the offset where its centroid peaks, none if that is the end of the "
           "window. Grey clusters prefer none: their centroid is nowhere 2.5 times its median.",
-          draw_cluster_centroids};
+      .drawing = draw_cluster_centroids,
+      .silent = no_preference};
 }
 
 FigureKind cluster_shares_figure() {
-  return {"cluster_shares",
-          {cluster_share_name},
-          {centroid_name},
+  return {
+      .name = "cluster_shares",
+      .fields = {cluster_share_name},
+      .extras = {centroid_name},
+      .caption =
           "To which cluster the texts assign each head: one pie per head, one slice per cluster, as shares of all "
           "texts. Colours are those of the centroids, the number is that of the largest slice; it is omitted if pies "
           "are too small to read it. Grey clusters prefer no offset: their centroid is nowhere 2.5 times its median.",
-          draw_cluster_shares};
+      .drawing = draw_cluster_shares,
+      .silent = no_preference};
 }
 
 FigureKind cluster_sweep_figure() {
-  return {"cluster_sweep",
-          {"head_cluster/sweep_inertia", "head_cluster/sweep_silhouette", "head_cluster/sweep_stability"},
-          {centroid_name},
+  return {
+      .name = "cluster_sweep",
+      .fields = {"head_cluster/sweep_inertia", "head_cluster/sweep_silhouette", "head_cluster/sweep_stability"},
+      .extras = {centroid_name},
+      .caption =
           "How much to believe the number of clusters: inertia (sum of squared distances to the centroids), mean "
           "silhouette, and stability (adjusted Rand index between bootstrap runs) against the number of clusters. The "
           "dotted line marks the number used.",
-          draw_cluster_sweep};
+      .drawing = draw_cluster_sweep};
 }
 
 }  // namespace headwave

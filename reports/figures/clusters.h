@@ -10,7 +10,7 @@ namespace headwave {
 /// The offset at which each cluster's centroid of offset traces is largest, in tokens; NaN for a centroid without a
 /// number, or one that is largest at the end of its window.
 /// @returns (clusters)
-/// @throws ShapeError if head_cluster/centroid is missing, has other axes than (cluster, window_offset), or an even
+/// @throws ShapeError if head_cluster/centroid is missing, has other axes than (cluster, offset), or an even
 ///         number of offsets
 std::vector<double> cluster_peaks(const Result& result);
 

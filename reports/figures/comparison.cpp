@@ -130,17 +130,26 @@ GnuplotFigure draw_comparison(const Result& result, const FigureOptions& options
   return page.figure();
 }
 
+std::string no_change(const Result& result, const FigureOptions& options) {
+  const Changes changes = changes_of(result, options);
+  const bool any = std::ranges::any_of(changes.largest, [](double largest) { return largest > 0; });
+  return any ? "" : "no measure of any head differs";
+}
+
 }  // namespace
 
 FigureKind comparison_figure() {
-  return {"comparison",
-          {change_verdict_name, first_name, second_name, "comparison/rank"},
-          {},
+  return {
+      .name = "comparison",
+      .fields = {change_verdict_name, first_name, second_name, "comparison/rank"},
+      .caption =
           "What differs between two results: second less first, a line for each measure, heads that changed first, 24 "
           "at most. The area of a square is the difference as a share of the largest shown in its line, which stands "
           "with the measure, in tokens for offsets; a dash is undefined in one of them. If a difference is beyond its "
           "interval the cell is shaded; measures without intervals are never shaded.",
-          draw_comparison};
+      .drawing = draw_comparison,
+      .silent = no_change,
+      .single_heads = true};
 }
 
 }  // namespace headwave

@@ -16,14 +16,40 @@ namespace {
 constexpr const char *carried_weight_name = "carried_waves/mean_weight", *carried_sum_name = "carried_waves/weighted",
                      *re_aimed_offset_name = "re_aiming/offset";
 
-/// Names of the heads on an axis; read and written anew, since they come from a file and go into a script.
-std::vector<std::string> rewritten_heads(const Field& field, const char* axis) {
-  std::vector<std::string> names;
+/// A head on an axis of names: its place, and its name read and written anew, since it comes from a file and goes into a
+/// script.
+struct NamedHead {
+  std::size_t place = 0;
+  std::string name;
+};
+
+/// The heads on an axis that are asked for; all if none is.
+std::vector<NamedHead> named_heads(const Field& field, const char* axis, const FigureOptions& options) {
+  std::vector<NamedHead> heads;
   for (const std::string& text : labels_of(field, axis)) {
-    const HeadName name = parse_head_name(text);
-    names.push_back(head_name(name.layer, name.head));
+    const HeadName head = parse_head_name(text);
+    heads.push_back({heads.size(), head_name(head.layer, head.head)});
   }
-  return names;
+  if (options.heads.empty()) return heads;
+  std::vector<NamedHead> asked;
+  for (const std::string& head : options.heads) asked.push_back(heads[place_of(field, axis, head)]);
+  return asked;
+}
+
+/// Why heads asked for are not drawn: the result is of other heads.
+std::string other_heads(const Field& field, const char* axis, const FigureOptions& options) {
+  const auto& there = labels_of(field, axis);
+  for (const std::string& head : options.heads)
+    if (std::ranges::find(there, head) == there.end()) return head + " is not among the heads that were changed";
+  return "";
+}
+
+std::string no_carried_head(const Result& result, const FigureOptions& options) {
+  return other_heads(result.at(carried_weight_name), "carried_head", options);
+}
+
+std::string no_re_aimed_head(const Result& result, const FigureOptions& options) {
+  return other_heads(result.at(re_aimed_offset_name), "re_aimed_head", options);
 }
 
 /// Our own words for a condition; what a file says reaches no script.
@@ -37,70 +63,65 @@ Line condition_line(std::size_t condition) {
   return categorical_line(static_cast<Index>(condition), 1.4);
 }
 
-/// What one panel shows: the numbers of one head under all conditions.
-struct Carried {
-  std::string head, quantity;
-  std::vector<std::vector<double>> curves;  // (conditions, offsets)
+/// What one head shows under all conditions: above the mean weights, below the sums of scores.
+struct CarriedWaves {
+  const std::vector<double>&weights, &sums;  // (conditions, heads, offsets)
+  std::vector<double> offsets;
+  const std::vector<std::string>& conditions;
+  std::size_t heads = 0;
+
+  [[nodiscard]] std::vector<double> curve(bool above, std::size_t condition, std::size_t head) const {
+    const auto found = slice_of(above ? weights : sums, condition * heads + head, offsets.size());
+    return {found.begin(), found.end()};
+  }
 };
 
-void add_carried(Page& page, Panel& panel, const Carried& carried, const std::vector<std::string>& conditions,
-                 const std::vector<double>& offsets) {
+void add_carried(Page& page, Panel& panel, bool above, const CarriedWaves& carried, const NamedHead& head) {
+  std::vector<std::vector<double>> curves;
+  double unit = 0;  // the largest sum, up or down, of the model as it is: other heads' scores have other sizes
+  for (std::size_t c = 0; c < carried.conditions.size(); ++c) curves.push_back(carried.curve(above, c, head.place));
+  for (const double value : curves.empty() || above ? std::vector<double>{} : curves.front())
+    if (std::isfinite(value)) unit = std::max(unit, std::abs(value));
   std::vector<double> all;
-  for (const auto& curve : carried.curves) all.insert(all.end(), curve.begin(), curve.end());
+  for (auto& curve : curves) {
+    for (double& value : curve) value /= unit > 0 ? unit : 1;
+    all.insert(all.end(), curve.begin(), curve.end());
+  }
   const ValueRange range = range_with_zero(all);
-  panel.x_axis({offsets.front() - 0.5, offsets.back() + 0.5}, {.step = 10});
+  panel.part(above ? 0.55 : 0, above ? 1 : 0.45);
+  panel.x_axis({carried.offsets.front() - 0.5, carried.offsets.back() + 0.5}, {.step = 10});
   panel.y_axis(range, {.step = tic_step(range.high - range.low)});
   panel.vertical(0, {ink::zero_line, 0.8});
-  for (std::size_t c = 0; c < conditions.size(); ++c) {
-    DataTable table({"head", "condition", "quantity", "offset", "value"});
-    for (std::size_t t = 0; t < offsets.size(); ++t)
-      table.add_row({carried.head, conditions[c], carried.quantity, offsets[t], carried.curves[c][t]});
-    panel.curve(page.numbers(table), "4:5", condition_line(c));
-  }
-}
-
-/// A column per head of two rows each, and where one page does not hold so many columns the others below.
-PanelGrid carried_grid(std::size_t heads, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
-  PanelGrid grid{
-      .columns = heads, .panel = {2.0, 1.5}, .gap = {.x = 0.5}, .margin = {.left = 0.7, .right = 0.16, .top = 0.6}};
-  grid = fitted(with_legend_above(grid, legend, style), heads, 1.7, style);
-  grid.gap.y = grid.rows > 1 ? 0.62 : 0.3;
-  grid.rows *= 2;
-  return grid;
+  if (panel.is_leftmost()) panel.title_left(above ? "mean attention weight" : "score sum ÷ its peak as it is", 0.5);
+  for (std::size_t c = 0; c < curves.size(); ++c)
+    panel.curve(page.numbers(table_of({{"head", head.name},
+                                       {"condition", carried.conditions[c]},
+                                       {"quantity", above ? "mean_weight" : "weighted_share"},
+                                       {"offset", carried.offsets},
+                                       {"value", curves[c]}})),
+                "4:5", condition_line(c));
 }
 
 GnuplotFigure draw_carried_waves(const Result& result, const FigureOptions& options) {
-  const auto& weights = doubles_of(result, carried_weight_name, {"condition", "carried_head", "carried_offset"});
-  const auto& sums = doubles_of(result, carried_sum_name, {"condition", "carried_head", "carried_offset"});
   const Field& field = result.at(carried_weight_name);
-  const auto offsets = coordinates(field, "carried_offset");
-  const auto& conditions = labels_of(field, "condition");
-  const auto heads = rewritten_heads(field, "carried_head");
-  std::vector<LegendEntry> legend;
-  for (std::size_t c = 0; c < conditions.size(); ++c)
-    legend.push_back({condition_title(conditions[c]), condition_line(c)});
-  const PanelGrid grid = carried_grid(heads.size(), legend, options.style);
-  Page page(grid, options.style);
-  page.legend(legend);
-  for (std::size_t h = 0; h < heads.size(); ++h)
-    for (const bool above : {true, false}) {
-      Panel& panel = page.panel(2 * grid.row_of(h) + (above ? 0 : 1), grid.column_of(h));
-      if (above) panel.above(heads[h], Anchor::left, {.points = 8, .bold = true, .up = 0.5});
-      if (!above) panel.title_below("offset t = key − query (tokens)");
-      if (grid.column_of(h) == 0)
-        panel.title_left(above ? "mean attention weight" : "score sum ÷ its peak as it is", 0.5);
-      Carried carried{heads[h], above ? "mean_weight" : "weighted_share", {}};
-      double unit = 0;  // the largest sum, up or down, of the model as it is: other heads' scores have other sizes
-      for (std::size_t c = 0; c < conditions.size(); ++c) {
-        const auto curve = slice_of(above ? weights : sums, c * heads.size() + h, offsets.size());
-        carried.curves.emplace_back(curve.begin(), curve.end());
-        for (const double value : curve)
-          if (c == 0 && !above && std::isfinite(value)) unit = std::max(unit, std::abs(value));
-        for (double& value : carried.curves.back()) value /= unit > 0 ? unit : 1;
-      }
-      add_carried(page, panel, carried, conditions, offsets);
-    }
-  return page.figure();
+  const CarriedWaves carried{doubles_of(result, carried_weight_name, {"condition", "carried_head", "offset"}),
+                             doubles_of(result, carried_sum_name, {"condition", "carried_head", "offset"}),
+                             coordinates(field, "offset"), labels_of(field, "condition"),
+                             labels_of(field, "carried_head").size()};
+  PanelFlow flow{.grid = {.panel = {2.0, 3.3}, .gap = {0.5, 0.7}, .margin = {.left = 0.7, .right = 0.16, .top = 0.6}},
+                 .in_row = carried.heads,
+                 .least = 1.7,
+                 .below = "offset t = key − query (tokens)"};
+  for (std::size_t c = 0; c < carried.conditions.size(); ++c)
+    flow.legend.push_back({condition_title(carried.conditions[c]), condition_line(c)});
+  const auto heads = named_heads(field, "carried_head", options);
+  const std::size_t shown = panels_that_fit(flow, heads.size(), options.style);
+  if (shown < heads.size()) flow.cut = fmt::format("the first {} of {} heads", shown, heads.size());
+  return drawn_panels(flow, shown, options.style, [&](Page& page, Panel& panel, std::size_t k) {
+    panel.above(heads[k].name, Anchor::left, {.points = 8, .bold = true, .up = 0.5});
+    add_carried(page, panel, true, carried, heads[k]);
+    add_carried(page, page.panel(k), false, carried, heads[k]);
+  });
 }
 
 double whole_step(double range) {
@@ -112,7 +133,7 @@ GnuplotFigure draw_re_aiming(const Result& result, const FigureOptions& options)
   const auto& slopes = doubles_of(result, "re_aiming/slope", {"re_aimed_head"});
   const Field& field = result.at(re_aimed_offset_name);
   const auto shifts = whole_coordinates(field, "shift");
-  const std::vector<std::string> heads = rewritten_heads(field, "re_aimed_head");
+  const auto heads = named_heads(field, "re_aimed_head", options);
   const auto zero = static_cast<std::size_t>(std::ranges::find(shifts, Index{0}) - shifts.begin());
   if (zero == shifts.size())
     throw ShapeError(fmt::format("{}: expected a shift of 0 among the others", re_aimed_offset_name));
@@ -124,9 +145,10 @@ GnuplotFigure draw_re_aiming(const Result& result, const FigureOptions& options)
     // Heads that move alike would cover each other: each stands a little aside.
     const double aside = 0.05 * (static_cast<double>(h) - 0.5 * static_cast<double>(heads.size() - 1));
     for (std::size_t s = 0; s < shifts.size(); ++s) {
-      const double offset = offsets[h * shifts.size() + s], moved = offset - offsets[h * shifts.size() + zero];
+      const std::size_t row = heads[h].place * shifts.size();
+      const double offset = offsets[row + s], moved = offset - offsets[row + zero];
       if (std::isfinite(moved)) furthest = std::max(furthest, std::abs(moved));
-      tables.back().add_row({heads[h], shifts[s], offset, moved, static_cast<double>(shifts[s]) + aside});
+      tables.back().add_row({heads[h].name, shifts[s], offset, moved, static_cast<double>(shifts[s]) + aside});
     }
   }
 
@@ -142,34 +164,42 @@ GnuplotFigure draw_re_aiming(const Result& result, const FigureOptions& options)
   panel.y_axis({-furthest - 0.6, furthest + 0.6}, {.step = whole_step(2 * furthest)});
   panel.legend_beside("head: slope");
   panel.falling_diagonal({ink::reference, 1.2, "2"}, "position alone");
-  for (std::size_t h = 0; h < heads.size(); ++h)
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    const double slope = slopes[heads[h].place];
     panel.curve(
         page.numbers(tables[h]), "5:4", categorical_line(static_cast<Index>(h), 1.8, 0.5),
-        fmt::format("{}: {}", heads[h], std::isfinite(slopes[h]) ? fmt::format("{:.2f}", slopes[h]) : "no offset"));
+        fmt::format("{}: {}", heads[h].name, std::isfinite(slope) ? fmt::format("{:.2f}", slope) : "no offset"));
+  }
   return page.figure();
 }
 
 }  // namespace
 
 FigureKind carried_waves_figure() {
-  return {"carried_waves",
-          {carried_weight_name, carried_sum_name},
-          {},
+  return {
+      .name = "carried_waves",
+      .fields = {carried_weight_name, carried_sum_name},
+      .caption =
           "What carries the offsets of single heads. Above: mean attention weight at each offset t = key position "
           "minus query position. Below: scores before mask and softmax, without row means, summed along each diagonal "
           "and divided by the head's largest sum, up or down, of the model as it is. Lines are runs of the model as it "
           "is, with every word the same, with every position the same, and with the words in another order.",
-          draw_carried_waves};
+      .drawing = draw_carried_waves,
+      .silent = no_carried_head,
+      .single_heads = true};
 }
 
 FigureKind re_aiming_figure() {
-  return {"re_aiming",
-          {re_aimed_offset_name, "re_aiming/slope"},
-          {},
+  return {
+      .name = "re_aiming",
+      .fields = {re_aimed_offset_name, "re_aiming/slope"},
+      .caption =
           "How far attention moves when a head's keys are re-aimed by u tokens in the running model: measured offset "
           "less that of the model as it is. A head that reads position alone moves by -u, the dashed line. Heads stand "
           "a little beside each other; a point is missing if no offset can be told from chance.",
-          draw_re_aiming};
+      .drawing = draw_re_aiming,
+      .silent = no_re_aimed_head,
+      .single_heads = true};
 }
 
 }  // namespace headwave

@@ -1,11 +1,12 @@
 #include "figures.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/bytes/append.h"
+#include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
 #include "../../core/fields/field_reader.h"
@@ -19,12 +20,32 @@ namespace headwave {
 
 namespace {
 
-/// Whether a result holds all that a figure shows. What a model cannot have at all is a single value that is undefined.
-bool is_drawable(const FigureKind& kind, const Result& result) {
-  return std::ranges::all_of(kind.fields, [&](const std::string& name) {
-    const Field* field = result.find(name);
-    return field != nullptr && !(field->axes.empty() && field->attributes.contains("undefined"));
-  });
+bool has_fields(const FigureKind& kind, const Result& result) {
+  return std::ranges::all_of(kind.fields, [&](const auto& name) { return result.find(name) != nullptr; });
+}
+
+/// What a model cannot have at all is a single value that is undefined, with the reason beside it.
+std::string why_undefined(const FigureKind& kind, const Result& result) {
+  for (const std::string& name : kind.fields)
+    if (const Field& field = result.at(name); field.axes.empty() && field.attributes.contains("undefined")) {
+      const std::string why = attribute_text(field.attributes, "undefined");
+      return why.empty() ? name + " is undefined" : shortened(visible_text(why), 80);
+    }
+  return "";
+}
+
+bool is_any_finite(const Field& field) {
+  const auto* numbers = std::get_if<std::vector<double>>(&field.values);
+  return numbers == nullptr || std::ranges::any_of(*numbers, [](double number) { return std::isfinite(number); });
+}
+
+/// Why a figure is not drawn unless it is asked for by name; empty: it is drawn.
+std::string why_undrawn(const FigureKind& kind, const Result& result, const FigureOptions& options) {
+  if (const std::string why = why_undefined(kind, result); !why.empty()) return why;
+  if (kind.follows_waves && leaves_out_position_term(kind, result))
+    return "a position term acts after queries and keys, whose waves would show noise";
+  if (!is_any_finite(result.at(kind.fields.front()))) return "no number is defined";
+  return kind.silent == nullptr ? "" : kind.silent(result, options);
 }
 
 std::string names_of(const std::vector<const FigureKind*>& kinds) {
@@ -33,8 +54,18 @@ std::string names_of(const std::vector<const FigureKind*>& kinds) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Whether a name asks for a figure: its own name, or that of a group of Fields whose figures are called otherwise.
+bool asks_for(const std::string& name, const FigureKind& kind) {
+  if (std::ranges::find(figure_kinds(), name, &FigureKind::name) != figure_kinds().end()) return name == kind.name;
+  return std::ranges::any_of(kind.fields, [&](const std::string& field) { return field.starts_with(name + "/"); });
+}
+
+bool asks_for(const std::vector<std::string>& names, const FigureKind& kind) {
+  return std::ranges::any_of(names, [&](const std::string& name) { return asks_for(name, kind); });
+}
+
 void require_kind(const std::string& name, const std::vector<const FigureKind*>& drawable) {
-  if (std::ranges::find(drawable, name, &FigureKind::name) != drawable.end()) return;
+  if (std::ranges::any_of(drawable, [&](const FigureKind* kind) { return asks_for(name, *kind); })) return;
   std::vector<std::string> known;
   for (const FigureKind& kind : figure_kinds()) {
     if (kind.name == name)
@@ -47,22 +78,24 @@ void require_kind(const std::string& name, const std::vector<const FigureKind*>&
                                 meant.empty() ? "; this result can be drawn as " + names_of(drawable) : meant));
 }
 
+void require_single_heads(const FigureKind& kind, const FigureOptions& options) {
+  if (!options.heads.empty() && !kind.single_heads)
+    throw FormatError(
+        fmt::format("the figure {} shows all heads at once, found heads {}", kind.name, fmt::join(options.heads, ", ")),
+        {omit("heads")});
+}
+
 }  // namespace
 
 const std::vector<FigureKind>& figure_kinds() {
-  static const std::vector<FigureKind> kinds{
-      attention_map_figure(),       offset_profile_figure(),       word_profile_figure(),    position_kernel_figure(),
-      cluster_centroids_figure(),   cluster_shares_figure(),       cluster_sweep_figure(),   position_spectrum_figure(),
-      position_components_figure(), position_correlation_figure(), redefined_figure(),       wave_spectra_figure(),
-      cross_covariance_figure(),    phase_spectrum_figure(),       delay_spectrum_figure(),  offset_agreement_figure(),
-      account_profile_figure(),     head_account_figure(),         offset_by_query_figure(), rotary_wave_figure(),
-      rotary_use_figure(),          position_split_figure(),       head_types_figure(),      carried_waves_figure(),
-      re_aiming_figure(),           comparison_figure(),           grid_offset_figure(),     checkpoint_counts_figure(),
-      checkpoint_heads_figure(),    score_sources_figure(),        source_table_figure()};
+#define HEADWAVE_LIST_FIGURE(name) name##_figure(),
+  static const std::vector<FigureKind> kinds{HEADWAVE_FIGURES(HEADWAVE_LIST_FIGURE)};
+#undef HEADWAVE_LIST_FIGURE
   return kinds;
 }
 
 GnuplotFigure FigureKind::draw(const Result& result, const FigureOptions& options) const {
+  require_single_heads(*this, options);
   const auto group = [](const std::string& field) { return field.substr(0, field.find('/')); };
   std::vector<std::string> together = fields;
   for (const std::string& extra : extras)  // those of other analyses may be of other heads
@@ -78,30 +111,56 @@ std::vector<std::string> formats_together(const std::filesystem::path& stem, std
   return asked;
 }
 
-std::vector<const FigureKind*> kinds_of(const Result& result, const std::vector<std::string>& only) {
+std::vector<const FigureKind*> kinds_of(const Result& result, const FigureOptions& options) {
   std::vector<const FigureKind*> kinds;
   for (const FigureKind& kind : figure_kinds())
-    if (is_drawable(kind, result)) kinds.push_back(&kind);
-  for (const std::string& name : only) require_kind(name, kinds);
+    if (has_fields(kind, result) && why_undefined(kind, result).empty()) kinds.push_back(&kind);
+  for (const std::string& name : options.only) require_kind(name, kinds);
   std::erase_if(kinds, [&](const FigureKind* kind) {
-    return only.empty() ? kind->follows_waves && leaves_out_position_term(*kind, result)
-                        : std::ranges::find(only, kind->name) == only.end();
+    return options.only.empty() ? !why_undrawn(*kind, result, options).empty() : !asks_for(options.only, *kind);
   });
   return kinds;
+}
+
+std::vector<UndrawnFigure> undrawn_figures(const Result& result, const FigureOptions& options) {
+  std::vector<UndrawnFigure> undrawn;
+  for (const FigureKind& kind : figure_kinds())
+    if (options.only.empty() && has_fields(kind, result))
+      if (const std::string why = why_undrawn(kind, result, options); !why.empty()) undrawn.push_back({kind.name, why});
+  return undrawn;
+}
+
+std::vector<std::string> undrawn_lines(const std::vector<UndrawnFigure>& undrawn) {
+  std::vector<std::string> reasons, lines;
+  for (const UndrawnFigure& figure : undrawn) {
+    const auto place = static_cast<std::size_t>(std::ranges::find(reasons, figure.why) - reasons.begin());
+    if (place == reasons.size()) {
+      reasons.push_back(figure.why);
+      lines.push_back(figure.why + ": " + figure.name);
+    } else {
+      lines[place] += ", " + figure.name;
+    }
+  }
+  return lines;
 }
 
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
                                                 const FigureOptions& options, const FigureCallback& begins) {
   require_heads(result, options.heads);
-  const std::vector<const FigureKind*> kinds = kinds_of(result, options.only);
+  const std::vector<const FigureKind*> kinds = kinds_of(result, options);
+  if (!options.only.empty())
+    for (const FigureKind* kind : kinds) require_single_heads(*kind, options);
+  FigureOptions all_heads = options;
+  all_heads.heads.clear();
   std::vector<std::filesystem::path> written;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const FigureKind& kind = *kinds[i];
+    const FigureOptions& those = kind.single_heads ? options : all_heads;
     if (begins) begins(kind.name, i + 1, kinds.size());
     std::vector<DrawnFile> files =
-        kind.draw(result, options)
+        kind.draw(result, those)
             .drawn(kind.name, formats_together(folder / kind.name, options.formats), options.keep_data);
-    if (options.keep_data) append(files, caption_files(kind.name, caption_of(kind, result, options)));
+    if (options.keep_data) append(files, caption_files(kind.name, caption_of(kind, result, those)));
     append(written, write_drawn(folder, kind.name, files, run_mark(result.provenance)));
   }
   return written;

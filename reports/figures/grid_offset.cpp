@@ -102,20 +102,16 @@ DataTable dot_table(double right, double down) {
   return table;
 }
 
-/// Panel p of a head, which is panel k of the figure.
-Panel& add_patches(Page& page, std::size_t k, std::size_t panels, std::size_t p, const HeadName& name,
-                   const PatchCells& cells, const GridMaps& maps) {
-  const PanelGrid& grid = page.grid();
-  Panel& panel = page.panel(k);
+/// Panel p of a head.
+void add_patches(Page& page, Panel& panel, std::size_t p, const HeadName& name, const PatchCells& cells) {
   const auto across = static_cast<double>(cells.columns), down = static_cast<double>(cells.rows);
   const double left = cells.first_column, top = cells.first_row;
   panel.tic_length(0.3);
   panel.x_axis({left - 0.5, left + across - 0.5}, {.step = std::max(1.0, tic_step(across)), .points = 6, .away = -0.3});
   panel.y_axis({top + down - 0.5, top - 0.5}, {.step = std::max(1.0, tic_step(down)), .points = 6});
   panel.note(fmt::format("{} {}", head_name(name.layer, name.head), cells.title), panel.over(0, 0.1), {.points = 7});
-  if (grid.is_lowest(k, panels) || (k + grid.columns) % maps.panels() != p)
-    panel.title_below(p == 0 ? "patches right" : "column", 0.3);
-  if (p == 0 || p == 1 || grid.column_of(k) == 0) panel.title_left(p == 0 ? "patches down" : "row", 0.3);
+  panel.title_below(p == 0 ? "patches right" : "column", 0.3);
+  if (p < 2 || panel.is_leftmost()) panel.title_left(p == 0 ? "patches down" : "row", 0.3);
   const double largest = cells.largest();
   panel.color_range({0, largest});
   panel.color_bar(amount_bar(largest, "", 0.05));
@@ -130,49 +126,49 @@ Panel& add_patches(Page& page, std::size_t k, std::size_t panels, std::size_t p,
   panel.heat_map(page.data(pixels({cells.columns, cells.rows, [&](auto c, auto r) { return cells.amount(r, c); },
                                    [&](double c) { return c + left; }, [&](double r) { return r + top; }},
                                   block, block)));
-  return panel;
 }
 
 /// Panels follow each other head by head, all of one in a row if there is room.
 GnuplotFigure draw_grid_offset(const Result& result, const FigureOptions& options) {
   const GridMaps maps = grid_maps_of(result);
-  const std::vector<ChosenHead> heads = chosen_heads(result, lags_name, options);
-  const std::size_t panels = heads.size() * maps.panels();
-  PanelGrid grid{.panel = {.width = 1.45},
-                 .gap = {0.8, 0.62},
-                 .margin = {.left = 0.55, .right = 0.62, .top = 0.3, .bottom = 0.45}};
-  grid = fitted(flowing(grid, panels, maps.panels()), panels, 0.9, options.style);
-  grid.panel.height =
-      std::clamp(grid.panel.width / static_cast<double>(maps.columns) * static_cast<double>(maps.rows), 0.25, 4.0);
-  Page page(grid, options.style);
-  std::size_t k = 0;
-  for (const ChosenHead& head : heads) {
-    const std::vector<PatchCells> all = patch_cells(maps, head.row);
-    for (std::size_t p = 0; p < all.size(); ++p, ++k) {
-      Panel& panel = add_patches(page, k, panels, p, head.name, all[p], maps);
-      if (p > 0) continue;
-      panel.dots(page.data(dot_table(0, 0)), "1:2:3", {ink::guide, 1, Shape::disc});
-      const double down = maps.down[head.row], right = maps.right[head.row];
-      if (std::isfinite(down) && std::isfinite(right))
-        panel.dots(page.data(dot_table(right, down)), "1:2:3", {ink::mark, 1, Shape::ring}, 2);
-    }
-  }
-  return page.figure();
+  PanelFlow flow{.grid = {.panel = {.width = 1.45},
+                          .gap = {0.8, 0.72},
+                          .margin = {.left = 0.55, .right = 0.62, .top = 0.3, .bottom = 0.45}},
+                 .in_row = maps.panels(),
+                 .least = 0.7,
+                 .each = maps.panels()};
+  const double flatness = static_cast<double>(maps.rows) / static_cast<double>(maps.columns);
+  const double width = grid_of(flow, maps.panels(), options.style).panel.width;
+  flow.grid.panel.height = std::clamp(width * flatness, 0.25, 4.0);
+  const std::vector<ChosenHead> heads = heads_on_page(result, lags_name, options, flow);
+  return drawn_panels(flow, heads.size() * flow.each, options.style, [&](Page& page, Panel& panel, std::size_t k) {
+    const std::size_t p = k % flow.each;
+    const ChosenHead& head = heads[k / flow.each];
+    add_patches(page, panel, p, head.name, patch_cells(maps, head.row)[p]);
+    if (p > 0) return;
+    panel.dots(page.data(dot_table(0, 0)), "1:2:3", {ink::guide, 1, Shape::disc});
+    const double down = maps.down[head.row], right = maps.right[head.row];
+    if (std::isfinite(down) && std::isfinite(right))
+      panel.dots(page.data(dot_table(right, down)), "1:2:3", {ink::mark, 1, Shape::ring}, 2);
+  });
 }
 
 }  // namespace
 
 FigureKind grid_offset_figure() {
-  return {"grid_offset",
-          {lags_name, received_name, patch_map_name, down_name, right_name},
-          clearness_fields(),
+  return {
+      .name = "grid_offset",
+      .fields = {lags_name, received_name, patch_map_name, down_name, right_name},
+      .extras = clearness_fields(),
+      .caption =
           "Attention of single heads over the patches of images. By offset: mean weight of a patch on the patch so "
           "many rows down and columns right of it, over the pairs that there are; the dot marks the patch itself, the "
           "ring the measured offset if there is one. Received: mean weight that the patch at a place gets from all "
           "patches, over all images. From token 0 ([CLS]) and others before the patches, from the middle: weights of "
           "that token, and of the patch in the middle, over the patches of one image. Rows count from the top. Each "
           "panel has its own colour scale from 0 to its largest weight.",
-          draw_grid_offset};
+      .drawing = draw_grid_offset,
+      .single_heads = true};
 }
 
 }  // namespace headwave

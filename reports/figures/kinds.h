@@ -2,69 +2,44 @@
 
 #include "figure_kind.h"
 
+// Every sort of figure, in the order of the paper's argument: one line each. NAME is defined as NAME_figure() in the
+// file of figures of its idea.
+// clang-format off
+#define HEADWAVE_FIGURES(figure) \
+  figure(attention_map) \
+  figure(offset_profile) \
+  figure(word_profile) \
+  figure(position_kernel) \
+  figure(cluster_centroids) \
+  figure(cluster_shares) \
+  figure(cluster_sweep) \
+  figure(position_spectrum) \
+  figure(position_components) \
+  figure(position_correlation) \
+  figure(redefined) \
+  figure(wave_spectra) \
+  figure(cross_covariance) \
+  figure(phase_spectrum) \
+  figure(offset_agreement) \
+  figure(account_profile) \
+  figure(head_account) \
+  figure(rotary_wave) \
+  figure(rotary_use) \
+  figure(position_split) \
+  figure(head_types) \
+  figure(carried_waves) \
+  figure(re_aiming) \
+  figure(comparison) \
+  figure(grid_offset) \
+  figure(checkpoint_counts) \
+  figure(checkpoint_heads) \
+  figure(score_sources)
+// clang-format on
+
 namespace headwave {
 
-/// Every sort of figure, each defined in the file named above it.
-
-// attention_map.cpp
-FigureKind attention_map_figure();
-
-// profiles.cpp: every head over offsets
-FigureKind offset_profile_figure();
-FigureKind word_profile_figure();
-FigureKind position_kernel_figure();
-
-// clusters.cpp
-FigureKind cluster_centroids_figure();
-FigureKind cluster_shares_figure();
-FigureKind cluster_sweep_figure();
-
-// positions.cpp: the position table, and what is left of it in hidden states
-FigureKind position_spectrum_figure();
-FigureKind position_components_figure();
-FigureKind position_correlation_figure();
-FigureKind position_split_figure();
-
-// waves.cpp: redefined queries and keys
-FigureKind redefined_figure();
-FigureKind wave_spectra_figure();
-FigureKind cross_covariance_figure();
-
-// phases.cpp
-FigureKind phase_spectrum_figure();
-FigureKind delay_spectrum_figure();
-
-// agreement.cpp
-FigureKind offset_agreement_figure();
-
-// account.cpp: why heads look where they look
-FigureKind account_profile_figure();
-FigureKind head_account_figure();
-FigureKind head_types_figure();
-
-// offset_by_query.cpp
-FigureKind offset_by_query_figure();
-
-// rotary.cpp
-FigureKind rotary_wave_figure();
-FigureKind rotary_use_figure();
-
-// experiments.cpp: runs with something changed
-FigureKind carried_waves_figure();
-FigureKind re_aiming_figure();
-
-// comparison.cpp
-FigureKind comparison_figure();
-
-// grid_offset.cpp: images
-FigureKind grid_offset_figure();
-
-// checkpoints.cpp
-FigureKind checkpoint_counts_figure();
-FigureKind checkpoint_heads_figure();
-
-// score_sources.cpp
-FigureKind score_sources_figure();
-FigureKind source_table_figure();
+#define HEADWAVE_DECLARE_FIGURE(name) FigureKind name##_figure();
+HEADWAVE_FIGURES(HEADWAVE_DECLARE_FIGURE)
+#undef HEADWAVE_DECLARE_FIGURE
 
 }  // namespace headwave

@@ -54,7 +54,7 @@ DataTable offset_line(const ValueRange& range, double offset) {
   return table;
 }
 
-void add_pairs(Page& page, std::size_t k, std::size_t panels, const RotaryPairs& pairs, const ChosenHead& head) {
+void add_pairs(Page& page, Panel& panel, const RotaryPairs& pairs, const ChosenHead& head) {
   const std::size_t count = pairs.frequencies.size();
   const ValueRange range = frequency_range(pairs);
   const double estimate = pairs.estimate[head.row];
@@ -73,12 +73,9 @@ void add_pairs(Page& page, std::size_t k, std::size_t panels, const RotaryPairs&
       dots.add_row({f, phase, 0.15 + 1.1 * std::sqrt(modulus / largest)});
   }
   page.keep(kept);
-  const bool leftmost = page.grid().column_of(k) == 0;
-  Panel& panel = page.panel(k);
-  panel.x_axis(range, {.numbers = page.grid().is_lowest(k, panels) ? Numbers::plain : Numbers::none});
+  panel.common_x_axis(range);
   panel.x_logarithmic();
-  panel.y_axis({-pi, pi},
-               {.named = {{-pi, leftmost ? "−π" : ""}, {0, leftmost ? "0" : ""}, {pi, leftmost ? "π" : ""}}});
+  panel.common_y_axis({-pi, pi}, {.named = {{-pi, "−π"}, {0, "0"}, {pi, "π"}}});
   panel.above(head.text(), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
   panel.level(0, {ink::zero_line, 0.7});
   for (const double offset : {-1.0, -2.0, -4.0, -8.0})
@@ -95,16 +92,14 @@ GnuplotFigure draw_rotary_wave(const Result& result, const FigureOptions& option
                           doubles_of(result, real_name, {"layer", "head", "pair"}),
                           doubles_of(result, imaginary_name, {"layer", "head", "pair"}),
                           doubles_of(result, estimate_name, {"layer", "head"})};
-  const auto heads = chosen_heads(result, estimate_name, options, most_rotary_heads);
-  const std::size_t n = heads.size();
-  const PanelGrid grid{.panel = {n == 1 ? 3.4 : 2.1, 1.6},
-                       .gap = {0.26, 0.44},
-                       .margin = {.left = 0.66, .right = 0.14, .top = 0.3, .bottom = 0.5}};
-  Page page(fitted(flowing(grid, n, 3), n, 1.6, options.style), options.style);
-  for (std::size_t k = 0; k < n; ++k) add_pairs(page, k, n, pairs, heads[k]);
-  page.title_below("frequency θ (radians per token)");
-  page.title_left("phase of the pair (radians)");
-  return page.figure();
+  PanelFlow flow{.grid = {.panel = {options.heads.size() == 1 ? 3.4 : 2.1, 1.6},
+                          .gap = {0.26, 0.44},
+                          .margin = {.left = 0.66, .right = 0.14, .top = 0.3, .bottom = 0.5}},
+                 .below = "frequency θ (radians per token)",
+                 .left = "phase of the pair (radians)"};
+  const auto heads = heads_on_page(result, estimate_name, options, flow, most_rotary_heads);
+  return drawn_panels(flow, heads.size(), options.style,
+                      [&](Page& page, Panel& panel, std::size_t k) { add_pairs(page, panel, pairs, heads[k]); });
 }
 
 GnuplotFigure draw_rotary_use(const Result& result, const FigureOptions& options) {
@@ -145,24 +140,28 @@ GnuplotFigure draw_rotary_use(const Result& result, const FigureOptions& options
 }  // namespace
 
 FigureKind rotary_wave_figure() {
-  return {"rotary_wave",
-          {pair_frequency_name, real_name, imaginary_name, estimate_name},
-          clearness_fields(),
+  return {
+      .name = "rotary_wave",
+      .fields = {estimate_name, real_name, imaginary_name, pair_frequency_name},
+      .extras = clearness_fields(),
+      .caption =
           "Where the wave that rotary positions have built in points single heads. Each dot is a pair of channels: its "
           "phase between mean query and mean key against the frequency at which it turns, larger the more it "
           "contributes. Pairs that ask for one offset lie on its line; the strong line is that of the offset t where "
           "the position kernel is largest, pale ones stand for −1, −2, −4 and −8.",
-          draw_rotary_wave};
+      .drawing = draw_rotary_wave,
+      .single_heads = true};
 }
 
 FigureKind rotary_use_figure() {
-  return {"rotary_use",
-          {use_name, pair_frequency_name},
-          {},
+  return {
+      .name = "rotary_use",
+      .fields = {use_name, pair_frequency_name},
+      .caption =
           "Which rotary frequencies the heads of every layer use: mean modulus of a pair's queries times that of its "
           "keys, whichever way they point, summed over the layer's heads, as a share of the layer's sum. Fast pairs on "
           "the left.",
-          draw_rotary_use};
+      .drawing = draw_rotary_use};
 }
 
 }  // namespace headwave

@@ -35,7 +35,7 @@ double at(const std::vector<double>& values, std::size_t i) {
   return i < values.size() ? values[i] : std::nan("");
 }
 
-DataTable table_of(const LabelledSpectrum& spectrum) {
+DataTable spectrum_numbers(const LabelledSpectrum& spectrum) {
   DataTable table({"label", "frequency", "period", "mean", "lower_quartile", "upper_quartile", "word_mean",
                    "word_lower_quartile", "word_upper_quartile"});
   for (std::size_t i = 0; i < spectrum.frequency.size(); ++i) {
@@ -86,20 +86,25 @@ std::vector<Tic> period_tics(double length, double highest, double width) {
   return tics;
 }
 
-PanelGrid spectrum_grid(std::size_t panels, bool named, const FigureStyle& style) {
-  const PanelGrid grid{.panel = {panels == 1 ? 4.4 : 2.9, panels == 1 ? 2.3 : 1.7},
-                       .gap = {0.75, named ? 1.46 : 1.3},
-                       .margin = {.left = 0.66, .right = 0.16, .top = named ? 0.88 : 0.7}};
-  return fitted(flowing(grid, panels, panels == 1 ? 1 : 2), panels, 2.2, style);
+/// Two panels a row; where all would not fit on a page they are flatter.
+PanelFlow spectrum_flow(std::size_t panels, bool named, const FigureStyle& style) {
+  PanelFlow flow{.grid = {.panel = {panels == 1 ? 4.4 : 2.9, panels == 1 ? 2.3 : 1.7},
+                          .gap = {0.75, named ? 1.46 : 1.3},
+                          .margin = {.left = 0.66, .right = 0.16, .top = named ? 0.88 : 0.7}},
+                 .in_row = 2,
+                 .least = 2.2};
+  const PanelGrid grid = grid_of(flow, panels, style);
+  const double over = (grid.height() - layout_height(style)) / static_cast<double>(grid.rows);
+  if (over > 0) flow.grid.panel.height = std::max(0.8, flow.grid.panel.height - over);
+  return flow;
 }
 
-void add_panel(Page& page, const LabelledSpectrum& spectrum, std::size_t k) {
+void add_panel(Page& page, Panel& panel, const LabelledSpectrum& spectrum, std::size_t k) {
   const PanelGrid& grid = page.grid();
   const ValueRange range = range_of(spectrum);
   const double highest = spectrum.frequency.back();
   // Above the panel, from below: periods, their name, the legend, the model.
   const double top = grid.panel_bottom(grid.row_of(k)) + grid.panel.height;
-  Panel& panel = page.panel(k);
   panel.title_below(fmt::format("frequency f (cycles/T, T = {:g})", spectrum.length));
   panel.title_left("amplitude |DFT|, mean and quartiles", 0.48);
   panel.note("period T/f (tokens)", panel.over(panel.width() / 2, 0.33), {.anchor = Anchor::center});
@@ -109,7 +114,7 @@ void add_panel(Page& page, const LabelledSpectrum& spectrum, std::size_t k) {
   panel.y_logarithmic();
   panel.upper_axis(period_tics(spectrum.length, highest, grid.panel.width));
 
-  const std::string file = page.numbers(table_of(spectrum));
+  const std::string file = page.numbers(spectrum_numbers(spectrum));
   if (!spectrum.words.mean.empty())
     add_curve(panel, file, 7, range.low, {ink::chance, 1.6, "-"}, ink::reference, "words",
               !spectrum.words.lower.empty());
@@ -145,9 +150,8 @@ GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const
   for (const LabelledSpectrum& spectrum : spectra) check(spectrum);
   const bool named =
       std::any_of(spectra.begin(), spectra.end(), [](const auto& spectrum) { return !spectrum.label.empty(); });
-  Page page(spectrum_grid(spectra.size(), named, style), style);
-  for (std::size_t s = 0; s < spectra.size(); ++s) add_panel(page, spectra[s], s);
-  return page.figure();
+  return drawn_panels(spectrum_flow(spectra.size(), named, style), spectra.size(), style,
+                      [&](Page& page, Panel& panel, std::size_t s) { add_panel(page, panel, spectra[s], s); });
 }
 
 std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra) {
@@ -159,15 +163,18 @@ std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra) {
 
 FigureKind position_spectrum_figure() {
   return {
-      "position_spectrum",
-      {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
-      {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile", "position_spectrum/word_upper_quartile"},
-      "Amplitude spectrum of the position embedding: absolute discrete Fourier transform of each column over "
-      "positions, "
-      "mean over columns and band between their quartiles. A mean above its band comes from few columns with large "
-      "amplitudes. The axis shows four decades at most. Words, where shown, are the embeddings of a text's tokens in "
-      "the same transform. Frequency 0 is left out.",
-      draw_position_spectrum};
+      .name = "position_spectrum",
+      .fields = {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
+      .extras = {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile",
+                 "position_spectrum/word_upper_quartile"},
+      .caption =
+          "Amplitude spectrum of the position embedding: absolute discrete Fourier transform of each column over "
+          "positions, mean over columns and band between their quartiles. A mean above its band comes from few columns "
+          "with large "
+          "amplitudes. The axis shows four decades at most. Words, where shown, are the embeddings of a text's tokens "
+          "in "
+          "the same transform. Frequency 0 is left out.",
+      .drawing = draw_position_spectrum};
 }
 
 }  // namespace headwave

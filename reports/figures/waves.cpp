@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ constexpr double least_shift = 1.0 / 16,
 constexpr double one_line = 3.05;   // inches that a head's name and what is said of the column take beside each other
 const Line query_line = categorical_line(0, 1.5), key_line = categorical_line(1, 1.3);
 
-/// Courses of the most periodic columns of every head.
+/// Courses of periodic columns of every head.
 struct Courses {
   std::vector<double> positions;
   std::size_t stored = 0, shown = 0;                  // per head
@@ -61,64 +61,49 @@ std::string title_of(const Result& result, std::size_t row, double component) {
   return title;
 }
 
-/// Which waves to show: first those of which the measured offset is a visible part of a period, as periodic as they come,
-/// then the others.
+/// Which waves to show: first those of which the measured offset is a visible part of a period, in the order in which
+/// they are stored, then those in which it comes nearest to that.
 std::vector<std::size_t> waves_shown(const Result& result, const Courses& courses, const ChosenHead& head) {
-  std::vector<std::size_t> order(courses.stored);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_partition(order.begin(), order.end(), [&](std::size_t wave) {
+  std::vector<double> farther;  // (waves) by how many octaves the shift is too small or too large
+  for (std::size_t wave = 0; wave < courses.stored; ++wave) {
     const double component = courses.component[head.row * courses.stored + wave];
     const double f = of_column(result, "periodic_columns/peak_frequency", head.row, component);
     const double shift = std::abs(head.measured) * f / static_cast<double>(courses.positions.size());
-    return shift >= least_shift && shift <= most_shift;
-  });
+    const double octaves = std::max(std::log2(least_shift / shift), std::log2(shift / most_shift));
+    farther.push_back(std::isfinite(octaves) ? -std::max(octaves, 0.0) : std::nan(""));
+  }
+  std::vector<std::size_t> order = descending(farther);
   order.resize(courses.shown);
   return order;
 }
 
-/// One scale that holds zero.
-void add_course_axis(Panel& panel, const std::vector<double>& values) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const double value : values)
-    if (std::isfinite(value)) {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-  const double room = 0.08 * (high - low);
-  if (low < high)
-    panel.y_axis({std::min(low - room, 0.0), std::max(high + room, 0.0)},
-                 {.step = tic_step(1.6 * (std::max(high, 0.0) - std::min(low, 0.0))), .numbers = Numbers::plain});
-  else
-    panel.y_axis({-1, 1}, {.step = 1, .numbers = Numbers::plain});
-}
-
 /// One wave of a head: its query course solid, its key course dashed.
-void add_course(Page& page, const Result& result, const Courses& courses, const ChosenHead& head, std::size_t wave,
-                std::size_t k) {
-  const std::size_t row = head.row * courses.stored + wave;
+void add_course(Page& page, Panel& panel, const Result& result, const Courses& courses, const ChosenHead& head,
+                std::size_t wave) {
+  const std::size_t row = head.row * courses.stored + wave, count = courses.positions.size();
   const double component = courses.component[row], first = courses.positions.front();
-  DataTable table({"layer", "head", "component", "position", "query", "key"});
-  std::vector<double> shown;
-  for (std::size_t i = 0; i < courses.positions.size() && courses.positions[i] < positions_shown; ++i) {
-    const std::size_t at = row * courses.positions.size() + i;
-    table.add_row(
-        {head.name.layer, head.name.head, component, courses.positions[i], courses.query[at], courses.key[at]});
-    shown.insert(shown.end(), {courses.query[at], courses.key[at]});
-  }
-  const PanelGrid& grid = page.grid();
-  const bool lowest = grid.row_of(k) + 1 == grid.rows;
-  Panel& panel = page.panel(k);
-  panel.x_axis({first - 0.5, std::max(first + 1, std::min(positions_shown, courses.positions.back() + 1)) - 0.5},
-               {.numbers = lowest ? Numbers::plain : Numbers::none});
-  add_course_axis(panel, shown);
+  const auto shown = static_cast<std::size_t>(
+      std::ranges::count_if(courses.positions, [](double position) { return position < positions_shown; }));
+  const auto query = slice_of(courses.query, row, count).first(shown);
+  const auto key = slice_of(courses.key, row, count).first(shown);
+  panel.common_x_axis(
+      {first - 0.5, std::max(first + 1, std::min(positions_shown, courses.positions.back() + 1)) - 0.5});
+  std::vector<double> both(query.begin(), query.end());
+  both.insert(both.end(), key.begin(), key.end());
+  both.push_back(0);
+  const ValueRange range = range_around(both, 0.08);
+  panel.y_axis(range, {.step = tic_step(1.4 * (range.high - range.low)), .numbers = Numbers::plain});
   panel.level(0, {ink::zero_line, 0.7});
-  if (lowest)
-    panel.title_below(fmt::format("position in the first document (T = {} tokens)", courses.positions.size()));
-  if (k == 0) page.title_left(grid.height() > 3 ? "value (units of the hidden states)" : "value (units of X)", 0.14);
+  if (panel.is_lowest()) panel.title_below(fmt::format("position in the first document (T = {} tokens)", count));
   panel.above(std::isnan(head.measured) ? head.text() : head.text() + ", offset " + signed_offset(head.measured),
-              Anchor::left, {.points = 7.5, .bold = true, .up = grid.panel.width < one_line ? 1.5 : 0.5});
+              Anchor::left, {.points = 7.5, .bold = true, .up = panel.width() < one_line ? 1.5 : 0.5});
   panel.above(title_of(result, head.row, component), Anchor::right, {.points = 7.5, .up = 0.5});
-  const std::string data = page.numbers(table);
+  const std::string data = page.numbers(table_of({{"layer", head.name.layer},
+                                                  {"head", head.name.head},
+                                                  {"component", component},
+                                                  {"position", std::span(courses.positions).first(shown)},
+                                                  {"query", query},
+                                                  {"key", key}}));
   panel.curve(data, "4:5", query_line);
   panel.curve(data, "4:6", key_line);
 }
@@ -132,25 +117,23 @@ GnuplotFigure draw_redefined(const Result& result, const FigureOptions& options)
                         doubles_of(result, redefined_name, {"layer", "head", "wave", "position"}),
                         doubles_of(result, "redefined/key", {"layer", "head", "wave", "position"}),
                         doubles_of(result, "redefined/component", {"layer", "head", "wave"})};
-  const auto heads = chosen_heads(result, redefined_name, options);
-  // A row of panels per head, of several rows where one does not hold its waves.
-  PanelGrid grid{.columns = courses.shown,
-                 .panel = {courses.shown == 1 ? 4.4 : 3.1, 0.85},
-                 .gap = {0.45, 0.34},
-                 .margin = {.left = 0.66, .right = 0.16, .top = 0.56, .bottom = 0.5}};
-  grid = fitted(grid, courses.shown, 2.4, options.style);
-  if (grid.panel.width < one_line) {
-    grid.gap.y += 0.13;
-    grid.margin.top += 0.13;
+  PanelFlow flow{.grid = {.panel = {courses.shown == 1 ? 4.4 : 3.1, 0.85},
+                          .gap = {0.45, 0.34},
+                          .margin = {.left = 0.66, .right = 0.16, .top = 0.56, .bottom = 0.5}},
+                 .in_row = courses.shown,
+                 .least = 2.4,
+                 .left = "value (units of X)",
+                 .legend = {{"query", query_line}, {"key", key_line}},
+                 .each = courses.shown};
+  if (const double page = layout_width(options.style); page > 0 && page < 2 * one_line + 1.27) {
+    flow.grid.gap.y += 0.13;  // the head's name and what is said of the column stand in two lines
+    flow.grid.margin.top += 0.13;
   }
-  grid.rows *= heads.size();
-  Page page(grid, options.style);
-  page.legend({{"query", query_line}, {"key", key_line}});
-  for (std::size_t k = 0; k < heads.size() * courses.shown; ++k) {
-    const ChosenHead& head = heads[k / courses.shown];
-    add_course(page, result, courses, head, waves_shown(result, courses, head)[k % courses.shown], k);
-  }
-  return page.figure();
+  const auto heads = heads_on_page(result, redefined_name, options, flow);
+  return drawn_panels(flow, heads.size() * flow.each, options.style, [&](Page& page, Panel& panel, std::size_t k) {
+    const ChosenHead& head = heads[k / flow.each];
+    add_course(page, panel, result, courses, head, waves_shown(result, courses, head)[k % flow.each]);
+  });
 }
 
 struct SpectrumLine {
@@ -209,52 +192,45 @@ WaveSpectra wave_spectra_of(const Result& result) {
   return spectra;
 }
 
-void add_layer(Page& page, const WaveSpectra& spectra, std::size_t layer) {
-  const PanelGrid& grid = page.grid();
-  Panel& panel = page.panel(layer);
-  panel.x_axis({0, std::max(1.0, spectra.frequencies.back())},
-               {.step = std::max(1.0, tic_step(1.6 * spectra.frequencies.back())),
-                .numbers = grid.is_lowest(layer, spectra.layers.size()) ? Numbers::plain : Numbers::none});
-  Tics tics = spectra.tics;
-  tics.numbers = grid.column_of(layer) == 0 ? Numbers::plain : Numbers::none;
-  if (grid.column_of(layer) > 0)
-    for (Tic& tic : tics.named) tic.name.clear();
-  panel.y_axis(spectra.range, tics);
+void add_layer(Page& page, Panel& panel, const WaveSpectra& spectra, std::size_t layer) {
+  panel.common_x_axis({0, std::max(1.0, spectra.frequencies.back())},
+                      {.step = std::max(1.0, tic_step(1.6 * spectra.frequencies.back()))});
+  panel.common_y_axis(spectra.range, spectra.tics);
   if (spectra.logarithmic) panel.y_logarithmic();
-  if (layer == 0) page.title_below(fmt::format("frequency f (cycles/T, T = {:g})", spectra.length), 0.13);
-  if (layer == 0) page.title_left("largest amplitude |DFT|", 0.14);
   panel.above(fmt::format("layer {}", spectra.layers[layer]), Anchor::left, {.points = 7.5, .bold = true, .up = 0.5});
-  DataTable table({"layer", "frequency", "state_shuffled", "key_shuffled", "query_shuffled", "state", "key", "query"});
-  for (std::size_t f = 0; f < spectra.frequencies.size(); ++f) {
-    if (!(spectra.frequencies[f] > 0)) continue;
-    std::vector<Cell> cells{spectra.layers[layer], spectra.frequencies[f]};
-    for (const auto* amplitudes : spectra.amplitudes)
-      cells.emplace_back((*amplitudes)[layer * spectra.frequencies.size() + f]);
-    table.add_row(std::move(cells));
-  }
-  const std::string data = page.numbers(table);
+  const std::size_t first = spectra.frequencies.front() > 0 ? 0 : 1, count = spectra.frequencies.size();
+  std::vector<Column> columns{{"layer", spectra.layers[layer]},
+                              {"frequency", std::span(spectra.frequencies).subspan(first)}};
+  for (std::size_t c = 0; c < spectrum_lines.size(); ++c)
+    columns.emplace_back(spectrum_lines[c].field + std::string_view("wave_spectra/").size(),
+                         slice_of(*spectra.amplitudes[c], layer, count).subspan(first));
+  const std::string data = page.numbers(table_of(columns));
   for (std::size_t c = 0; c < spectrum_lines.size(); ++c)
     panel.curve(data, fmt::format("2:{}", c + 3), spectrum_lines[c].line);
 }
 
 GnuplotFigure draw_wave_spectra(const Result& result, const FigureOptions& options) {
   const WaveSpectra spectra = wave_spectra_of(result);
-  std::vector<LegendEntry> legend;
-  for (std::size_t c = spectrum_lines.size(); c-- > 0;)
-    if (*spectrum_lines[c].title != '\0') legend.push_back({spectrum_lines[c].title, spectrum_lines[c].line});
-  legend.push_back({"shuffled", {ink::number, 1.2, "."}});
   const std::size_t n = spectra.layers.size(), columns = n <= 3 ? n : n == 4 ? 2 : n <= 9 ? 3 : 4;
-  const PanelGrid grid{.panel = {n == 1         ? 4.4
-                                 : columns <= 3 ? 2.3
-                                                : 1.85,
-                                 n == 1 ? 2.3 : 1.3},
-                       .gap = {0.18, 0.3},
-                       .margin = {.left = 0.66, .right = 0.16, .top = 0.52}};
-  Page page(fitted(with_legend_above(flowing(grid, n, columns), legend, options.style), n, 1.2, options.style),
-            options.style);
-  page.legend(legend);
-  for (std::size_t layer = 0; layer < n; ++layer) add_layer(page, spectra, layer);
-  return page.figure();
+  PanelFlow flow{.grid = {.panel = {n == 1         ? 4.4
+                                    : columns <= 3 ? 2.3
+                                                   : 1.85,
+                                    n == 1 ? 2.3 : 1.3},
+                          .gap = {0.18, 0.3},
+                          .margin = {.left = 0.66, .right = 0.16, .top = 0.52}},
+                 .in_row = columns,
+                 .least = 1.2,
+                 .below = fmt::format("frequency f (cycles/T, T = {:g})", spectra.length),
+                 .left = "largest amplitude |DFT|"};
+  for (std::size_t c = spectrum_lines.size(); c-- > 0;)
+    if (*spectrum_lines[c].title != '\0') flow.legend.push_back({spectrum_lines[c].title, spectrum_lines[c].line});
+  flow.legend.push_back({"shuffled", {ink::number, 1.2, "."}});
+  // Where a page does not hold all layers, layers as far apart as possible.
+  const std::size_t shown = panels_that_fit(flow, n, options.style);
+  if (shown < n) flow.cut = fmt::format("{} of {} layers: the page holds no more", shown, n);
+  return drawn_panels(flow, shown, options.style, [&](Page& page, Panel& panel, std::size_t k) {
+    add_layer(page, panel, spectra, shown > 1 ? k * (n - 1) / (shown - 1) : 0);
+  });
 }
 
 /// Correlations of the columns with the largest gains.
@@ -270,7 +246,7 @@ Line component_line(std::size_t column) {
 
 /// What both parts of a head's panel draw: the sum, and the columns of the largest gains.
 DataTable covariance_table(const WeightedSums& sums, const LoudColumns& columns, const ChosenHead& head) {
-  std::vector<std::string> names{"layer", "head", "lag", "weighted_centred", "weighted_centred_by_T"};
+  std::vector<std::string> names{"layer", "head", "offset", "weighted_centred", "weighted_centred_by_T"};
   for (std::size_t j = 0; j < columns.shown; ++j)
     names.push_back(fmt::format("correlation_{:g}", columns.components[j]));
   DataTable table(names);
@@ -286,27 +262,21 @@ DataTable covariance_table(const WeightedSums& sums, const LoudColumns& columns,
 }
 
 /// One of the two parts of a head's panel, with what they share.
-Panel& covariance_part(Page& page, std::size_t k, const ValueRange& part, const WeightedSums& sums, Numbers numbers,
-                       const char* title) {
-  const PanelGrid& grid = page.grid();
-  Panel& panel = page.panel(k);
+void add_covariance_part(Panel& panel, const ValueRange& part, const WeightedSums& sums, const char* title) {
   panel.part(part.low, part.high);
-  panel.x_axis({-sums.reach(), sums.reach()}, {.step = tic_step(1.4 * sums.reach()), .numbers = numbers});
   panel.vertical(0, {ink::zero_line, 0.7});
   panel.level(0, {ink::zero_line, 0.7});
-  const double y = grid.panel_bottom(grid.row_of(k)) + (part.low + part.high) / 2 * grid.panel.height;
-  if (grid.column_of(k) == 0) panel.note(title, grid.at(0.14, y), {.anchor = Anchor::center, .upward = true});
-  return panel;
+  panel.x_axis({-sums.reach(), sums.reach()},
+               {.step = tic_step(1.4 * sums.reach()), .numbers = part.low > 0 ? Numbers::none : Numbers::plain});
+  if (panel.is_leftmost()) panel.title_left(title, 0.52);
 }
 
 /// One head: the sum above, with its maximum's dot and number, its columns below.
-void add_covariances(Page& page, std::size_t k, const WeightedSums& sums, const LoudColumns& columns,
+void add_covariances(Page& page, Panel& above, Panel& below, const WeightedSums& sums, const LoudColumns& columns,
                      const ChosenHead& head) {
   const DataTable table = covariance_table(sums, columns, head);
   const std::string data = page.numbers(table);
-  Panel& above =
-      covariance_part(page, k, {0.46, 1}, sums, Numbers::none, sums.length > 1 ? "weighted sum ÷ T" : "weighted sum");
-  if (k == 0) page.title_below("lag t = key − query (tokens)", 0.12);
+  add_covariance_part(above, {0.46, 1}, sums, sums.length > 1 ? "weighted sum ÷ T" : "weighted sum");
   above.above(head.text(), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
   std::vector<double> plotted;
   for (const auto& cells : table.rows()) plotted.push_back(std::get<double>(cells[4]));
@@ -328,30 +298,26 @@ void add_covariances(Page& page, std::size_t k, const WeightedSums& sums, const 
   }
   above.curve(data, "3:5", {ink::text, 1.5});
 
-  Panel& below = covariance_part(page, k, {0, 0.4}, sums, Numbers::plain, "correlation");
-  // All these have the same scale.
-  below.y_axis({-1.1, 1.1}, {.step = 1, .numbers = page.grid().column_of(k) > 0 ? Numbers::none : Numbers::plain});
+  add_covariance_part(below, {0, 0.4}, sums, "correlation");
+  below.common_y_axis({-1.1, 1.1}, {.step = 1});
   for (std::size_t j = 0; j < columns.shown; ++j) below.curve(data, fmt::format("3:{}", j + 6), component_line(j));
 }
 
 GnuplotFigure draw_cross_covariance(const Result& result, const FigureOptions& options) {
   const WeightedSums sums = weighted_sums(result);
-  LoudColumns columns{doubles_of(result, correlation_name, {"layer", "head", "component", "lag"}),
+  LoudColumns columns{doubles_of(result, correlation_name, {"layer", "head", "component", "offset"}),
                       coordinates(result.at(correlation_name), "component")};
   columns.shown = std::min(columns.components.size(), most_components);
-  const auto heads = chosen_heads(result, correlation_name, options, most_covariance_heads);
-  std::vector<LegendEntry> legend;
+  PanelFlow flow{.grid = {.panel = {options.heads.size() == 1 ? 3.6 : 2.05, 1.95},
+                          .gap = {0.48, 0.46},
+                          .margin = {.left = 0.66, .right = 0.14, .top = 0.58, .bottom = 0.5}},
+                 .below = "lag t = key − query (tokens)"};
   for (std::size_t j = 0; j < columns.shown; ++j)
-    legend.push_back({fmt::format("column {:g}", columns.components[j]), component_line(j)});
-  const std::size_t n = heads.size();
-  const PanelGrid grid{.panel = {n == 1 ? 3.6 : 2.05, 1.95},
-                       .gap = {0.48, 0.46},
-                       .margin = {.left = 0.66, .right = 0.14, .top = 0.58, .bottom = 0.5}};
-  Page page(fitted(with_legend_above(flowing(grid, n, 3), legend, options.style), n, 1.6, options.style),
-            options.style);
-  page.legend(legend);
-  for (std::size_t k = 0; k < n; ++k) add_covariances(page, k, sums, columns, heads[k]);
-  return page.figure();
+    flow.legend.push_back({fmt::format("column {:g}", columns.components[j]), component_line(j)});
+  const auto heads = heads_on_page(result, correlation_name, options, flow, most_covariance_heads);
+  return drawn_panels(flow, heads.size(), options.style, [&](Page& page, Panel& panel, std::size_t k) {
+    add_covariances(page, panel, page.panel(k), sums, columns, heads[k]);
+  });
 }
 
 }  // namespace
@@ -378,9 +344,9 @@ std::size_t WeightedSums::peak(std::size_t row) const {
 }
 
 WeightedSums weighted_sums(const Result& result) {
-  const auto& values = doubles_of(result, covariance_name, {"layer", "head", "lag"});
+  const auto& values = doubles_of(result, covariance_name, {"layer", "head", "offset"});
   const Field& field = result.at(covariance_name);
-  return {field_heads(field).size(), coordinates(field, "lag"), &values,
+  return {field_heads(field).size(), coordinates(field, "offset"), &values,
           std::max(1.0, attribute_number(field.attributes, "length", 1))};
 }
 
@@ -390,12 +356,15 @@ FigureKind redefined_figure() {
           .extras = {"qk_svd/gain", "periodic_columns/peak_frequency", "measured_offset/offset"},
           .caption =
               "Redefined queries Q = X U_Q and keys K = X U_K of single heads, with U_Q S U_K^T the singular value "
-              "decomposition of W_Q W_K^T: two of the most periodic columns over the first 64 tokens of the first "
-              "document, in the units of the hidden states X, each panel on its own scale. Columns of which the head's "
-              "offset is between a sixteenth and half of a period come first: in slower ones the shift could not be "
-              "seen. Columns count from 1 by descending gain (singular value); f is the query column's peak in cycles "
+              "decomposition of W_Q W_K^T: two periodic columns over the first 64 tokens of the first document, in the "
+              "units of the hidden states X, each panel on its own scale. Shown are columns of which the head's offset "
+              "is between a sixteenth and half of a period, so that the shift can be seen, or where the head has none "
+              "the columns that come nearest to it. Columns count from 1 by descending gain (singular value); f is the "
+              "query column's peak in cycles "
               "per T tokens; offsets are the measured ones, in tokens.",
           .drawing = draw_redefined,
+          .silent = no_offsets,
+          .single_heads = true,
           .follows_waves = true};
 }
 
@@ -403,7 +372,6 @@ FigureKind wave_spectra_figure() {
   return {.name = "wave_spectra",
           .fields = {"wave_spectra/query", "wave_spectra/key", "wave_spectra/state", "wave_spectra/query_shuffled",
                      "wave_spectra/key_shuffled", "wave_spectra/state_shuffled"},
-          .extras = {},
           .caption =
               "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden "
               "states that enter the layer over their columns: absolute discrete Fourier transform over positions, not "
@@ -426,6 +394,7 @@ FigureKind cross_covariance_figure() {
               "tokens, unless it is where the lags end. Below: correlations of the columns with the largest gains, "
               "less their mean over lags. Sums have their own scales; lags up to 30 are shown.",
           .drawing = draw_cross_covariance,
+          .single_heads = true,
           .follows_waves = true};
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "../../core/bytes/append.h"
+#include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array former_figures{"weighted_profile", "score_centroids", "score_shares"};  // of versions before
+constexpr std::array former_figures{"weighted_profile", "score_centroids", "score_shares",
+                                    "delay_spectrum",   "source_table",    "offset_by_query"};  // of versions before
 constexpr std::array figure_endings{".pdf", ".svg", ".png", ".tsv", ".txt", ".tex"};
 
 /// Where a result came from; nothing if the file is not a result.

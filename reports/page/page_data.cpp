@@ -1,6 +1,7 @@
 #include "page_data.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -23,166 +25,253 @@ namespace headwave {
 
 using nlohmann::ordered_json;
 
+double rounded(double number) {
+  return std::strtod(fmt::format("{:.7g}", number).c_str(), nullptr);
+}
+
+ordered_json number_json(double number) {
+  return std::isfinite(number) ? ordered_json(rounded(number)) : ordered_json();
+}
+
+std::string remark_text(const Attribute& remark) {
+  if (const auto* text = std::get_if<std::string>(&remark)) return visible_text(*text);
+  if (const auto* number = std::get_if<double>(&remark)) return fmt::format("{}", *number);
+  if (const auto* count = std::get_if<std::int64_t>(&remark)) return fmt::format("{}", *count);
+  return fmt::format("{}", fmt::join(std::get<std::vector<double>>(remark), ", "));
+}
+
 namespace {
+
+/// The values of a Field or an Axis as a list.
+template <class Values>
+ordered_json values_json(const Values& any) {
+  ordered_json list = ordered_json::array();
+  std::visit(
+      [&](const auto& values) {
+        using Value = std::decay_t<decltype(values[0])>;
+        for (const Value& value : values)
+          if constexpr (std::is_same_v<Value, double>)
+            list.push_back(number_json(value));
+          else if constexpr (std::is_same_v<Value, std::string>)
+            list.push_back(visible_text(value));
+          else
+            list.push_back(value);
+      },
+      any);
+  return list;
+}
+
+using Places = std::vector<std::size_t>;
+
+/// The entries of a Field at some places of an axis.
+Field taken(const Field& field, std::size_t axis, const Places& places) {
+  const auto size = static_cast<std::size_t>(field.axes[axis].size());
+  const auto at_places = [&](const auto& values, std::size_t inner) {
+    std::decay_t<decltype(values)> kept;
+    for (auto first = values.begin(); first != values.end(); first += static_cast<std::ptrdiff_t>(size * inner))
+      for (const std::size_t place : places) {
+        const auto from = first + static_cast<std::ptrdiff_t>(place * inner);
+        kept.insert(kept.end(), from, from + static_cast<std::ptrdiff_t>(inner));
+      }
+    return kept;
+  };
+  std::size_t inner = 1;
+  for (std::size_t a = axis + 1; a < field.axes.size(); ++a) inner *= static_cast<std::size_t>(field.axes[a].size());
+  Field part = field;
+  std::visit([&](const auto& values) { part.axes[axis].values = at_places(values, 1); }, field.axes[axis].values);
+  std::visit([&](const auto& values) { part.values = at_places(values, inner); }, field.values);
+  return part;
+}
 
 constexpr Index most_parts = 8;
 
-/// Where in a Field the numbers of heads lie: entry (part, layer, head) at part * parts + layer * layers + head * heads.
-struct HeadPlaces {
-  const Axis* part = nullptr;  ///< null: a single number for each head
-  Index step_of_part = 0, step_of_layer = 0, step_of_head = 0;
-};
-
-std::optional<HeadPlaces> places_in(const Field& field) {
-  HeadPlaces places;
-  Index step = 1;
-  for (auto axis = field.axes.rbegin(); axis != field.axes.rend(); ++axis) {
-    if (axis->name == "layer") {
-      places.step_of_layer = step;
-    } else if (axis->name == "head") {
-      places.step_of_head = step;
-    } else if (places.part != nullptr || axis->size() > most_parts || axis->name == "document") {
+/// The axis beside layer and head; no axis: the number of axes. Nothing if the Field is not one of heads.
+std::optional<std::size_t> part_axis(const Field& field) {
+  std::size_t layer = field.axes.size(), head = layer, part = layer;
+  for (std::size_t a = 0; a < field.axes.size(); ++a) {
+    const Axis& axis = field.axes[a];
+    if (axis.name == "layer")
+      layer = a;
+    else if (axis.name == "head")
+      head = a;
+    else if (part < field.axes.size() || axis.size() > most_parts || axis.name == "document")
       return std::nullopt;
-    } else {
-      places.part = &*axis;
-      places.step_of_part = step;
-    }
-    step *= axis->size();
+    else
+      part = a;
   }
-  if (places.step_of_layer == 0 || places.step_of_head == 0) return std::nullopt;
-  return places;
+  return layer < head && head < field.axes.size() ? std::optional(part) : std::nullopt;
 }
 
-std::string part_label(const Axis& axis, Index part) {
-  return std::visit(
-      [&](const auto& values) {
-        const auto& value = values[static_cast<std::size_t>(part)];
-        if constexpr (std::is_convertible_v<decltype(value), std::string>)
-          return visible_text(value);
-        else
-          return fmt::format("{} {}", axis.name, value);
-      },
-      axis.values);
-}
-
-ordered_json entry_json(const Field& field, Index at) {
-  return std::visit(
-      [&](const auto& values) -> ordered_json {
-        using Value = std::decay_t<decltype(values[0])>;
-        const Value& value = values[static_cast<std::size_t>(at)];
-        if constexpr (std::is_same_v<Value, double>)
-          return number_json(value);
-        else if constexpr (std::is_same_v<Value, std::string>)
-          return visible_text(value);
-        else
-          return value;
-      },
-      field.values);
-}
-
-/// "flag": one of a few words; "offset": tokens, where 0 is a place like others; "number".
+/// "flag": one of a few words; "text"; "offset": tokens, where 0 is a place like others; "number".
 const char* kind_of(const Field& field) {
   if (!field.flag_meanings.empty()) return "flag";
+  if (std::holds_alternative<std::vector<std::string>>(field.values)) return "text";
   return field.unit == "token" && field.quantity().find("position") == std::string::npos ? "offset" : "number";
 }
 
-ordered_json measure_json(const Field& field, const HeadPlaces& places, Index part) {
+std::string part_label(const Axis& axis) {
+  const ordered_json value = values_json(axis.values)[0];
+  return value.is_string() ? value.get<std::string>() : fmt::format("{} {}", axis.name, value.get<double>());
+}
+
+ordered_json measure_json(const Field& field, const std::string& part) {
   ordered_json measure{{"name", field.name},
-                       {"part", places.part ? part_label(*places.part, part) : ""},
+                       {"part", part},
                        {"long_name", visible_text(field.long_name)},
                        {"unit", field.unit},
                        {"kind", kind_of(field)}};
-  if (!field.flag_meanings.empty())
-    for (const std::string& meaning : field.flag_meanings) measure["meanings"].push_back(visible_text(meaning));
+  for (const std::string& meaning : field.flag_meanings) measure["meanings"].push_back(visible_text(meaning));
   if (const std::string why = attribute_text(field.attributes, "undefined"); !why.empty())
     measure["undefined"] = visible_text(why);
-  ordered_json values = ordered_json::array();
-  for (Index layer = 0; layer < field.axis("layer").size(); ++layer)
-    for (Index head = 0; head < field.axis("head").size(); ++head)
-      values.push_back(
-          entry_json(field, part * places.step_of_part + layer * places.step_of_layer + head * places.step_of_head));
-  measure["values"] = std::move(values);
+  measure["values"] = values_json(field.values);
   return measure;
 }
 
-ordered_json whole_json(const Axis& axis) {
-  ordered_json numbers = ordered_json::array();
-  for (const std::int64_t number : std::get<std::vector<std::int64_t>>(axis.values)) numbers.push_back(number);
-  return numbers;
+}  // namespace
+
+PageMeasures page_measures(const Result& result) {
+  PageMeasures page;
+  for (const Field& field : result.fields) {
+    const auto axis = part_axis(field);
+    if (!axis) continue;
+    field.check_shape();
+    const ordered_json layers = values_json(field.axis("layer").values), heads = values_json(field.axis("head").values);
+    if (page.layers.empty()) {
+      page.layers = layers;
+      page.heads = heads;
+    }
+    if (layers != page.layers || heads != page.heads) continue;
+    if (*axis == field.axes.size()) page.measures.push_back(measure_json(field, ""));
+    for (Index part = 0; *axis < field.axes.size() && part < field.axes[*axis].size(); ++part) {
+      const Field one = taken(field, *axis, {static_cast<std::size_t>(part)});
+      page.measures.push_back(measure_json(one, part_label(one.axes[*axis])));
+    }
+  }
+  return page;
 }
 
-constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is narrowed, or has no room
+namespace {
 
-/// Entries of a Field that the page keeps, by their places along each axis.
-struct Part {
-  const Field* field = nullptr;
-  std::vector<std::vector<std::size_t>> kept;
+constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is reduced, or has no room
 
-  [[nodiscard]] std::size_t entries() const {
-    std::size_t count = 1;
-    for (const auto& places : kept) count *= places.size();
-    return count;
-  }
+/// How the page stores an array's numbers.
+enum class Store {
+  exact,  ///< float32
+  even,   ///< int16: even steps up to the largest magnitude in a slice; -32768: undefined
+  root,   ///< bytes: the square root of the share of the slice's largest number, fine steps for small numbers
 };
 
-Part whole(const Field& field) {
-  Part part{&field, {}};
-  for (const Axis& axis : field.axes) {
-    part.kept.emplace_back(static_cast<std::size_t>(axis.size()));
-    std::iota(part.kept.back().begin(), part.kept.back().end(), std::size_t{0});
-  }
-  return part;
+/// Which entries of an axis the page keeps.
+struct Crop {
+  enum class Rule {
+    all,        ///< every entry
+    first,      ///< the first ones
+    near,       ///< coordinates up to `most`, if the array is too large
+    strongest,  ///< those with the most energy, every head counted alike
+  };
+  Rule rule = Rule::all;
+  const char* axis = "";
+  double most = 0;
+};
+
+/// Arrays of one group that the page's views draw, stored alike.
+struct KeptArrays {
+  const char* group;
+  std::vector<const char*> names;
+  Store store = Store::exact;
+  std::size_t slice = 1;  ///< how many of the last axes share one scale
+  Crop crop = {};
+};
+
+/// The most important first.
+const std::vector<KeptArrays>& kept_arrays() {
+  using enum Crop::Rule;
+  using enum Store;
+  static const std::vector<KeptArrays> kept{
+      {"head_account", {"measured_profile", "dealt_profile"}},
+      {"comparison", {"first_profile", "second_profile"}},
+      {"checkpoints_measured_offset", {"weight", "chance", "offset"}},
+      {"checkpoints_head_account", {"part"}},
+      {"offset_trace", {"mean_weight"}, exact, 1, {near, "offset", 128}},
+      {"offset_trace", {"null_weight"}, even},
+      {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},
+      {"offset_by_query", {"bin_first", "bin_last", "band_last", "band_share", "peak_offset", "peak_source"}},
+      {"offset_by_query", {"profile"}, even},
+      {"word_atlas", {"profile"}},
+      {"position_atlas", {"kernel"}, even},
+      {"rotary_wave", {"kernel"}, even},
+      {"rotary_wave", {"frequency", "coefficient_real", "coefficient_imaginary", "pair_offset"}},
+      {"attention_map", {"weight"}},
+      {"attention_map", {"largest", "mean"}, root, 2},
+      {"phase_delay", {"by_frequency", "cross_real", "cross_imaginary"}, even},
+      {"delay_spectrum", {"by_frequency", "cross_real", "cross_imaginary"}, even},
+      {"redefined", {"query", "key"}, even, 1, {first, "wave", 2}},
+      {"phase_spectrum", {"query", "key"}, root, 2, {strongest, "frequency", 96}},
+  };
+  return kept;
 }
 
-std::size_t bytes_of(const Part& part, Store store) {
-  return part.entries() * (store == Store::exact ? 4 : store == Store::even ? 2 : 1);
+std::size_t bytes_of(const Field& field, Store store) {
+  return static_cast<std::size_t>(field.size()) * (store == Store::exact ? 4 : store == Store::even ? 2 : 1);
 }
 
-/// Of maps the heads that look most strongly, in the order in which they stand.
-void keep_strongest(const Result& result, std::vector<std::size_t>& places, const Axis& heads, std::size_t count) {
-  std::vector<double> strength(places.size(), 0.0);
-  const auto& names = std::get<std::vector<std::string>>(heads.values);
-  for (const HeadFinding& found : head_findings(result))
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (names[i] == head_name(found.name.layer, found.name.head) && !std::isnan(found.weight))
-        strength[i] = found.weight;
-  std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return strength[a] > strength[b]; });
+/// The places with the largest score, in the order in which they stand.
+Places largest_places(const std::vector<double>& score, std::size_t count) {
+  Places places(score.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return score[a] > score[b]; });
   places.resize(std::min(places.size(), count));
   std::sort(places.begin(), places.end());
+  return places;
 }
 
-Part kept_part(const Result& result, const Field& field, const KeptArray& kept) {
-  Part part = whole(field);
-  for (std::size_t a = 0; a < field.axes.size(); ++a) {
-    const Axis& axis = field.axes[a];
-    std::vector<std::size_t>& places = part.kept[a];
-    if (axis.name == kept.crop) places.resize(std::min(places.size(), kept.crop_to));
-    if (axis.name == kept.narrow && bytes_of(part, kept.store) > most_of_one) {
-      const std::vector<double> values = coordinates(field, axis.name);
-      std::erase_if(places, [&](std::size_t place) { return std::abs(values[place]) > kept.narrow_to; });
-    }
-    if (axis.name == "map_head") {
-      const std::size_t of_one = bytes_of(part, kept.store) / std::max<std::size_t>(1, places.size());
-      keep_strongest(result, places, axis, most_of_one / std::max<std::size_t>(1, of_one));
-    }
+/// [map_head]  largest mean weight of the head.
+std::vector<double> head_weights(const Result& result, const std::vector<std::string>& names) {
+  std::vector<double> weights(names.size(), 0.0);
+  for (const HeadFinding& found : head_findings(result)) {
+    const auto name = std::ranges::find(names, head_name(found.name.layer, found.name.head));
+    if (name != names.end() && !std::isnan(found.weight))
+      weights[static_cast<std::size_t>(name - names.begin())] = found.weight;
   }
-  return part;
+  return weights;
 }
 
-/// The entries that are kept, row-major.
-std::vector<double> values_of(const Part& part) {
-  const std::vector<double> all = as_doubles(*part.field);
-  std::vector<double> values;
-  values.reserve(part.entries());
-  std::vector<std::size_t> place(part.kept.size(), 0);
-  for (std::size_t left = part.entries(); left > 0; --left) {
-    std::size_t at = 0;
-    for (std::size_t a = 0; a < place.size(); ++a)
-      at = at * static_cast<std::size_t>(part.field->axes[a].size()) + part.kept[a][place[a]];
-    values.push_back(all[at]);
-    for (std::size_t a = place.size(); a-- > 0 && ++place[a] == part.kept[a].size();) place[a] = 0;
+/// [entry of the axis]  its share of the sum of squares, summed over what stands before the axis.
+std::vector<double> energies(const Field& field, std::size_t axis) {
+  const std::vector<double> values = as_doubles(field);
+  const auto size = static_cast<std::size_t>(field.axes[axis].size());
+  std::size_t inner = 1;
+  for (std::size_t a = axis + 1; a < field.axes.size(); ++a) inner *= static_cast<std::size_t>(field.axes[a].size());
+  std::vector<double> shares(size, 0.0);
+  for (std::size_t first = 0; first < values.size(); first += size * inner) {
+    std::vector<double> energy(size, 0.0);
+    for (std::size_t i = 0; i < size * inner; ++i)
+      if (std::isfinite(values[first + i])) energy[i / inner] += values[first + i] * values[first + i];
+    const double all = std::accumulate(energy.begin(), energy.end(), 0.0);
+    for (std::size_t i = 0; i < size && all > 0; ++i) shares[i] += energy[i] / all;
   }
-  return values;
+  return shares;
+}
+
+/// The places of an axis that the page keeps.
+Places kept_places(const Result& result, const Field& field, std::size_t axis, const KeptArrays& kept) {
+  const Axis& along = field.axes[axis];
+  const auto size = static_cast<std::size_t>(along.size());
+  std::vector<double> score(size, 0.0);
+  if (along.name == "map_head") {
+    const std::size_t of_one = bytes_of(field, kept.store) / std::max<std::size_t>(1, size);
+    return largest_places(head_weights(result, labels_of(field, along.name)),
+                          most_of_one / std::max<std::size_t>(1, of_one));
+  }
+  if (along.name != kept.crop.axis) return largest_places(score, size);
+  auto most = static_cast<std::size_t>(kept.crop.most);
+  if (kept.crop.rule == Crop::Rule::strongest) score = energies(field, axis);
+  if (kept.crop.rule == Crop::Rule::near) {
+    const std::vector<double> values = coordinates(field, along.name);
+    for (std::size_t i = 0; i < size; ++i) score[i] = -std::abs(values[i]);
+    most = bytes_of(field, kept.store) <= most_of_one ? size : 2 * most + 1;
+  }
+  return largest_places(score, most);
 }
 
 void put(std::string& bytes, std::uint32_t value, unsigned count) {
@@ -224,160 +313,55 @@ Scaled scaled_bytes(const std::vector<double>& values, std::size_t slice, Store 
   return scaled;
 }
 
-Axis part_of(const Axis& axis, const std::vector<std::size_t>& places) {
-  Axis part{axis.name, axis.unit, axis.long_name, {}};
-  std::visit(
-      [&](const auto& values) {
-        std::decay_t<decltype(values)> kept;
-        for (const std::size_t place : places) kept.push_back(values[place]);
-        part.values = std::move(kept);
-      },
-      axis.values);
-  return part;
-}
+constexpr std::array<const char*, 3> store_names{"exact", "even", "root"};
 
-const char* name_of(Store store) {
-  return store == Store::exact ? "exact" : store == Store::even ? "even" : "root";
+/// The numbers of a Field as packed bytes, and what is said of them.
+std::pair<std::string, ordered_json> packed_array(const Field& field, const KeptArrays& kept) {
+  std::size_t slice = 1;
+  ordered_json axes = ordered_json::array(), notes = ordered_json::object();
+  for (std::size_t a = 0; a < field.axes.size(); ++a) {
+    if (a + kept.slice >= field.axes.size()) slice *= static_cast<std::size_t>(field.axes[a].size());
+    axes.push_back({{"name", field.axes[a].name}, {"values", values_json(field.axes[a].values)}});
+  }
+  for (const auto& [name, remark] : field.attributes) notes[visible_text(name)] = remark_text(remark);
+  const std::vector<double> values = as_doubles(field);
+  const Scaled scaled =
+      kept.store == Store::exact ? Scaled{exact_bytes(values), {}} : scaled_bytes(values, slice, kept.store);
+  return {packed_text(scaled.bytes),
+          {{"axes", axes},
+           {"store", store_names[static_cast<std::size_t>(kept.store)]},
+           {"slice", slice},
+           {"scales", scaled.scales},
+           {"notes", notes}}};
 }
 
 }  // namespace
 
-double rounded(double number) {
-  return std::strtod(fmt::format("{:.7g}", number).c_str(), nullptr);
-}
-
-ordered_json number_json(double number) {
-  return std::isfinite(number) ? ordered_json(rounded(number)) : ordered_json();
-}
-
-std::string remark_text(const Attribute& remark) {
-  if (const auto* text = std::get_if<std::string>(&remark)) return visible_text(*text);
-  if (const auto* number = std::get_if<double>(&remark)) return fmt::format("{}", *number);
-  if (const auto* count = std::get_if<std::int64_t>(&remark)) return fmt::format("{}", *count);
-  return fmt::format("{}", fmt::join(std::get<std::vector<double>>(remark), ", "));
-}
-
-ordered_json notes_json(const Field& field) {
-  ordered_json notes = ordered_json::object();
-  for (const auto& [name, remark] : field.attributes) notes[visible_text(name)] = remark_text(remark);
-  return notes;
-}
-
-PageMeasures page_measures(const Result& result) {
-  PageMeasures page;
-  for (const Field& field : result.fields) {
-    const auto places = places_in(field);
-    if (!places || std::holds_alternative<std::vector<std::string>>(field.values)) continue;
-    field.check_shape();
-    const Axis &layer = field.axis("layer"), &head = field.axis("head");
-    if (!std::holds_alternative<std::vector<std::int64_t>>(layer.values) ||
-        !std::holds_alternative<std::vector<std::int64_t>>(head.values))
-      continue;
-    if (page.layers.empty()) {
-      page.layers = whole_json(layer);
-      page.heads = whole_json(head);
-    }
-    if (whole_json(layer) != page.layers || whole_json(head) != page.heads) continue;
-    for (Index part = 0; part < (places->part ? places->part->size() : 1); ++part)
-      page.measures.push_back(measure_json(field, *places, part));
-  }
-  return page;
-}
-
-const std::vector<KeptArray>& kept_arrays() {
-  static const std::vector<KeptArray> kept{
-      {.field = "head_account/measured_profile"},
-      {.field = "head_account/dealt_profile"},
-      {.field = "comparison/first_profile"},
-      {.field = "comparison/second_profile"},
-      {.field = "checkpoints_measured_offset/weight"},
-      {.field = "checkpoints_measured_offset/chance"},
-      {.field = "checkpoints_measured_offset/offset"},
-      {.field = "checkpoints_head_account/part"},
-      {.field = "offset_trace/mean_weight", .narrow = "offset", .narrow_to = 128},
-      {.field = "offset_trace/null_weight", .store = Store::even},
-      {.field = "offset_by_query/profile", .store = Store::even},
-      {.field = "offset_by_query/bin_first"},
-      {.field = "offset_by_query/bin_last"},
-      {.field = "offset_by_query/band_last"},
-      {.field = "offset_by_query/band_share"},
-      {.field = "offset_by_query/peak_offset"},
-      {.field = "offset_by_query/peak_source"},
-      {.field = "word_atlas/profile"},
-      {.field = "position_atlas/kernel", .store = Store::even},
-      {.field = "rotary_wave/kernel", .store = Store::even},
-      {.field = "attention_map/weight"},
-      {.field = "attention_map/largest", .store = Store::root, .slice = 2},
-      {.field = "attention_map/mean", .store = Store::root, .slice = 2},
-      {.field = "cross_covariance/weighted_centred", .store = Store::even},
-      {.field = "phase_delay/by_frequency", .store = Store::even},
-      {.field = "phase_delay/cross_real", .store = Store::even},
-      {.field = "phase_delay/cross_imaginary", .store = Store::even},
-      {.field = "delay_spectrum/by_frequency", .store = Store::even},
-      {.field = "delay_spectrum/cross_real", .store = Store::even},
-      {.field = "delay_spectrum/cross_imaginary", .store = Store::even},
-      {.field = "phase_rotation/phase", .store = Store::even},
-      {.field = "phase_rotation/retention", .store = Store::even},
-      {.field = "rotary_wave/pair_offset", .store = Store::even},
-      {.field = "rotary_wave/use", .store = Store::even},
-      {.field = "redefined/query", .store = Store::even, .crop = "wave", .crop_to = 2},
-      {.field = "redefined/key", .store = Store::even, .crop = "wave", .crop_to = 2},
-      {.field = "phase_spectrum/query", .store = Store::root, .slice = 2, .crop = "frequency", .crop_to = 33},
-      {.field = "phase_spectrum/key", .store = Store::root, .slice = 2, .crop = "frequency", .crop_to = 33},
-  };
-  return kept;
-}
-
-ordered_json axis_json(const Axis& axis) {
-  ordered_json json{{"name", axis.name}, {"unit", axis.unit}, {"long_name", visible_text(axis.long_name)}};
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&axis.values)) {
-    for (const std::string& text : *texts) json["values"].push_back(visible_text(text));
-  } else if (const auto* whole_numbers = std::get_if<std::vector<std::int64_t>>(&axis.values)) {
-    json["values"] = *whole_numbers;
-  } else {
-    for (const double value : std::get<std::vector<double>>(axis.values)) json["values"].push_back(number_json(value));
-  }
-  return json;
-}
-
 PageArrays page_arrays(const Result& result, std::size_t most) {
   PageArrays page{ordered_json::object(), {}, {}};
   std::size_t used = 0;
-  for (const KeptArray& kept : kept_arrays()) {
-    const Field* field = result.find(kept.field);
-    if (field == nullptr || field->axes.empty() || field->size() == 0) continue;
+  const auto keep = [&](const std::string& name, const KeptArrays& kept) {
+    const Field* field = result.find(name);
+    if (field == nullptr || field->axes.empty() || field->size() == 0) return;
     field->check_shape();
-    const Part part = kept_part(result, *field, kept);
-    std::string block;
-    std::vector<double> scales;
-    std::size_t slice = 1;
-    for (std::size_t a = part.kept.size() - std::min(kept.slice, part.kept.size()); a < part.kept.size(); ++a)
-      slice *= part.kept[a].size();
-    if (part.entries() > 0 && bytes_of(part, kept.store) <= most_of_one) {
-      const std::vector<double> values = values_of(part);
-      Scaled scaled =
-          kept.store == Store::exact ? Scaled{exact_bytes(values), {}} : scaled_bytes(values, slice, kept.store);
-      block = packed_text(scaled.bytes);
-      scales = std::move(scaled.scales);
+    Field part = *field;
+    for (std::size_t a = 0; a < part.axes.size(); ++a)
+      if (const Places places = kept_places(result, part, a, kept); std::ssize(places) < part.axes[a].size())
+        part = taken(part, a, places);
+    std::pair<std::string, ordered_json> packed;
+    if (part.size() > 0 && bytes_of(part, kept.store) <= most_of_one) packed = packed_array(part, kept);
+    if (packed.first.empty() || used + packed.first.size() > most) {
+      page.left_out.push_back(name);
+      return;
     }
-    if (block.empty() || used + block.size() > most) {
-      page.left_out.emplace_back(kept.field);
-      continue;
-    }
-    used += block.size();
-    ordered_json axes = ordered_json::array();
-    for (std::size_t a = 0; a < part.kept.size(); ++a) axes.push_back(axis_json(part_of(field->axes[a], part.kept[a])));
-    page.said[kept.field] = {{"long_name", visible_text(field->long_name)},
-                             {"unit", field->unit},
-                             {"axes", axes},
-                             {"whole", part.entries() == static_cast<std::size_t>(field->size())},
-                             {"store", name_of(kept.store)},
-                             {"slice", slice},
-                             {"scales", scales},
-                             {"notes", notes_json(*field)},
-                             {"block", page.blocks.size()}};
-    page.blocks.push_back(std::move(block));
-  }
+    used += packed.first.size();
+    packed.second["whole"] = part.size() == field->size();
+    packed.second["block"] = page.blocks.size();
+    page.said[name] = std::move(packed.second);
+    page.blocks.push_back(std::move(packed.first));
+  };
+  for (const KeptArrays& kept : kept_arrays())
+    for (const char* name : kept.names) keep(fmt::format("{}/{}", kept.group, name), kept);
   return page;
 }
 

@@ -7,13 +7,13 @@
 
 namespace headwave {
 
-/// Writes one page to explore a result with: words, the grid of heads coloured by any measure, a table, and for each
-/// head its profile, attention map, waves, phases, delays and predictions.
+/// Writes one page to explore a result with: a paragraph, an overview of all heads, and for each head its sentence,
+/// what was done to it, its profile, attention map, sources, and what else the result has of it.
 ///
-/// One file of HTML with its style, programs and numbers inside: it opens from a disk in any browser of 2023 or later, asks
-/// nothing of a network, and depends on nothing beside it. The same result gives the same bytes. Larger arrays are packed
-/// (page_data.h), under 10 MB all together; the page says of each what is rounded, cropped or left out. All text of the
-/// result is shown as text, whatever it holds.
+/// One file of HTML with style, program and numbers inside: it opens from a disk in any browser of 2023 or later, asks
+/// nothing of a network, and needs nothing beside it. The same result gives the same bytes. Arrays are packed
+/// (page_data.h), under 10 MB all together; the page names those that are left out. All text of the result is shown as
+/// text, whatever it holds.
 /// @param path  the page, "report.html"; its folder is made if it is not there
 /// @throws ShapeError if the Fields have other axes than described; IoError if the page cannot be written
 void write_report(const Result& result, const std::filesystem::path& path);

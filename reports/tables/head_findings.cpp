@@ -26,13 +26,13 @@ constexpr HeadField<double> number_fields[]{{"measured_offset/offset", &HeadFind
                                             {"measured_offset/threshold", &HeadFinding::threshold},
                                             {"measured_offset/chance", &HeadFinding::chance},
                                             {"head_account/strength", &HeadFinding::strength},
-                                            {"position_atlas/weight", &HeadFinding::predicted_weight},
+                                            {"position_atlas/predicted_weight", &HeadFinding::predicted_weight},
                                             {"position_atlas/chance", &HeadFinding::predicted_chance},
                                             {"position_atlas/toeplitz_r2", &HeadFinding::toeplitz_r2},
                                             {"position_atlas/other_r2", &HeadFinding::other_r2},
                                             {"position_atlas/other_null_quantile", &HeadFinding::other_null},
                                             {"position_atlas/q_value", &HeadFinding::q_value},
-                                            {"word_atlas/weight", &HeadFinding::words_weight},
+                                            {"word_atlas/predicted_weight", &HeadFinding::words_weight},
                                             {"word_atlas/chance", &HeadFinding::words_chance}};
 
 constexpr HeadField<std::string> word_fields[]{{"measured_offset/status", &HeadFinding::status},
@@ -45,10 +45,10 @@ struct PredictionFields {
 };
 
 constexpr PredictionFields prediction_fields[]{
-    {"position_atlas/offset", "position_atlas/status", &HeadFinding::by_weights},
-    {"word_atlas/offset", "word_atlas/status", &HeadFinding::by_words},
-    {"delay_spectrum/offset", "delay_spectrum/status", &HeadFinding::by_scores},
-    {"phase_delay/offset", "phase_delay/status", &HeadFinding::by_phases},
+    {"position_atlas/predicted_offset", "position_atlas/status", &HeadFinding::by_weights},
+    {"word_atlas/predicted_offset", "word_atlas/status", &HeadFinding::by_words},
+    {"delay_spectrum/predicted_offset", "delay_spectrum/status", &HeadFinding::by_scores},
+    {"phase_delay/predicted_offset", "phase_delay/status", &HeadFinding::by_phases},
     {"rotary_wave/predicted_offset", "rotary_wave/status", &HeadFinding::by_phases}};  // goes before the one above
 
 constexpr const char *cluster_share_field = "head_cluster/share", *part_field = "head_account/part",
@@ -232,7 +232,7 @@ constexpr HeadValue head_columns_for_programs[]{
 
 std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs) {
   const Field* field = nullptr;
-  for (const char* name : {"measured_offset/offset", "word_atlas/offset", "position_atlas/offset"})
+  for (const char* name : {"measured_offset/offset", "word_atlas/predicted_offset", "position_atlas/predicted_offset"})
     if (field == nullptr) field = result.find(name);
   if (field == nullptr) return {};
   const FieldHeads heads = field_heads(*field);

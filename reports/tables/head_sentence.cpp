@@ -50,16 +50,21 @@ std::string why_text(const std::string& verdict, const std::array<double, 3>& pa
   return fmt::format("{}, {} of what can be explained", verdict, percent(part));
 }
 
-/// ", -4 to -1": the offsets around the largest weight that get half of it or more; empty: it stands alone.
-std::string span_text(std::span<const double> profile, const std::vector<Index>& offsets, double offset) {
+/// "1 back", or with the offsets around the largest weight that get half of it or more: "3 back, -4 to -1"; "broadly, ..."
+/// if these are more than half of all.
+/// @param looks  of the largest weight alone
+std::string with_span(const std::string& looks, std::span<const double> profile, const std::vector<Index>& offsets,
+                      double offset) {
   const auto peak = std::ranges::find(offsets, static_cast<Index>(offset));
-  if (!std::isfinite(offset) || peak == offsets.end()) return {};
+  if (!std::isfinite(offset) || peak == offsets.end()) return looks;
   auto first = static_cast<std::size_t>(peak - offsets.begin()), last = first;
   const double half = 0.5 * profile[first];
   while (first > 0 && profile[first - 1] >= half) --first;
   while (last + 1 < profile.size() && profile[last + 1] >= half) ++last;
+  if (first == last) return looks;
   const auto text = [](Index t) { return t == 0 ? std::string("0") : fmt::format("{:+d}", t); };
-  return first == last ? std::string() : fmt::format(", {} to {}", text(offsets[first]), text(offsets[last]));
+  return fmt::format("{}, {} to {}", 2 * (last - first) > profile.size() ? "broadly" : looks, text(offsets[first]),
+                     text(offsets[last]));
 }
 
 /// "1 back", "3 ahead"
@@ -70,19 +75,19 @@ std::string looks_text(const std::string& verdict, double offset) {
   return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
 }
 
-/// "positional 94 %", "position 68 %, order 29 %": of a mixed head the parts that matter.
+/// "positional 94 %", "position 68, order 29 %": of a mixed head the parts that matter.
 std::string why_cell(const std::string& verdict, const std::array<double, 3>& parts) {
   constexpr double matters = 0.1;
   if (verdict == "no preference") return {};
   if (verdict == "undefined") return "too few documents";
-  const auto percent = [](const char* name, double part) { return fmt::format("{} {:.0f} %", name, 100 * part); };
-  if (verdict == "positional") return percent("positional", parts[0]);
-  if (verdict == "self") return percent("self", parts[1]);
-  if (verdict == "order") return percent("order", parts[2]);
+  const auto percent = [](const char* name, double part) { return fmt::format("{} {:.0f}", name, 100 * part); };
+  if (verdict == "positional") return percent("positional", parts[0]) + " %";
+  if (verdict == "self") return percent("self", parts[1]) + " %";
+  if (verdict == "order") return percent("order", parts[2]) + " %";
   std::string text;
   for (const auto& [name, part] : {std::pair("position", parts[0]), {"self", parts[1]}, {"order", parts[2]}})
     if (part >= matters) text += (text.empty() ? "" : ", ") + percent(name, part);
-  return text;
+  return text + " %";
 }
 
 /// What happened when keys were moved, all shifts together.
@@ -98,16 +103,12 @@ struct Trials {
       return fmt::format("yet {}, it follows in {}, as a positional head does", text, counted);
     return fmt::format("{}, it follows in {}", text, counted);
   }
-  /// "follows 32 of 32"
+  /// "32 of 32"; of a positional head that does not follow "only 3 of 32", of another that does "yet 30 of 32"
   [[nodiscard]] std::string cell(const std::string& verdict) const {
     const bool follows = followed > follows_above * asked;
     const bool but = verdict == "positional" && !follows;
     const bool yet = follows && (verdict == "self" || verdict == "order" || verdict == "no preference");
-    return fmt::format("{}{:.0f} of {:.0f}",
-                       but   ? "follows only "
-                       : yet ? "yet follows "
-                             : "follows ",
-                       followed, asked);
+    return fmt::format("{}{:.0f} of {:.0f}", but ? "only " : yet ? "yet " : "", followed, asked);
   }
 };
 
@@ -169,7 +170,7 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
   const std::vector<WithoutSource> without = without_sources(result, heads.size());
   const bool has_profile = result.find(said_profile) != nullptr;
   const std::vector<Index> offsets =
-      has_profile ? whole_coordinates(result.at(said_profile), "account_offset") : std::vector<Index>();
+      has_profile ? whole_coordinates(result.at(said_profile), "offset") : std::vector<Index>();
   std::vector<HeadSentence> sentences;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const bool moved = trials[i].asked > 0, removed = !without[i].source.empty();
@@ -179,8 +180,9 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     const std::array parts{part[i], part[heads.size() + i], part[2 * heads.size() + i]};
     sentence.looks = looks_text(verdict, offset[i]);
     if (has_profile && verdict != "no preference")
-      sentence.looks +=
-          span_text(slice_of(doubles_of(result, said_profile, {"layer", "head", "account_offset"}), i, offsets.size()),
+      sentence.looks =
+          with_span(sentence.looks,
+                    slice_of(doubles_of(result, said_profile, {"layer", "head", "offset"}), i, offsets.size()),
                     offsets, offset[i]);
     sentence.why = why_cell(verdict, parts);
     if (moved) sentence.evidence = trials[i].cell(verdict);

@@ -97,8 +97,8 @@ std::vector<Route> routes_of(const Result& result) {
   const bool rotary = phases_group(result) == "rotary_wave/";
   std::vector<Route> routes{
       {"by weights", &HeadFinding::by_weights, "position_atlas/q_value", false},
-      {"by phases", &HeadFinding::by_phases, rotary ? "rotary_wave/status" : "phase_delay/offset", !rotary},
-      {"by scores", &HeadFinding::by_scores, "delay_spectrum/offset", true}};
+      {"by phases", &HeadFinding::by_phases, rotary ? "rotary_wave/status" : "phase_delay/predicted_offset", !rotary},
+      {"by scores", &HeadFinding::by_scores, "delay_spectrum/predicted_offset", true}};
   std::erase_if(routes, [&](const Route& route) { return result.find(route.field) == nullptr; });
   return routes;
 }
@@ -140,14 +140,15 @@ class Columns {
 
 /// Without a text: what random words predict, and the weights, which above layer 0 are no more than a proxy.
 std::vector<TableColumn> atlas_columns(const Result& result, std::vector<HeadFinding> heads) {
-  const bool words = result.find("word_atlas/offset") != nullptr;
+  const bool words = result.find("word_atlas/predicted_offset") != nullptr;
   rank_by(words ? &HeadFinding::words_weight : &HeadFinding::predicted_weight, heads);
   const auto exact = [](const HeadFinding& head) { return head.name.layer == 0; };
   const bool first = std::ranges::any_of(heads, exact), above = !std::ranges::all_of(heads, exact);
   Columns columns(result, heads);
-  columns.add_if("word_atlas/offset", "predicted",
+  columns.add_if("word_atlas/predicted_offset", "predicted",
                  [](const HeadFinding& head) { return predicted_text(head.by_words); });
-  columns.add_if("word_atlas/weight", "weight", [](const HeadFinding& head) { return number_text(head.words_weight); });
+  columns.add_if("word_atlas/predicted_weight", "weight",
+                 [](const HeadFinding& head) { return number_text(head.words_weight); });
   columns.add_if("word_atlas/chance", "x chance",
                  [](const HeadFinding& head) { return times_text(head.words_weight, head.words_chance); });
   if (first)
@@ -159,9 +160,9 @@ std::vector<TableColumn> atlas_columns(const Result& result, std::vector<HeadFin
       return exact(head) ? std::string() : predicted_text(head.by_weights);
     });
   if (words) return columns.taken();
-  columns.add_if("position_atlas/weight", "weight",
+  columns.add_if("position_atlas/predicted_weight", "weight",
                  [](const HeadFinding& head) { return number_text(head.predicted_weight); });
-  columns.add_if("position_atlas/weight", "x chance",
+  columns.add_if("position_atlas/predicted_weight", "x chance",
                  [](const HeadFinding& head) { return times_text(head.predicted_weight, head.predicted_chance); });
   columns.add_if("position_atlas/other_r2", "R2 (t not 0)",
                  [](const HeadFinding& head) { return share_text(head.other_r2); });
@@ -477,7 +478,7 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
 }
 
 std::string position_note(const Result& result) {
-  const Field* predicted = result.find("position_atlas/offset");
+  const Field* predicted = result.find("position_atlas/predicted_offset");
   if (predicted == nullptr || attribute_text(predicted->attributes, "undefined") != "no position table") return {};
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const std::string term = attribute_text(result.provenance, "position_term");

@@ -3,8 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "../../core/attention/rotary_term.h"
-#include "../../core/attention/score_bias.h"
+#include "../../core/attention/position_term.h"
 #include "../catch.h"
 #include "drawn_documents.h"
 #include "found_field.h"

@@ -238,7 +238,7 @@ TEST_CASE("head clusters describe themselves") {
   CHECK(label.axes.front().name == "document");
   CHECK(std::get<std::vector<std::int64_t>>(label.values)[7] == bank.planted[7]);
   const auto offsets =
-      std::get<std::vector<std::int64_t>>(field_of(fields, "head_cluster/centroid").axis("window_offset").values);
+      std::get<std::vector<std::int64_t>>(field_of(fields, "head_cluster/centroid").axis("offset").values);
   CHECK(offsets.front() == -10);
   CHECK(offsets.back() == 10);
   CHECK(std::get<std::vector<std::int64_t>>(field_of(fields, "head_cluster/sweep_inertia").axis("clusters").values)

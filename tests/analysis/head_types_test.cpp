@@ -460,7 +460,7 @@ TEST_CASE("head types are described with axes, thresholds, sources and reasons")
   CHECK(kind.name == "head_types/kind");
   CHECK(kind.flag_meanings[std::get<std::vector<std::uint8_t>>(kind.values)[0]] == "previous");
   CHECK(kind.attributes.contains("rule"));
-  CHECK(field_of(fields, "head_types/argmax_share").axis("argmax_offset").size() == 17);
+  CHECK(field_of(fields, "head_types/argmax_share").axis("offset").size() == 17);
   CHECK(std::get<double>(field_of(fields, "head_types/sink_weight").attributes.at("threshold")) == 0.3);
   CHECK(std::get<double>(field_of(fields, "head_types/positional_share").attributes.at("threshold")) == 0.9);
   CHECK(std::get<double>(field_of(fields, "head_types/induction").attributes.at("baseline_ratio")) == 3);

@@ -17,7 +17,7 @@
 #include "../../analysis/waves/qk_svd.h"
 #include "../../analysis/waves/redefined_waves.h"
 #include "../../analysis/waves/wave_spectra.h"
-#include "../../core/algebra/random_frame.h"
+#include "../../core/algebra/decompositions.h"
 
 namespace headwave {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "../../core/algebra/random_frame.h"
-#include "../../core/attention/rotary_term.h"
+#include "../../core/algebra/decompositions.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/numbers/random.h"
 #include "../../core/planted/planted.h"
 #include "../catch.h"

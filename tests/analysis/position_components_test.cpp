@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../core/algebra/random_frame.h"
+#include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../test_numbers.h"

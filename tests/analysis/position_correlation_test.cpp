@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../analysis/positions/position_components.h"
-#include "../../core/algebra/thin_svd.h"
+#include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "golden_json.h"

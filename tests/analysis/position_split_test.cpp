@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../core/algebra/thin_svd.h"
+#include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../reference/direct_dft.h"

@@ -8,7 +8,6 @@
 #include <Eigen/QR>
 
 #include "../../core/algebra/product.h"
-#include "../../core/model/changed_model.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/planted/planted.h"

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <memory>
 
-#include "../../core/attention/disentangled_term.h"
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"

@@ -1,8 +1,7 @@
 #include <cmath>
 
 #include "../../analysis/predictions/published_scores.h"
-#include "../../core/attention/rotary_term.h"
-#include "../../core/attention/score_bias.h"
+#include "../../core/attention/position_term.h"
 #include "../catch.h"
 #include "drawn_documents.h"
 

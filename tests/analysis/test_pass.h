@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../../core/attention/probe.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../catch.h"
 
 inline const headwave::HeadGrid one_head{{0}, 1};

@@ -416,7 +416,7 @@ TEST_CASE("stored queries and keys have no values: everything is undefined and s
     for (const double value : field.doubles()) CHECK(std::isnan(value));
     CHECK(field.attributes.contains("undefined"));
   }
-  CHECK(field_of(fields, "value_use/norm_weight").axis("norm_lag").size() == 129);
+  CHECK(field_of(fields, "value_use/norm_weight").axis("offset").size() == 129);
 }
 
 TEST_CASE("without output weights the disagreements are known, the lengths are not") {

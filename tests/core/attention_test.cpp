@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "../../core/attention/attend.h"
-#include "../../core/attention/tile_walk.h"
+#include "../../core/attention/probe.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../reference/direct_attention.h"

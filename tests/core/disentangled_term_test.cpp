@@ -1,11 +1,10 @@
-#include "../../core/attention/disentangled_term.h"
-
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <vector>
 
 #include "../../core/attention/attend.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../test_numbers.h"

@@ -1,8 +1,7 @@
-#include "../../core/model/embedding_means.h"
-
 #include <cmath>
 
 #include "../../core/model/layer.h"
+#include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 

@@ -1,6 +1,6 @@
 #include "../../core/fields/field.h"
 
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "../../core/attention/score_bias.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/random_documents.h"
 #include "../../core/numbers/random.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../../core/algebra/random_frame.h"
+#include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../test_numbers.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "../../core/algebra/thin_qr.h"
+#include "../../core/algebra/decompositions.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 #include "../../core/numbers/random.h"

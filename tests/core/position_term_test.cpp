@@ -1,10 +1,9 @@
+#include "../../core/attention/position_term.h"
+
 #include <array>
 #include <cmath>
 
 #include "../../core/attention/attend.h"
-#include "../../core/attention/rotary_term.h"
-#include "../../core/attention/score_bias.h"
-#include "../../core/attention/sinusoids.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../test_numbers.h"

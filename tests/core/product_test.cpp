@@ -1,11 +1,12 @@
+#include "../../core/algebra/product.h"
+
 #include <array>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "../../core/algebra/kernels_avx512.h"
-#include "../../core/algebra/packed_operand.h"
+#include "../../core/algebra/kernels.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../../core/attention/score_bias.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/model/intervention.h"
 #include "../catch.h"
 #include "../test_numbers.h"

@@ -1,5 +1,3 @@
-#include "../../core/process/stopping.h"
-
 #include <atomic>
 #include <chrono>
 #include <thread>

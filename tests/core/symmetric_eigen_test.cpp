@@ -1,8 +1,6 @@
-#include "../../core/algebra/symmetric_eigen.h"
-
 #include <limits>
 
-#include "../../core/algebra/random_frame.h"
+#include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 

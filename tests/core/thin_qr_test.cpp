@@ -1,8 +1,7 @@
-#include "../../core/algebra/thin_qr.h"
-
 #include <algorithm>
 #include <limits>
 
+#include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 

@@ -1,10 +1,8 @@
-#include "../../core/algebra/thin_svd.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../../core/algebra/random_frame.h"
+#include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../test_numbers.h"

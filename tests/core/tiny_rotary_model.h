@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/random.h"
 

@@ -1,8 +1,7 @@
-#include "../../core/model/trained_rows.h"
-
 #include <cmath>
 
-#include "../../core/attention/sinusoids.h"
+#include "../../core/attention/position_term.h"
+#include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 

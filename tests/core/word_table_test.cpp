@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "../../core/model/embedding.h"
-#include "../../core/model/embedding_means.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"

@@ -1,11 +1,10 @@
-#include "../../data/files/file_lock.h"
-
 #include <array>
 #include <fstream>
 
 #include <fcntl.h>
 
 #include "../../core/errors/error.h"
+#include "../../data/files/file_descriptor.h"
 #include "../../data/files/replaced_file.h"
 #include "../catch.h"
 

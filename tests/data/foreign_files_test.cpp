@@ -1,9 +1,8 @@
-#include "../../data/files/foreign_files.h"
-
 #include <fstream>
 
 #include "../../core/errors/error.h"
 #include "../../data/arrays/safetensors.h"
+#include "../../data/files/file_content.h"
 #include "../../data/listing/listing.h"
 #include "../../data/sources/named_arrays.h"
 #include "../catch.h"

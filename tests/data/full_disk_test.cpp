@@ -6,7 +6,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/planted/planted.h"
-#include "../../data/arrays/safetensors_file.h"
+#include "../../data/arrays/safetensors.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/models/planted_directory.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../../data/arrays/safetensors_file.h"
+#include "../../data/arrays/safetensors.h"
 #include "../catch.h"
 
 /// The bytes of a tensor, row-major.

@@ -1,8 +1,7 @@
-#include "../../data/files/json_object.h"
-
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
+#include "../../data/files/json_file.h"
 #include "../catch.h"
 
 using namespace headwave;

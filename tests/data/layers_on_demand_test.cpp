@@ -3,13 +3,11 @@
 #include <tuple>
 #include <vector>
 
-#include "../../core/model/changed_model.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
 #include "../../core/numbers/random.h"
-#include "../../data/arrays/stored_numbers.h"
-#include "../../data/models/layer_weights.h"
+#include "../../data/arrays/array_block.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_weights.h"
 #include "../catch.h"

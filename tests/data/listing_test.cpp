@@ -5,8 +5,7 @@
 #include <string_view>
 
 #include "../../core/errors/error.h"
-#include "../../data/arrays/safetensors_file.h"
-#include "../../data/listing/model_listing.h"
+#include "../../data/arrays/safetensors.h"
 #include "../../data/results/result_file.h"
 #include "../catch.h"
 

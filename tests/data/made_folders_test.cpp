@@ -1,9 +1,8 @@
-#include "../../data/files/made_folders.h"
-
 #include <fstream>
 #include <limits>
 
 #include "../../core/errors/error.h"
+#include "../../data/files/replaced_file.h"
 #include "../catch.h"
 
 using namespace headwave;

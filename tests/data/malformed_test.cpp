@@ -5,7 +5,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/arrays/npy.h"
-#include "../../data/arrays/safetensors_file.h"
+#include "../../data/arrays/safetensors.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../catch.h"
 #include "test_files.h"

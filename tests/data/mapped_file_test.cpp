@@ -1,5 +1,3 @@
-#include "../../data/files/mapped_file.h"
-
 #include <cerrno>
 #include <chrono>
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
 #include "../../data/arrays/safetensors.h"

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
-#include "../../core/model/trained_rows.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/tokens/tokenizer.h"

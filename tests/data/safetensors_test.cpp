@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/mapped_file.h"
+#include "../../data/files/file_bytes.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -245,13 +245,8 @@ TEST_CASE("checkpoint: a real one opens by its header alone") {
   CHECK(checkpoint.non_finite(checkpoint.names().front()) == 0);
 }
 
-TEST_CASE("safetensors: tensors and axes that no model has are refused before they are kept") {
+TEST_CASE("safetensors: axes that no model has, and names that occur twice, are refused") {
   const TemporaryFolder folder;
-  std::string header = "{";
-  for (int i = 0; i <= 1 << 18; ++i)
-    header += (i == 0 ? "\"" : ",\"") + std::to_string(i) + R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
-  write_safetensors_bytes(folder / "a", header + "}", "");
-  CHECK_THROWS_WITH(SafetensorsFile(folder / "a"), ContainsSubstring("more than 262144 tensors"));
   std::string axes = "1";
   for (int i = 0; i < 64; ++i) axes += ",1";
   write_safetensors_bytes(folder / "b", R"({"w":{"dtype":"U8","shape":[)" + axes + R"(],"data_offsets":[0,1]}})", "x");

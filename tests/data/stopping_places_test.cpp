@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "../../core/fields/fields.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../../data/files/digest.h"
 #include "../../data/results/result_file.h"
 #include "../../data/tokens/tokenizer.h"

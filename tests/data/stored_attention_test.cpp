@@ -242,7 +242,7 @@ TEST_CASE("a map names finished attention, and what is beside it") {
          "'axes' should be some of layer, document");
   refuse("[attention]\nname = 'b'", "there is no 'b' for finished attention");
   CHECK_THROWS_WITH(seen(stored_states(folder / "a.npy", map("causal = true\nattention = 'a'")), 1),
-                    ContainsSubstring("a.npy: document 1, layer 0, head 0, row 0 gives 0.75 to token 2, expected 0 "
+                    ContainsSubstring("a.npy document 1, layer 0, head 0, row 0 gives 0.75 to token 2, expected 0 "
                                       "behind the query"));
 }
 
@@ -261,7 +261,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   write_npy(folder / "four/attentions_layer_1.npy", {documents, heads - 1, length, length},
             std::vector<float>(values.begin(), values.begin() + documents * (heads - 1) * length * length));
   refuse(folder / "four", {},
-         "attentions_layer_1.npy: has 2 heads, a layer before it 3; expected as many in all of them");
+         "attentions_layer_1.npy has 2 heads, a layer before it 3; expected as many in all of them");
 
   write_npy(folder / "attentions.npy", {documents, heads, length, length}, part_of(values, 0, layers));
   refuse(folder / "attentions.npy", {}, "give axes to say which axes it has, or give states_map");

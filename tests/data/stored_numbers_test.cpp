@@ -1,9 +1,8 @@
-#include "../../data/arrays/stored_numbers.h"
-
 #include <array>
 #include <limits>
 
 #include "../../core/errors/error.h"
+#include "../../data/arrays/array_block.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -1,6 +1,5 @@
-#include "../../data/files/text_encoding.h"
-
 #include "../../core/errors/error.h"
+#include "../../data/files/input_text.h"
 #include "../catch.h"
 
 using namespace headwave;

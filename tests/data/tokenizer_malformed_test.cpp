@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "../../core/errors/error.h"
-#include "../../data/tokens/tokenizer_json.h"
-#include "../../data/tokens/vocabulary_files.h"
+#include "../../data/tokens/tokenizer_files.h"
 #include "../catch.h"
 
 using namespace headwave;

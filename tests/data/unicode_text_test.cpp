@@ -1,7 +1,7 @@
 #include "../../data/files/unicode_text.h"
 
 #include "../../core/errors/error.h"
-#include "../../data/files/mapped_file.h"
+#include "../../data/files/file_bytes.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/tokens/tokenizer.h"
 #include "../catch.h"

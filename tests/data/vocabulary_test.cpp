@@ -1,12 +1,9 @@
-#include "../../data/tokens/vocabulary.h"
-
 #include <fstream>
 
 #include "../../core/errors/error.h"
-#include "../../data/tokens/added_tokens.h"
-#include "../../data/tokens/byte_pair_encoding.h"
 #include "../../data/tokens/token_model.h"
-#include "../../data/tokens/vocabulary_files.h"
+#include "../../data/tokens/token_pipeline.h"
+#include "../../data/tokens/tokenizer_files.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -60,18 +57,7 @@ TEST_CASE("the names of added tokens are neither empty nor endless, alone or tog
   CHECK_NOTHROW(AddedTokenFinder(token("<new>"), {}, "tokenizer.json"));
   CHECK_THROWS_AS(AddedTokenFinder(token(""), {}, "tokenizer.json"), FormatError);
   CHECK_THROWS_AS(AddedTokenFinder(token(std::string(1'000'000, 'x')), {}, "tokenizer.json"), FormatError);
-  std::vector<AddedToken> many;
-  for (int i = 0; i < 4097; ++i) many.push_back(token(std::to_string(1'000'000 + i) + std::string(1017, 'x')).front());
-  CHECK_THROWS_WITH(AddedTokenFinder(many, {}, "tokenizer.json"), ContainsSubstring("4194304 bytes together"));
-  many.pop_back();
-  CHECK_NOTHROW(AddedTokenFinder(many, {}, "tokenizer.json"));
   CHECK_THROWS_AS(AddedTokenFinder(
                       token("  "), [](std::string_view) { return std::string(); }, "tokenizer.json"),
                   FormatError);
-}
-
-TEST_CASE("a vocabulary of more entries than any has is refused while it is read") {
-  const TemporaryFolder folder;
-  std::ofstream(folder / "vocab.txt") << "[UNK]\n" << std::string(most_tokens, '\n');
-  CHECK_THROWS_WITH(word_piece_tokenizer(folder / "vocab.txt"), ContainsSubstring("more than 1048576 lines"));
 }

@@ -1,6 +1,5 @@
 #include "../../core/fields/head_name.h"
 #include "../../data/files/file_content.h"
-#include "../../data/files/foreign_files.h"
 #include "../../data/files/printable.h"
 #include "fuzz.h"
 

@@ -1,8 +1,7 @@
 #include <array>
 
-#include "../../data/files/text_encoding.h"
+#include "../../data/files/input_text.h"
 #include "../../data/files/unicode_text.h"
-#include "../../data/tokens/byte_alphabet.h"
 #include "../../data/tokens/normalizer.h"
 #include "../../data/tokens/word_splitter.h"
 #include "fuzz.h"

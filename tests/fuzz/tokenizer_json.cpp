@@ -1,5 +1,4 @@
-#include "../../data/tokens/tokenizer_json.h"
-
+#include "../../data/tokens/tokenizer_files.h"
 #include "fuzz.h"
 #include "used_tokenizer.h"
 

@@ -1,4 +1,4 @@
-#include "../../data/tokens/vocabulary_files.h"
+#include "../../data/tokens/tokenizer_files.h"
 #include "fuzz.h"
 
 using namespace headwave;

@@ -7,7 +7,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/model/intervention.h"
 #include "../../core/planted/planted.h"
 #include "../../job/run/job.h"

@@ -90,7 +90,8 @@ TEST_CASE("intervals must stand apart when widened for as many as there are") {
     Result result = looking(-1, 1);
     Fields delay("phase_delay");
     const std::vector<Axis> axes{layer_axis(layers), head_axis(heads)};
-    for (const auto& [name, value] : {std::pair{"offset", share}, {"lower", share - half}, {"upper", share + half}})
+    for (const auto& [name, value] :
+         {std::pair{"predicted_offset", share}, {"lower", share - half}, {"upper", share + half}})
       delay.add(name, axes, "token", "", std::vector<double>(6, value)).note("coverage", 0.9);
     append(result.fields, delay.taken());
     return result;

@@ -289,8 +289,9 @@ TEST_CASE("only the analyses asked for are done, and a name that is none is told
   const Result result = run_job(model.model, *documents, options);
   CHECK(result.find("delay_spectrum/estimate") != nullptr);
   CHECK(result.find("measured_offset/offset") != nullptr);
-  for (const char* name : {"head_cluster/share", "attention_map/weight", "head_types/kind", "phase_delay/estimate",
-                           "cross_covariance/weighted", "position_atlas/offset", "position_split/variance_share"}) {
+  for (const char* name :
+       {"head_cluster/share", "attention_map/weight", "head_types/kind", "phase_delay/estimate",
+        "cross_covariance/weighted", "position_atlas/predicted_offset", "position_split/variance_share"}) {
     CAPTURE(name);
     CHECK(result.find(name) == nullptr);
   }
@@ -302,7 +303,7 @@ TEST_CASE("only the analyses asked for are done, and a name that is none is told
 TEST_CASE("the chain finds every planted delay to a twentieth of a token, and agrees with what was measured") {
   const Planted bank(
       5, 512,
-      {"head_account", "position_atlas", "phase_rotation", "delay_spectrum", "cross_covariance", "offset_agreement"});
+      {"head_account", "position_atlas", "phase_delay", "delay_spectrum", "cross_covariance", "offset_agreement"});
   const PlantedModel& model = bank.model;
   const Result result = bank.run(6);
   CHECK(result.at("cross_covariance/identity_residual").doubles().front() < 1e-12);
@@ -311,8 +312,8 @@ TEST_CASE("the chain finds every planted delay to a twentieth of a token, and ag
   for (const auto& layer : model.spec.heads)
     for (const PlantedHead& planted : layer) {
       CAPTURE(head, name_of(planted.kind));
-      const double scores = result.at("delay_spectrum/offset").doubles()[head];
-      const double phases = result.at("phase_delay/offset").doubles()[head];
+      const double scores = result.at("delay_spectrum/predicted_offset").doubles()[head];
+      const double phases = result.at("phase_delay/predicted_offset").doubles()[head];
       if (planted.positional()) {
         CHECK(scores == Approx(planted.offset).margin(0.05));
         CHECK(phases == Approx(planted.offset).margin(0.05));
@@ -327,7 +328,7 @@ TEST_CASE("the chain finds every planted delay to a twentieth of a token, and ag
 
 TEST_CASE("the account searches half a document's length, as what was measured") {
   const Result result = Planted(2, 24, {"head_account"}).run(6);
-  CHECK(result.at("head_account/measured_profile").axis("account_offset").size() == 2 * 11 + 1);
+  CHECK(result.at("head_account/measured_profile").axis("offset").size() == 2 * 11 + 1);
 }
 
 TEST_CASE("a job is refused without documents, with options out of range, or where a document cannot be read") {

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "../../core/process/process_memory.h"
-#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../catch.h"
 
 using namespace headwave;

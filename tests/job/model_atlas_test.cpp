@@ -2,7 +2,7 @@
 
 #include "../../analysis/positions/position_spectrum.h"
 #include "../../core/errors/error.h"
-#include "../../core/model/trained_rows.h"
+#include "../../core/model/layer_positions.h"
 #include "../../data/models/model_directory.h"
 #include "../../job/inputs/job_input.h"
 #include "../catch.h"

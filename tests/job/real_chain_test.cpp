@@ -82,7 +82,7 @@ TEST_CASE("rotary models have the chain of queries and keys before the rotation,
                ContainsSubstring("before rotary"));
   }
   CHECK(result.at("cross_covariance/identity_residual").doubles().front() < 1e-12);
-  for (const char* name : {"position_spectrum/mean", "position_components/share", "position_atlas/offset",
+  for (const char* name : {"position_spectrum/mean", "position_components/share", "position_atlas/predicted_offset",
                            "position_correlation/correlation"}) {
     CAPTURE(name);
     REQUIRE(result.find(name) != nullptr);

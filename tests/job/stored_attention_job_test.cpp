@@ -129,7 +129,7 @@ TEST_CASE("finished attention beside its model has what weights alone predict") 
   JobInput stored = states_input(folder / "a", repository_file("tests/golden/families/gpt2"));
   const Result result = run_job(stored.model, *stored.source, quick_job());
   for (const char* name :
-       {"position_atlas/kernel", "position_atlas/offset", "head_types/previous", "measured_offset/offset"}) {
+       {"position_atlas/kernel", "position_atlas/predicted_offset", "head_types/previous", "measured_offset/offset"}) {
     CAPTURE(name);
     REQUIRE(direct.find(name) != nullptr);
     REQUIRE(result.find(name) != nullptr);

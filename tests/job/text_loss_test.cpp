@@ -8,7 +8,7 @@
 
 #include "../../analysis/statistics/mean_change.h"
 #include "../../core/model/intervention.h"
-#include "../../data/arrays/safetensors_file.h"
+#include "../../data/arrays/safetensors.h"
 #include "../catch.h"
 
 using namespace headwave;

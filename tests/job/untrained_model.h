@@ -7,7 +7,6 @@
 #include "../../core/numbers/matrix.h"
 #include "../../core/numbers/random.h"
 #include "../../data/arrays/safetensors.h"
-#include "../../data/arrays/safetensors_file.h"
 #include "../catch.h"
 
 /// A copy of the golden BERT (40 positions) whose table has waves in its first 26 rows and what training began with in

@@ -64,10 +64,10 @@ TEST_CASE("random words find every planted offset, in every layer, and none wher
     const std::vector<KindResult> results = model_atlas(folder.path(), options);
     REQUIRE(results.size() == 1);
     const Result& result = results.front().result;
-    CHECK(result.fields.front().name == "word_atlas/offset");
+    CHECK(result.fields.front().name == "word_atlas/predicted_offset");
     CHECK(std::get<std::string>(result.provenance.at("words")) == words);
     CHECK(std::get<std::int64_t>(result.provenance.at("documents")) == 4);
-    const auto& found = result.at("word_atlas/offset").doubles();
+    const auto& found = result.at("word_atlas/predicted_offset").doubles();
     std::size_t row = 0;
     for (const auto& layer : planted.spec.heads)
       for (const PlantedHead& head : layer) {
@@ -112,7 +112,7 @@ TEST_CASE("an encoder-decoder's two sequences are both drawn: what looks within 
   REQUIRE(results.size() == 2);
   CHECK(results[0].kind == AttentionKind::self);
   CHECK(results[1].kind == AttentionKind::causal);
-  for (const KindResult& found : results) CHECK(found.result.find("word_atlas/weight") != nullptr);
+  for (const KindResult& found : results) CHECK(found.result.find("word_atlas/predicted_weight") != nullptr);
   for (const double offset : results[1].result.at("word_atlas/estimate").doubles())
     CHECK((std::isnan(offset) || offset <= 0));
 }
@@ -123,7 +123,7 @@ TEST_CASE("no passes where none are asked for, and documents are not longer than
   options.atlas.null.draws = 3;
   options.words.documents = 0;
   const Result weights = model_atlas(gpt2, options).front().result;
-  CHECK(weights.find("word_atlas/offset") == nullptr);
+  CHECK(weights.find("word_atlas/predicted_offset") == nullptr);
   CHECK(std::get<std::string>(weights.provenance.at("no_passes")) == "none were asked for");
   WordInputOptions words;
   words.length = 25;

@@ -1,116 +1,152 @@
-"""A headless Chromium, driven over WebDriver with nothing but Python's own library."""
+"""A headless Chromium, driven through its own pipe (--remote-debugging-pipe) with nothing but Python's library."""
 
 import json
+import os
 import shutil
-import socket
 import subprocess
+import tempfile
 import time
-import urllib.error
-import urllib.request
+
+codes = {"Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+drawn = """const trouble = document.getElementById("trouble");
+  return location.href !== "about:blank" && (document.body?.dataset.drawn || (trouble && !trouble.hidden));"""
 
 
 def missing():
     """Names of the programs that are not there."""
-    return [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
+    return [name for name in ("chromium",) if not shutil.which(name)]
+
+
+def complaint(details):
+    return details.get("exception", {}).get("description") or details["text"]
 
 
 class Browser:
     def __init__(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            self.session = ""
-            for _ in range(200):
-                try:
-                    self.call("GET", "/status")
-                    break
-                except OSError:
-                    time.sleep(0.1)
-            arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-            options = {"goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}, "goog:chromeOptions": {"args": arguments}}
-            made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": options}})
-            self.session = "/session/" + made["sessionId"]
-        except BaseException:
-            self.close()
-            raise
+        self.folder = tempfile.mkdtemp()
+        commands, self.write = os.pipe()
+        self.read, answers = os.pipe()
+
+        def place_pipes():  # Chromium reads commands from 3 and writes answers to 4
+            kept = [os.dup(commands), os.dup(answers)]
+            for target, source in zip((3, 4), kept):
+                os.dup2(source, target)
+
+        flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+        arguments = ["chromium", *flags, "--remote-debugging-pipe", f"--user-data-dir={self.folder}", "about:blank"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(arguments, preexec_fn=place_pipes, close_fds=False, **quiet)
+        os.close(commands)
+        os.close(answers)
+        self.buffer, self.number, self.session = b"", 0, None
+        self.said, self.asked = [], []
+        target = self.devtools("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.devtools("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.devtools(f"{domain}.enable")
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.close()
+        os.close(self.write)
+        os.close(self.read)
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
-    def close(self):
-        try:
-            if self.session:
-                self.call("DELETE", "")
-        finally:
-            self.driver.terminate()
-            self.driver.wait()
+    def message(self):
+        while b"\0" not in self.buffer:
+            part = os.read(self.read, 1 << 20)
+            if not part:
+                raise AssertionError("the browser has ended")
+            self.buffer += part
+        text, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(text)
 
-    def call(self, method, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{self.session}{path}", data, {"Content-Type": "application/json"}, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
-                return json.load(answer)["value"]
-        except urllib.error.HTTPError as error:
-            raise RuntimeError(json.load(error)["value"]["message"]) from None
+    def devtools(self, command, **parameters):
+        """Sends a command, keeps what is reported meanwhile, and returns the answer."""
+        self.number += 1
+        sent = {"id": self.number, "method": command, "params": parameters}
+        if self.session:
+            sent["sessionId"] = self.session
+        text = json.dumps(sent).encode() + b"\0"
+        while text:
+            text = text[os.write(self.write, text):]
+        while True:
+            message = self.message()
+            if message.get("id") == self.number:
+                if "error" in message:
+                    raise AssertionError(f"{command}: {message['error']['message']}")
+                return message["result"]
+            self.keep(message)
+
+    def keep(self, message):
+        event = message.get("params", {})
+        if message.get("method") == "Network.requestWillBeSent":
+            self.asked.append(event["request"]["url"])
+        elif message.get("method") == "Log.entryAdded":
+            self.said.append(event["entry"]["text"])
+        elif message.get("method") == "Runtime.exceptionThrown":
+            self.said.append(complaint(event["exceptionDetails"]))
+        elif message.get("method") == "Runtime.consoleAPICalled":
+            self.said.append(" ".join(str(one.get("value")) for one in event["args"]))
+
+    def evaluate(self, expression):
+        found = self.devtools("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in found:
+            raise AssertionError(complaint(found["exceptionDetails"]))
+        return found["result"].get("value")
 
     def run(self, script, *arguments):
-        """What a piece of JavaScript returns."""
-        return self.call("POST", "/execute/sync", {"script": script, "args": arguments})
+        """Runs the body of a function in the page, and returns what it returns."""
+        return self.evaluate(f"(function () {{ {script} }})(...{json.dumps(arguments)})")
 
-    def run_async(self, script, *arguments):
-        """What a piece of JavaScript hands to its last argument, a function."""
-        return self.call("POST", "/execute/async", {"script": script, "args": arguments})
+    def run_async(self, script):
+        """The same for a body that calls its only argument with its answer."""
+        return self.evaluate(f"new Promise(function () {{ {script} }})")
 
     def open(self, address):
-        """Opens an address anew, though only what is behind # is another, and waits until the page is drawn."""
-        self.call("POST", "/url", {"url": "about:blank"})
-        self.call("POST", "/url", {"url": address})
-        self.wait("return document.body.dataset.drawn || !document.getElementById('trouble').hidden")
+        self.devtools("Page.navigate", url="about:blank")
+        self.devtools("Page.navigate", url=address)
+        self.wait(drawn)
 
     def wait(self, script, *arguments):
         for _ in range(400):
-            found = self.run(script, *arguments)
+            try:
+                found = self.run(script, *arguments)
+            except AssertionError:
+                found = None  # between two pages
             if found:
                 return found
             time.sleep(0.05)
         raise AssertionError(f"waited in vain for: {script}")
 
     def size(self, width, height, dark=False):
-        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-
-    def devtools(self, command, **parameters):
-        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.devtools("Emulation.setDeviceMetricsOverride", **metrics)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.devtools("Emulation.setEmulatedMedia", features=[scheme])
 
     def point(self, x, y):
         """Moves the mouse to a place in the window."""
-        move = {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y), "origin": "viewport"}
-        self.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [move]}]})
-
-    def click(self):
-        press = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
-        self.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": press}]})
+        self.devtools("Input.dispatchMouseEvent", type="mouseMoved", x=round(x), y=round(y))
 
     def type(self, *keys):
-        """Types keys where the focus is; special ones by their WebDriver code."""
-        steps = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
-        self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": steps}]})
+        """Types keys where the focus is: letters, or names such as ArrowDown."""
+        for key in keys:
+            event = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0].upper()))}
+            text = "\r" if key == "Enter" else "" if key in codes else key
+            self.devtools("Input.dispatchKeyEvent", type="keyDown", text=text, **event)
+            self.devtools("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def complaints(self):
-        """What stands in the console."""
-        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
+        """What the console has said since the last call."""
+        self.run("return 0;")
+        said, self.said = self.said, []
+        return said
 
     def requests(self):
         """Every address that was asked for since the last call."""
-        asked = []
-        for entry in self.call("POST", "/se/log", {"type": "performance"}):
-            message = json.loads(entry["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                asked.append(message["params"]["request"]["url"])
+        asked, self.asked = self.asked, []
         return asked

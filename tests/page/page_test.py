@@ -16,7 +16,7 @@ import tempfile
 from browser import Browser, missing
 
 headwave, source = sys.argv[1], pathlib.Path(sys.argv[2])
-views = ["comparison", "profile", "map", "lines", "predictions", "delays", "phases", "waves"]
+views = ["evidence", "profile", "map", "sources", "bands", "predictions", "pairs", "waves", "phases", "delays"]
 failures = []
 
 
@@ -65,12 +65,15 @@ def opens_alone(browser, address, name):
     drawn = browser.run("return Number(document.body.dataset.drawn);")
     print(f"{name}: drawn after {drawn} ms")
     check(drawn < 10000, f"{name}: the first view takes {drawn} ms")
+    browser.run("document.getElementById('more-views').open = true;")
     for view in views:
-        found = browser.run("const e = document.getElementById('view-' + arguments[0]); return e && [...e.querySelectorAll('svg, canvas')].some((one) => one.getBoundingClientRect().height > 20);", view)
-        check(found is None or found, f"{name}: the view {view} is empty")
+        if browser.run("return document.getElementById('view-' + arguments[0]) !== null;", view):
+            browser.wait("return [...document.querySelectorAll(`#view-${arguments[0]} :is(svg, canvas, dd, td)`)].some((one) => one.getBoundingClientRect().height > 10);", view)
     for width in (1280, 400):
         browser.size(width, 900)
         browser.open(address)
+        browser.run("document.getElementById('more-views').open = true;")
+        browser.wait("return document.getElementById('views').dataset.head && document.body.dataset.drawn;")
         check(not (found := browser.run(outside)), f"{name}, {width} pixels: outside its box: {found}")
     browser.size(1280, 900, dark=True)
     browser.open(address)
@@ -89,8 +92,8 @@ def profile_in(figures):
 
 def shows_both_profiles(browser, address, first, second):
     """Of a comparison: what stands in both results, under the pointer."""
-    browser.open(address + "#/L0H1/comparison")
-    left, top, width, height = browser.run(place, "#view-comparison .drawing svg")
+    browser.open(address + "#/L0H1/profile?span=64")
+    left, top, width, height = browser.run(place, "#view-profile .drawing svg")
     reach = 64  # of the page; the figure's numbers end before
     for offset in (-16, -3, 0, 16):
         browser.point(left + 52 + (width - 52 - 14) * (offset + reach) / (2 * reach), top + height / 2)
@@ -122,13 +125,13 @@ def shows_stored_values(browser, address, figures):
 
 
 def links_what_is_marked(browser, address):
-    browser.open(address + "#/L0H1/profile?span=16")
+    browser.open(address + "#/L0H1/delays?span=16")
     left, top, width, height = browser.run(place, "#view-profile .drawing svg")
     browser.point(left + 52 + (width - 66) * 15 / 32, top + height / 2)
-    marked = browser.run("""return [document.querySelector("#view-profile g[visibility=hidden]") === null, document.querySelector("#view-map .marker[d]") !== null,
-      document.querySelector("#view-delays line.marker:not([visibility])") !== null, document.querySelector("#view-phases path.marker") !== null,
-      document.querySelector("#view-predictions line.marker:not([visibility])") !== null];""")
-    check(all(marked), f"offset −1 is marked in profile, map, delays, phases, predictions: {marked}")
+    marked = browser.run("""return [document.querySelector("#view-profile g[visibility=hidden]") === null,
+      ...["map", "bands", "phases"].map((view) => document.querySelector(`#view-${view} path.marker[d^=M]`) !== null),
+      document.querySelector("#view-delays line.marker:not([visibility])") !== null];""")
+    check(all(marked), f"offset −1 is marked in profile, map, bands, phases, delays: {marked}")
     took = browser.run("""const svg = document.querySelector("#view-profile .drawing svg"), at = svg.getBoundingClientRect(), begin = performance.now();
       for (let i = 0; i < 50; ++i) svg.dispatchEvent(new PointerEvent("pointermove", { clientX: at.left + 60 + 10 * i, clientY: at.top + 50 }));
       return (performance.now() - begin) / 50;""")
@@ -137,31 +140,60 @@ def links_what_is_marked(browser, address):
 
 
 def keeps_addresses(browser, address):
-    browser.open(address + "#/L1H3/map?color=head_types/kind:&sort=-2&filter=L1&dim=special&at=0:10,0:10")
+    browser.open(address + "#/L1H3/map?color=kind&x=distance&sort=-2&filter=layer=1+sink<1&at=0:10,0:10")
     said = browser.run("""return [document.getElementById("head-title").textContent, document.getElementById("measure").value, document.getElementById("filter").value,
-      [...document.querySelectorAll("#table tbody th")].every((cell) => cell.textContent.startsWith("L1")), document.querySelector(".cell.chosen").dataset.head,
-      document.querySelector("#view-map canvas").width, document.activeElement.id];""")
-    check(said == ["L1H3", "head_types/kind:", "L1", True, "L1H3", 10, "view-map-title"], f"a link leads to {said}")
+      [...document.querySelectorAll("#table tbody th")].every((cell) => cell.textContent.startsWith("L1")), document.querySelectorAll(".dot:not(.filtered)").length,
+      document.querySelector("#table tr.chosen").dataset.head, document.querySelector("#view-map canvas").width, document.activeElement.id];""")
+    check(said == ["L1H3", "kind", "layer=1 sink<1", True, 8, "L1H3", 10, "view-map-title"], f"a link leads to {said}")
+    browser.open(address + "#/L1H3")
     took = browser.run_async("""const begin = performance.now(), done = arguments[0];
-      document.querySelector(".cell[data-head=L2H2]").dispatchEvent(new MouseEvent("click"));
-      const look = () => (document.getElementById("views").dataset.head === "L2H2" ? done(performance.now() - begin) : setTimeout(look, 1)); look();""")
-    print(f"all views of another head are there after {took:.0f} ms")
-    check(took < 5000, f"another head takes {took} ms")
-    check(browser.run("return location.hash;").startswith("#/L2H2"), "the address follows the head")
+      const next = document.querySelector("#head-nav button[title*=next]"), before = document.getElementById("head-title").textContent;
+      next.focus(); next.click();
+      const look = () => (document.getElementById("views").dataset.head !== before ? done(performance.now() - begin) : setTimeout(look, 1)); look();""")
+    print(f"all views of the next head are there after {took:.0f} ms")
+    check(took < 5000, f"the next head takes {took} ms")
+    check("next" in browser.run("return document.activeElement.title;"), "who goes to the next head stays at the button")
     browser.run("history.back();")
     browser.wait("return document.getElementById('head-title').textContent === 'L1H3';")
-    check(browser.run("return document.querySelector('.cell.chosen').dataset.head;") == "L1H3", "`back` leads back to the head before")
+    check(browser.run("return document.querySelector('tr.chosen').dataset.head;") == "L1H3", "`back` leads back to the head before")
+
+
+def filters_and_stays_in_view(browser, address):
+    browser.open(address)
+    typed = """const filter = document.getElementById("filter"); filter.value = arguments[0]; filter.dispatchEvent(new Event("input"));
+      return [".cell", ".cell.filtered", ".dot.filtered", "#table tbody tr", "#completions option"].map((one) => document.querySelectorAll(one).length);"""
+    cells, faded, dots, rows, completions = browser.run(typed, "strength>0.5 layer!=0")
+    check(0 < rows < cells == rows + faded and dots == faded, f"a filter keeps {rows} rows of {cells}, and fades {faded} cells and {dots} dots")
+    check(browser.run(typed, "wh")[4] >= 1, "a name is not completed")
+    browser.run(typed, "nothing=1")
+    check("unknown: nothing" in browser.run("return document.getElementById('filtered').textContent;"), "an unknown name is not reported")
+    browser.run(typed, "")
+    browser.run("window.scrollTo({top: 1200, behavior: 'instant'});")
+    top = browser.run("return document.getElementById('overview').getBoundingClientRect().top;")
+    check(abs(top) < 2, f"the overview stands at {top} while a head is read")
+
+
+def embeds_one_view(browser, address):
+    shown = "return [...document.querySelectorAll('#overview, .view, #heads, header h1, #head-nav')].filter((one) => one.getBoundingClientRect().height > 0).map((one) => one.id);"
+    for part, there in (("L1H3/map", ["view-map"]), ("L1H3/delays", ["view-delays"]), ("overview", ["overview"])):
+        browser.open(f"{address}#embed={part}")
+        check(browser.run(shown) == there, f"#embed={part} shows {browser.run(shown)}")
 
 
 def serves_keys(browser, address):
-    right, down, enter = "\ue014", "\ue015", "\ue007"
+    right, down, enter = "ArrowRight", "ArrowDown", "Enter"
     browser.open(address)
-    browser.run("document.querySelector('.cell').focus();")
-    browser.type(right, down, enter)
-    browser.wait("return document.getElementById('head-title').textContent === 'L1H1';")
+    browser.run("document.getElementById('grid').focus();")
+    browser.type(right, right, down, enter)
+    browser.wait("return document.getElementById('views').dataset.head === 'L1H1' && document.activeElement.id === 'head-title';")
+    rank = "return Number(document.querySelector('#head-nav span').textContent.split(' ')[0]);"
+    before = browser.run(rank)
+    browser.type("n")
+    browser.wait("return document.getElementById('views').dataset.head !== 'L1H1';")
+    check(browser.run(rank) == before % 32 + 1, "n leads to the next head of the table")
     browser.run("document.querySelector('#view-map .drawing').focus();")
-    browser.type(right, down)
-    check("query 1 " in browser.run(tip) and "key 1 " in browser.run(tip), "arrows go through the cells of the map")
+    browser.type(right, right, down)
+    check("query 1 " in browser.run(tip) and "key 1 " in browser.run(tip), f"arrows go through the cells of the map: {browser.run(tip)!r}")
     browser.wait("return document.getElementById('spoken').textContent.includes('query 1 ');")
     browser.type("+")
     browser.wait("return location.hash.includes('at=');")
@@ -229,6 +261,8 @@ def main(work):
         shows_stored_values(browser, address, work / "drawn/figures")
         links_what_is_marked(browser, address)
         keeps_addresses(browser, address)
+        filters_and_stays_in_view(browser, address)
+        embeds_one_view(browser, address)
         serves_keys(browser, address)
         shows_hostile_text(browser, alone / "page.html", address)
         says_what_is_too_old(browser, address)
@@ -236,7 +270,7 @@ def main(work):
 
 
 if gone := missing():
-    print(f"skipped: {' and '.join(gone)} not there (Debian: chromium, chromium-driver)")
+    print(f"skipped: {' and '.join(gone)} not there (Debian: chromium)")
     sys.exit(0)
 folder = pathlib.Path(tempfile.mkdtemp())
 try:

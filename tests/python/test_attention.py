@@ -246,3 +246,26 @@ def test_ctrl_c_ends_attention_within_a_second():
     with pytest.raises(KeyboardInterrupt):
         headwave.attend(q, q, q)
     assert time.monotonic() - begun < 1.5
+
+
+def test_a_batch_is_attended_document_by_document():
+    rng = np.random.default_rng(5)
+    q, k, v = rng.normal(size=(3, 2, 4, 9, 8))
+    q, k, v = q[:, :], k[:, :], v[:, :]
+    rows = []
+    out = headwave.attend(q, k, v, is_causal=True, probe=lambda tile: rows.append((tile.document, tile.first_row)))
+    for i in range(len(q)):
+        assert np.array_equal(out[i], headwave.attend(q[i], k[i], v[i], mask="causal"))
+    assert [document for document, _ in rows] == sorted(document for document, _ in rows) and {0, 1} == {d for d, _ in rows}
+    mask = rng.random((2, 9, 9)) < 0.7
+    mask |= np.eye(9, dtype=bool)
+    out = headwave.attend(q, k, v, mask=mask)
+    assert np.array_equal(out[1], headwave.attend(q[1], k[1], v[1], mask=mask[1]))
+    torch = pytest.importorskip("torch")
+    given = [torch.tensor(of) for of in (q, k, v)]
+    theirs = torch.nn.functional.scaled_dot_product_attention(*given, attn_mask=torch.tensor(mask)[:, None])
+    assert np.abs(out - theirs.numpy()).max() < 1e-12
+    with pytest.raises(headwave.ShapeError, match="as many documents as q"):
+        headwave.attend(q, k[:1], v)
+    with pytest.raises(headwave.ShapeError, match="is_causal"):
+        headwave.attend(q, k, v, mask=mask, is_causal=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import headwave
+from test_jobs import same
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -589,3 +590,9 @@ def test_a_text_is_cut_as_its_tokenizer_says(tmp_path):
     assert np.abs(map_of(ours) - map_of(theirs)).max() < 1e-5
     for name in ("weight", "threshold"):
         assert np.allclose(ours["measured_offset"][name], theirs["measured_offset"][name], atol=1e-5, equal_nan=True)
+
+
+def test_wrapped_models_are_those_that_they_wrap(model, batch):
+    ours = headwave.run(model, ids=batch.numpy(), only=["measured_offset"])
+    for wrapped in (torch.nn.DataParallel(model), torch.compile(model)):
+        same(headwave.run(wrapped, ids=batch.numpy(), only=["measured_offset"]), ours)

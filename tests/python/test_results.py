@@ -1,3 +1,5 @@
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -111,3 +113,56 @@ def test_figures_are_drawn(result, tmp_path):
         result.figure("nothing")
     with pytest.raises(headwave.Error):
         result.figure("offset_profile", heads=["L9H9"])
+
+
+def test_a_result_is_copied_and_pickled(result):
+    for again in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+        same(result, again)
+        assert again.provenance == result.provenance
+
+
+def test_a_result_is_a_mapping_of_its_groups(result):
+    assert [name for name, _ in result.items()] == result.keys()
+    assert result.get("nothing") is None and result.get("measured_offset/weight") is not None
+    assert "measured_offset/weight" in result._ipython_key_completions_()
+    with pytest.raises(KeyError, match="did you mean 'measured_offset'"):
+        result["measured_ofset"]
+    with pytest.raises(KeyError, match="measured_offset: .*did you mean 'weight'"):
+        result["measured_offset/wieght"]
+
+
+def test_a_head_is_found_by_its_name(result):
+    weight = np.asarray(result["measured_offset/weight"])
+    head = result.head("L1H2")
+    assert np.array_equal(head["measured_offset"]["weight"], weight[:, 1, 2])
+    assert "position_spectrum" not in head
+    with pytest.raises(headwave.FormatError, match="L0H2"):
+        result.head("1.2")
+    with pytest.raises(KeyError, match="L9H9"):
+        result.head("L9H9")
+
+
+def test_without_xarray_a_head_is_found_too():
+    code = f"""
+import sys; sys.modules['xarray'] = None
+import headwave, numpy
+result = headwave.run({str(MODELS / 'bert-mlm')!r}, ids=[list(range(3, 27))] * 2, only=["measured_offset"])
+head = result.head("L1H2")["offset_trace"]["mean_weight"]
+assert head.dims == ("pairs", "offset") and numpy.array_equal(head, result["offset_trace"].mean_weight[:, 1, 2], equal_nan=True)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_folder_of_a_run_is_opened(result, tmp_path):
+    result.save(tmp_path / "results.h5")
+    same(result, headwave.open(tmp_path))
+    (tmp_path / "results.h5").unlink()
+    (tmp_path / "causal").mkdir()
+    result.save(tmp_path / "causal" / "results.h5")
+    with pytest.raises(headwave.IoError, match="causal"):
+        headwave.open(tmp_path)
+
+
+def test_a_width_is_a_word_too(result):
+    with pytest.raises(headwave.FormatError, match="column"):
+        result.figure("offset_profile", width="narrow")

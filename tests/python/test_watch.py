@@ -1,6 +1,9 @@
 """headwave.watch: sums of attention beside the attention that a model of transformers computes."""
 
 import gc
+import json
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -503,3 +506,87 @@ def test_watch_and_the_program_agree(family, ids):
     ours = np.nan_to_num(ours)   # beyond a window there is no pair; the program says 0
     np.testing.assert_allclose(ours, theirs[..., columns], atol=1e-6)
     np.testing.assert_allclose(stack.entropy.sum(0) / stack.rows.sum(0)[:, None], np.asarray(result["head_types"]["entropy"].values), atol=1e-5)
+
+
+def watched(ids, **options):
+    model = built(transformers.LlamaConfig(**{**MODELS["llama"][0]().to_diff_dict(), "max_position_embeddings": 512}))
+    with torch.no_grad(), headwave.watch(model, **options) as watch:
+        model(ids)
+    return watch.result()
+
+
+def test_profiles_of_two_processes_add_up_to_those_of_one(tmp_path):
+    pytest.importorskip("h5py")
+    ids = torch.randint(3, 64, (7, 300), generator=torch.Generator().manual_seed(1))
+    whole, parts = watched(ids, blocks=4, exact=16), [watched(ids[:4], blocks=4, exact=16), watched(ids[4:, :200], blocks=4, exact=16)]
+    parts[0].save(tmp_path / "0.h5")
+    added = headwave.open(tmp_path / "0.h5") + parts[1]
+    first = watched(ids[:4], blocks=4, exact=16)["causal"]
+    second = parts[1]["causal"]
+    stack = added["causal"]
+    assert stack.documents == 7 and list(stack.block_documents) == [2, 2, 2, 1] and whole["causal"].documents == 7
+    assert np.array_equal(stack.first_offset, first.first_offset) and len(second.first_offset) < len(first.first_offset)
+    np.testing.assert_allclose(stack.kept.sum(0), first.kept.sum(0) + second.kept.sum(0), rtol=1e-6)
+    both = watched(ids[:4], blocks=1, exact=16)["causal"].weight.sum((0, 2))
+    shorter = watched(ids[4:, :200], blocks=1, exact=16)["causal"]
+    for bin, offset in enumerate(shorter.first_offset):
+        both[..., np.flatnonzero(first.first_offset == offset)[0]] += shorter.weight.sum((0, 2))[..., bin]
+    np.testing.assert_allclose(stack.weight.sum((0, 2)), both, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(stack.query_mean, (first.query_mean * 1200 + second.query_mean * 600) / 1800, atol=1e-5)
+    assert (parts[1] + parts[0])["causal"].pairs.sum() == stack.pairs.sum()
+    with pytest.raises(headwave.ShapeError, match="exact=8"):
+        added + watched(ids[:1], exact=8)
+
+
+def test_a_window_and_what_is_beyond_it_are_those_of_the_weights():
+    ids = torch.randint(3, 64, (6, 200), generator=torch.Generator().manual_seed(2))
+    result = watched(ids, exact=256, first=4, blocks=3)
+    stack = result["causal"]
+    model = built(transformers.LlamaConfig(**{**MODELS["llama"][0]().to_diff_dict(), "max_position_embeddings": 512}), "eager")
+    weights = np.stack([of.double().numpy() for of in eager_weights(model, {"input_ids": ids}).values()])  # (layers, documents, heads, T, T)
+    i, j = np.indices(weights.shape[-2:])
+    for recent in (1, 10, 100):
+        found = stack.distant(recent)
+        beyond = np.where((i - j >= recent) & (j >= 4), weights, 0).sum((-1, -2))
+        np.testing.assert_allclose(found.value, beyond.sum(1) / weights.sum((1, 3, 4)), atol=1e-5)
+        by_block = [np.delete(beyond, np.s_[b::3], 1).sum(1) / np.delete(weights, np.s_[b::3], 1).sum((1, 3, 4)) for b in range(3)]
+        np.testing.assert_allclose(found.error, np.sqrt(2 / 3 * np.square(by_block - np.mean(by_block, 0)).sum(0)), atol=1e-5)
+        grouped = stack.distant(recent, groups=True).value
+        np.testing.assert_allclose(grouped, found.value.reshape(2, 2, 2).max(-1))
+    for share in (0.5, 0.9, 0.99):
+        window = stack.coverage(share).value
+        inside = lambda w: np.where((i - j < w[:, None, None, None, None]) | (j < 4) | (i < 4), weights, 0).sum((1, 3, 4))  # noqa: E731
+        for head in range(4):
+            of_head = window[:, head]
+            assert (inside(np.ceil(of_head))[:, head] >= (share - 1e-6) * weights.sum((1, 3, 4))[:, head]).all()
+            assert ((inside(np.floor(of_head) - 1e-9)[:, head] <= (share + 1e-6) * weights.sum((1, 3, 4))[:, head]) | (of_head < 1)).all()
+
+
+def test_the_largest_slashes_are_those_of_the_profile():
+    stack = watched(torch.randint(3, 64, (2, 100), generator=torch.Generator().manual_seed(3)), exact=64)["causal"]
+    offsets, weights = stack.slashes(3)
+    mean = stack.mean_weight(apart=False)
+    np.testing.assert_allclose(weights[..., 0], np.nanmax(mean, -1))
+    assert offsets.shape == (2, 4, 3) and (offsets <= 0).all() and (np.diff(weights) <= 0).all()
+
+
+def test_patterns_of_duo_attention_are_read_as_its_loader_reads_them(tmp_path):
+    result = watched(torch.randint(3, 64, (4, 300), generator=torch.Generator().manual_seed(4)), first=4)
+    result.export_duo_attention(tmp_path / "pattern", recent=64)
+    heads = np.loadtxt(tmp_path / "pattern" / "full_attention_heads.tsv", dtype=float, delimiter="\t")
+    about = json.loads((tmp_path / "pattern" / "config.json").read_text())
+    np.testing.assert_allclose(heads, result["causal"].distant(64, groups=True).value)
+    assert heads.shape == (2, 2) and ((heads >= 0) & (heads <= 1)).all()
+    assert (about["sink_size"], about["recent_size"], about["documents"]) == (4, 64, 4) and np.shape(about["standard_error"]) == (2, 2)
+    with pytest.raises(headwave.IoError, match="already there"):
+        result.export_duo_attention(tmp_path / "pattern")
+
+
+def test_profiles_are_opened_without_pytorch(tmp_path):
+    pytest.importorskip("h5py")
+    watched(torch.randint(3, 64, (2, 40))).save(tmp_path / "profiles.h5")
+    code = f"import sys; sys.modules['torch'] = None; import headwave; print(headwave.open({str(tmp_path / 'profiles.h5')!r})['causal'].distant(8).value.shape)"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "(2, 4)"
+    (tmp_path / "other.h5").write_bytes((tmp_path / "profiles.h5").read_bytes()[:900])
+    with pytest.raises(headwave.Error, match="other.h5"):
+        headwave.open(tmp_path / "other.h5")

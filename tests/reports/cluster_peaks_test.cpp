@@ -17,7 +17,7 @@ Result centroids(const char* second_axis, Index offsets, std::vector<double> val
 }  // namespace
 
 TEST_CASE("cluster peaks: where each centroid is largest, by hand") {
-  const auto peaks = cluster_peaks(centroids("window_offset", 5, {0, 3, 1, 0, 0, 9, 1, 0, 0, 0}));
+  const auto peaks = cluster_peaks(centroids("offset", 5, {0, 3, 1, 0, 0, 9, 1, 0, 0, 0}));
   REQUIRE(peaks.size() == 2);
   CHECK(peaks[0] == -1);
   CHECK(std::isnan(peaks[1]));  // at the end of the window
@@ -26,6 +26,6 @@ TEST_CASE("cluster peaks: where each centroid is largest, by hand") {
 TEST_CASE("cluster peaks: centroids that are not there, have other axes or no middle are refused") {
   CHECK_THROWS_AS(cluster_peaks(Result{}), ShapeError);
   CHECK_THROWS_WITH(cluster_peaks(Result{}), ContainsSubstring("head_cluster/centroid"));
-  CHECK_THROWS_WITH(cluster_peaks(centroids("offset", 3, {0, 1, 0})), ContainsSubstring("(cluster, window_offset)"));
-  CHECK_THROWS_AS(cluster_peaks(centroids("window_offset", 4, {0, 1, 0, 0})), ShapeError);
+  CHECK_THROWS_WITH(cluster_peaks(centroids("distance", 3, {0, 1, 0})), ContainsSubstring("(cluster, offset)"));
+  CHECK_THROWS_AS(cluster_peaks(centroids("offset", 4, {0, 1, 0, 0})), ShapeError);
 }

@@ -161,6 +161,32 @@ TEST_CASE("attention map: special tokens do not set the colours, and a window ha
   CHECK(kind_of_figure("attention_map").draw(result, options).script().find("0:0.9]") != std::string::npos);
 }
 
+TEST_CASE("attention map: one colour scale for all, its largest weight above each, and no map too pale to be seen") {
+  Result result = sample::result();
+  auto& weights = std::get<std::vector<double>>(field_of(result, "attention_map/weight").values);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = i < 225 ? 0.8 : i < 450 ? 0.4 : 0.014;  // of L0H0, L0H2 and the others
+  const std::string script = kind_of_figure("attention_map").draw(result, {}).script();
+  CHECK(count_of(script, "with image") == 2);
+  CHECK(count_of(script, "set cbrange [0:0.8]") == 2);
+  CHECK(count_of(script, "\nset colorbox") == 1);
+  CHECK(count_of(script, "set label \"0.4\"") == 1);
+  const std::string pale = kind_of_figure("attention_map").draw(result, asking_for({"L1H1"})).script();
+  CHECK(count_of(pale, "with image") == 1);
+}
+
+TEST_CASE("offset profile: under a causal mask there is no right half") {
+  Result result = sample::result();
+  const auto range = [&](const char* name) {
+    const std::string script = kind_of_figure(name).draw(result, {}).script();
+    return script.substr(script.find("set xrange ["), 26);
+  };
+  CHECK_THAT(range("offset_profile"), ContainsSubstring("[-16.5:16.5]"));
+  result.provenance["attention"] = std::string("causal");
+  CHECK_THAT(range("offset_profile"), ContainsSubstring("[-16.5:1.6]"));
+  CHECK_THAT(range("word_profile"), ContainsSubstring("[-16.5:1.6]"));
+}
+
 TEST_CASE("attention map: of many maps the nine with the clearest offset are drawn") {
   Result result = sample::result();
   Field& weight = field_of(result, "attention_map/weight");
@@ -239,15 +265,27 @@ TEST_CASE("figures: a kind whose Fields are missing is left out") {
 
 TEST_CASE("figures: those asked for are drawn, and what is none, or not in the result, is refused by name") {
   const Result result = sample::result();
-  const std::vector<const FigureKind*> kinds = kinds_of(result, {"offset_profile", "attention_map"});
+  const std::vector<const FigureKind*> kinds = kinds_of(result, {.only = {"offset_profile", "attention_map"}});
   REQUIRE(kinds.size() == 2);
   CHECK(kinds[0]->name == "attention_map");
   CHECK(kinds[1]->name == "offset_profile");
   CHECK(kinds_of(result).size() > 2);
-  CHECK_THROWS_WITH(kinds_of(result, {"offset_profil"}),
+  CHECK_THROWS_WITH(kinds_of(result, {.only = {"offset_profil"}}),
                     ContainsSubstring("there is no figure 'offset_profil'") && ContainsSubstring("offset_profile"));
-  CHECK_THROWS_WITH(kinds_of(without(result, "offset_trace/mean_weight"), {"offset_profile"}),
+  CHECK_THROWS_WITH(kinds_of(without(result, "offset_trace/mean_weight"), {.only = {"offset_profile"}}),
                     ContainsSubstring("the figure offset_profile needs ") && ContainsSubstring("it can be drawn as "));
+}
+
+TEST_CASE("figures: the name of a group asks for its figures, where no figure has that name") {
+  const Result result = sample::result();
+  const auto names = [&](const std::string& asked) {
+    std::vector<std::string> found;
+    for (const FigureKind* kind : kinds_of(result, {.only = {asked}})) found.push_back(kind->name);
+    return found;
+  };
+  CHECK(names("offset_trace") == std::vector<std::string>{"offset_profile"});
+  CHECK(names("head_cluster") == std::vector<std::string>{"cluster_centroids", "cluster_shares", "cluster_sweep"});
+  CHECK(names("attention_map") == std::vector<std::string>{"attention_map"});
 }
 
 TEST_CASE("figures: extras are not needed") {
@@ -287,9 +325,10 @@ TEST_CASE("figures: numbers that are not there leave gaps, not failures") {
     for (Field& field : result.fields)
       if (auto* values = std::get_if<std::vector<double>>(&field.values))
         std::fill(values->begin(), values->end(), nothing);
-    const TemporaryFolder folder;
-    INFO(nothing);
-    CHECK(draw_figures(result, folder.path(), svg_only()).size() == 4 * figure_kinds().size());
+    for (const FigureKind& one : figure_kinds()) {
+      INFO(one.name << ' ' << nothing);
+      CHECK(one.draw(result, {}).drawn(one.name, {"svg"}, true).size() == 2);
+    }
   }
 }
 
@@ -346,18 +385,81 @@ TEST_CASE("figures: more heads than can be told apart, a profile without offsets
   CHECK_THROWS_WITH(re_aiming_figure().draw(moved, {}), ContainsSubstring("expected a shift of 0"));
 }
 
-TEST_CASE("figures: as wide as asked for, whatever they show, and no panel is left out") {
-  const Result result = sample::result();
+TEST_CASE("figures: as wide as asked for, and on paper no taller than a page") {
+  const Result result = sample::result({.layers = 12, .heads = 16});
   for (const double width : {2.0, 3.4, 7.0, 12.0})
     for (const FigureKind& one : figure_kinds()) {
       INFO(one.name << " " << width);
       FigureOptions options;
-      const auto panels = [&] { return count_of(one.draw(result, options).script(), "\nplot "); };
-      const std::size_t natural = panels();
       options.style.width = width;
-      if (width > 2) CHECK(one.draw(result, options).width() == Approx(width).epsilon(1e-9));
-      CHECK(panels() == natural);
+      const GnuplotFigure figure = one.draw(result, options);
+      if (width > 2) CHECK(figure.width() == Approx(width).epsilon(1e-9));
+      if (width > 2 && width <= 7) CHECK(figure.height() <= 9 + 1e-9);
     }
+}
+
+TEST_CASE("figures: what a page does not hold is left out, and the figure says so") {
+  const Result result = sample::result({.layers = 12, .heads = 16});
+  FigureOptions options;
+  const auto script = [&](const char* name) { return kind_of_figure(name).draw(result, options).script(); };
+  CHECK(count_of(script("offset_profile"), "\nplot ") == 12 * 16);
+  options.style.width = 3.4;
+  const std::string column = script("offset_profile");
+  CHECK(count_of(column, "\nplot ") < 12 * 16);
+  CHECK_THAT(column, ContainsSubstring(std::to_string(count_of(column, "\nplot ")) + " strongest of 192 heads"));
+  CHECK(count_of(column, "\"L0H0\"") == 1);  // adjacent
+  for (int head = 0; head < 16; ++head) options.heads.push_back("L3H" + std::to_string(head));
+  CHECK_THAT(script("redefined"), ContainsSubstring("of the 16 heads asked for"));
+  options.style.width = 0;
+  CHECK(count_of(script("redefined"), "\nplot ") == 1 + 2 * 16);  // the legend is one, too
+  CHECK(count_of(script("offset_profile"), "\nplot ") == 16);
+}
+
+TEST_CASE("figures: heads are shown by figures of single heads, and refused by the others") {
+  const Result result = sample::rotary_result();
+  std::size_t refused = 0;
+  for (const FigureKind& one : figure_kinds()) {
+    INFO(one.name);
+    FigureOptions options = asking_for({"L1H1"});
+    if (one.single_heads && one.silent != nullptr && !one.silent(result, options).empty()) continue;  // of other heads
+    if (one.single_heads) {
+      const std::string script = one.draw(result, options).script();
+      CHECK(count_of(script, "L1H1") > 0);
+      CHECK(count_of(script, "\"L0H0\"") == 0);
+      continue;
+    }
+    ++refused;
+    CHECK_THROWS_WITH(one.draw(result, options), ContainsSubstring(one.name + " shows all heads at once"));
+    options.only = {one.name};
+    const TemporaryFolder folder;
+    CHECK_THROWS_AS(draw_figures(result, folder / "figures", options), FormatError);
+    CHECK_FALSE(std::filesystem::exists(folder / "figures"));
+  }
+  CHECK(refused > 5);
+}
+
+TEST_CASE("figures: those that would show nothing are not drawn unless they are named, and a line says why") {
+  Result result = sample::result();
+  CHECK(undrawn_figures(result).empty());
+  const auto fill = [&](const char* name, double number) {
+    auto& values = std::get<std::vector<double>>(field_of(result, name).values);
+    std::fill(values.begin(), values.end(), number);
+  };
+  fill("measured_offset/offset", std::nan(""));
+  fill("head_cluster/centroid", 1);
+  fill("rotary_wave/estimate", std::nan(""));
+  fill("position_split/noise_share", 0.6);
+  const std::vector<std::string> lines = undrawn_lines(undrawn_figures(result));
+  for (const char* line :
+       {"no head has a measured offset: redefined, phase_spectrum",
+        "no cluster of heads prefers an offset: cluster_centroids, cluster_shares", "no number is defined: rotary_wave",
+        "position has no more of the hidden states than noise alone would give it: position_split"}) {
+    INFO(line);
+    CHECK(std::ranges::count(lines, line) == 1);
+  }
+  CHECK(kinds_of(result).size() == figure_kinds().size() - 6);
+  CHECK(kinds_of(result, {.only = {"redefined"}}).size() == 1);
+  CHECK(undrawn_figures(result, {.only = {"redefined"}}).empty());
 }
 
 TEST_CASE("figures: letters are as large as asked for, and all else in proportion") {

@@ -51,8 +51,8 @@ TEST_CASE("head findings: a planted head is found or it is not") {
 TEST_CASE("head findings: what weights predict of other layers goes to the heads of that name") {
   Result result = measured({-2, 3}, {0, 0});
   const std::vector<Axis> axes{layer_axis(std::vector<Index>{0, 3, 5}), head_axis(2)};
-  result.fields.push_back(make_field("position_atlas/weight", axes, "1", "", {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}));
-  result.fields.push_back(make_field("position_atlas/offset", axes, "token", "", {1, 2, 3, 4, 5, 6}));
+  result.fields.push_back(make_field("position_atlas/predicted_weight", axes, "1", "", {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}));
+  result.fields.push_back(make_field("position_atlas/predicted_offset", axes, "token", "", {1, 2, 3, 4, 5, 6}));
   result.fields.push_back(
       {"position_atlas/status", axes, "1", "", std::vector<std::uint8_t>{0, 0, 1, 0, 0, 0}, {"offset", "weak"}, {}});
   const auto heads = head_findings(result);

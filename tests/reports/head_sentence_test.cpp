@@ -78,7 +78,7 @@ TEST_CASE("head sentences: each verdict by hand") {
 
 TEST_CASE("head sentences: the same as cells of a table, with the offsets that get half of the largest weight") {
   Result result = eight_heads();
-  const Axis offset = offset_axis("account_offset", -3, 3);
+  const Axis offset = offset_axis("offset", -3, 3);
   std::vector<double> profiles(8 * 7, 0.1);
   for (const std::size_t at : {1, 2, 3}) profiles[at] = 0.6 - 0.1 * static_cast<double>(at > 1 ? at - 2 : 2 - at);
   profiles[2 * 7 + 3] = 0.3;  // L0H2, at itself
@@ -88,14 +88,14 @@ TEST_CASE("head sentences: the same as cells of a table, with the offsets that g
   const std::vector<HeadSentence> said = head_sentences(result);
   CHECK(said[0].looks == "1 back, -2 to 0");
   CHECK(said[0].why == "positional 97 %");
-  CHECK(said[0].evidence == "follows 32 of 32");
+  CHECK(said[0].evidence == "32 of 32");
   CHECK(said[1].looks == "12 ahead");
-  CHECK(said[1].evidence == "follows only 3 of 32");
+  CHECK(said[1].evidence == "only 3 of 32");
   CHECK(said[2].looks == "at itself");
   CHECK(said[2].why == "self 80 %");
-  CHECK(said[2].evidence == "yet follows 30 of 32");
+  CHECK(said[2].evidence == "yet 30 of 32");
   CHECK(said[4].looks == "at the end of the search");
-  CHECK(said[4].why == "position 50 %, self 10 %, order 40 %");
+  CHECK(said[4].why == "position 50, self 10, order 40 %");
   CHECK(said[5].looks == "at no preferred offset");
   CHECK(said[5].why.empty());
   CHECK(said[6].why == "too few documents");

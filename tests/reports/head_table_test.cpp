@@ -133,7 +133,7 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   Result result = small_result();
   const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
   result.fields.push_back(
-      make_field("position_atlas/offset", heads, "token", "", {-2.0, 0.0, not_defined, 4.0, not_defined}));
+      make_field("position_atlas/predicted_offset", heads, "token", "", {-2.0, 0.0, not_defined, 4.0, not_defined}));
   result.fields.push_back(make_field("position_atlas/toeplitz_r2", heads, "1", "", {0.9, 0.8, 0.1, 0.7, not_defined}));
   result.fields.push_back(
       make_field("position_atlas/null_quantile", heads, "1", "", {0.3, 0.3, 0.3, 0.3, not_defined}));
@@ -141,14 +141,15 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   result.fields.push_back(
       make_field("position_atlas/other_null_quantile", heads, "1", "", {0.2, 0.2, 0.2, 0.2, not_defined}));
   result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", {0.001, 0.02, 0.3, 0.001, not_defined}));
-  result.fields.push_back(make_field("position_atlas/weight", heads, "1", "", {0.25, 0.9, 0.01, 0.02, not_defined}));
+  result.fields.push_back(
+      make_field("position_atlas/predicted_weight", heads, "1", "", {0.25, 0.9, 0.01, 0.02, not_defined}));
   result.fields.push_back(make_field("position_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01, not_defined}));
   CHECK(wide_table(result).starts_with("head            offset  by weights  weight  threshold\n"));
   Result delays = result;
   delays.fields.push_back(
-      make_field("phase_delay/offset", heads, "token", "", {-2.004, -0.001, not_defined, 4.25, not_defined}));
-  delays.fields.push_back(
-      make_field("delay_spectrum/offset", heads, "token", "", {-1.9, 0.01, not_defined, not_defined, not_defined}));
+      make_field("phase_delay/predicted_offset", heads, "token", "", {-2.004, -0.001, not_defined, 4.25, not_defined}));
+  delays.fields.push_back(make_field("delay_spectrum/predicted_offset", heads, "token", "",
+                                     {-1.9, 0.01, not_defined, not_defined, not_defined}));
   const std::string table = wide_table(delays);
   CHECK(table.starts_with("head            offset  by weights  by phases  by scores  weight"));
   CHECK(table.find("-2      -2.00      -1.90") != std::string::npos);
@@ -169,7 +170,8 @@ TEST_CASE(
     "head table: of an atlas random words are the prediction, the weights are exact in layer 0 and a proxy above") {
   Result result;
   const std::vector<Axis> heads{layer_axis({0, 1}), head_axis(2)};
-  result.fields.push_back(make_field("word_atlas/offset", heads, "token", "", {not_defined, -1.0, 2.0, not_defined}));
+  result.fields.push_back(
+      make_field("word_atlas/predicted_offset", heads, "token", "", {not_defined, -1.0, 2.0, not_defined}));
   result.fields.push_back({"word_atlas/status",
                            heads,
                            "1",
@@ -177,7 +179,7 @@ TEST_CASE(
                            std::vector<std::uint8_t>{3, 0, 0, 1},
                            {"offset", "edge", "chance", "weak", "nothing"},
                            {}});
-  result.fields.push_back(make_field("word_atlas/weight", heads, "1", "", {0.011, 0.2, 0.5, 0.1}));
+  result.fields.push_back(make_field("word_atlas/predicted_weight", heads, "1", "", {0.011, 0.2, 0.5, 0.1}));
   result.fields.push_back(make_field("word_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01}));
   CHECK(wide_table(result) ==
         "head         predicted  weight  x chance\n"
@@ -186,9 +188,10 @@ TEST_CASE(
         "L0H1                -1  0.2000        20\n"
         "L1H1  undefined (edge)  0.1000        10\n"
         "L0H0  undefined (weak)  0.0110       1.1\n");
-  result.fields.push_back(make_field("position_atlas/offset", heads, "token", "", {1.0, -1.0, 3.0, not_defined}));
+  result.fields.push_back(
+      make_field("position_atlas/predicted_offset", heads, "token", "", {1.0, -1.0, 3.0, not_defined}));
   result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", {0.001, 0.001, 0.001, 0.9}));
-  result.fields.push_back(make_field("position_atlas/weight", heads, "1", "", {0.9, 0.1, 0.1, 0.1}));
+  result.fields.push_back(make_field("position_atlas/predicted_weight", heads, "1", "", {0.9, 0.1, 0.1, 0.1}));
   CHECK(wide_table(result) ==
         "head         predicted  weight  x chance  by weights      proxy\n"
         "----  ----------------  ------  --------  ----------  ---------\n"
@@ -205,7 +208,7 @@ TEST_CASE("head table: an offset that a wider search may find says so, and how f
   result.fields[3].flag_meanings.emplace_back("edge");
   result.fields.push_back(
       make_field("measured_offset/chance", heads, "1", "", {0.002, 0.002, 0.002, 0.04, not_defined}));
-  result.fields.push_back(make_field("delay_spectrum/offset", heads, "token", "",
+  result.fields.push_back(make_field("delay_spectrum/predicted_offset", heads, "token", "",
                                      {not_defined, -2.0, not_defined, not_defined, not_defined}));
   result.fields.push_back({"delay_spectrum/status",
                            heads,
@@ -233,7 +236,8 @@ TEST_CASE("head table: a prediction that is undefined for every head has no colu
   result.fields.push_back(make_field("rotary_wave/status", heads, "1", "", {1, 1, 1, 1, 1}));
   result.fields.back().values = std::vector<std::uint8_t>(5, 1);
   result.fields.back().flag_meanings = {"offset", "edge"};
-  result.fields.push_back(make_field("delay_spectrum/offset", heads, "token", "", {-2, 0, 1, not_defined, 1}));
+  result.fields.push_back(
+      make_field("delay_spectrum/predicted_offset", heads, "token", "", {-2, 0, 1, not_defined, 1}));
   CHECK(wide_table(result).starts_with("head            offset  by scores  weight  threshold\n"));
   CHECK(undefined_predictions(result) == std::vector<std::string>{"by weights", "by phases"});
   CHECK_THAT(head_answer(result, head_columns(result)),

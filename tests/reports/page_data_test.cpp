@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "../../core/fields/fields.h"
-#include "../../core/fields/head_grid.h"
 #include "../../core/fields/head_name.h"
 #include "../../data/files/packed_text.h"
 #include "../../reports/page/story.h"
@@ -98,6 +97,25 @@ TEST_CASE("page arrays: of too many maps those of the strongest heads stay") {
   CHECK(page.said["attention_map/weight"]["whole"] == false);
 }
 
+TEST_CASE("page arrays: of many frequencies those with the most energy stay, every head counted alike") {
+  const Index count = 200;
+  std::vector<double> amplitudes(2 * static_cast<std::size_t>(count), 0.01);  // of a quiet head, then of a loud one
+  for (std::size_t f = 0; f < 48; ++f) amplitudes[100 + f] = 1;
+  for (std::size_t f = 0; f < 200; ++f) amplitudes[200 + f] = f >= 20 && f < 68 ? 1000 : 10;
+  Result result;
+  result.fields.push_back(make_field("phase_spectrum/query",
+                                     {layer_axis(1), head_axis(2), counting_axis("frequency", "1", "", 0, count - 1),
+                                      counting_axis("phase", "rad", "", 0, 0)},
+                                     "1", "amplitude", amplitudes));
+  const PageArrays page = page_arrays(result, 100000);
+  const auto kept = page.said["phase_spectrum/query"]["axes"][2]["values"].get<std::vector<int>>();
+  REQUIRE(kept.size() == 96);
+  CHECK(kept.front() == 20);
+  CHECK(kept[47] == 67);
+  CHECK(kept[48] == 100);
+  CHECK(kept.back() == 147);
+}
+
 TEST_CASE("measures: one for each Field of heads, one for each of its parts, whatever the order of axes") {
   Result result;
   Fields fields("some");
@@ -109,10 +127,13 @@ TEST_CASE("measures: one for each Field of heads, one for each of its parts, wha
   fields.flags("word", {layer, head}, "word", std::vector<std::uint8_t>{0, 1, 1, 0}, {"no", "yes"});
   fields.add("long", {layer, head, counting_axis("offset", "token", "", 0, 30)}, "1", "long",
              std::vector<double>(4 * 31, 0.0));
+  fields.add("text", {layer, head}, "1", "text", std::vector<std::string>{"a", "", "c", "d"});
   result.fields = fields.taken();
   const PageMeasures page = page_measures(result);
   CHECK(page.layers.size() == 2);
-  CHECK(page.measures.size() == 4);
+  CHECK(page.measures.size() == 5);
+  CHECK(measure(page, "some/text", "")["kind"] == "text");
+  CHECK(measure(page, "some/text", "")["values"][2] == "c");
   CHECK(measure(page, "some/plain", "")["values"][2] == 3.0);
   CHECK(measure(page, "some/plain", "")["values"][3].is_null());
   CHECK(measure(page, "some/plain", "")["undefined"] == "nobody knows");

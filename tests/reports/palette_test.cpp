@@ -63,7 +63,7 @@ TEST_CASE("palette: eight colours, and styles that differ without colour") {
 
 TEST_CASE("palette: inks show through where they are said to, in grey too") {
   CHECK(color_of(ink::guide, {}) == "#60FFFFFF");
-  CHECK(color_of(ink::dot, in("grey")) == "#30303030");
+  CHECK(color_of(ink::strong_guide, in("grey")) == "#50FFFFFF");
   CHECK(color_of(ink::mark, in("magma")) == "#D55E00");  // a heat map's colours change no other
   CHECK(color_of(ink::mark, in("grey")) == "#000000");
 }

@@ -12,7 +12,6 @@
 #include "../../reports/figures/chosen_heads.h"
 #include "../../reports/figures/kinds.h"
 #include "../../reports/figures/phases.h"
-#include "../../reports/figures/positions.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
@@ -197,35 +196,13 @@ TEST_CASE("phase maps: many frequencies share cells that show the largest") {
   CHECK_THROWS_AS(phase_maps(result, {0}), ShapeError);
 }
 
-TEST_CASE("delay spectrum: dots meet the line, moved by whole turns where they have to be") {
-  const Result result = sample::result();
-  const auto rows = numbers_of(delay_spectrum_figure().draw(result, asking_for({"L0H4"})));  // planted at -6
-  REQUIRE_FALSE(rows.empty());
-  bool moved = false;
-  for (const auto& row : rows) {
-    const double f = std::stod(row[2]), delay = std::stod(row[3]), nearest = std::stod(row[4]);
-    CHECK(std::abs(delay) <= 256 / f + 1e-9);
-    CHECK(nearest == Approx(-5.99));
-    moved = moved || std::abs(nearest - delay) > 1;
-  }
-  CHECK(moved);
-}
-
-TEST_CASE("delay spectrum: a head not told from chance is said to be so") {
-  const std::string script = delay_spectrum_figure().draw(sample::result(), asking_for({"L0H0", "L0H6"})).script();
-  CHECK(count_of(script, "delay −0.99 (−1.19 to −0.79), coherence 0.97") == 1);
-  CHECK(count_of(script, "coherence 0.20: not above chance") == 1);
-  CHECK(count_of(script, "90 % interval") == 1);
-}
-
-TEST_CASE("phases and delays: documents of a few tokens are drawn") {
+TEST_CASE("phases: documents of a few tokens are drawn") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   for (const Index length : {1, 2, 3, 5}) {
     const Result result = tiny(length);
     INFO(length);
     CHECK(phase_spectrum_figure().draw(result, {}).write(folder.path(), "phase", {"svg"}, true).size() == 2);
-    CHECK(delay_spectrum_figure().draw(result, {}).write(folder.path(), "delay", {"svg"}, true).size() == 2);
     CHECK(position_split_figure().draw(result, {}).write(folder.path(), "split", {"svg"}, true).size() == 2);
   }
 }
@@ -294,62 +271,45 @@ TEST_CASE("agreement: heads without a dot are counted above the panel") {
   CHECK(numbers_of(offset_agreement_figure().draw(result, {})).size() == 3 * 32);
 }
 
-TEST_CASE("labels: none touches another, a dot or the edge, and the first dots' come first") {
-  std::vector<LabelledDot> dots;
-  for (int i = 0; i < 40; ++i)
-    dots.push_back({0.05 + 0.13 * (i % 7), 0.1 + 0.3 * (i / 7), 0.06, i % 3 == 2 ? "" : "L10H" + std::to_string(i)});
-  const LabelArea area{1.5, 2.0, 5.5, 8};
-  const auto places = label_places(dots, area);
-  REQUIRE_FALSE(places.empty());
-  CHECK(places.size() <= 8);
-  const double high = 5.5 / 72;
-  const auto width = [&](const LabelPlace& place) {
-    return static_cast<double>(dots[place.dot].text.size()) * 0.6 * 5.5 / 72;
-  };
-  for (std::size_t a = 0; a < places.size(); ++a) {
-    CHECK_FALSE(dots[places[a].dot].text.empty());
-    CHECK(places[a].left > 0);
-    CHECK(places[a].left + width(places[a]) < area.width);
-    for (std::size_t b = 0; b < a; ++b) {
-      CHECK(places[b].dot < places[a].dot);
-      const bool apart = places[a].left >= places[b].left + width(places[b]) ||
-                         places[b].left >= places[a].left + width(places[a]) ||
-                         std::abs(places[a].middle - places[b].middle) >= high;
-      CHECK(apart);
-    }
-    for (const LabelledDot& dot : dots) {
-      const bool apart = dot.x + 0.03 <= places[a].left || dot.x - 0.03 >= places[a].left + width(places[a]) ||
-                         std::abs(dot.y - places[a].middle) >= 0.03 + high / 2;
-      CHECK(apart);
-    }
+TEST_CASE("agreement: names of heads that differ touch no dot, no other name and not the edge") {
+  std::vector<AgreementDot> dots;
+  for (int i = 0; i < 40; ++i) {
+    AgreementDot dot;
+    dot.heads = {{10, i}};
+    dot.measured = 0;
+    dot.predicted = 1 + i;
+    dot.x = -0.7 + 0.22 * (i % 7);
+    dot.y = -0.8 + 0.3 * (i / 7);
+    dot.size = 0.06;
+    dot.agrees = i % 3 == 2;
+    dots.push_back(dot);
   }
-  CHECK(label_places({}, area).empty());
+  constexpr double half = 1.0, high = 6.0 / 72;
+  const auto names = dot_names(dots, half);
+  REQUIRE_FALSE(names.empty());
+  CHECK(names.size() <= 8);
+  const auto width = [&](const DotName& name) { return (dots[name.dot].heads[0].head < 10 ? 5 : 6) * 0.6 * high; };
+  for (std::size_t a = 0; a < names.size(); ++a) {
+    const DotName& name = names[a];
+    CHECK_FALSE(dots[name.dot].agrees);
+    CHECK(name.left > -half);
+    CHECK(name.left + width(name) < half);
+    const auto is_apart = [&](double left, double right, double middle, double height) {
+      return left >= name.left + width(name) || right <= name.left ||
+             std::abs(name.middle - middle) >= (high + height) / 2 - 1e-9;
+    };
+    for (std::size_t b = 0; b < a; ++b)
+      CHECK(is_apart(names[b].left, names[b].left + width(names[b]), names[b].middle, high));
+    for (const AgreementDot& dot : dots) CHECK(is_apart(dot.x - 0.03, dot.x + 0.03, dot.y, 0.06));
+  }
+  CHECK(dot_names({}, half).empty());
 }
 
-TEST_CASE("position split: bars and map are drawn from the numbers beside them") {
-  const Result result = sample::result();
-  const auto rows = numbers_of(position_split_figure().draw(result, {}));
-  REQUIRE(rows.size() == 4 * (3 + 1 + 256));
-  const auto& spectrum = result.at("position_split/spectrum").doubles();
-  for (const auto& row : rows)
-    if (row[1] == "amplitude")
-      CHECK(std::stod(row[3]) == spectrum[static_cast<std::size_t>(std::stol(row[0]) * 257 + std::stol(row[2]))]);
-  CHECK(rows[0][1] == "position share");
-  CHECK(std::stod(rows[0][3]) == 0.6);
-}
-
-TEST_CASE("position split: colours span three decades at most and hold a round number") {
-  Result result = sample::result();
-  auto& spectrum = std::get<std::vector<double>>(field_of(result, "position_split/spectrum").values);
-  std::fill(spectrum.begin(), spectrum.end(), 3.0);
-  ValueRange range = amplitude_range(layer_split(result));
-  CHECK(range.high == 3);
-  CHECK(range.low == Approx(1.2));
-  spectrum[5] = 1e-9;
-  spectrum[257] = 1e9;  // f = 0 of layer 1 does not count
-  range = amplitude_range(layer_split(result));
-  CHECK(range.high == 3);
-  CHECK(range.low == Approx(0.003));
+TEST_CASE("position split: bars are drawn from the numbers beside them") {
+  const auto rows = numbers_of(position_split_figure().draw(sample::result(), {}));
+  REQUIRE(rows.size() == 4 * (3 + 1));
+  CHECK(rows[0] == std::vector<std::string>{"0", "position", "0.6"});
+  CHECK(rows.back()[1] == "noise");
 }
 
 TEST_CASE("head types: an older result, which says positional, is drawn as one of today") {

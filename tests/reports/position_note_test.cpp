@@ -10,7 +10,7 @@ namespace {
 Result without_table(const char* term) {
   const std::vector<Axis> axes{layer_axis(1), head_axis(2)};
   Result result;
-  result.fields = {make_field("position_atlas/offset", axes, "token", "", {std::nan(""), std::nan("")})};
+  result.fields = {make_field("position_atlas/predicted_offset", axes, "token", "", {std::nan(""), std::nan("")})};
   result.fields.front().attributes["undefined"] = std::string("no position table");
   if (*term != '\0') result.provenance["position_term"] = std::string(term);
   return result;

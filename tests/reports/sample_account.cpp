@@ -21,7 +21,7 @@ std::vector<Axis> before(std::vector<Axis> axes, const std::vector<Axis>& more) 
 void add_profiles(Result& result, const Size& size) {
   const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
   const Axis term{"term", "1", "term", std::vector<std::string>{"position", "self", "order"}};
-  const Axis offset = offset_axis("account_offset", -reach, reach);
+  const Axis offset = offset_axis("offset", -reach, reach);
   const Axis shift{"shift", "token", "shift", std::vector<std::int64_t>{-2, -1, 1, 2}};
   std::vector<double> measured, dealt, parts, strengths, offsets, followed;
   std::vector<std::uint8_t> verdicts;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "../../core/fields/fields.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 
 namespace headwave::sample {
 

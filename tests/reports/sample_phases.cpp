@@ -89,7 +89,7 @@ void add_delays(Result& result, const Size& size) {
     result.fields.push_back(std::move(field));
   };
   add("delay_spectrum/estimate", grid(size), estimate);
-  add("delay_spectrum/offset", grid(size), offset);
+  add("delay_spectrum/predicted_offset", grid(size), offset);
   add("delay_spectrum/lower", grid(size), lower);
   add("delay_spectrum/upper", grid(size), upper);
   add("delay_spectrum/coherence", grid(size), coherence);

@@ -111,17 +111,17 @@ void add_atlas(Result& result, const Size& size) {
       for (Index t = -reach; t <= reach; ++t)
         kernel.push_back(std::cos(0.3 * static_cast<double>(t - head + layer)) - 0.2);
     }
-  result.fields.push_back(make_field("position_atlas/offset", heads, "token", "predicted offset", offsets));
+  result.fields.push_back(make_field("position_atlas/predicted_offset", heads, "token", "predicted offset", offsets));
   result.fields.push_back(make_field("position_atlas/toeplitz_r2", heads, "1", "Toeplitz share", shares));
-  result.fields.push_back(make_field("position_atlas/weight", heads, "1", "softmax of the kernel", shares));
-  result.fields.push_back(make_field(
-      "position_atlas/kernel", {heads[0], heads[1], whole_axis("kernel_offset", "token", "offset", -reach, reach)}, "1",
-      "mean score", kernel));
+  result.fields.push_back(make_field("position_atlas/predicted_weight", heads, "1", "softmax of the kernel", shares));
+  result.fields.push_back(make_field("position_atlas/kernel",
+                                     {heads[0], heads[1], whole_axis("offset", "token", "offset", -reach, reach)}, "1",
+                                     "mean score", kernel));
   for (double& score : kernel) score = std::exp(4 * score) / 100;
-  result.fields.push_back(make_field("word_atlas/offset", heads, "token", "predicted offset", offsets));
-  result.fields.push_back(make_field(
-      "word_atlas/profile", {heads[0], heads[1], whole_axis("account_offset", "token", "offset", -reach, reach)}, "1",
-      "predicted weight", kernel));
+  result.fields.push_back(make_field("word_atlas/predicted_offset", heads, "token", "predicted offset", offsets));
+  result.fields.push_back(make_field("word_atlas/profile",
+                                     {heads[0], heads[1], whole_axis("offset", "token", "offset", -reach, reach)}, "1",
+                                     "predicted weight", kernel));
 }
 
 void add_maps(Result& result, const Size& size) {
@@ -173,7 +173,7 @@ void add_clusters(Result& result, const Size& size) {
         shares.push_back(share);
         mass[static_cast<std::size_t>(c)] += share / static_cast<double>(size.layers * size.heads);
       }
-  const Axis window = offset_axis("window_offset", -10, 10);
+  const Axis window = offset_axis("offset", -10, 10);
   result.fields.push_back(
       make_field("head_cluster/centroid", {cluster, window}, "1", "centroid of the offset traces", centroids));
   result.fields.push_back(make_field("head_cluster/mass", {cluster}, "1", "share of all traces", mass));
@@ -261,7 +261,7 @@ void add_carried(Result& result, const Size& size) {
   for (Index head = 0; head < std::min<Index>(2, size.heads); ++head) names.push_back(head_name(0, head));
   const std::vector<Axis> axes{{"condition", "1", "", std::vector<std::string>{"as it is", "words `only`"}},
                                {"carried_head", "1", "head", names},
-                               offset_axis("carried_offset", -10, 10)};
+                               offset_axis("offset", -10, 10)};
   std::vector<double> weights, scores;
   for (Index row = 0; row < 2 * static_cast<Index>(names.size()); ++row)
     for (int t = -10; t <= 10; ++t) {

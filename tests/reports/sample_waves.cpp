@@ -121,7 +121,7 @@ void add_covariances(Result& result, const Size& size) {
         }
       weighted.insert(weighted.end(), sum.begin(), sum.end());
     }
-  const Axis lag = offset_axis("lag", -wave_reach, wave_reach);
+  const Axis lag = offset_axis("offset", -wave_reach, wave_reach);
   const Axis component = counting_axis("component", "1", "pair of directions", 1, components);
   for (Field field : {make_field("cross_covariance/weighted_centred", with(grid(size), {lag}), "1",
                                  "weighted sum of scores without row means", weighted),

@@ -122,7 +122,7 @@ TEST_CASE("cross covariance: weighted sum over T and the columns of the largest 
   const GnuplotFigure figure = cross_covariance_figure().draw(result, asking_for({"L0H2"}));
   const auto rows = rows_of(figure);
   REQUIRE(rows.size() == 1 + 61);
-  CHECK(rows[0] == std::vector<std::string>{"layer", "head", "lag", "weighted_centred", "weighted_centred_by_T",
+  CHECK(rows[0] == std::vector<std::string>{"layer", "head", "offset", "weighted_centred", "weighted_centred_by_T",
                                             "correlation_1", "correlation_2", "correlation_3", "correlation_4"});
   const auto& sums = result.at("cross_covariance/weighted_centred").doubles();
   const auto& correlations = result.at("cross_covariance/correlation").doubles();
@@ -141,7 +141,7 @@ TEST_CASE("cross covariance: weighted sum over T and the columns of the largest 
   field_of(result, "cross_covariance/weighted_centred").attributes.clear();
   const std::string undivided = cross_covariance_figure().draw(result, {}).script();
   CHECK(undivided.find("÷ T") == std::string::npos);
-  field_of(result, "cross_covariance/correlation").axes[3] = offset_axis("lag", -1, 1);
+  field_of(result, "cross_covariance/correlation").axes[3] = offset_axis("offset", -1, 1);
   values_of(result, "cross_covariance/correlation").resize(32 * 6 * 3);
   CHECK_THROWS_AS(cross_covariance_figure().draw(result, {}), ShapeError);
 }
@@ -154,7 +154,7 @@ TEST_CASE("weighted sums: lags beyond 30 do not count, a single lag is drawn") {
   CHECK(sums.lags[sums.peak(0)] == sample::planted_offset(0, 0));
   CHECK(sums.length == 512);
   result.fields = {make_field("cross_covariance/weighted_centred",
-                              {layer_axis(1), head_axis(1), offset_axis("lag", 0, 0)}, "1", "", {2.0})};
+                              {layer_axis(1), head_axis(1), offset_axis("offset", 0, 0)}, "1", "", {2.0})};
   sums = weighted_sums(result);
   CHECK(sums.reach() == 1);
   CHECK(sums.peak(0) == 1);  // the same everywhere

@@ -24,9 +24,9 @@ TEST_CASE("word profile: the numbers beside it are the predicted weights within 
 TEST_CASE("word profile: an offset for every head, and weights, or one line that says what is wrong") {
   Result result = sample::result();
   for (Field& field : result.fields)
-    if (field.name == "word_atlas/offset") {
+    if (field.name == "word_atlas/predicted_offset") {
       field.axes[1].values = std::vector<std::int64_t>{0};
       field.values = std::vector<double>(static_cast<std::size_t>(field.axes[0].size()), 0.0);
     }
-  CHECK_THROWS_WITH(word_profile_figure().draw(result, {}), ContainsSubstring("word_atlas/offset: expected"));
+  CHECK_THROWS_WITH(word_profile_figure().draw(result, {}), ContainsSubstring("word_atlas/predicted_offset: expected"));
 }

@@ -1,66 +1,46 @@
-"""What a watch summed: arrays, and the file profiles.h5 (docs/profiles.md)."""
+"""What a watch summed: arrays, what they say of heads, and the file profiles.h5 (docs/profiles.md)."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
-import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from ..errors import FormatError, IoError
-from .bins import BANDS, OffsetBins, band_first
-from .tiles import FIRST_KEYS, LayerSums, Scores
+from ..arguments import real, whole
+from ..errors import FormatError, IoError, ShapeError
+
+if TYPE_CHECKING:
+    from .bins import OffsetBins
+    from .layers import Layer
 
 FORMAT = 1
 
 
-@dataclasses.dataclass
-class Layer:
-    """One module that computes attention, and its sums.
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A number for every head, and its standard error over documents; NaN: documents of fewer than two blocks."""
 
-    Args:
-        path: of the module in the model
-        times: which of its calls in one pass, from 1; more than 1 where layers share a module
-        cross: whether keys are of another sequence
-    """
+    value: np.ndarray
+    error: np.ndarray
 
-    path: str
-    times: int
-    cross: bool
-    implementation: str
-    module: str
-    sums: LayerSums
-    documents: Any
-    heads: int
-    kv_heads: int
-    width: int
-    scale: float
-    soft_cap: float
-    sinks: bool
-    window: int
-    seen_in: Any = None
-    dealing: Any = None
 
-    @classmethod
-    def of(cls, path: str, times: int, cross: bool, implementation: str, module: str, scores: Scores, given: dict[str, Any], sums: LayerSums,
-           documents: Any) -> "Layer":
-        window = given.get("sliding_window")
-        return cls(path, times, cross, implementation, module, sums, documents, scores.query.shape[1], scores.key.shape[1], scores.query.shape[3],
-                   scores.scale, float(scores.soft_cap or given.get("softcap") or 0), scores.sinks is not None or given.get("s_aux") is not None,
-                   int(window) if isinstance(window, int) else 0)
-
-    def see(self, scores: Scores, given: dict[str, Any]) -> None:
-        """Refuses a call of other heads than those before."""
-        if scores.query.shape[1] != self.heads or scores.key.shape[1] != self.kv_heads:
-            raise FormatError(f"watch: {self.path} has {scores.query.shape[1]} heads in this call, {self.heads} in those before")
-
-    @property
-    def pattern(self) -> str:
-        """The path, with the number of the layer left open."""
-        return re.sub(r"(?<=\.)\d+(?=\.|$)", "{layer}", self.path)
+# Arrays of a stack and their axes. Those that are sums over documents are added where files are; the means are weighted by their tokens.
+_AXES = {
+    "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"), "uniform": ("block", "layer", "kind", "bin"),
+    "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"), "uniform_entropy": ("block", "layer"),
+    "first_keys": ("block", "layer", "head", "first_key"), "band_weight": ("band", "layer", "kind", "head", "bin"),
+    "band_pairs": ("band", "layer", "kind", "bin"), "band_entropy": ("band", "layer", "head"), "band_rows": ("band", "layer"),
+    "band_first_keys": ("band", "layer", "head", "first_key"), "sampling_variance": ("layer", "kind", "head", "bin"),
+    "query_mean": ("layer", "head", "component"), "key_mean": ("layer", "kv_head", "component"), "query_tokens": ("layer",), "key_tokens": ("layer",),
+    "dealt_weight": ("block", "layer", "term", "head", "bin"), "dealt_pairs": ("block", "layer", "bin"), "dealt_uniform": ("block", "layer", "bin"),
+}
+_COUNTS = {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens"}
+_OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
+_ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module")
 
 
 class Stack:
@@ -71,6 +51,11 @@ class Stack:
     Attributes:
         name: "causal", "self" or "cross", with a number where there are several
         layers: paths of the modules
+        heads, kv_heads, width: query heads and key heads of a layer, and d_head
+        scale, soft_cap, window, sinks: (layers) of the scores; 0: none
+        documents, dealt_documents: how many were summed, and how many of these were dealt
+        block_documents: (blocks) documents of each block
+        first_offset, last_offset: (bins) tokens; band_first: (bands) first position
         weight: (blocks, layers, 2, heads, bins) sums of weights; pairs of regular tokens first, then those apart
         pairs, uniform: (blocks, layers, 2, bins) pairs, and what weights would add up to if all allowed keys had the same
         entropy, kept: (blocks, layers, heads) sums over query rows, in nats; rows, uniform_entropy: (blocks, layers)
@@ -78,46 +63,101 @@ class Stack:
         band_weight, band_pairs, ...: the same by query band, over all documents
         sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
         query_mean, key_mean: (layers, heads, d), (layers, kv_heads, d) as attention takes them
-        dealt_documents: documents whose contents were dealt; where there are some:
-        dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and order
+        dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and order; if documents were dealt
         dealt_pairs, dealt_uniform: (blocks, layers, bins) of those documents
     """
 
-    def __init__(self, name: str, layers: list[Layer], bins: OffsetBins) -> None:
-        self.name, self.about = name, layers
-        self.layers = [layer.path if layer.times == 1 else f"{layer.path}#{layer.times}" for layer in layers]
-        self.documents = max(layer.documents.count for layer in layers)
-        self.digest = layers[0].documents.digest.hexdigest() if layers[0].documents.with_ids else ""
+    def __init__(self, name: str, layers: list[str], about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.name, self.layers = name, layers
+        self.__dict__.update(about)
+        self.__dict__.update(arrays)
+        self._arrays = arrays
 
-        def of(attribute: str, axis: int) -> np.ndarray:
+    @classmethod
+    def of(cls, name: str, layers: list[Layer], bins: OffsetBins) -> "Stack":
+        """The sums of watched layers."""
+        from .bins import band_first  # with PyTorch, which reading a file does without
+
+        def stacked(attribute: str, axis: int) -> np.ndarray:
             return np.stack([getattr(layer.sums, attribute).cpu().numpy().astype(np.float64) for layer in layers], axis)
 
-        used = np.flatnonzero(of("pairs", 1).sum((0, 1, 2)))
-        low, high = (int(used[0]), int(used[-1]) + 1) if len(used) else (bins.centre, bins.centre + 1)
-        there = min(self.documents, layers[0].sums.weight.shape[0])   # blocks that have a document
-        part = slice(low, high)
-        self.first_offset, self.last_offset = bins.first[part], bins.last[part]
-        self.weight, self.pairs, self.uniform = (of(name, 1)[:there, ..., part] for name in ("weight", "pairs", "uniform"))
-        self.entropy, self.kept, self.rows, self.uniform_entropy = (of(name, 1)[:there] for name in ("entropy", "kept", "rows", "uniform_entropy"))
-        self.first_keys = of("first_keys", 1)[:there]
-        band_rows = of("band_rows", 1)
+        first = layers[0]
+        documents = max(layer.documents.count for layer in layers)
+        used = np.flatnonzero(stacked("pairs", 1).sum((0, 1, 2)))
+        part = slice(int(used[0]), int(used[-1]) + 1) if len(used) else slice(bins.centre, bins.centre + 1)
+        blocks = first.sums.weight.shape[0]
+        there = min(documents, blocks)   # blocks that have a document
+        arrays = {"block_documents": np.array([len(range(b, documents, blocks)) for b in range(there)]),
+                  "first_offset": bins.first[part], "last_offset": bins.last[part]}
+        arrays |= {label: stacked(label, 1)[:there, ..., part] for label in ("weight", "pairs", "uniform")}
+        arrays |= {label: stacked(label, 1)[:there] for label in ("entropy", "kept", "rows", "uniform_entropy", "first_keys")}
+        band_rows = stacked("band_rows", 1)
         bands = int(np.flatnonzero(band_rows.sum(1))[-1]) + 1 if band_rows.any() else 1
-        self.band_first = np.array([band_first(b) for b in range(bands)])
-        self.band_rows = band_rows[:bands]
-        self.band_weight, self.band_pairs = (of(name, 1)[:bands, ..., part] for name in ("band_weight", "band_pairs"))
-        self.band_entropy, self.band_first_keys = of("band_entropy", 1)[:bands], of("band_first_keys", 1)[:bands]
-        self.sampling_variance = of("variance", 0)[..., part]
-        tokens = of("tokens", 0)
-        self.query_mean = of("query_sum", 0) / np.maximum(tokens[:, 0], 1)[:, None, None]
-        self.key_mean = of("key_sum", 0) / np.maximum(tokens[:, 1], 1)[:, None, None]
-        self.query_tokens, self.key_tokens = tokens[:, 0], tokens[:, 1]
+        arrays |= {"band_first": np.array([band_first(b) for b in range(bands)]), "band_rows": band_rows[:bands]}
+        arrays |= {label: stacked(label, 1)[:bands, ..., part] for label in ("band_weight", "band_pairs")}
+        arrays |= {label: stacked(label, 1)[:bands] for label in ("band_entropy", "band_first_keys")}
+        arrays["sampling_variance"] = stacked("variance", 0)[..., part]
+        tokens = stacked("tokens", 0)
+        arrays |= {"query_tokens": tokens[:, 0], "key_tokens": tokens[:, 1]}
+        arrays |= {f"{side}_mean": stacked(f"{side}_sum", 0) / np.maximum(arrays[f"{side}_tokens"], 1)[:, None, None] for side in ("query", "key")}
         dealt = [layer.dealing for layer in layers if layer.dealing is not None]
-        self.dealt_documents = dealt[0].dealt if len(dealt) == len(layers) else 0
-        if self.dealt_documents:
-            self.dealt_weight = np.stack([one.weight.cpu().numpy() for one in dealt], 1)[:there, ..., part]
-            self.dealt_pairs, self.dealt_uniform = (np.stack([getattr(one, name).cpu().numpy() for one in dealt], 1)[:there, ..., part]
-                                                    for name in ("pairs", "uniform"))
-        self.block_documents = np.array([len(range(b, self.documents, layers[0].sums.weight.shape[0])) for b in range(there)])
+        dealt_documents = dealt[0].dealt if len(dealt) == len(layers) else 0
+        if dealt_documents:
+            arrays |= {f"dealt_{label}": np.stack([getattr(one, label).cpu().numpy() for one in dealt], 1)[:there, ..., part]
+                       for label in ("weight", "pairs", "uniform")}
+        arrays |= {label: np.array([getattr(layer, label) for layer in layers], np.float64) for label in _OF_LAYERS}
+        about = {label: getattr(first, label) for label in _ABOUT}
+        about |= {"documents": documents, "dealt_documents": dealt_documents,
+                  "digest": first.documents.digest.hexdigest() if first.documents.with_ids else ""}
+        return cls(name, [layer.path if layer.times == 1 else f"{layer.path}#{layer.times}" for layer in layers], about, arrays)
+
+    @classmethod
+    def read(cls, name: str, group: Any) -> "Stack":
+        """The sums in a group of profiles.h5."""
+        about = {label: group.attrs["d_head" if label == "width" else label] for label in _ABOUT}
+        about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")} | {"digest": group.attrs["ids_sha256"]}
+        about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
+        arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", "band_first", *_OF_LAYERS)}
+        arrays |= {label: group[label][()].astype(np.float64) for label in _AXES if label in group}
+        arrays.setdefault("sampling_variance", np.zeros(arrays["weight"].shape[1:]))
+        return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
+
+    def __add__(self, other: "Stack") -> "Stack":
+        """The sums over the documents of both. Block b holds the documents of both blocks b.
+
+        Raises:
+            ShapeError: the two are not of one model
+        """
+        for label in ("layers", "heads", "kv_heads", "width", "cross"):
+            if getattr(self, label) != getattr(other, label):
+                raise ShapeError(f"profiles: {self.name}: {label} is {getattr(self, label)} in one and {getattr(other, label)} in the other; "
+                                 "expected profiles of one model")
+        for label in _OF_LAYERS:
+            if not np.array_equal(getattr(self, label), getattr(other, label)):
+                raise ShapeError(f"profiles: {self.name}: {label} of the scores differs; expected profiles of one model")
+        documents = self.documents + other.documents
+        digest = hashlib.sha256((self.digest + other.digest).encode()).hexdigest() if self.digest and other.digest else ""
+        about = {label: getattr(self, label) for label in _ABOUT}
+        about |= {"documents": documents, "dealt_documents": self.dealt_documents + other.dealt_documents, "digest": digest}
+        wider, narrower = sorted((self, other), key=lambda one: len(one.first_offset), reverse=True)
+        at = int(np.searchsorted(wider.first_offset, narrower.first_offset[0]))
+        if not np.array_equal(wider.first_offset[at:at + len(narrower.first_offset)], narrower.first_offset):
+            low, high = sorted((self, other), key=lambda one: one.first_offset[0])
+            raise ShapeError(f"profiles: {self.name}: offset bins {low.first_offset[0]} to {low.last_offset[-1]} and {high.first_offset[0]} to "
+                             f"{high.last_offset[-1]} do not agree; expected the same exact= in both")
+        arrays = {label: getattr(wider, label) for label in ("first_offset", "last_offset", *_OF_LAYERS)}
+        arrays["band_first"] = max(self.band_first, other.band_first, key=len)
+        arrays["block_documents"] = _added(self.block_documents, other.block_documents, ("block",), 0)
+        for label, axes in _AXES.items():
+            one, two = getattr(wider, label, None), getattr(narrower, label, None)
+            if one is None or two is None:
+                one, two = (one, two) if one is not None else (two, one)
+            if label.endswith("_mean"):
+                tokens = [getattr(each, label.replace("mean", "tokens"))[:, None, None] for each in (wider, narrower)]
+                arrays[label] = (one * tokens[0] + two * tokens[1]) / np.maximum(tokens[0] + tokens[1], 1)
+            elif one is not None:
+                arrays[label] = one if two is None else _added(one, two, axes, at)
+        return Stack(self.name, self.layers, about, arrays)
 
     def mean_weight(self, apart: bool = True) -> np.ndarray:
         """Mean weight at each offset, (layers, heads, bins): sums over documents over the pairs there are; NaN where there is none.
@@ -129,35 +169,137 @@ class Stack:
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.weight[:, :, kinds].sum((0, 2)) / self.pairs[:, :, kinds].sum((0, 2))[:, None]
 
+    def distant(self, recent: int, *, groups: bool = False) -> Estimate:
+        """The share of a head's attention that goes farther than `recent` tokens, special and first tokens left out.
+
+            distant = sum of weights over regular pairs with |t| >= recent / sum of all weights
+
+        A streaming cache, which keeps the first tokens and the last `recent` ones, loses this share. Within a logarithmic bin weights are taken
+        as even.
+
+        Args:
+            recent: tokens, 1 or more
+            groups: of each group of query heads that share a key head, the largest value
+
+        Returns:
+            (layers, heads), or (layers, kv_heads); standard errors over blocks of documents
+        """
+        recent = whole(recent, "recent", 1)
+        nearest = np.minimum(np.abs(self.first_offset), np.abs(self.last_offset))
+        farthest = np.maximum(np.abs(self.first_offset), np.abs(self.last_offset))
+        share = np.clip((farthest + 1 - recent) / (farthest + 1 - nearest), 0, 1)
+        return self._over_blocks(lambda weight, kept: (weight[:, 0] * share).sum(-1) / kept, groups)
+
+    def coverage(self, share: float, *, groups: bool = False) -> Estimate:
+        """The smallest window that holds a share of a head's attention, beside the special and the first tokens.
+
+        Args:
+            share: 0.9, 0.95, 0.99: of all weights
+
+        Returns:
+            (layers, heads), or (layers, kv_heads) with the largest of a group, in tokens: distances 0 .. window - 1 and the tokens apart
+            together hold the share. Within a logarithmic bin weights are taken as even. Standard errors over blocks of documents
+        """
+        share = real(share, "share", 0, 1)
+        nearest = np.minimum(np.abs(self.first_offset), np.abs(self.last_offset))
+        edges = np.unique(np.append(nearest, np.abs([self.first_offset, self.last_offset]).max() + 1))
+
+        def smallest(weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
+            held = np.zeros((*kept.shape, len(edges)))   # by a window of edges[i] tokens, with the tokens apart
+            held[..., 0] = weight[:, 1].sum(-1)
+            for bin, distance in enumerate(np.searchsorted(edges, nearest)):
+                held[..., distance + 1] += weight[:, 0, :, bin]
+            held = np.cumsum(held, -1)
+            wanted = share * kept * (1 - 1e-12)   # what rounding loses of a share of 1
+            enough = np.clip((held < wanted[..., None]).sum(-1), 1, len(edges) - 1)   # the first edge that holds it
+            before, after = (np.take_along_axis(held, at[..., None], -1)[..., 0] for at in (enough - 1, enough))
+            part = np.clip((wanted - before) / np.where(after > before, after - before, 1), 0, 1)
+            return edges[enough - 1] + part * (edges[enough] - edges[enough - 1])
+
+        return self._over_blocks(smallest, groups)
+
+    def slashes(self, count: int = 8) -> tuple[np.ndarray, np.ndarray]:
+        """The offsets with the largest mean weights, special and first tokens left out: of a logarithmic bin its first offset.
+
+        Returns:
+            offsets in tokens, and mean weights, (layers, heads, count), the largest first; NaN weight where there are fewer
+        """
+        mean = self.mean_weight(apart=False)
+        order = np.argsort(np.where(np.isnan(mean), -1.0, mean), -1)[..., ::-1][..., :whole(count, "count", 1)]
+        return self.first_offset[order], np.take_along_axis(mean, order, -1)
+
+    def _over_blocks(self, of: Callable[[np.ndarray, np.ndarray], np.ndarray], groups: bool) -> Estimate:
+        """A measure of all documents, and its standard error by leaving out one block at a time (a jackknife)."""
+        weight, kept = self.weight.sum(0), self.kept.sum(0)
+
+        def measured(weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                by_head = of(weight, kept)
+            return by_head.reshape(len(by_head), self.kv_heads, -1).max(-1) if groups else by_head
+
+        without = [measured(weight - self.weight[b], kept - self.kept[b]) for b in range(len(self.weight))]
+        n = len(without)
+        error = np.sqrt((n - 1) / n * np.square(without - np.mean(without, 0)).sum(0)) if n > 1 else np.full_like(without[0], np.nan)
+        return Estimate(measured(weight, kept), error)
+
+
+def _added(one: np.ndarray, two: np.ndarray, axes: tuple[str, ...], at: int) -> np.ndarray:
+    """The sum of two arrays. The second may be shorter: its bins begin at `at`, other axes are counted from 0."""
+    shape = [max(sizes) for sizes in zip(one.shape, two.shape)]
+    total = np.zeros(shape, np.result_type(one, two))
+    for array, first in ((one, 0), (two, at)):
+        total[tuple(slice(first, first + size) if axis == "bin" else slice(size) for axis, size in zip(axes, array.shape))] += array
+    return total
+
 
 class Profiles:
     """Sums of attention over the documents that a model read while it was watched.
+
+    Profiles of several processes over other documents of the same model are added: `one + two`.
 
     Attributes:
         stacks: by name; layers of one kind of attention each
         skipped: layers without attention, and such as did not run
     """
 
-    def __init__(self, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str]) -> None:
-        self.model, self.settings, self.skipped = model, settings, skipped
+    def __init__(self, model: str, settings: dict[str, Any], stacks: dict[str, Stack], skipped: list[str]) -> None:
+        self.model, self.settings, self.stacks, self.skipped = model, settings, stacks, skipped
+
+    @classmethod
+    def of(cls, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str]) -> "Profiles":
+        """The sums of watched layers, those of one kind together."""
         groups: dict[Any, list[Layer]] = {}
         for layer in layers:
             groups.setdefault((layer.pattern, layer.heads, layer.kv_heads, layer.width, layer.cross), []).append(layer)
-        self.stacks: dict[str, Stack] = {}
+        stacks: dict[str, Stack] = {}
         for those in groups.values():
             ahead = sum(float(layer.sums.pairs[:, :, bins.centre + 1:].sum()) for layer in those)
             kind = "cross" if those[0].cross else "self" if ahead else "causal"
             name = kind
-            while name in self.stacks:
-                name = f"{kind}_{len([n for n in self.stacks if n.split('_')[0] == kind]) + 1}"
-            self.stacks[name] = Stack(name, those, bins)
+            while name in stacks:
+                name = f"{kind}_{len([n for n in stacks if n.split('_')[0] == kind]) + 1}"
+            stacks[name] = Stack.of(name, those, bins)
+        return cls(model, settings, stacks, skipped)
 
     def __getitem__(self, name: str) -> Stack:
         return self.stacks[name]
 
     def __repr__(self) -> str:
-        parts = [f"{name}: {len(s.layers)} layers of {s.weight.shape[3]} heads, {s.documents} documents" for name, s in self.stacks.items()]
+        parts = [f"{name}: {len(s.layers)} layers of {s.heads} heads, {s.documents} documents" for name, s in self.stacks.items()]
         return f"Profiles({self.model}; " + "; ".join(parts) + ")"
+
+    def __add__(self, other: "Profiles") -> "Profiles":
+        """The sums over the documents of both.
+
+        Raises:
+            ShapeError: the two are not of one model, or were not watched with the same options
+        """
+        for name in ("exact", "first", "special", "rows"):
+            if self.settings[name] != other.settings[name]:
+                raise ShapeError(f"profiles: {name}={self.settings[name]} in one and {name}={other.settings[name]} in the other; expected the same options")
+        if (self.model, list(self.stacks)) != (other.model, list(other.stacks)):
+            raise ShapeError(f"profiles: {self!r} and {other!r}; expected profiles of one model")
+        return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
 
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Writes the sums to an HDF5 file (docs/profiles.md).
@@ -165,10 +307,7 @@ class Profiles:
         Raises:
             IoError: the file is there, or cannot be written; FormatError: h5py is not installed
         """
-        try:
-            import h5py
-        except ImportError as error:
-            raise FormatError("watch: profiles are written by h5py, which is not installed; pip install h5py") from error
+        h5py = _h5py()
         path = os.fspath(path)
         if os.path.lexists(path) and not overwrite:
             raise IoError(f"{path}: is already there; choose another name, or replace it with overwrite=True")
@@ -187,44 +326,105 @@ class Profiles:
             if os.path.lexists(made):
                 os.remove(made)
 
+    def export_duo_attention(self, folder: str | os.PathLike, recent: int = 256) -> None:
+        """Writes the pattern files of DuoAttention, which kvpress reads too: full_attention_heads.tsv and config.json.
 
-_AXES = {
-    "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"), "uniform": ("block", "layer", "kind", "bin"),
-    "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"), "uniform_entropy": ("block", "layer"),
-    "first_keys": ("block", "layer", "head", "first_key"), "band_weight": ("band", "layer", "kind", "head", "bin"),
-    "band_pairs": ("band", "layer", "kind", "bin"), "band_entropy": ("band", "layer", "head"), "band_rows": ("band", "layer"),
-    "band_first_keys": ("band", "layer", "head", "first_key"), "sampling_variance": ("layer", "kind", "head", "bin"),
-    "query_mean": ("layer", "head", "component"), "key_mean": ("layer", "kv_head", "component"), "query_tokens": ("layer",), "key_tokens": ("layer",),
-    "dealt_weight": ("block", "layer", "term", "head", "bin"), "dealt_pairs": ("block", "layer", "bin"), "dealt_uniform": ("block", "layer", "bin"),
-}
-_COUNTS = {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens"}
+        A head's number is its distant() share, the largest of the query heads that share its key head: what a cache of the first tokens and the
+        last `recent` ones would lose. DuoAttention trains its numbers instead; what both have in common is the order of heads, from which a
+        share is chosen for the full cache. `sink_size` is the number of first tokens that were watched apart, watch(first=...).
+
+        Args:
+            folder: is made; files in it are not replaced
+            recent: tokens that a streaming head keeps
+
+        Raises:
+            FormatError: the model is not one causal stack; IoError: the files are there, or cannot be written
+
+        Source: Xiao et al. 2024, arXiv:2410.10819.
+        """
+        if list(self.stacks) != ["causal"]:
+            raise FormatError(f"export_duo_attention: {self!r}; expected one stack of causal layers")
+        stack, folder = self["causal"], os.fspath(folder)
+        distant = stack.distant(recent, groups=True)
+        about = {"sink_size": self.settings["first"], "recent_size": recent, "source": "headwave", "measure": "distant share of attention",
+                 "model": self.model, "ids_sha256": stack.digest, "documents": stack.documents,
+                 "standard_error": np.where(np.isnan(distant.error), -1, distant.error).tolist()}
+        names = ("full_attention_heads.tsv", "config.json")
+        for name in names:
+            if os.path.lexists(os.path.join(folder, name)):
+                raise IoError(f"{os.path.join(folder, name)}: is already there; choose another folder")
+        try:
+            os.makedirs(folder, exist_ok=True)
+            np.savetxt(os.path.join(folder, names[0]), distant.value, delimiter="\t")
+            with open(os.path.join(folder, names[1]), "w", encoding="utf-8") as file:
+                json.dump(about, file, indent=1)
+        except OSError as error:
+            raise IoError(f"{folder}: cannot be written: {error}") from error
+
+
+def open_profiles(path: str) -> Profiles:
+    """The profiles in a file that save() wrote.
+
+    Raises:
+        IoError: it cannot be read; FormatError: it is no file of profiles, or of a later format
+    """
+    h5py = _h5py()
+    try:
+        with h5py.File(path) as file:
+            about = dict(file.attrs)
+            if about.pop("format", None) != "headwave profiles":
+                raise FormatError(f"{path}: is no file of profiles; expected one that watch(...).result().save() wrote")
+            if (version := int(about.pop("format_version"))) > FORMAT:
+                raise FormatError(f"{path}: is of format {version}; this headwave reads {FORMAT}; get a newer one")
+            skipped = json.loads(about.pop("skipped"))
+            model = about.pop("model")
+            settings = {name: json.loads(value) if isinstance(value, str) else value.item() for name, value in about.items()}
+            return Profiles(model, settings, {name: Stack.read(name, file[name]) for name in file}, skipped)
+    except OSError as error:
+        raise IoError(f"{path}: cannot be read: {error}") from error
+    except (KeyError, ValueError, AttributeError) as error:
+        raise FormatError(f"{path}: is damaged, or no file of profiles: {error}") from error
+
+
+def are_profiles(path: str) -> bool:
+    """Whether a file says that it holds profiles."""
+    try:
+        h5py = _h5py()
+        with h5py.File(path) as file:
+            return file.attrs.get("format") == "headwave profiles"
+    except (FormatError, OSError):
+        return False
+
+
+def _h5py() -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise FormatError("profiles are read and written by h5py, which is not installed; pip install h5py") from error
+    return h5py
 
 
 def _write(group: Any, stack: Stack) -> None:
-    import h5py
-
-    about = stack.about[0]
-    group.attrs.update({"documents": stack.documents, "dealt_documents": stack.dealt_documents, "ids_sha256": stack.digest, "heads": about.heads, "kv_heads": about.kv_heads,
-                        "d_head": about.width, "cross": about.cross, "implementation": about.implementation, "module": about.module})
-    texts = h5py.string_dtype()
+    texts = _h5py().string_dtype()
+    group.attrs.update({"documents": stack.documents, "dealt_documents": stack.dealt_documents, "ids_sha256": stack.digest, "heads": stack.heads,
+                        "kv_heads": stack.kv_heads, "d_head": stack.width, "cross": stack.cross, "implementation": stack.implementation,
+                        "module": stack.module})
     axes = {"block": ("block_documents", stack.block_documents), "bin": ("first_offset", stack.first_offset),
             "band": ("band_first", stack.band_first), "layer": ("layer", np.array(stack.layers, object))}
     for name, values in axes.values():
         data = group.create_dataset(name, data=values, dtype=texts if values.dtype == object else None)
         data.make_scale(name)
     group.create_dataset("last_offset", data=stack.last_offset)
-    for name in ("scale", "soft_cap", "window", "sinks"):
-        group.create_dataset(name, data=np.array([getattr(layer, name) for layer in stack.about], np.float64))
+    for name in _OF_LAYERS:
+        group.create_dataset(name, data=getattr(stack, name))
     for name, dims in _AXES.items():
         values = getattr(stack, name, None)
-        if values is None:
+        if values is None or (name == "sampling_variance" and not values.any()):
             continue
-        whole = name in _COUNTS and np.array_equal(values, np.round(values))
-        data = group.create_dataset(name, data=values.astype(np.int64 if whole else np.float32 if name not in _COUNTS else np.float64),
+        as_counts = name in _COUNTS and np.array_equal(values, np.round(values))
+        data = group.create_dataset(name, data=values.astype(np.int64 if as_counts else np.float32 if name not in _COUNTS else np.float64),
                                     compression="gzip", shuffle=True)
         for axis, label in enumerate(dims):
             data.dims[axis].label = label
             if label in axes:
                 data.dims[axis].attach_scale(group[axes[label][0]])
-    if not stack.sampling_variance.any():
-        del group["sampling_variance"]

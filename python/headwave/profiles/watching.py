@@ -18,8 +18,9 @@ from ..errors import FormatError, ShapeError
 from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
 from .dealing import Dealing, Rotations, require_room, turning
 from .implementations import named, read
+from .layers import Layer
 from .passes import Documents, Frame, MaskRecord, mask_record
-from .result import Layer, Profiles
+from .result import Profiles
 from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
 
 CELL = 64                           # neighbouring query rows that are sampled together
@@ -97,7 +98,7 @@ class Watch:
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
                     "special": sorted(set(self._special)), "deal": self._rotations is not None, "least": self._least}
-        return Profiles(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing)
+        return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing)
 
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
 

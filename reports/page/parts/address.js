@@ -1,49 +1,57 @@
-// What is shown, as the part of the address behind #: "#/L7H8/map?color=measured_offset/weight&dim=special".
+// What is shown, as the part of the address after #: "#/L7H8/map?color=weight&span=16".
+// "#embed=L7H8/map" and "#embed=overview" show one view alone, for a frame in another page.
 
 import { headName, parseHead } from "./format.js";
 
-// Names in the address, and what each is where the address is silent.
+// Names in the address, and their values where the address does not mention them.
 export const addressDefaults = {
-  color: "", // measure of the grid: "group/quantity:part"
-  sort: "", // "column" or "-column", by its number
+  color: "", // measure that colours the overview: "strength", or "group/quantity:part"
+  x: "", // measures of the scatter
+  y: "",
+  sort: "", // "column" or "-column" of the table, by its number
   filter: "",
   pairs: "", // which query-key pairs profiles count
-  dim: "", // "special", "first", "special first": tokens that maps and lines let fade
   scale: "", // "log": of profiles
   span: "", // offsets that profiles show: "16", "64", "all"
-  tiles: "", // "mean": what tiles of the map show
-  at: "", // part of the map: "first query:end,first key:end"
-  offset: "", // that is marked for good
+  sources: "", // "-1", "0", "1": offset of the content whose sources are shown
+  at: "", // region of the map: "first query:end,first key:end"
+  offset: "", // stays marked
 };
 
 export function parseAddress(hash) {
-  const state = { head: null, view: "", ...addressDefaults };
-  const text = hash.replace(/^#\/?/, "");
-  const [path, query = ""] = text.split("?");
-  const [name = "", view = ""] = path.split("/");
-  state.head = parseHead(name);
-  state.view = /^[a-z_]+$/.test(view) ? view : "";
+  const embed = hash.startsWith("#embed=");
+  const [path, query = ""] = hash.replace(/^#(embed=|\/)?/, "").split("?");
+  const [first, second = ""] = path.split("/");
+  const head = parseHead(first);
+  const view = head || !embed ? second : first;
+  const state = { embed, head, view: /^[a-z_]+$/.test(view) ? view : "", ...addressDefaults };
   const asked = new URLSearchParams(query);
   for (const key of Object.keys(addressDefaults)) if (asked.has(key)) state[key] = asked.get(key);
   return state;
 }
 
+const readable = { "%2F": "/", "%3A": ":", "%2C": ",", "%3D": "=", "%20": "+" };
+
 export function formatAddress(state) {
-  const path = state.head ? `#/${headName(state.head.layer, state.head.head)}${state.view ? `/${state.view}` : ""}` : "#/";
+  const path = [state.head ? headName(state.head.layer, state.head.head) : "", state.view].filter(Boolean)
+    .join("/");
   const asked = [];
-  for (const [key, otherwise] of Object.entries(addressDefaults))
-    if (state[key] !== otherwise) asked.push(`${key}=${encodeURIComponent(state[key]).replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%20", "+")}`);
-  return asked.length ? `${path}?${asked.join("&")}` : path;
+  for (const [key, otherwise] of Object.entries(addressDefaults)) {
+    if (state[key] === otherwise) continue;
+    const text = encodeURIComponent(state[key]).replace(/%(2F|3A|2C|3D|20)/g, (code) => readable[code]);
+    asked.push(`${key}=${text}`);
+  }
+  return `${state.embed ? "#embed=" : "#/"}${path}${asked.length ? `?${asked.join("&")}` : ""}`;
 }
 
-// "10:20,0:64" as { query: [10, 20], key: [0, 64] }; null where it says nothing that can be shown.
+// "10:20,0:64" as { query: [10, 20], key: [0, 64] }; null if it names no region.
 export function parseRegion(text) {
   const found = /^(\d+):(\d+),(\d+):(\d+)$/.exec(text);
   if (!found) return null;
-  const [query, key] = [[Number(found[1]), Number(found[2])], [Number(found[3]), Number(found[4])]];
-  return query[0] < query[1] && key[0] < key[1] ? { query, key } : null;
+  const [a, b, c, d] = found.slice(1).map(Number);
+  return a < b && c < d ? { query: [a, b], key: [c, d] } : null;
 }
 
-export function regionText(region) {
-  return `${region.query[0]}:${region.query[1]},${region.key[0]}:${region.key[1]}`;
+export function regionText({ query, key }) {
+  return `${query.join(":")},${key.join(":")}`;
 }

@@ -1,6 +1,5 @@
-// Numbers of the result: small ones as JSON, large ones packed with zlib in base64, unpacked where a view asks for them.
+// Larger arrays of the result: packed with zlib in base64, unpacked when a view asks for them.
 
-// The bytes of a packed text.
 export async function unpacked(text) {
   const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -38,15 +37,9 @@ export function numbersOf(bytes, said) {
   return said.store === "exact" ? exactNumbers(bytes) : scaledNumbers(bytes, said);
 }
 
-// What is lost of a number on its way into the page, in words.
-export function lossText(said) {
-  if (said.store === "exact") return "";
-  return said.store === "even" ? "rounded to 1 in 30,000 of the largest" : "rounded to 1 in 100 near the largest";
-}
-
 export class Arrays {
-  // @param said  what result.arrays says of each
-  // @param blockText  gives the text of a block by its number
+  // @param said  what result.arrays says of each array
+  // @param blockText  gives the packed text of a block by its number
   constructor(said, blockText) {
     this.said = said;
     this.blockText = blockText;
@@ -70,7 +63,7 @@ export class Arrays {
     return this.unpacked.get(name);
   }
 
-  // Numbers at given coordinates of the first axes, { layer: 3, head: 7 }, over the axes behind them. Null where there are none.
+  // Numbers at coordinates of the first axes, { layer: 3, head: 7 }, over the other axes; null if not there.
   async slice(name, at) {
     if (!this.has(name)) return null;
     const { axes } = this.said[name];
@@ -85,5 +78,10 @@ export class Arrays {
     const count = free.reduce((product, axis) => product * axis.values.length, 1);
     const numbers = await this.numbers(name);
     return { values: numbers.subarray(place * count, (place + 1) * count), axes: free };
+  }
+
+  // The same of several arrays of a group.
+  slices(group, names, at) {
+    return Promise.all(names.map((name) => this.slice(`${group}/${name}`, at)));
   }
 }

@@ -1,5 +1,8 @@
-// Colours of numbers and words. Amounts go from the paper through one blue to the darkest (in the dark: the lightest) of it; what has
-// a sign goes two ways, blue below and orange above; words have Okabe and Ito's colours, and their letter as a second code.
+// Colours of numbers and words. Amounts go from the paper to the darkest blue (in the dark: the lightest);
+// signed numbers go two ways, blue below zero and orange above; words have the colours of Okabe and Ito.
+
+import { shape } from "./elements.js";
+import { numberText } from "./format.js";
 
 const ramps = {
   light: {
@@ -13,12 +16,13 @@ const ramps = {
     above: ["#20252a", "#513722", "#8f5726", "#d18541", "#ffc791"],
   },
 };
-export const wordColors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#9a8c2f", "#7a5c99"];
+const wordColors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#9a8c2f", "#7a5c99"];
 
-// Words that say that there is nothing are grey, whatever their number.
-const nothing = /^(other|flat|nothing|weak|chance|none|unpredicted|no preference|no preferred offset|undefined|ordinary)$/;
+// Words for "nothing found" are grey.
+const nothing = new Set(["other", "flat", "nothing", "weak", "chance", "none", "unpredicted", "no preference",
+  "no preferred offset", "undefined", "unknown", "ordinary"]);
 export function wordColor(meanings, value) {
-  return nothing.test(meanings[value]) ? "#8b9096" : wordColors[value % wordColors.length];
+  return nothing.has(meanings[value]) ? "#8b9096" : wordColors[value % wordColors.length];
 }
 
 export function isDark() {
@@ -30,7 +34,7 @@ function rgb(hex) {
 }
 
 // 256 colours from the first of a ramp to its last, as [red, green, blue].
-function table(ramp) {
+function rampColors(ramp) {
   const stops = ramp.map(rgb);
   return Array.from({ length: 256 }, (_, i) => {
     const at = (i / 255) * (stops.length - 1);
@@ -39,37 +43,61 @@ function table(ramp) {
   });
 }
 
-const tables = new Map();
-export function colorTable(name, dark) {
-  const key = `${dark ? "dark" : "light"} ${name}`;
-  if (!tables.has(key)) tables.set(key, table(ramps[dark ? "dark" : "light"][name]));
-  return tables.get(key);
-}
+const made = new Map();
 
 // The colour of a share of the largest, 0 to 1.
 export function amountColor(share, name = "amount", dark = isDark()) {
-  return colorTable(name, dark)[Math.round(255 * Math.max(0, Math.min(1, share)))];
+  const key = `${dark ? "dark" : "light"} ${name}`;
+  if (!made.has(key)) made.set(key, rampColors(ramps[dark ? "dark" : "light"][name]));
+  return made.get(key)[Math.round(255 * Math.max(0, Math.min(1, share)))];
 }
 
 export function css(color) {
   return `rgb(${color.join(" ")})`;
 }
 
-// Whether dark letters can be read on it.
-export function isLight(color) {
-  return 0.299 * color[0] + 0.587 * color[1] + 0.114 * color[2] > 140;
+// How far along its colours a weight stands, 0 to 1: steps are finer where weights are small.
+export function weightShare(weight, top) {
+  return Math.sqrt(Math.min(1, Math.max(0, weight) / top));
 }
 
-// How a measure is coloured: { color(value) -> [r, g, b] or null, kind, low, high }.
+// How a measure is coloured: { kind, high, share(value) from -1 to 1, color(value) -> css text or null }.
 export function measureColors(measure, dark = isDark()) {
-  const values = measure.values.filter((value) => value !== null);
-  if (measure.kind === "flag") return { kind: "flag", color: (value) => (value === null ? null : rgb(wordColor(measure.meanings, value))) };
-  const low = Math.min(0, ...values);
-  const high = Math.max(0, ...values);
-  const reach = Math.max(-low, high) || 1;
-  // Offsets of a few tokens are told apart though others are far.
-  const share = measure.kind === "offset" ? (size) => Math.log1p(size) / Math.log1p(reach) : (size) => size / reach;
-  if (low < 0 || measure.kind === "offset")
-    return { kind: "signed", low: -reach, high: reach, share, color: (value) => (value === null ? null : amountColor(share(Math.abs(value)), value < 0 ? "below" : "above", dark)) };
-  return { kind: "amount", low: 0, high: reach, share, color: (value) => (value === null ? null : amountColor(value / reach, "amount", dark)) };
+  const { kind, values, meanings } = measure;
+  const wordOf = (value) => (value === null ? null : wordColor(meanings, value));
+  if (kind === "flag") return { kind, color: wordOf };
+  const known = values.filter((value) => value !== null);
+  const [low, high] = [Math.min(0, ...known), Math.max(0, ...known)];
+  // A share that is a little below zero is noise, no direction.
+  const signed = kind === "offset" || -low > 0.1 * high;
+  const reach = (signed ? Math.max(-low, high) : high) || 1;
+  const size = (value) => (kind === "offset" ? Math.log1p(value) / Math.log1p(reach) : value / reach);
+  const share = (value) => (signed ? Math.sign(value) * size(Math.abs(value)) : size(Math.max(0, value)));
+  const ramp = (value) => (!signed ? "amount" : value < 0 ? "below" : "above");
+  const color = (value) => (value === null ? null
+    : css(amountColor(Math.abs(share(value)), ramp(value), dark)));
+  return { kind: signed ? "signed" : "amount", high: reach, share, color };
+}
+
+// What colours stand for: a strip of them with numbers below.
+// @param ticks  [share from -1 or 0 to 1, text]
+export function colorBar(label, ticks, colorOf) {
+  const signed = ticks[0][0] < 0;
+  const at = (share) => 20 + 160 * (signed ? (share + 1) / 2 : share);
+  const texts =
+    ticks.map(([share, text]) => shape("text", { x: at(share), y: 22, "text-anchor": "middle" }, text));
+  const svg = shape("svg", { class: "bar", width: 320, height: 26, role: "img" }, ...texts);
+  svg.setAttribute("aria-label", `${label}: colours from ${ticks[0][1]} to ${ticks[ticks.length - 1][1]}`);
+  for (let i = 0; i < 80; ++i) {
+    const share = signed ? i / 40 - 1 : i / 80;
+    svg.append(shape("rect", { x: at(share), width: 2.5, height: 8, style: `fill: ${css(colorOf(share))}` }));
+  }
+  svg.append(shape("text", { x: 196, y: 9 }, label));
+  return svg;
+}
+
+// Of weights from 0 to the top.
+export function rampBar(what, top) {
+  const ticks = [[0, "0"], [0.5, numberText(top / 2, 2)], [1, numberText(top, 2)]];
+  return colorBar(what, ticks, (share) => amountColor(weightShare(share, 1)));
 }

@@ -1,4 +1,4 @@
-// Elements, made with text as text.
+// Elements of the page and of drawings; every text stays text.
 
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
@@ -11,38 +11,53 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
-// A table of texts: columns are { header, cells, right }.
-export function textTable(columns, caption) {
-  const table = element("table");
-  if (caption) table.append(element("caption", { class: "spoken" }, caption));
-  const row = element("tr");
-  for (const column of columns) row.append(element("th", { scope: "col", class: column.right ? "right" : "" }, column.header));
-  table.append(element("thead", {}, row));
-  const body = element("tbody");
-  const count = columns.length ? columns[0].cells.length : 0;
-  for (let i = 0; i < count; ++i) {
-    const line = element("tr");
-    columns.forEach((column, k) => line.append(element(k === 0 ? "th" : "td", { class: column.right ? "right" : "", ...(k === 0 ? { scope: "row" } : {}) }, String(column.cells[i]))));
-    body.append(line);
-  }
-  table.append(body);
-  return table;
+// An element of a drawing; attributes that are null are left out.
+export function shape(name, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
 }
 
-// What a drawing shows, as a table that is made when it is asked for.
-export function numbersBelow(columnsOf) {
+export function setShape(made, attributes) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null) made.removeAttribute(key);
+    else made.setAttribute(key, value);
+  }
+}
+
+// A table of texts: columns are { header, cells, right }.
+export function textTable(columns, caption) {
+  const side = (column) => (column.right ? "right" : "");
+  const header = columns.map((column) => element("th", { scope: "col", class: side(column) }, column.header));
+  const rows = (columns[0]?.cells ?? []).map((_, i) => element("tr", {}, ...columns.map((column, k) => {
+    const cell = element(k === 0 ? "th" : "td", { class: side(column) }, String(column.cells[i]));
+    if (k === 0) cell.scope = "row";
+    return cell;
+  })));
+  return element("table", {}, caption ? element("caption", { class: "spoken" }, caption) : null,
+    element("thead", {}, element("tr", {}, ...header)), element("tbody", {}, ...rows));
+}
+
+export function scrolled(label, content) {
+  return element("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": label }, content);
+}
+
+// Tables that are made when they are opened.
+// @param tablesOf  gives lists of columns
+export function numbersBelow(tablesOf) {
   const details = element("details", { class: "numbers" }, element("summary", {}, "Numbers"));
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
-    details.append(element("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Numbers of this view" }, textTable(columnsOf())));
+    details.append(...tablesOf().map((columns) => scrolled("Numbers of this view", textTable(columns))));
   });
   return details;
 }
 
-// A choice of one of a few: options are [value, text].
+// A choice of one: options are [value, text].
 export function choice(label, options, value, chosen) {
-  const select = element("select");
-  for (const [key, text] of options) select.append(element("option", { value: key, selected: key === value }, text));
+  const made = options.map(([key, text]) => element("option", { value: key, selected: key === value }, text));
+  const select = element("select", {}, ...made);
   select.addEventListener("change", () => chosen(select.value));
   return element("label", {}, label, select);
 }
@@ -51,4 +66,19 @@ export function check(label, checked, chosen) {
   const box = element("input", { type: "checkbox", checked });
   box.addEventListener("change", () => chosen(box.checked));
   return element("label", {}, box, label);
+}
+
+export function button(text, label, pressed) {
+  return element("button", { type: "button", onclick: pressed, "aria-label": label, title: label }, text);
+}
+
+export function words(text) {
+  return element("p", { class: "words" }, text);
+}
+
+// A bar beside a text: a share from 0 to 1.
+export function textBar(share, kind) {
+  const filled = element("span", { class: kind });
+  filled.style.width = `${Math.round(100 * Math.max(0, Math.min(1, share || 0)))}%`;
+  return element("span", { class: "track", "aria-hidden": "true" }, filled);
 }

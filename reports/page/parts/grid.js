@@ -1,144 +1,162 @@
-// The grid of layers and heads, coloured by a measure.
+// The overview: a small profile of every head, layers down and heads across, with ink by a measure.
 
-import { css, isLight, measureColors, wordColor } from "./colors.js";
-import { element } from "./elements.js";
-import { headName, measureName, numberText, offsetText, shortWords, valueText } from "./format.js";
-import { hideTip, say, showTip } from "./tip.js";
+import { amountColor, colorBar, measureColors, wordColor } from "./colors.js";
+import { element, setShape, shape } from "./elements.js";
+import { numberText, offsetText, valueText } from "./format.js";
+import { measureLabel } from "./measures.js";
+import { pointing } from "./pointing.js";
+
+const near = 16; // offsets to each side
+const [left, top] = [28, 18];
+
+// Arrays that give profiles, the best first.
+export const profileArrays = ["head_account/measured_profile", "offset_trace/mean_weight",
+  "word_atlas/profile", "comparison/second_profile", "position_atlas/kernel", "rotary_wave/kernel"];
+
+// Profiles over nearby offsets, each scaled to its largest, as a list of lists by head; null without arrays.
+export async function smallProfiles({ arrays, page }) {
+  const name = profileArrays.find((one) => arrays.has(one));
+  if (!name) return null;
+  const { axes } = arrays.said[name];
+  const pairs = axes[0].name === "pairs" ? { pairs: axes[0].values[0] } : {};
+  const offsets = axes[axes.length - 1].values;
+  const isNear = (offset) => offset >= -near && offset <= (page.causal ? 0 : near);
+  const kept = offsets.map((_, i) => i).filter((i) => isNear(offsets[i]));
+  return Promise.all(page.heads.map(async ({ layer, head }) => {
+    const slice = await arrays.slice(name, { ...pairs, layer, head });
+    const values = slice ? kept.map((i) => Math.max(0, slice.values[i]) || 0) : [];
+    const peak = Math.max(...values) || 1;
+    return values.map((value) => value / peak);
+  }));
+}
 
 export class HeadGrid {
-  // @param rows  sets of "L7H8" that the table shows, or null: all
-  constructor(box, legend, words, page, store) {
-    Object.assign(this, { box, legend, words, page, store, shown: null });
-    store.listenToMarks(() => this.frame());
+  constructor(box, legend, page, store) {
+    Object.assign(this, { box, legend, page, store, profiles: null, cells: [], frames: [] });
   }
 
-  draw(measure) {
-    this.measure = measure;
-    this.letters = measure.kind === "flag" ? shortWords(measure.meanings) : [];
-    const { layers, heads } = this.page.result;
-    const width = this.box.clientWidth || 320;
-    const left = 26;
-    const top = 20;
-    const size = Math.max(6, Math.min(36, Math.floor((width - left) / heads.length)));
+  // @param name  of the measure that gives the ink
+  draw(name) {
+    const { page } = this;
+    const { heads, layers } = page.result;
+    const measure = page.measures.get(name);
+    const w = Math.max(5, Math.min(64, ((this.box.clientWidth || 320) - left - 2) / heads.length));
+    const h = Math.max(5, Math.min(46, 0.8 * w, 430 / layers.length));
+    Object.assign(this, { w, h, columns: heads.length, measure, label: measureLabel(page.measures, name) });
     const colors = measureColors(measure);
-    const svg = d3.create("svg").attr("width", left + size * heads.length + 2).attr("height", top + size * layers.length + 2)
-      .attr("role", "grid").attr("aria-label", `Layers by heads, coloured by ${measureName(measure)}`);
-    const every = Math.ceil(16 / size);
-    svg.append("text").attr("x", 0).attr("y", top - 3).attr("aria-hidden", "true").text("head");
-    heads.forEach((head, i) => {
-      if (i % every === 0) svg.append("text").attr("aria-hidden", "true").attr("x", left + size * (i + 0.5)).attr("y", top - 3).attr("text-anchor", "middle").text(head);
+    // Words have letters beside their colours, since not everybody sees colours alike.
+    const letters = measure.kind === "flag" ? measure.meanings.map((word) => word.slice(0, 2)) : null;
+    const size = { width: left + w * heads.length + 1, height: top + h * layers.length + 1 };
+    const svg = shape("svg", { ...size, role: "img", "aria-label": `All heads, ink by ${this.label}` });
+    svg.append(shape("text", { x: 0, y: top - 6 }, "head"));
+    const number = (list, apart, place) => list.forEach((one, i) => {
+      if (i % Math.ceil(18 / apart) === 0) svg.append(shape("text", place(i), one));
     });
-    layers.forEach((layer, i) => {
-      const row = svg.append("g").attr("role", "row");
-      if (i % every === 0) row.append("text").attr("role", "rowheader").attr("aria-label", `layer ${layer}`).attr("x", left - 6).attr("y", top + size * (i + 0.5) + 4).attr("text-anchor", "end").text(layer);
-      heads.forEach((head, k) => this.cell(row, { layer, head, value: measure.values[i * heads.length + k], x: left + size * k, y: top + size * i, size }, colors));
-    });
-    this.box.replaceChildren(svg.node());
-    this.cells = [...svg.node().querySelectorAll(".cell")];
-    this.frame();
-    this.drawLegend(colors);
-    this.words.textContent = `${measure.long_name}${measure.unit === "1" || measure.kind === "flag" ? "" : `, in ${measure.unit === "token" ? "tokens" : measure.unit}`}.${measure.undefined ? ` Empty cells: ${measure.undefined}.` : ""}`;
+    number(heads, w, (i) => ({ x: left + w * (i + 0.5), y: top - 6, "text-anchor": "middle" }));
+    number(layers, h, (i) => ({ x: left - 6, y: top + h * (i + 0.5) + 4, "text-anchor": "end" }));
+    this.cells = page.heads.map((_, place) => this.cell(place, colors, letters));
+    const frame = (kind) => shape("rect",
+      { class: `frame ${kind}`, width: w, height: h, visibility: "hidden" });
+    this.frames = ["chosen", "pointed"].map(frame);
+    svg.append(...this.cells, ...this.frames);
+    this.box.replaceChildren(svg);
+    this.listen(svg);
+    this.drawLegend(colors, letters);
   }
 
-  cell(row, { layer, head, value, x, y, size }, colors) {
-    const name = headName(layer, head);
-    const color = colors.color(value);
-    const text = valueText(this.measure, value) + this.strengthText(layer, head);
-    const cell = row.append("g").attr("class", "cell").attr("role", "gridcell").attr("tabindex", -1).attr("data-head", name)
-      .attr("aria-label", `${name}: ${text}`).attr("transform", `translate(${x} ${y})`);
-    cell.append("rect").attr("width", size - 1).attr("height", size - 1).attr("fill", color ? css(color) : "none").attr("stroke", color ? "none" : "var(--faint)");
-    const short = this.measure.kind === "flag" ? this.letters[value] ?? "" : this.measure.kind === "offset" ? offsetText(Math.round(value)) : "";
-    if (value !== null && short && size >= (short.length > 3 ? 26 : 20) && short.length < 5)
-      cell.append("text").attr("x", (size - 1) / 2).attr("y", size / 2 + 3).attr("aria-hidden", "true").style("fill", isLight(color) ? "#1d1f22" : "#ffffff").text(short);
-    cell.append("rect").attr("class", "frame").attr("width", size - 1).attr("height", size - 1);
-    const node = cell.node();
-    node.addEventListener("click", () => this.store.change({ head: { layer, head } }, true));
-    node.addEventListener("pointermove", (event) => {
-      this.store.mark({ head: name });
-      showTip([name, `${measureName(this.measure)}: ${text}`], event.clientX, event.clientY);
-    });
-    node.addEventListener("pointerleave", () => {
-      this.store.mark({});
-      hideTip();
-    });
-    node.addEventListener("keydown", (event) => this.keys(event, node));
-    node.addEventListener("focus", () => say(`${name}, ${measureName(this.measure)} ${text}`));
+  listen(svg) {
+    const { page, columns, w, h } = this;
+    pointing(this.box, svg, {
+      count: page.heads.length,
+      columns,
+      at: (x, y) => {
+        const [column, row] = [Math.floor((x - left) / w), Math.floor((y - top) / h)];
+        const isCell = column >= 0 && row >= 0 && column < columns && row < page.result.layers.length;
+        return isCell ? row * columns + column : null;
+      },
+      where: (place) => this.corner(place),
+      words: (place) => this.words(place),
+      marks: (place) => ({ head: page.heads[place].name }),
+      click: (place) => this.store.change({ head: page.heads[place], view: "" }, true),
+    }, this.store);
+  }
+
+  corner(place) {
+    return [left + this.w * (place % this.columns), top + this.h * Math.floor(place / this.columns)];
+  }
+
+  cell(place, colors, letters) {
+    const { w, h } = this;
+    const value = this.measure.values[place];
+    const style = `fill: ${colors.color(value) ?? "none"}`;
+    const profile = this.profiles?.[place];
+    const cell = shape("g", { class: "cell", transform: `translate(${this.corner(place).join(" ")})` });
+    const ground = shape("rect",
+      { class: "ground", width: w - 1, height: h - 1, style: profile ? null : style });
+    cell.append(ground);
+    if (profile?.length) {
+      const [width, height] = [w - 3, h - (h > 24 ? 11 : 3)];
+      const point = (one, i) =>
+        `L${(1 + (width * i) / (profile.length - 1)).toFixed(1)} ${(h - 2 - height * one).toFixed(1)}`;
+      const path = `M1 ${h - 2}${profile.map(point).join("")}L${w - 2} ${h - 2}Z`;
+      cell.append(shape("path", { class: "ink", style, d: path }));
+    }
+    const offset = this.page.measures.value("offset", place);
+    const text = letters && value !== null ? letters[value] : offset === null ? "" : offsetText(offset);
+    if (text && w >= 30 && h > 24) cell.append(shape("text", { x: 3, y: 10 }, text));
+    return cell;
   }
 
   // A verdict is never said without the strength of the profile that it is about.
-  strengthText(layer, head) {
-    if (this.measure.name !== "head_account/verdict") return "";
-    const { layers, heads } = this.page.result;
-    const strength = this.page.measures.get("head_account/strength:")?.values[layers.indexOf(layer) * heads.length + heads.indexOf(head)] ?? null;
-    return strength === null ? "" : `, strength ${strength.toFixed(2)}`;
+  words(place) {
+    const { measures, heads } = this.page;
+    const { measure, label } = this;
+    const isMore = (name) => name !== label && measures.value(name, place) !== null;
+    const others = ["offset", "strength", "why"].filter(isMore);
+    return [`${heads[place].name}: ${label} ${valueText(measure, measure.values[place])}`,
+      ...others.map((name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`)];
   }
 
-  keys(event, node) {
-    const { heads } = this.page.result;
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads.length, ArrowDown: heads.length }[event.key];
-    if (event.key === "Enter" || event.key === " ") node.dispatchEvent(new MouseEvent("click"));
-    else if (step === undefined) return;
-    event.preventDefault();
-    const next = this.cells[this.cells.indexOf(node) + (step ?? 0)];
-    if (!next) return;
-    for (const cell of this.cells) cell.tabIndex = -1;
-    next.tabIndex = 0;
-    next.focus();
+  // Frames the head that is shown and the head that is pointed at, by their places; -1: none.
+  frame(...places) {
+    this.frames.forEach((frame, i) => {
+      const [x, y] = this.corner(Math.max(0, places[i]));
+      setShape(frame, { visibility: places[i] < 0 ? "hidden" : null, x: x - 0.5, y: y - 0.5 });
+    });
   }
 
-  // Frames the head that is shown or pointed at, and lets those fade that the table leaves out.
-  frame() {
-    const { head } = this.store.state;
-    const chosen = head ? headName(head.layer, head.head) : "";
-    for (const cell of this.cells ?? []) {
-      const name = cell.dataset.head;
-      cell.classList.toggle("chosen", name === chosen || name === this.store.marked.head);
-      cell.classList.toggle("filtered", this.shown !== null && !this.shown.has(name));
-      cell.setAttribute("aria-selected", name === chosen);
-      if (!this.box.contains(document.activeElement)) cell.tabIndex = name === (chosen || this.cells[0].dataset.head) ? 0 : -1;
-    }
-  }
-
+  // Fades heads that the filter leaves out.
   filter(shown) {
-    this.shown = shown;
-    this.frame();
+    this.cells.forEach((cell, place) => cell.classList.toggle("filtered", shown?.has(place) === false));
   }
 
-  drawLegend(colors) {
-    const { measure } = this;
-    if (colors.kind === "flag") {
-      this.legend.replaceChildren(...measure.meanings.map((word, i) => {
-        const swatch = element("span", { class: "swatch" });
-        swatch.style.background = wordColor(measure.meanings, i);
-        return element("span", {}, swatch, `${this.letters[i]}\u2002${word} (${measure.values.filter((value) => value === i).length})`);
-      }));
-      return;
-    }
-    const width = Math.min(240, this.box.clientWidth - 10);
-    const svg = d3.create("svg").attr("width", width + 60).attr("height", 30).attr("role", "img").attr("aria-label", `colours from ${numberText(colors.low)} to ${numberText(colors.high)}`);
-    const from = Math.round(colors.low);
-    const place = (value) => 20 + (colors.kind === "amount" ? colors.share(value) : 0.5 + 0.5 * Math.sign(value) * colors.share(Math.abs(value))) * width;
-    for (let i = 0; i < width; ++i) {
-      const share = colors.kind === "amount" ? i / width : (2 * i) / width - 1;
-      svg.append("rect").attr("x", 20 + i).attr("width", 1.5).attr("height", 9).attr("fill", css(colors.color(inverse(colors, share))));
-    }
-    const ticks = colors.kind === "amount" ? [0, colors.high / 2, colors.high] : measure.kind === "offset" ? offsetTicks(colors.high) : [colors.low, 0, colors.high];
-    for (const tick of ticks)
-      svg.append("text").attr("x", place(tick)).attr("y", 24).attr("text-anchor", "middle").text(measure.kind === "offset" ? offsetText(tick) : numberText(tick, from === 0 ? 2 : 3));
-    this.legend.replaceChildren(svg.node());
+  drawLegend(colors, letters) {
+    const { measure, page } = this;
+    const unit = measure.unit === "1" || measure.kind === "flag" ? ""
+      : `, in ${measure.unit}s`.replace("nats", "nat");
+    const gap = measure.undefined && measure.values.includes(null) ? ` No ink: ${measure.undefined}.` : "";
+    const span = `${offsetText(-near)} to ${page.causal ? "0" : offsetText(near)}`;
+    const cells = this.profiles ? ` Each cell is a profile over offsets ${span}, scaled to its largest.` : "";
+    const said = element("p", { class: "words" },
+      `${this.label}: ${measure.long_name}${unit}.${gap}${cells}`);
+    if (letters) return this.legend.replaceChildren(...this.wordKeys(letters), said);
+    const text = measure.kind === "offset" ? offsetText : (value) => numberText(value, 2);
+    const steps = colors.kind === "signed" ? [-colors.high, 0, colors.high]
+      : [0, colors.high / 2, colors.high];
+    const ramp = (share) => (colors.kind === "amount" ? "amount" : share < 0 ? "below" : "above");
+    const colorOf = (share) => amountColor(Math.abs(share), ramp(share));
+    const ticks = steps.map((step) => [colors.share(step), text(step)]);
+    return this.legend.replaceChildren(colorBar("", ticks, colorOf), said);
   }
-}
 
-// The value whose colour stands at a share of the bar, -1 to 1.
-function inverse(colors, share) {
-  const size = Math.abs(share);
-  const reach = colors.high;
-  const linear = Math.abs(colors.share(reach / 2) - 0.5) < 1e-9;
-  return Math.sign(share) * (linear ? size * reach : Math.expm1(size * Math.log1p(reach)));
-}
-
-function offsetTicks(reach) {
-  const near = reach > 12 ? [1, 8] : [1];
-  const steps = [...near.filter((tick) => tick < reach / 2), reach];
-  return [...steps.map((tick) => -tick).reverse(), 0, ...steps];
+  wordKeys(letters) {
+    const { meanings, values } = this.measure;
+    return meanings.flatMap((word, i) => {
+      const count = values.filter((value) => value === i).length;
+      if (!count) return [];
+      const swatch = element("span", { class: "swatch" });
+      swatch.style.background = wordColor(meanings, i);
+      return element("span", {}, swatch, `${letters[i]}\u2002${word} (${count})`);
+    });
+  }
 }

@@ -1,39 +1,90 @@
-// Matrices as pictures: one pixel a cell, enlarged by the browser without smoothing.
+// Matrices as pictures with axes: one pixel a cell, enlarged by the browser without smoothing.
 
-import { amountColor, css } from "./colors.js";
+import { axes } from "./axes.js";
+import { amountColor, isDark, rampBar, weightShare } from "./colors.js";
+import { element, setShape, shape } from "./elements.js";
 import { numberText } from "./format.js";
+import { pointing } from "./pointing.js";
 
-// @param colorOf  (row, column) -> [red, green, blue], or null for nothing
-export function paintCells(canvas, rows, columns, colorOf) {
-  canvas.width = columns;
-  canvas.height = rows;
+function paintCells(canvas, { rows, columns, value, top }) {
+  Object.assign(canvas, { width: columns, height: rows });
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
+  const dark = isDark();
   for (let i = 0; i < rows; ++i)
     for (let k = 0; k < columns; ++k) {
-      const color = colorOf(i, k);
-      if (!color) continue;
+      const share = weightShare(value(i, k), top);
+      if (!Number.isFinite(share)) continue;
       const at = 4 * (i * columns + k);
-      [image.data[at], image.data[at + 1], image.data[at + 2]] = color;
+      image.data.set(amountColor(share, "amount", dark), at);
       image.data[at + 3] = 255;
     }
   context.putImageData(image, 0, 0);
 }
 
-export function putOver(canvas, { left, top, width, height }) {
-  Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
-}
-
-// How far along the colours an amount stands, 0 to 1: their steps are finer below.
-export function amountShare(amount, top) {
-  return Math.sqrt(Math.min(1, Math.max(0, amount) / top));
-}
-
-// What these colours stand for, from nothing to the top.
-export function amountBar(what, top) {
-  const svg = d3.create("svg").attr("class", "bar").attr("width", 300).attr("height", 26).attr("role", "img").attr("aria-label", `${what}: colours from 0 to ${numberText(top)}`);
-  for (let i = 0; i < 150; ++i) svg.append("rect").attr("x", 8 + i).attr("width", 1.5).attr("height", 8).attr("fill", css(amountColor(amountShare(i, 150))));
-  [[0, "0"], [0.5, numberText(top / 2, 2)], [1, numberText(top, 2)]].forEach(([at, text]) => svg.append("text").attr("x", 8 + 150 * at).attr("y", 22).attr("text-anchor", at === 0 ? "start" : "middle").text(text));
-  svg.append("text").attr("x", 172).attr("y", 9).text(what);
-  return svg.node();
+// @param plot  { title, rows, columns: how many, value(row, column), top: value of the darkest colour,
+//                what: the name of the values, height of all cells or size of one,
+//                left, head, right: room beside and above the cells, xTitle, yTitle, xTicks, yTicks: columns
+//                and rows that are written below and at the left, columnText(column), rowText(row),
+//                xText(column): shorter, words(row, column) -> lines, marks(row, column), ridge(offset, x,
+//                y): path of a marked offset, decorate(svg, x, y): draws more; x and y give where a column or
+//                row begins, keys: what other keys do; plot.drawn is set to what is returned }
+// @returns { here() -> [row, column] that was pointed at last or null, mark, columns }
+export function heatPlot(box, plot, store) {
+  const { rows, columns, left = 52, head = 20, right = 14, columnText, rowText, xText = columnText } = plot;
+  const room = Math.max(220, box.clientWidth) - left - right;
+  const width = plot.size ? plot.size * columns : room;
+  const height = plot.size ? plot.size * rows : plot.height;
+  const canvas = element("canvas", { "aria-hidden": "true" });
+  paintCells(canvas, plot);
+  Object.assign(canvas.style,
+    { left: `${left}px`, top: `${head}px`, width: `${width}px`, height: `${height}px` });
+  const whole = { width: left + width + right, height: head + height + (plot.xTicks.length ? 38 : 4) };
+  const svg = shape("svg", { ...whole, role: "img", "aria-label": plot.title });
+  const x = (column) => left + (width * column) / columns;
+  const y = (row) => head + (height * row) / rows;
+  svg.append(shape("rect", { class: "edge", x: left, y: head, width, height }));
+  const across = Object.assign((column) => x(column + 0.5), { range: [x(0), x(columns)] });
+  const down = Object.assign((row) => y(row + 0.5), { range: [y(0), y(rows)] });
+  const { xTicks, yTicks, xTitle, yTitle } = plot;
+  axes(svg, { x: across, y: down, xTicks, yTicks, xText, yText: rowText, xTitle, yTitle });
+  plot.decorate?.(svg, x, y);
+  const ridge = shape("path", { class: "marker" });
+  const frame = shape("rect",
+    { class: "marker", visibility: "hidden", width: width / columns, height: height / rows });
+  svg.append(ridge, frame);
+  box.classList.add("map");
+  box.replaceChildren(canvas, svg, rampBar(plot.what, plot.top));
+  const split = (i) => [Math.floor(i / columns), i % columns];
+  const placeAt = (px, py) => {
+    const [column, row] = [Math.floor(((px - left) / width) * columns),
+      Math.floor(((py - head) / height) * rows)];
+    return row >= 0 && column >= 0 && row < rows && column < columns ? row * columns + column : null;
+  };
+  const pointed = pointing(box, svg, {
+    count: rows * columns,
+    columns,
+    at: placeAt,
+    where: (i) => [x((i % columns) + 1), y(Math.floor(i / columns))],
+    words: (i) => plot.words(...split(i)),
+    marks: (i) => plot.marks?.(...split(i)) ?? {},
+    keys: plot.keys,
+    show: (i) => {
+      if (i === null) return setShape(frame, { visibility: "hidden" });
+      const [row, column] = split(i);
+      return setShape(frame, { visibility: null, x: x(column), y: y(row) });
+    },
+  }, store);
+  const mark = () => {
+    const offset = store.offset();
+    setShape(ridge, { d: offset === null ? null : plot.ridge?.(offset, x, y) ?? null });
+  };
+  mark();
+  const numbers = (k) => Array.from({ length: rows }, (_, i) => numberText(plot.value(i, k), 4));
+  const first = () => ({ header: yTitle, cells: Array.from({ length: rows }, (_, i) => rowText(i)) });
+  const rest = () => Array.from({ length: columns },
+    (_, k) => ({ header: columnText(k), right: true, cells: numbers(k) }));
+  const here = () => (pointed.here() === null ? null : split(pointed.here()));
+  plot.drawn = { here, mark, columns: () => [first(), ...rest()] };
+  return plot.drawn;
 }

@@ -1,83 +1,118 @@
-// The attention map of a head: exact weights of a window, tiles of all of the document.
+// The attention map of a head: exact weights of a window, and tiles over the whole document.
 
-import { lossText } from "./arrays.js";
-
-// @returns null where the page has no map of the head
+// @returns null if the page has no map of the head
 export async function mapOf({ arrays, name, page }) {
-  const weight = await arrays.slice("attention_map/weight", { map_head: name });
+  const [weight, largest, mean] = await arrays.slices("attention_map", ["weight", "largest", "mean"],
+    { map_head: name });
   if (!weight) return null;
   const { tokens } = page.result;
-  const [query, key] = weight.axes;
-  const first = { query: query.values[0], key: key.values[0] };
-  const window = { query: [first.query, first.query + query.values.length], key: [first.key, first.key + key.values.length] };
-  const largest = await arrays.slice("attention_map/largest", { map_head: name });
-  const mean = await arrays.slice("attention_map/mean", { map_head: name });
-  // By position in the document: all of it where the result has that, else what the window has.
-  const known = (all, some, from) => tokens[all] ?? Object.assign([], Object.fromEntries((tokens[some] ?? []).map((one, i) => [from + i, one])));
-  const queryTokens = known("document_token", "token", first.query);
-  const keyTokens = known("document_key_token", "key_token", first.key);
-  const tile = largest && { query: tileOf(largest.axes[0].values), key: tileOf(largest.axes[1].values), largest: largest.values, mean: mean?.values, rows: largest.axes[0].values.length, columns: largest.axes[1].values.length };
-  const loss = largest ? lossText(arrays.said["attention_map/largest"]) : "";
-  return {
-    window,
-    whole: { query: [0, largest ? queryTokens.length : window.query[1]], key: [0, largest ? keyTokens.length : window.key[1]] },
-    weights: weight.values,
-    columns: key.values.length,
-    tile,
-    loss,
-    document: arrays.said["attention_map/weight"].notes.document ?? "",
-    queryTokens,
-    keyTokens,
-    querySpecial: known("document_special", "special", first.query),
-    keySpecial: known("document_key_special", "key_special", first.key),
+  const window = {};
+  const whole = {};
+  const texts = {};
+  const special = {};
+  ["query", "key"].forEach((side, k) => {
+    const positions = weight.axes[k].values;
+    const prefix = side === "key" ? "key_" : "";
+    // By position in the document: all positions if the result has them, else those of the window.
+    const known = (all, some) => tokens[all] ?? Array(positions[0]).concat(tokens[some] ?? []);
+    window[side] = [positions[0], positions[0] + positions.length];
+    texts[side] = known(`document_${prefix}token`, `${prefix}token`);
+    special[side] = known(`document_${prefix}special`, `${prefix}special`);
+    whole[side] = [0, largest ? texts[side].length : window[side][1]];
+  });
+  const [rows, columns] = (largest?.axes ?? []).map((axis) => axis.values);
+  const tile = largest && {
+    query: tileSize(rows),
+    key: tileSize(columns),
+    rows: rows.length,
+    columns: columns.length,
+    largest: largest.values,
+    mean: mean?.values,
   };
+  const document = arrays.said["attention_map/weight"].notes.document ?? "";
+  const { values: weights, axes } = weight;
+  return { window, whole, texts, special, weights, columns: axes[1].values.length, tile, document };
 }
 
-function tileOf(first) {
+function tileSize(first) {
   return first.length > 1 ? first[1] - first[0] : Infinity;
 }
 
-export function isInside(inner, outer) {
-  return ["query", "key"].every((side) => inner[side][0] >= outer[side][0] && inner[side][1] <= outer[side][1]);
+function isInside(inner, outer) {
+  const isWithin = (side) => inner[side][0] >= outer[side][0] && inner[side][1] <= outer[side][1];
+  return ["query", "key"].every(isWithin);
 }
 
-// The cells of a region: exact where the window holds all of it, else tiles. Rows and columns count cells; each is some tokens.
-export function cellsOf(map, region, tiles) {
+// The cells of a region, `step` tokens along a side: exact if the window holds all of it, else tiles.
+export function cellsOf(map, region) {
   if (isInside(region, map.window) || !map.tile) {
-    const q0 = Math.max(region.query[0], map.window.query[0]);
-    const k0 = Math.max(region.key[0], map.window.key[0]);
+    const [q0, k0] = ["query", "key"].map((side) => Math.max(region[side][0], map.window[side][0]));
     const rows = Math.min(region.query[1], map.window.query[1]) - q0;
     const columns = Math.min(region.key[1], map.window.key[1]) - k0;
-    const at = (row, column) => map.weights[(q0 - map.window.query[0] + row) * map.columns + k0 - map.window.key[0] + column];
+    const start = (q0 - map.window.query[0]) * map.columns + k0 - map.window.key[0];
+    const at = (row, column) => map.weights[start + row * map.columns + column];
     return { exact: true, rows, columns, step: { query: 1, key: 1 }, first: { query: q0, key: k0 }, at };
   }
-  const { query, key } = map.tile;
-  const step = { query: Math.min(query, map.whole.query[1]), key: Math.min(key, map.whole.key[1]) };
-  const first = { row: Math.floor(region.query[0] / step.query), column: Math.floor(region.key[0] / step.key) };
-  const rows = Math.min(Math.ceil(region.query[1] / step.query), map.tile.rows) - first.row;
-  const columns = Math.min(Math.ceil(region.key[1] / step.key), map.tile.columns) - first.column;
-  const numbers = tiles === "mean" && map.tile.mean ? map.tile.mean : map.tile.largest;
-  const at = (row, column) => numbers[(first.row + row) * map.tile.columns + first.column + column];
-  return { exact: false, rows, columns, step, first: { query: first.row * step.query, key: first.column * step.key }, at, both: (row, column) => [map.tile.largest, map.tile.mean].map((all) => all?.[(first.row + row) * map.tile.columns + first.column + column]) };
+  const { tile, whole } = map;
+  const step = { query: Math.min(tile.query, whole.query[1]), key: Math.min(tile.key, whole.key[1]) };
+  const first = { row: Math.floor(region.query[0] / step.query),
+    column: Math.floor(region.key[0] / step.key) };
+  const rows = Math.min(Math.ceil(region.query[1] / step.query), tile.rows) - first.row;
+  const columns = Math.min(Math.ceil(region.key[1] / step.key), tile.columns) - first.column;
+  const place = (row, column) => (first.row + row) * tile.columns + first.column + column;
+  const at = (row, column) => tile.largest[place(row, column)];
+  const mean = (row, column) => tile.mean?.[place(row, column)];
+  return { exact: false, rows, columns, step,
+    first: { query: first.row * step.query, key: first.column * step.key }, at, mean };
 }
 
-// Whether a token is to fade: special ones, the first of the document, or neither.
-export function fades(dim, special, position) {
-  return (dim.includes("special") && special[position] === 1) || (dim.includes("first") && position === 0);
-}
+const isPlain = (map, side, position) => position > 0 && map.special[side][position] !== 1;
 
-// What the darkest colour stands for: the largest weight between tokens that are neither special nor made to fade. Those may lie
-// above.
-export function colorTop(map, cells, dim) {
-  const plain = (side, count) => Array.from({ length: count }, (_, i) => {
-    const first = cells.first[side] + i * cells.step[side];
-    const special = map[`${side}Special`];
-    for (let position = first; position < first + cells.step[side]; ++position) if (special[position] === 1 || fades(dim, special, position)) return false;
-    return true;
-  });
-  const [rows, columns] = [plain("query", cells.rows), plain("key", cells.columns)];
+// The weight of the darkest colour: the largest between tokens that are neither special nor the first, which
+// draw attention from everywhere.
+export function colorTop(map, cells) {
+  const counts = (side, i) => {
+    const from = cells.first[side] + i * cells.step[side];
+    return Array.from({ length: cells.step[side] }, (_, k) => from + k)
+      .every((position) => isPlain(map, side, position));
+  };
+  const columns = Array.from({ length: cells.columns }, (_, k) => counts("key", k));
   let top = 0;
-  for (let i = 0; i < cells.rows; ++i)
-    for (let k = 0; k < cells.columns; ++k) if (rows[i] && columns[k]) top = Math.max(top, cells.at(i, k));
+  for (let i = 0; i < cells.rows; ++i) {
+    if (!counts("query", i)) continue;
+    for (let k = 0; k < cells.columns; ++k) if (columns[k]) top = Math.max(top, cells.at(i, k));
+  }
   return top || 1;
+}
+
+// A region around a place, by a factor smaller or larger, within the document.
+export function zoomed(region, whole, factor, at) {
+  const next = {};
+  for (const side of ["query", "key"]) {
+    const [low, high] = region[side];
+    const all = whole[side][1];
+    const size = Math.min(all, Math.max(4, Math.round((high - low) * factor)));
+    const center = at ? at[side] : (low + high) / 2;
+    const share = (center - low) / (high - low);
+    const from = Math.max(0, Math.min(all - size, Math.round(center - share * size)));
+    next[side] = [from, from + size];
+  }
+  return next;
+}
+
+export function shortToken(text) {
+  const letters = [...(text ?? "")];
+  return letters.length > 11 ? `${letters.slice(0, 10).join("")}\u2026` : letters.join("");
+}
+
+// Pairs of plain tokens of the window with the largest weights.
+export function strongestPairs(map, count) {
+  const { query, key } = map.window;
+  const pairs = [];
+  map.weights.forEach((weight, i) => {
+    const pair = { query: query[0] + Math.floor(i / map.columns), key: key[0] + (i % map.columns), weight };
+    if (weight >= 0.02 && isPlain(map, "query", pair.query) && isPlain(map, "key", pair.key))
+      pairs.push(pair);
+  });
+  return pairs.sort((a, b) => b.weight - a.weight).slice(0, count);
 }

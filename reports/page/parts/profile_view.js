@@ -1,80 +1,117 @@
-// How much a head looks at each offset, beside what is left of it when contents are dealt to other places.
+// How much a head looks at each offset: in one result, in two, and over the checkpoints of a training run.
 
-import { check, choice, element, numbersBelow } from "./elements.js";
+import { check, choice, element } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
-import { lineKey, linePlot } from "./plot.js";
+import { offsetLines } from "./lines.js";
 
 const spans = [["16", "\u00b116"], ["64", "\u00b164"], ["all", "all offsets"]];
 const termNames = ["position", "and self", "and order"];
+const [trace, shuffledTrace] = ["offset_trace/mean_weight", "offset_trace/null_weight"];
+const [accounted, dealtProfile] = ["head_account/measured_profile", "head_account/dealt_profile"];
 
-// One number per offset from numbers that know others; NaN where they know none.
+// One number per offset from a slice over other offsets; NaN where it has none.
 function aligned(offsets, slice) {
-  if (!slice) return null;
   const place = new Map(slice.axes[0].values.map((offset, i) => [offset, i]));
   return offsets.map((offset) => (place.has(offset) ? slice.values[place.get(offset)] : NaN));
 }
 
-async function seriesOf({ arrays, page, store, at }) {
+async function profileSeries({ arrays, page, store, at }) {
+  const compared = await arrays.slices("comparison", ["first_profile", "second_profile"], at);
   const { pairs, span } = store.state;
-  const traces = "offset_trace/mean_weight";
-  const counted = arrays.has(traces) ? pairs || arrays.axis(traces, "pairs").values[0] : "";
-  const trace = await arrays.slice(traces, { pairs: counted, ...at });
-  const account = await arrays.slice("head_account/measured_profile", at);
-  const words = await arrays.slice("word_atlas/profile", at);
-  const widest = (span === "all" ? trace : account ?? trace) ?? account ?? words;
-  const reach = span === "16" ? 16 : span === "all" ? Infinity : 64;
-  const causal = page.provenance.get("attention") === "causal"; // nobody looks ahead
-  const offsets = widest.axes[0].values.filter((offset) => Math.abs(offset) <= reach && !(causal && offset > 0));
+  const counted = arrays.has(trace) ? pairs || arrays.axis(trace, "pairs").values[0] : "";
+  const all = await arrays.slice(trace, { pairs: counted, ...at });
+  const account = await arrays.slice(accounted, at);
+  const random = await arrays.slice("word_atlas/profile", at);
+  const widest = (span === "all" ? all : account ?? all) ?? account ?? random ?? compared[0];
+  const reach = span === "all" ? Infinity : Number(span || 16);
+  // In causal models no query looks ahead.
+  const isShown = (offset) => Math.abs(offset) <= reach && !(page.causal && offset > 0);
+  const offsets = widest.axes[0].values.filter(isShown);
   const series = [];
+  const add = (name, slice) => slice && series.push({ name, values: aligned(offsets, slice) });
   const ofAccount = account && span !== "all" && !pairs;
-  if (ofAccount || trace) series.push({ name: "measured", values: aligned(offsets, trace ?? account) });
-  if (ofAccount)
-    for (const [k, term] of arrays.axis("head_account/dealt_profile", "term")?.values.entries() ?? [])
-      series.push({ name: termNames[k] ?? term, values: aligned(offsets, await arrays.slice("head_account/dealt_profile", { term, ...at })) });
-  if (words) series.push({ name: "predicted by random words", values: aligned(offsets, words) });
-  const chance = trace && (await arrays.slice("offset_trace/null_weight", { pairs: counted, ...at }));
-  if (chance) series.push({ name: "queries shuffled", values: aligned(offsets, chance) });
-  // What the account is of: the first token, which draws attention from everywhere, is left out.
-  if (ofAccount && trace) series.push({ name: "measured without the first token", values: aligned(offsets, account) });
+  add("measured", all ?? (ofAccount ? account : null));
+  const terms = ofAccount && arrays.has(dealtProfile) ? arrays.axis(dealtProfile, "term").values : [];
+  for (const [k, term] of terms.entries())
+    add(termNames[k] ?? term, await arrays.slice(dealtProfile, { term, ...at }));
+  add("predicted by random words", random);
+  add("first", compared[0]);
+  add("second", compared[1]);
+  add("queries shuffled", all && (await arrays.slice(shuffledTrace, { pairs: counted, ...at })));
+  // The account leaves out the first token, which draws attention from everywhere.
+  if (ofAccount && all) add("measured without the first token", account);
   return { offsets, series };
 }
 
 function profileControls({ arrays, store }) {
   const { pairs, span, scale } = store.state;
-  const controls = element("div", { class: "controls" }, choice("Offsets", spans, span || "64", (value) => store.change({ span: value === "64" ? "" : value })));
-  const counted = arrays.has("offset_trace/mean_weight") ? arrays.axis("offset_trace/mean_weight", "pairs").values : [];
-  if (counted.length > 1) controls.append(choice("Pairs", counted.map((name) => [name, name.replaceAll("_", " ")]), pairs || counted[0], (value) => store.change({ pairs: value === counted[0] ? "" : value })));
-  controls.append(check("logarithmic", scale === "log", (log) => store.change({ scale: log ? "log" : "" })));
-  return controls;
+  const counted = arrays.has(trace) ? arrays.axis(trace, "pairs").values : [];
+  const options = counted.map((name) => [name, name.replaceAll("_", " ")]);
+  const setPairs = (value) => store.change({ pairs: value === counted[0] ? "" : value });
+  const setSpan = (value) => store.change({ span: value === spans[0][0] ? "" : value });
+  return element("div", { class: "controls" }, choice("Offsets", spans, span || spans[0][0], setSpan),
+    counted.length > 1 ? choice("Pairs", options, pairs || counted[0], setPairs) : null,
+    check("logarithmic", scale === "log", (log) => store.change({ scale: log ? "log" : "" })));
 }
 
 export const profileView = {
   id: "profile",
   title: "Profile over offsets",
-  wide: true,
-  needs: ["offset_trace/mean_weight", "head_account/measured_profile", "word_atlas/profile"],
+  needs: [trace, accounted, "word_atlas/profile", "comparison/first_profile"],
   follows: ["pairs", "span", "scale"],
   words: (_, arrays) => [
-    arrays.has("offset_trace/mean_weight") && "Mean attention weight at each offset; queries shuffled: what to expect where positions do not matter.",
-    arrays.has("head_account/measured_profile") && "Without the first token: what is left when contents are dealt to other places (position), when every token still meets itself (and self), and with how contents vary together at each distance (and order).",
-    arrays.has("word_atlas/profile") && "Predicted by random words: mean attention weight over documents of random words, from the weights alone.",
+    arrays.has(trace) && "Mean attention weight at each offset; queries shuffled: what chance gives.",
+    arrays.has(dealtProfile)
+      && "Position, self, order: what is left when contents are dealt to other places, when "
+      + "tokens still meet themselves, and when contents vary as in the text; without the first token.",
+    arrays.has("comparison/first_profile") && "Mean attention weight at each offset in both results.",
+    arrays.has("word_atlas/profile") && "Predicted by random words: from the weights, over random documents.",
   ].filter(Boolean).join(" "),
-  async draw(box, context) {
-    const { offsets, series } = await seriesOf(context);
-    const drawing = element("div", { class: "drawing", "aria-label": "Profile: left and right go through offsets" });
-    box.replaceChildren(profileControls(context), lineKey(series), drawing, numbersBelow(() => [{ header: "offset", right: true, cells: offsets.map(offsetText) }, ...series.map((one) => ({ header: one.name, right: true, cells: one.values.map((value) => numberText(value, 5)) }))]));
-    const place = new Map(offsets.map((offset, i) => [offset, i]));
-    return linePlot(drawing, {
-      x: offsets,
+  async show(context) {
+    const { offsets, series } = await profileSeries(context);
+    const log = context.store.state.scale === "log";
+    return [profileControls(context),
+      offsetLines(offsets, { title: "Profile", series, yTitle: "mean weight", height: 250, log })];
+  },
+};
+
+const ofCheckpoints = "checkpoints_measured_offset";
+const partOfCheckpoints = "checkpoints_head_account/part";
+
+export const checkpointsView = {
+  id: "checkpoints",
+  title: "Over the checkpoints",
+  needs: [`${ofCheckpoints}/weight`],
+  words: "Largest mean attention weight at one offset, and what shuffled queries give there; below, the "
+    + "part of the profile that positions give.",
+  async show({ arrays, at }) {
+    const names = arrays.axis(`${ofCheckpoints}/weight`, "checkpoint").values;
+    const pairs = arrays.axis(`${ofCheckpoints}/weight`, "pairs").values[0];
+    const value = async (field, of) => (await arrays.slice(field, of))?.values[0] ?? NaN;
+    const over = (field, of) =>
+      Promise.all(names.map((checkpoint) => value(field, { checkpoint, ...of, ...at })));
+    const ofOffsets = ["weight", "chance", "offset"].map((one) => over(`${ofCheckpoints}/${one}`, { pairs }));
+    const [weight, chance, offset] = await Promise.all(ofOffsets);
+    const xText = (i) => names[i] + (Number.isFinite(offset[i]) ? `, offset ${offsetText(offset[i])}` : "");
+    const plot = (yTitle, series) => ({
+      kind: "lines",
+      title: yTitle,
+      x: names.map((_, i) => i),
       series,
-      xTitle: "offset (key \u2212 query, tokens)",
-      yTitle: "mean weight",
-      height: 250,
-      log: context.store.state.scale === "log",
-      label: `Profile of ${context.name}: mean attention weight at offsets from ${offsetText(offsets[0])} to ${offsetText(offsets[offsets.length - 1])}`,
-      marks: (i) => ({ offset: offsets[i] }),
-      placeOf: (store) => place.get(store.offset()) ?? null,
-      describe: (i) => [`offset ${offsetText(offsets[i])}`, ...series.filter((one) => Number.isFinite(one.values[i])).map((one) => `${one.name}: ${numberText(one.values[i], 4)}`)],
-    }, context.store);
+      xName: "checkpoint",
+      xTitle: "checkpoint (counted from 0)",
+      xText: numberText,
+      yTitle,
+      height: 170,
+      placeText: xText,
+    });
+    const series = [{ name: "measured", values: weight }, { name: "queries shuffled", values: chance }];
+    const parts = [plot("weight", series)];
+    if (arrays.has(partOfCheckpoints)) {
+      const [cause] = arrays.axis(partOfCheckpoints, "cause").values;
+      const values = (await over(partOfCheckpoints, { cause })).map((share) => Math.max(0, share));
+      parts.push(plot("part by position", [{ name: "positions", values }]));
+    }
+    return parts;
   },
 };

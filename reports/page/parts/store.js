@@ -1,52 +1,54 @@
-// What is shown, in one place: the address holds it, views listen to it. What is only pointed at stands beside it.
+// What is shown, which the address holds, and what is pointed at; views listen to both.
 
 import { formatAddress, parseAddress } from "./address.js";
 
+const nothingMarked = { offset: null, query: null, key: null, head: null };
+
 export class Store {
+  // @param put  writes an address; told whether `back` should lead to the one before
   constructor(hash, put) {
     this.state = parseAddress(hash);
-    this.marked = { offset: null, query: null, key: null, head: null };
+    this.marked = nothingMarked;
     this.put = put;
     this.listeners = new Set();
     this.markers = new Set();
   }
 
-  // Tells of changes of what is shown, with what it was.
+  // Calls the listener when what is shown changes, with what was shown before.
   listen(listener) {
     this.listeners.add(listener);
   }
 
-  // Tells of what is pointed at. Gives a function that ends it.
   listenToMarks(listener) {
     this.markers.add(listener);
-    return () => this.markers.delete(listener);
   }
 
-  // @param step  whether `back` should come back to what was before
   change(changes, step = false) {
-    const before = this.state;
-    this.state = { ...before, ...changes };
-    if (formatAddress(before) === formatAddress(this.state)) return;
-    this.put(formatAddress(this.state), step);
-    for (const listener of this.listeners) listener(this.state, before);
+    this.replace({ ...this.state, ...changes }, (address) => this.put(address, step));
   }
 
   // The address was changed from outside.
   follow(hash) {
-    const before = this.state;
-    this.state = parseAddress(hash);
-    if (formatAddress(before) === formatAddress(this.state)) return;
-    for (const listener of this.listeners) listener(this.state, before);
+    this.replace(parseAddress(hash), () => {});
   }
 
-  // The offset that is pointed at, or that was marked for good; null: none.
+  replace(state, write) {
+    const before = this.state;
+    this.state = state;
+    if (formatAddress(before) === formatAddress(state)) return;
+    write(formatAddress(state));
+    for (const listener of this.listeners) listener(state, before);
+  }
+
+  // The offset that is pointed at, or that stays marked; null: none.
   offset() {
     if (this.marked.offset !== null) return this.marked.offset;
-    return this.state.offset === "" || Number.isNaN(Number(this.state.offset)) ? null : Number(this.state.offset);
+    const kept = this.state.offset;
+    return kept === "" || Number.isNaN(Number(kept)) ? null : Number(kept);
   }
 
   mark(marks) {
-    const next = { offset: null, query: null, key: null, head: null, ...marks };
+    const next = { ...nothingMarked, ...marks };
     if (Object.keys(next).every((name) => next[name] === this.marked[name])) return;
     this.marked = next;
     for (const marker of this.markers) marker(next);

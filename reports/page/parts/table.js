@@ -1,9 +1,10 @@
-// The table of heads: sorted by any column, filtered by words.
+// The table of heads: sorted by any column.
 
 import { element } from "./elements.js";
-import { compareKeys, measureName, parseHead, sortKey, valueText } from "./format.js";
+import { compareKeys, parseHead, sortKey, valueText } from "./format.js";
+import { measureLabel } from "./measures.js";
 
-// Rows in the order asked for: "3" by column 3, "-3" the other way round, "" as they came. Rows that say nothing stay last.
+// Rows in the order asked for: "3" by column 3, "-3" descending, "" as they came; empty cells come last.
 export function sortedRows(columns, sort) {
   const rows = Array.from({ length: columns[0]?.cells.length ?? 0 }, (_, i) => i);
   const found = /^(-?)(\d+)$/.exec(sort);
@@ -11,89 +12,73 @@ export function sortedRows(columns, sort) {
   if (!column) return rows;
   const keys = column.cells.map(sortKey);
   const turned = found[1] ? -1 : 1;
-  return rows.sort((a, b) => (keys[a].rank !== keys[b].rank ? keys[a].rank - keys[b].rank : turned * compareKeys(keys[a], keys[b])) || a - b);
+  const order = (a, b) => (a.rank !== b.rank ? a.rank - b.rank : turned * compareKeys(a, b));
+  return rows.sort((a, b) => order(keys[a], keys[b]) || a - b);
 }
 
-// Whether every word stands somewhere in the row; "-1" and "\u22121" are one.
-export function isFound(cells, filter) {
-  const plain = (text) => String(text).toLowerCase().replaceAll("\u2212", "-");
-  const row = cells.map(plain);
-  return plain(filter).split(/\s+/).filter(Boolean).every((word) => row.some((cell) => (/^[+-]?\d/.test(word) ? cell.split(/[\s()]+/).includes(word) || cell === word : cell.includes(word))));
+// The columns of the result, and after the head the measure that colours the overview, if it is asked for.
+export function headColumns(page, color) {
+  const { table } = page.result;
+  const own = table.length ? table
+    : [{ header: "head", right: false, cells: page.heads.map((head) => head.name) }];
+  const measure = color && page.measures.get(color);
+  if (!measure || own.some((column) => column.header === color)) return own;
+  const cell = (name) => valueText(measure, measure.values[page.named.get(name)]);
+  const header = measureLabel(page.measures, color);
+  return [own[0], { header, right: measure.kind !== "flag", cells: own[0].cells.map(cell) }, ...own.slice(1)];
 }
 
 export class HeadTable {
-  // @param filtered  told which heads are shown, null: all
-  constructor(box, count, page, store, filtered) {
-    Object.assign(this, { box, count, page, store, filtered });
-    store.listenToMarks((marked) => this.mark(marked.head));
+  constructor(box, page, store) {
+    Object.assign(this, { box, page, store });
   }
 
-  // The result's own columns, and behind the head the measure of the grid.
-  columns(measure) {
-    const { layers, heads, table } = this.page.result;
-    const own = table.length ? table : [{ header: "head", right: false, cells: layers.flatMap((layer) => heads.map((head) => `L${layer}H${head}`)) }];
-    if (!measure) return own;
-    const valueOf = (name) => {
-      const at = parseHead(name);
-      return at ? valueText(measure, measure.values[layers.indexOf(at.layer) * heads.length + heads.indexOf(at.head)]) : "";
-    };
-    return [own[0], { header: measureName(measure), right: measure.kind !== "flag", cells: own[0].cells.map(valueOf) }, ...own.slice(1)];
+  // @param columns  of headColumns()
+  // @param rows     their numbers, in the order in which they stand
+  draw(columns, rows) {
+    const headers = columns.map((column, k) => this.header(column, k));
+    const body = rows.map((i) => this.row(columns, i));
+    this.box.replaceChildren(element("table", {},
+      element("caption", { class: "spoken" }, "Heads; the headers sort, the first column leads to a head"),
+      element("thead", {}, element("tr", {}, ...headers)), element("tbody", {}, ...body)));
   }
 
-  draw(measure) {
-    const { sort, filter } = this.store.state;
-    const columns = this.columns(measure);
-    const rows = sortedRows(columns, sort).filter((i) => isFound(columns.map((column) => column.cells[i]), filter));
-    const table = element("table", {}, element("caption", { class: "spoken" }, "Heads; the headers sort, the first column leads to a head"));
-    const header = element("tr");
-    columns.forEach((column, k) => header.append(this.header(column, k, sort)));
-    table.append(element("thead", {}, header));
-    const body = element("tbody");
-    for (const i of rows) body.append(this.row(columns, i));
-    table.append(body);
-    this.box.replaceChildren(table);
-    const all = columns[0].cells.length;
-    this.count.textContent = rows.length === all ? `${all} heads` : `${rows.length} of ${all} heads`;
-    this.filtered(rows.length === all ? null : new Set(rows.map((i) => columns[0].cells[i])));
-    this.choose();
-  }
-
-  header(column, k, sort) {
-    const turned = sort === String(k) ? "ascending" : sort === `-${k}` ? "descending" : "none";
-    const button = element("button", { type: "button" }, `${column.header || "\u00a0"}${{ ascending: " \u2191", descending: " \u2193", none: "" }[turned]}`);
+  header(column, k) {
+    const { sort } = this.store.state;
+    const direction = sort === String(k) ? "ascending" : sort === `-${k}` ? "descending" : "none";
+    const arrow = { ascending: " \u2191", descending: " \u2193", none: "" }[direction];
+    // Numbers are sorted largest first, words by the alphabet.
+    const [first, second] = column.right ? [`-${k}`, String(k)] : [String(k), `-${k}`];
+    const next = sort === first ? second : sort === second ? "" : first;
+    const button = element("button", { type: "button", onclick: () => this.store.change({ sort: next }) },
+      `${column.header || "\u00a0"}${arrow}`);
     if (!column.header) button.setAttribute("aria-label", `column ${k + 1}`);
-    // Numbers are asked for largest first, names in their order.
-    const first = column.right ? `-${k}` : String(k);
-    const second = column.right ? String(k) : `-${k}`;
-    button.addEventListener("click", () => this.store.change({ sort: sort === first ? second : sort === second ? "" : first }));
-    return element("th", { scope: "col", class: column.right ? "right" : "", "aria-sort": turned }, button);
+    return element("th", { scope: "col", class: column.right ? "right" : "", "aria-sort": direction },
+      button);
   }
 
   row(columns, i) {
     const name = columns[0].cells[i];
-    const row = element("tr", { "data-head": name });
     const head = parseHead(name);
     const link = element("a", { href: `#/${name}` }, name);
     link.addEventListener("click", (event) => {
       if (!head || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      this.store.change({ head }, true);
+      this.store.change({ head, view: "" }, true);
     });
-    row.append(element("th", { scope: "row" }, link));
-    columns.slice(1).forEach((column) => row.append(element("td", { class: column.right ? "right" : "" }, column.cells[i])));
+    const cells = columns.slice(1)
+      .map((column) => element("td", { class: column.right ? "right" : "" }, column.cells[i]));
+    const row = element("tr", { "data-head": name }, element("th", { scope: "row" }, link), ...cells);
     row.addEventListener("pointerenter", () => this.store.mark({ head: name }));
     row.addEventListener("pointerleave", () => this.store.mark({}));
     return row;
   }
 
-  choose() {
-    const { head } = this.store.state;
-    const name = head ? `L${head.layer}H${head.head}` : "";
-    for (const row of this.box.querySelectorAll("tbody tr")) row.classList.toggle("chosen", row.dataset.head === name);
-  }
-
-  mark(name) {
-    for (const row of this.box.querySelectorAll("tr.marked")) row.classList.remove("marked");
-    for (const row of name ? this.box.querySelectorAll("tbody tr") : []) row.classList.toggle("marked", row.dataset.head === name);
+  frame(...places) {
+    ["chosen", "marked"].forEach((kind, i) => {
+      for (const row of this.box.querySelectorAll(`tr.${kind}`)) row.classList.remove(kind);
+      const head = this.page.heads[places[i]];
+      if (head) this.box.querySelector(`tbody tr[data-head="${head.name}"]`)?.classList.add(kind);
+    });
   }
 }

@@ -1,14 +1,6 @@
-// The words beside the pointer, and what is said to those who do not see it.
+// The words beside the pointer, and what is said to screen readers.
 
 let spokenLater = 0;
-
-function place(tip, x, y) {
-  const { width, height } = tip.getBoundingClientRect();
-  const left = Math.min(Math.max(6, x + 14), innerWidth - width - 6);
-  const top = y + 18 + height > innerHeight ? y - height - 12 : y + 18;
-  tip.style.left = `${Math.max(6, left)}px`;
-  tip.style.top = `${Math.max(6, top)}px`;
-}
 
 // @param lines  texts, the first in bold
 export function showTip(lines, x, y) {
@@ -20,14 +12,16 @@ export function showTip(lines, x, y) {
     return row;
   }));
   tip.hidden = false;
-  place(tip, x, y);
+  const { width, height } = tip.getBoundingClientRect();
+  tip.style.left = `${Math.max(6, Math.min(Math.max(6, x + 14), innerWidth - width - 6))}px`;
+  tip.style.top = `${Math.max(6, y + 18 + height > innerHeight ? y - height - 12 : y + 18)}px`;
 }
 
 export function hideTip() {
   document.getElementById("tip").hidden = true;
 }
 
-// Said once the keys rest, so that a screen reader is not buried.
+// Said once the keys rest, so that a screen reader can follow.
 export function say(text) {
   clearTimeout(spokenLater);
   spokenLater = setTimeout(() => {

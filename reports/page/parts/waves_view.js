@@ -1,39 +1,134 @@
-// The most periodic columns of a head's redefined queries and keys, over the tokens of the first document.
+// The waves of a head: its redefined queries and keys over tokens, their phases, and the delays they ask for.
 
-import { element, numbersBelow } from "./elements.js";
-import { leftOut, numberText } from "./format.js";
-import { lineKey, linePlot } from "./plot.js";
+import { numberText, offsetText } from "./format.js";
+
+// Redefined queries and keys are taken before a position term, such as rotary positions, and do not see it.
+const hasTerm = ({ provenance }) => provenance.has("position_term");
 
 export const wavesView = {
   id: "waves",
   title: "Waves in queries and keys",
+  more: true,
   needs: ["redefined/query", "redefined/key"],
-  words: (page) => `The two most periodic columns of the redefined queries and keys over the first document. A head that looks t tokens on has keys that run t tokens behind.${leftOut(page)}`,
-  async draw(box, { arrays, at, name, store }) {
-    const query = await arrays.slice("redefined/query", at);
-    const key = await arrays.slice("redefined/key", at);
-    const positions = query.axes[1].values;
-    const count = positions.length;
-    box.replaceChildren(lineKey([{ name: "query" }, { name: "key" }]));
-    const ends = [];
-    const columns = [{ header: "position", right: true, cells: positions }];
-    for (let wave = 0; wave < query.axes[0].values.length; ++wave) {
-      const drawing = element("div", { class: "drawing", "aria-label": `Wave ${wave + 1}: left and right go through positions` });
-      box.append(drawing);
-      const [q, k] = [query, key].map((side) => Array.from(side.values.subarray(wave * count, (wave + 1) * count)));
-      columns.push({ header: `query ${wave + 1}`, right: true, cells: q.map((value) => numberText(value)) }, { header: `key ${wave + 1}`, right: true, cells: k.map((value) => numberText(value)) });
-      ends.push(linePlot(drawing, {
-        x: positions,
-        series: [{ name: "query", values: q }, { name: "key", values: k }],
-        xTitle: "position (token)",
-        yTitle: `wave ${wave + 1}`,
-        height: 140,
-        label: `Wave ${wave + 1} of ${name}: a column of queries and of keys over positions`,
-        marks: (i) => ({ query: positions[i] }),
-        placeOf: ({ marked }) => (marked.query === null ? null : positions.indexOf(marked.query) < 0 ? null : positions.indexOf(marked.query)),
-      }, store));
-    }
-    box.append(numbersBelow(() => columns));
-    return () => ends.forEach((mark) => mark());
+  hasNothing: hasTerm,
+  words: "The most periodic columns of redefined queries and keys over the first document. If a head looks t "
+    + "tokens away, its keys run t tokens after its queries.",
+  async show({ arrays, at }) {
+    const [query, key] = await arrays.slices("redefined", ["query", "key"], at);
+    const [waves, positions] = query.axes.map((axis) => axis.values);
+    const column = (slice, wave) =>
+      Array.from(slice.values.subarray(wave * positions.length, (wave + 1) * positions.length));
+    return waves.map((_, wave) => ({
+      kind: "lines",
+      title: `Wave ${wave + 1}`,
+      x: positions,
+      series: [{ name: "query", values: column(query, wave) }, { name: "key", values: column(key, wave) }],
+      xName: "position",
+      xTitle: "position (token)",
+      yTitle: `wave ${wave + 1}`,
+      height: 150,
+      marks: (i) => ({ query: positions[i] }),
+      placeOf: ({ marked }) => (positions.includes(marked.query) ? positions.indexOf(marked.query) : null),
+    }));
   },
 };
+
+// The phase of an offset at a frequency: -2 pi f t / T, within [-pi, pi].
+export function offsetPhase(offset, frequency, length) {
+  const phase = (-2 * Math.PI * frequency * offset) / length;
+  return phase - 2 * Math.PI * Math.round(phase / (2 * Math.PI));
+}
+
+export const phasesView = {
+  id: "phases",
+  title: "Phases",
+  more: true,
+  needs: ["phase_spectrum/query", "phase_spectrum/key"],
+  hasNothing: hasTerm,
+  words: (_, arrays) =>
+    "Amplitude of redefined queries and keys by frequency, and by the phase that the head turns them by. "
+    + "If a head looks t tokens away, its energy lies on the line that appears when offset t is marked."
+    + (arrays.said["phase_spectrum/query"]?.whole === false
+      ? " The frequencies are those with the most energy." : ""),
+  async show({ arrays, at, page }) {
+    const length = Number(page.provenance.get("wave_length")) || 0;
+    const slices = await arrays.slices("phase_spectrum", ["query", "key"], at);
+    return slices.map((slice, i) => slice && phaseMap(["queries", "keys"][i], slice, length));
+  },
+};
+
+function phaseMap(side, { axes, values }, length) {
+  const [frequencies, phases] = axes.map((axis) => axis.values);
+  const rows = phases.length;
+  const value = (row, column) => values[column * rows + rows - 1 - row];
+  // The mean over positions (frequency 0) is often larger than all waves.
+  const constant = frequencies[0] === 0 && frequencies.length > 1 ? rows : 0;
+  const every = Math.ceil(frequencies.length / 7);
+  return {
+    kind: "heat",
+    title: `Phases of ${side}`,
+    rows,
+    columns: frequencies.length,
+    value,
+    what: "amplitude",
+    top: values.subarray(constant).reduce((most, one) => Math.max(most, one), 0) || 1,
+    height: 170,
+    xTitle: "frequency (cycles/T)",
+    yTitle: `${side}: phase (rad)`,
+    xTicks: frequencies.map((_, i) => i).filter((i) => i % every === 0),
+    yTicks: [0, Math.round(rows / 4), Math.round(rows / 2), Math.round((3 * rows) / 4), rows - 1],
+    columnText: (column) => numberText(frequencies[column]),
+    rowText: (row) => numberText(phases[rows - 1 - row], 2),
+    words: (row, column) =>
+      [`${numberText(frequencies[column])} cycles/T, ${numberText(phases[rows - 1 - row])} rad`,
+      `${side}: amplitude ${numberText(value(row, column), 2)}`],
+    ridge: (offset, x, y) => {
+      const down = (phase) => y(((Math.PI - phase) / (2 * Math.PI)) * rows);
+      const dash = (frequency, i) => `M${x(i)} ${down(offsetPhase(offset, frequency, length))}H${x(i + 1)}`;
+      return length ? frequencies.map(dash).join("") : null;
+    },
+  };
+}
+
+const routes = { delay_spectrum: "Delays of queries and keys", phase_delay: "Delays of the phases alone" };
+
+export const delaysView = {
+  id: "delays",
+  title: "Delays by frequency",
+  more: true,
+  needs: Object.keys(routes).map((group) => `${group}/by_frequency`),
+  hasNothing: hasTerm,
+  words: "The offset that each frequency asks for by itself; larger dots carry more of the head's energy. "
+    + "Frequencies that agree make a level row.",
+  async show({ arrays, at }) {
+    const plot = async ([group, title]) => {
+      const slices = await arrays.slices(group, ["by_frequency", "cross_real", "cross_imaginary"], at);
+      return slices[0] && delayPlot(title, ...slices);
+    };
+    return Promise.all(Object.entries(routes).map(plot));
+  },
+};
+
+function delayPlot(title, delay, real, imaginary) {
+  const frequencies = delay.axes[0].values;
+  const energy =
+    frequencies.map((_, i) => (real && imaginary ? Math.hypot(real.values[i], imaginary.values[i]) : 1));
+  const most = Math.max(...energy.slice(1)) || 1;
+  const dots = frequencies.map((frequency, i) => {
+    const [offset, size] = [delay.values[i], 1 + 4 * Math.sqrt(energy[i] / most)];
+    const marks = { offset: Math.round(offset) };
+    return { x: frequency, y: offset, size, color: "var(--accent)", name: title, marks };
+  }).filter(({ x, y, size }) => x > 0 && Number.isFinite(y) && size > 1.2);
+  // A few frequencies far off do not set the scale; their dots stand at its edge.
+  const sizes = dots.map(({ y }) => Math.abs(y)).sort((a, b) => a - b);
+  const reach = Math.max(4, sizes[Math.floor(0.95 * (sizes.length - 1))] ?? 4);
+  return {
+    kind: "dots",
+    title,
+    dots,
+    x: { title: "frequency (cycles/T)", kind: "linear", domain: [0, frequencies[frequencies.length - 1]] },
+    y: { title: `${title}: offset (tokens)`, kind: "linear", domain: [-reach, reach], text: offsetText },
+    height: 220,
+    offsets: "y",
+  };
+}

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../files/json_file.h"
+#include "token_model.h"
+#include "token_pipeline.h"
+#include "tokenizer.h"
+
+namespace headwave {
+
+/// Reads the tokenizer that a tokenizer.json describes. Known are
+///
+///   model           WordPiece, BPE (without dropout), WordLevel, Unigram; where the type is absent, as in old files, BPE
+///                   is known by its merges, WordPiece by max_input_chars_per_word and Unigram by unk_id
+///   normalizer      BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace, Nmt, ByteLevel,
+///                   Precompiled, Sequence
+///   pre_tokenizer   BertPreTokenizer, ByteLevel, Whitespace, WhitespaceSplit, Punctuation, Digits, Metaspace,
+///                   CharDelimiterSplit, Split, Sequence
+///   post_processor  TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, Sequence: which tokens open and
+///                   close a document, one of each at most; not read of a tokenizer that only names ids
+///   decoder         ByteLevel, WordPiece, Replace, Metaspace, BPEDecoder, ByteFallback, Fuse, Strip, Sequence: how pieces
+///                   are shown
+///
+/// Truncation and padding are not read: documents are cut and packed elsewhere.
+///
+/// @throws IoError if the file cannot be read; FormatError if it is broken, or asks for anything else by type
+std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use = TokenizerUse::text);
+
+/// An added token as tokenizer.json and tokenizer_config.json describe it.
+AddedToken json_added_token(const JsonObject& object, std::int64_t id);
+
+/// How Japanese BERT spells a word: in pieces, or character by character.
+enum class JapaneseSpelling { none, pieces, characters };
+
+/// What tokenizer_config.json and added_tokens.json beside a plain vocabulary say.
+struct TokenizerSettings {
+  bool lowercase = true;              ///< do_lower_case
+  std::optional<bool> strip_accents;  ///< unset: as lowercase
+  bool split_chinese = true;          ///< tokenize_chinese_chars
+  bool add_prefix_space = false;
+  JapaneseSpelling japanese = JapaneseSpelling::none;  ///< tokenizer_class BertJapaneseTokenizer
+  bool separate_vocabularies = false;                  ///< separate_vocabs: Marian's target has ids of its own
+  std::string tokenizer_class;                         ///< empty: not said
+  std::map<std::string, std::string> names;            ///< of special tokens: "cls_token" is "[CLS]"
+  std::vector<AddedToken> added;                       ///< of added_tokens_decoder and added_tokens.json
+  std::vector<std::filesystem::path> files;            ///< the files that were read
+
+  /// The name of a special token, or `usual` where the files do not name it.
+  [[nodiscard]] std::string name_of(const std::string& key, const std::string& usual) const;
+};
+
+/// Reads tokenizer_config.json and added_tokens.json in the folder of a vocabulary; either may be absent.
+/// @throws IoError if one cannot be read; FormatError if one is broken
+TokenizerSettings settings_beside(const std::filesystem::path& vocabulary);
+
+/// Reads a vocab.json: an object of ids by piece.
+/// @throws IoError if it cannot be read; FormatError if it is no such JSON, or a piece or an id is given
+///         twice
+Vocabulary json_vocabulary(const std::filesystem::path& path);
+
+/// Reads BERT's tokenizer from a vocab.txt: one piece a line, its id the line's number from 0. From a
+/// tokenizer_config.json beside it come do_lower_case (true where absent), strip_accents (as do_lower_case),
+/// tokenize_chinese_chars (true), the names of the special tokens and added_tokens_decoder; from an
+/// added_tokens.json more added tokens. A piece on two lines has the id of the later one, as in BERT's own
+/// reader.
+///
+/// @throws IoError if it cannot be read; FormatError if it is not UTF-8, has no unknown token, or the files
+///         beside it are broken
+std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt);
+
+/// Reads the byte-level BPE of GPT-2 or RoBERTa from its two files: ids by piece as JSON, and one merge a
+/// line after a line "#version". Where the vocabulary has `<s>` and `</s>` they open and close documents, as
+/// in RoBERTa; else nothing does. From a tokenizer_config.json beside them comes add_prefix_space (false
+/// where absent) and added_tokens_decoder; from an added_tokens.json more added tokens.
+///
+/// @throws IoError if they cannot be read; FormatError if they are broken, or pieces are not spelled in the
+///         byte alphabet
+std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& vocabulary,
+                                                const std::filesystem::path& merges);
+
+/// Opens the tokenizer of a SentencePiece model, Unigram or BPE, with the ids that SentencePiece itself
+/// gives. Control tokens are not found in a text, unless `added_tokens_decoder` of a tokenizer_config.json
+/// beside the model names them.
+///
+/// Documents are opened and closed by [CLS] and [SEP] where the model has them; else opened by <s>, or,
+/// without one, closed by </s>. If the `tokenizer_class` beside the model is known to change texts or ids
+/// (XLM-R, CamemBERT, mBART, ALBERT, XLNet), the model is refused by that name: tokenizer.json says how.
+///
+/// Debian's libsentencepiece is not used: 0.1.97 crashes on damaged models (one of 600 with a few changed
+/// bytes), and tokenizer.json needs the same two spellings.
+///
+/// Source: Kudo and Richardson 2018.
+/// @throws IoError if the model cannot be read; FormatError if it is broken or refused
+std::unique_ptr<Tokenizer> sentencepiece_tokenizer(const std::filesystem::path& path);
+
+/// Opens one side of Marian's tokenizer, as of OPUS-MT's models: the pieces of a SentencePiece model,
+/// source.spm or target.spm, have the ids of vocab.json, and </s> is after every text. A language code
+/// ">>fr<<" at the beginning of a text is a token. A piece that is missing in vocab.json is its <unk>.
+///
+/// Source: Junczys-Dowmunt et al. 2018; Kudo and Richardson 2018.
+/// @param model       source.spm or target.spm
+/// @param vocabulary  vocab.json
+/// @throws IoError if a file cannot be read; FormatError if one is broken, the vocabulary has no <unk> or
+///         </s>, or there are two vocabularies (`separate_vocabs`)
+std::unique_ptr<Tokenizer> marian_tokenizer(const std::filesystem::path& model,
+                                            const std::filesystem::path& vocabulary);
+
+}  // namespace headwave

@@ -1,0 +1,43 @@
+"""Models by their name on the Hugging Face hub, found in its local cache. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from typing import Any
+
+from .arguments import path
+from .errors import IoError
+
+_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")  # "gpt2", "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def model_folder(model: Any) -> str:
+    """The folder of a model: the one given, or of a name on the hub its snapshot in the local cache.
+
+    Raises:
+        FormatError: it is neither a path nor a name; IoError: the name is not in the cache, with the call that gets it.
+    """
+    given = path(model, "model")
+    if os.path.exists(given) or not _NAME.fullmatch(given):
+        return given
+    cache = _cache()
+    snapshots = cache / f"models--{given.replace('/', '--')}" / "snapshots"
+    main = snapshots.parent / "refs" / "main"
+    if main.is_file() and (snapshots / main.read_text().strip()).is_dir():
+        return str(snapshots / main.read_text().strip())
+    found = sorted(snapshots.iterdir(), key=lambda one: one.stat().st_mtime) if snapshots.is_dir() else []
+    if not found:
+        raise IoError(f"model: there is no folder '{given}', and the cache of the Hugging Face hub ({cache}) holds no model of that "
+                      f"name; give a model directory, or get it with huggingface_hub.snapshot_download('{given}')")
+    return str(found[-1])
+
+
+def _cache() -> pathlib.Path:
+    """Where huggingface_hub keeps what it downloads."""
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if os.environ.get(name):
+            return pathlib.Path(os.environ[name])
+    home = os.environ.get("HF_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
+    return pathlib.Path(home).expanduser() / "hub"

@@ -1,0 +1,56 @@
+"""One watched layer and its sums."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from ..errors import FormatError
+from .tiles import LayerSums, Scores
+
+
+@dataclasses.dataclass
+class Layer:
+    """One module that computes attention, and its sums.
+
+    Args:
+        path: of the module in the model
+        times: which of its calls in one pass, from 1; more than 1 where layers share a module
+        cross: whether keys are of another sequence
+    """
+
+    path: str
+    times: int
+    cross: bool
+    implementation: str
+    module: str
+    sums: LayerSums
+    documents: Any
+    heads: int
+    kv_heads: int
+    width: int
+    scale: float
+    soft_cap: float
+    sinks: bool
+    window: int
+    seen_in: Any = None
+    dealing: Any = None
+
+    @classmethod
+    def of(cls, path: str, times: int, cross: bool, implementation: str, module: str, scores: Scores, given: dict[str, Any], sums: LayerSums,
+           documents: Any) -> "Layer":
+        window = given.get("sliding_window")
+        return cls(path, times, cross, implementation, module, sums, documents, scores.query.shape[1], scores.key.shape[1], scores.query.shape[3],
+                   scores.scale, float(scores.soft_cap or given.get("softcap") or 0), scores.sinks is not None or given.get("s_aux") is not None,
+                   int(window) if isinstance(window, int) else 0)
+
+    def see(self, scores: Scores, given: dict[str, Any]) -> None:
+        """Refuses a call of other heads than those before."""
+        if scores.query.shape[1] != self.heads or scores.key.shape[1] != self.kv_heads:
+            raise FormatError(f"watch: {self.path} has {scores.query.shape[1]} heads in this call, {self.heads} in those before")
+
+    @property
+    def pattern(self) -> str:
+        """The path, with the number of the layer left open."""
+        return re.sub(r"(?<=\.)\d+(?=\.|$)", "{layer}", self.path)

@@ -1,0 +1,70 @@
+// Axes of drawings: where numbers stand, and which of them are written.
+
+import { shape } from "./elements.js";
+import { numberText } from "./format.js";
+
+const bends = {
+  linear: [(value) => value, (value) => value],
+  log: [Math.log10, (value) => 10 ** value],
+  // Offsets: places near 0 are told apart though others are far.
+  offset: [(v) => Math.sign(v) * Math.log1p(Math.abs(v)), (v) => Math.sign(v) * Math.expm1(Math.abs(v))],
+};
+
+// Where a number stands between two places; .invert gives the number at a place.
+export function scale([low, high], [from, to], kind = "linear") {
+  const [bend, unbend] = bends[kind];
+  const [first, span] = [bend(low), bend(high) - bend(low) || 1];
+  const place = (value) => from + ((bend(value) - first) / span) * (to - from);
+  place.invert = (at) => unbend(first + ((at - from) / (to - from)) * span);
+  return Object.assign(place, { domain: [low, high], range: [from, to], kind });
+}
+
+// Round numbers between low and high, about so many.
+export function ticks(low, high, count) {
+  const rough = (high - low) / Math.max(1, count);
+  if (!(rough > 0)) return [low];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999);
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) {
+    found.push(Number((k * step).toPrecision(12)));
+  }
+  return found;
+}
+
+const offsetTicks = [0, -1, 1, -4, 4, -16, 16, -64, 64, -256, 256, -1024, 1024];
+
+// The numbers to write at an axis, about so many pixels apart.
+export function ticksOf(axis, apart) {
+  const [low, high] = axis.domain;
+  const count = Math.abs(axis.range[1] - axis.range[0]) / apart;
+  if (axis.kind === "linear") return ticks(low, high, count);
+  const within = (tick) => tick >= low && tick <= high;
+  const isFree = (tick, kept) => kept.every((other) => Math.abs(axis(tick) - axis(other)) >= 0.6 * apart);
+  const powers = [-4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6].map((power) => 10 ** power);
+  const kept = [];
+  for (const tick of (axis.kind === "log" ? powers : offsetTicks).filter(within)) {
+    if (isFree(tick, kept)) kept.push(tick);
+  }
+  return kept.length > 1 ? kept : [low, high];
+}
+
+// Draws both axes: numbers below and at the left, titles at their ends.
+// @param side  { x, y, xTicks, yTicks, xText, yText: how ticks are written, xTitle, yTitle, lines: a grid }
+export function axes(svg, side) {
+  const { x, y, xText = numberText, yText = numberText } = side;
+  const [left, right] = [Math.min(...x.range), Math.max(...x.range)];
+  const [top, bottom] = [Math.min(...y.range), Math.max(...y.range)];
+  const line = (tick, ends) =>
+    svg.append(shape("line", { class: side.lines && tick === 0 ? "tick zero" : "tick", ...ends }));
+  for (const tick of side.xTicks ?? ticksOf(x, 60)) {
+    line(tick, { x1: x(tick), x2: x(tick), y1: side.lines ? top : bottom, y2: bottom + 4 });
+    svg.append(shape("text", { x: x(tick), y: bottom + 16, "text-anchor": "middle" }, xText(tick)));
+  }
+  for (const tick of side.yTicks ?? ticksOf(y, 40)) {
+    line(tick, { x1: left - 4, x2: side.lines ? right : left, y1: y(tick), y2: y(tick) });
+    svg.append(shape("text", { x: left - 7, y: y(tick) + 4, "text-anchor": "end" }, yText(tick)));
+  }
+  svg.append(shape("text", { x: right, y: bottom + 32, "text-anchor": "end" }, side.xTitle));
+  svg.append(shape("text", { x: 2, y: 10 }, side.yTitle));
+}

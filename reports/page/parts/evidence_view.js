@@ -1,0 +1,83 @@
+// What was done to the head, and what happened.
+
+import { element, textBar, words } from "./elements.js";
+import { numberText, offsetText, percentText } from "./format.js";
+
+const [movedIn, askedIn] = ["account_evidence/followed", "account_evidence/asked"];
+
+// In how many trials the head's profile moved with its keys, for each shift that was tried.
+function shiftTrials({ measures }, place) {
+  const tried = [...measures.all.values()].filter(({ name }) => name === movedIn).map(({ part, values }) => ({
+    shift: Number(part.replace("shift ", "")),
+    followed: values[place],
+    asked: measures.value(`${askedIn}:${part}`, place),
+  }));
+  return tried.filter(({ followed, asked }) => followed !== null && asked > 0);
+}
+
+// Rows { done, before, after, happened }: shares before and after, and what they say.
+export function evidenceRows(page, place) {
+  const { measures, provenance } = page;
+  const value = (name) => measures.value(name, place);
+  const change = (before, after) => `${numberText(before)} \u2192 ${numberText(after)}`;
+  const rows = [];
+  const add = (done, before, after, happened) => rows.push({ done, before, after, happened });
+  const [strength, part] = [value("strength"), value("position")];
+  const [dealt, shuffled] = [value("head_account/position_strength:"), value("head_account/null_strength:")];
+  if (strength !== null && dealt !== null) {
+    const explained = part === null ? ""
+      : `; positions give ${percentText(Math.max(0, part))} of what can be explained`;
+    add("Contents were dealt to other places of the same document", strength, dealt,
+      `strength ${change(strength, dealt)}${explained}`);
+  }
+  if (strength !== null && shuffled !== null) {
+    const p = value("head_account/p_value:");
+    const chance = p === null ? "" : ` (p = ${numberText(p, 2)})`;
+    add("Places were put in random order", strength, shuffled,
+      `strength ${change(strength, shuffled)}${chance}`);
+  }
+  const trials = shiftTrials(page, place);
+  if (trials.length) {
+    const total = (name) => trials.reduce((sum, one) => sum + one[name], 0);
+    const [followed, asked] = [total("followed"), total("asked")];
+    const each = trials.map((one) => `${offsetText(one.shift)}: ${one.followed} of ${one.asked}`).join(", ");
+    const done =
+      `Its keys were ${provenance.get("position_term") === "rotary" ? "turned" : "moved"} by some tokens`;
+    add(done, null, followed / asked,
+      `the profile moved with them in ${followed} of ${asked} trials (${each})`);
+  }
+  const [weight, without] = [value("account_evidence/weight:"), value("account_evidence/weight_without:")];
+  if (weight !== null && without !== null) {
+    const source = measures.word("account_evidence/removed_source:", place) || "its strongest source";
+    add(`The source \u201c${source}\u201d was removed from its keys`, weight, without,
+      `weight at its offset ${change(weight, without)}`);
+  }
+  return rows;
+}
+
+const isTried = ({ measures }) => measures.get("account_evidence/weight:") !== undefined;
+
+function barsOf(before, after) {
+  const first = before === null ? null : textBar(before, "before");
+  return element("span", { class: "bars" }, first, textBar(after, "after"));
+}
+
+export const evidenceView = {
+  id: "evidence",
+  title: "What was done, and what happened",
+  hasNothing: (page) => !page.measures.get("head_account/position_strength:") && !isTried(page),
+  words: "Grey bars: before; blue bars: after. A full bar is 1.",
+  async show({ page, place }) {
+    const rows = evidenceRows(page, place).flatMap(({ done, before, after, happened }) => [
+      element("dt", {}, done),
+      element("dd", {}, barsOf(before, after), happened),
+    ]);
+    const untried = isTried(page) && page.measures.value("account_evidence/weight:", place) === null;
+    const why = page.provenance.get("undefined_evidence");
+    return [
+      element("dl", { class: "evidence" }, ...rows),
+      untried && words("Keys were moved for the strongest heads alone; this head is not among them."),
+      why && words(`No keys were moved: ${why}.`),
+    ];
+  },
+};

@@ -1,0 +1,150 @@
+// One head: its sentence, and its views; those under "more" are drawn when they are opened.
+
+import { button, element, words } from "./elements.js";
+import { numberText, offsetText, valueText } from "./format.js";
+import { drawParts } from "./plots.js";
+import { views } from "./views.js";
+
+export class HeadSection {
+  constructor(page, arrays, store) {
+    Object.assign(this, { page, arrays, store, frames: [], order: page.heads.map((_, place) => place) });
+    this.title = document.getElementById("head-title");
+    this.nav = document.getElementById("head-nav");
+    this.box = document.getElementById("views");
+    this.more = document.getElementById("more-views");
+    store.listenToMarks(() => this.frames.forEach((frame) => frame.mark?.()));
+    for (const view of views) {
+      const needed = !view.needs || view.needs.some((name) => arrays.has(name));
+      if (needed && !view.hasNothing?.(page)) this.addFrame(view);
+    }
+    const titles = this.frames.filter(({ view }) => view.more).map(({ view }) => view.title.toLowerCase());
+    this.more.hidden = titles.length === 0;
+    this.more.querySelector("summary").textContent = `More of this head: ${titles.join(", ")}`;
+    const isOld = ({ name }) => name !== this.title.textContent;
+    this.more.addEventListener("toggle", () => this.more.open && this.draw(isOld));
+  }
+
+  addFrame(view) {
+    const body = element("div");
+    const link = element("a", { title: "the address of this view", "aria-label": `address of ${view.title}` },
+      "#");
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.store.change({ head: this.current(), view: view.id }, true);
+      this.arrive();
+    });
+    const id = `view-${view.id}-title`;
+    const header = element("header", {}, element("h3", { id, tabIndex: -1 }, view.title), link);
+    const said = words(typeof view.words === "function" ? view.words(this.page, this.arrays) : view.words);
+    const properties = { class: "view", id: `view-${view.id}`, "aria-labelledby": id };
+    const section = element("section", properties, header, said, body);
+    this.frames.push({ view, body, link, section, mark: null, turn: 0, name: "" });
+    (view.more ? this.more.querySelector(".views") : this.box).append(section);
+  }
+
+  // The head of the address, else the head that changed most, is strongest, or looks most at one offset.
+  current() {
+    const { measures, heads, placeOf } = this.page;
+    const asked = this.store.state.head;
+    if (asked && placeOf(asked) >= 0) return heads[placeOf(asked)];
+    const changed = measures.get("comparison/rank:")?.values.indexOf(0) ?? -1;
+    if (changed >= 0) return heads[changed];
+    const ranks = ["strength", "weight", "word_atlas/predicted_weight:", "position_atlas/predicted_weight:"];
+    const strongest = ranks.find((name) => measures.get(name));
+    const values = measures.get(strongest)?.values ?? [];
+    return heads[values.reduce((best, value, i) => (value > (values[best] ?? -1) ? i : best), 0)];
+  }
+
+  // Draws the views of the head for which `isWanted` holds.
+  async draw(isWanted) {
+    const { page, arrays, store } = this;
+    const { layer, head, name } = this.current();
+    const place = page.named.get(name);
+    this.title.textContent = name;
+    document.getElementById("head-sentence").textContent = this.sentence(name, place);
+    document.getElementById("head-facts").textContent = this.facts(place).join(", ");
+    this.drawNav(place);
+    if (this.frames.some(({ view }) => view.more && view.id === store.state.view)) this.more.open = true;
+    const context = { page, arrays, store, name, place, at: { layer, head }, width: this.box.clientWidth };
+    for (const frame of this.frames) {
+      frame.link.href = `#/${name}/${frame.view.id}`;
+      if (!isWanted(frame) || (frame.view.more && !this.more.open)) continue;
+      const turn = ++frame.turn;
+      frame.name = name;
+      const parts = await frame.view.show({ ...context, width: frame.body.clientWidth || context.width });
+      if (turn === frame.turn) frame.mark = drawParts(frame.body, parts, context);
+    }
+    this.box.dataset.head = name;
+  }
+
+  // @param changed  parts of the address that changed while the head stayed; null: everything is drawn again
+  redraw(changed) {
+    const follows = ({ view }) => (view.follows ?? []).some((name) => changed.includes(name));
+    return this.draw((frame) => changed === null || follows(frame));
+  }
+
+  sentence(name, place) {
+    const why = this.page.result.sentences[place];
+    if (why) return `${why}.`;
+    const { measures } = this.page;
+    const changed = measures.word("comparison/changed:", place);
+    if (changed) {
+      const at = measures.value("comparison/profile_offset:", place);
+      const most = at === null ? ""
+        : ` In standard errors its profile changed most at offset ${offsetText(at)}.`;
+      return `${name} ${changed === "yes" ? "changed" : "did not change"} beyond an interval.${most}`;
+    }
+    const [offset, weight] = ["offset", "weight"].map((one) => measures.value(one, place));
+    const looks =
+      `${name} looks at offset ${offsetText(offset)}, with a mean weight of ${numberText(weight)}.`;
+    if (offset !== null) return looks;
+    const status = measures.word("measured_offset/status:all", place);
+    return status ? `${name} has no preferred offset (${status}).` : "";
+  }
+
+  // Numbers beside the sentence, as far as the result has them.
+  facts(place) {
+    const { measures } = this.page;
+    const known = ["weight", "distance", "sink", "entropy", "kind"].filter((name) => measures.value(name,
+      place) !== null);
+    const text = (name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`;
+    return known.map(text);
+  }
+
+  // Goes to the next head in the order of the table, round at its ends.
+  step(by) {
+    const count = this.order.length;
+    const here = this.order.indexOf(this.page.placeOf(this.current()));
+    const next = here < 0 ? 0 : (here + by + count) % count;
+    this.stepped = count > 0;
+    if (count) this.store.change({ head: this.page.heads[this.order[next]], view: "" }, true);
+  }
+
+  drawNav(place) {
+    const { offset } = this.store.state;
+    const parts = [button("\u2190 previous", "previous head (key p)", () => this.step(-1)),
+      button("next \u2192", "next head (key n)", () => this.step(1))];
+    const rank = this.order.indexOf(place);
+    if (rank >= 0)
+      parts.push(element("span", {}, `${rank + 1} of ${this.order.length} in the table's order`));
+    const clear = `offset ${offsetText(Number(offset))} stays marked: clear`;
+    if (offset !== "") parts.push(button(clear, clear, () => this.store.change({ offset: "" })));
+    const focused = this.nav.contains(document.activeElement)
+      && document.activeElement.getAttribute("aria-label");
+    this.nav.replaceChildren(...parts);
+    if (focused) this.nav.querySelector(`[aria-label="${focused}"]`)?.focus();
+  }
+
+  // Goes to the head or view of the address; a step to the next head stays at the view that is being read.
+  arrive() {
+    const stepped = this.stepped;
+    this.stepped = false;
+    if (stepped) return;
+    const frame = this.frames.find(({ view }) => view.id === this.store.state.view);
+    const section = document.getElementById("head");
+    const { top, bottom } = section.getBoundingClientRect();
+    const isAway = top > 0.7 * innerHeight || bottom < 0.3 * innerHeight;
+    if (frame || isAway) (frame ? frame.section : section).scrollIntoView({ block: "start" });
+    (frame ? frame.section.querySelector("h3") : this.title).focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,98 @@
+// What is known of each head as one number or word: a few plain names first, the rest behind "more".
+
+// Plain names, and the measures of the result that they stand for.
+const plainNames = {
+  strength: "head_account/strength:",
+  why: "head_account/verdict:",
+  offset: "measured_offset/offset:all",
+  weight: "measured_offset/weight:all",
+  distance: "page/distance:",
+  position: "head_account/part:position",
+  self: "head_account/part:self",
+  order: "head_account/part:order",
+  entropy: "head_types/entropy:",
+  sink: "head_types/sink_first:",
+  kind: "head_types/kind:",
+  change: "change/profile:",
+  changed: "comparison/changed:",
+  changed_at: "comparison/profile_offset:",
+  predicted_weight: "word_atlas/predicted_weight:",
+  predicted: "word_atlas/predicted_offset:",
+};
+const fewest = 2; // of plain names; with fewer, the first measures of the result stand beside them
+
+export class Measures {
+  // @param list  result.measures: { name, part, long_name, unit, kind, values, meanings, undefined }
+  constructor(list) {
+    this.all = new Map(list.map((measure) => [`${measure.name}:${measure.part}`, measure]));
+    for (const [key, measure] of this.all) measure.key = key;
+  }
+
+  // Adds what the page computes itself.
+  add(measure) {
+    measure.key = `${measure.name}:${measure.part}`;
+    this.all.set(measure.key, measure);
+  }
+
+  // By its plain name, or as "group/quantity:part"; undefined if the result does not have it.
+  get(name) {
+    return this.all.get(plainNames[name] ?? name);
+  }
+
+  value(name, place) {
+    return this.get(name)?.values[place] ?? null;
+  }
+
+  // The word of a flag, or a text; "" if undefined.
+  word(name, place) {
+    const measure = this.get(name);
+    const value = measure?.values[place] ?? null;
+    return value === null ? "" : measure.kind === "flag" ? measure.meanings[value] : String(value);
+  }
+
+  // Names that are offered first: plain ones that tell heads apart.
+  first() {
+    const plain = Object.keys(plainNames).filter((name) => this.get(name) && tellsApart(this.get(name)));
+    return plain.length >= fewest ? plain : plain.concat(this.more(plain).slice(0, 8));
+  }
+
+  // Keys of the others: measures that tell heads apart, and say something that none before says.
+  more(first = this.first()) {
+    const seen = new Set(first.map((name) => JSON.stringify(this.get(name).values)));
+    return [...this.all.values()].filter((measure) => {
+      const values = JSON.stringify(measure.values);
+      if (measure.kind === "text" || !tellsApart(measure) || seen.has(values)) return false;
+      return seen.add(values);
+    }).map((measure) => measure.key);
+  }
+}
+
+function tellsApart({ values }) {
+  return values.some((value) => value !== null && value !== values[0])
+    || (values[0] !== null && values.includes(null));
+}
+
+// "measured_offset/weight:all" in words; a plain name as it is.
+export function measureLabel(measures, name) {
+  if (name in plainNames) return name;
+  const measure = measures.get(name);
+  const label = measure.name.replace("/", ": ").replaceAll("_", " ");
+  return measure.part ? `${label} (${measure.part.replaceAll("_", " ")})` : label;
+}
+
+// Mean distance of a head's attention within the reach: sum |t| p(t) / sum p(t) of its profile p.
+export function distanceMeasure(profiles, offsets) {
+  const values = [];
+  for (let first = 0; first < profiles.length; first += offsets.length) {
+    let [far, all] = [0, 0];
+    offsets.forEach((offset, i) => {
+      const weight = profiles[first + i];
+      if (!Number.isFinite(weight)) return;
+      far += Math.abs(offset) * weight;
+      all += weight;
+    });
+    values.push(all > 0 ? far / all : null);
+  }
+  const long_name = "mean distance of attention within reach, computed by this page from the profile";
+  return { name: "page/distance", part: "", long_name, unit: "token", kind: "number", values };
+}

@@ -1,0 +1,111 @@
+// Everything that shows all heads: grid, scatter and table, their colour and their filter.
+
+import { element } from "./elements.js";
+import { completions, filterTerms, passes } from "./filter.js";
+import { HeadGrid } from "./grid.js";
+import { measureLabel } from "./measures.js";
+import { HeadScatter } from "./scatter.js";
+import { HeadTable, headColumns, sortedRows } from "./table.js";
+
+const byId = (id) => document.getElementById(id);
+const plainHeader = ({ header }) => header.toLowerCase().replaceAll(" ", "_");
+
+export class Overview {
+  constructor(page, store) {
+    Object.assign(this, { page, store, order: [] });
+    this.grid = new HeadGrid(byId("grid"), byId("legend"), page, store);
+    this.scatter = new HeadScatter(byId("scatter"), page, store);
+    this.table = new HeadTable(byId("table"), page, store);
+    this.select = byId("measure");
+    this.filter = byId("filter");
+    this.select.addEventListener("change", () => {
+      const { value } = this.select;
+      if (value === "more") this.fillMeasures(true);
+      else store.change({ color: value === page.measures.first()[0] ? "" : value });
+    });
+    store.listenToMarks(() => this.frame());
+    this.filter.addEventListener("input", () => store.change({ filter: this.filter.value }));
+  }
+
+  measure() {
+    const { measures } = this.page;
+    return measures.get(this.store.state.color) ? this.store.state.color : measures.first()[0];
+  }
+
+  // Offers the first measures; all of them, by the analysis that found them, once "more" is chosen.
+  fillMeasures(all) {
+    const { measures } = this.page;
+    const first = measures.first();
+    const rest = measures.more(first);
+    const chosen = this.measure();
+    const option = (name) => element("option", { value: name, selected: name === chosen },
+      measureLabel(measures, name));
+    const groups = new Map();
+    for (const name of all ? rest : []) {
+      const label = name.split("/")[0].replaceAll("_", " ");
+      if (!groups.has(label)) groups.set(label, element("optgroup", { label }));
+      groups.get(label).append(option(name));
+    }
+    const shown = all || first.includes(chosen) ? first : [...first, chosen];
+    const more = all || !rest.length ? [] : [element("option", { value: "more" }, "more \u2026")];
+    this.select.replaceChildren(...shown.map(option), ...groups.values(), ...more);
+    if (all) this.select.focus();
+  }
+
+  // Names that a filter knows: measures by their plain name, and columns of the table by their header.
+  names(columns) {
+    const plain = this.page.measures.first().filter((name) => !name.includes("/"));
+    return [...new Set([...plain, "layer", ...columns.map(plainHeader).filter(Boolean)])];
+  }
+
+  // What a filter compares: a number, a word, null where it is undefined; undefined if there is no such name.
+  valueOf(name, columns, row) {
+    const { measures, heads, named } = this.page;
+    const place = named.get(columns[0].cells[row]);
+    if (name === "layer" || name === "head") return heads[place]?.[name];
+    const measure = measures.get(name);
+    if (measure?.kind === "flag") return measures.word(name, place) || null;
+    if (measure) return measure.values[place] ?? null;
+    const cell = columns.find((column) => plainHeader(column) === name)?.cells[row].replaceAll("\u2212", "-");
+    if (!cell) return cell === undefined ? undefined : null;
+    return Number.isNaN(parseFloat(cell)) ? cell : parseFloat(cell);
+  }
+
+  draw() {
+    const { page, store } = this;
+    const { color, filter, sort } = store.state;
+    const columns = headColumns(page, color);
+    if (this.filter.value !== filter) this.filter.value = filter;
+    this.fillMeasures(false);
+    this.grid.draw(this.measure());
+    this.scatter.draw(this.measure());
+    const wordsOf = (name) => page.measures.get(name)?.meanings ?? [];
+    const options = completions(filter, this.names(columns), wordsOf);
+    byId("completions").replaceChildren(...options.map((value) => element("option", { value })));
+    const terms = filterTerms(filter);
+    const isShown = (row) => passes(terms, (name) => this.valueOf(name, columns, row),
+      columns.map(({ cells }) => cells[row]));
+    const rows = sortedRows(columns, sort).filter(isShown);
+    this.table.draw(columns, rows);
+    this.order = rows.map((row) => page.named.get(columns[0].cells[row]))
+      .filter((place) => place !== undefined);
+    const all = columns[0].cells.length;
+    const shown = rows.length === all ? null : new Set(this.order);
+    this.grid.filter(shown);
+    this.scatter.filter(shown);
+    const unknown = terms.filter(({ name }) => name && this.valueOf(name, columns, 0) === undefined)
+      .map(({ name }) => name);
+    const note = unknown.length
+      ? `; unknown: ${unknown.join(", ")} (names: ${this.names(columns).join(", ")})` : "";
+    byId("filtered").textContent = `${shown ? `${rows.length} of ${all}` : all} heads${note}`;
+    this.frame();
+  }
+
+  // Shows which head is chosen and which is pointed at.
+  frame() {
+    const { state, marked } = this.store;
+    const chosen = state.head ? this.page.placeOf(state.head) : -1;
+    const pointed = this.page.named.get(marked.head) ?? -1;
+    for (const part of [this.grid, this.scatter, this.table]) part.frame(chosen, pointed);
+  }
+}

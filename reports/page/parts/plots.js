@@ -1,0 +1,27 @@
+// What a view consists of: elements, and plots of lines, dots or cells; below them their numbers as a table.
+
+import { dotPlot } from "./dots.js";
+import { element, numbersBelow } from "./elements.js";
+import { heatPlot } from "./heat.js";
+import { lineKey, linePlot } from "./lines.js";
+
+const kinds = { lines: linePlot, dots: dotPlot, heat: heatPlot };
+
+// @param parts  elements; plots as { kind: "lines", "dots" or "heat", title, ... }, see linePlot()
+// @param name   of the head
+// @returns a function that shows what is marked in other views
+export function drawParts(box, parts, { name, store }) {
+  const made = parts.filter(Boolean).map((part) => {
+    if (part instanceof Node) return { nodes: [part] };
+    const label = `${part.title} of ${name}: arrow keys go through its places`;
+    const drawing = element("div", { class: "drawing", role: "group", "aria-label": label });
+    const key = part.kind === "lines" && part.series.length > 1 ? [lineKey(part.series)] : [];
+    return { part, drawing, nodes: [...key, drawing] };
+  });
+  box.replaceChildren(...made.flatMap(({ nodes }) => nodes));
+  // A drawing is as wide as its place on the page, so all are put there first.
+  const plots = made.filter(({ part }) => part)
+    .map(({ part, drawing }) => kinds[part.kind](drawing, part, store));
+  if (plots.length) box.append(numbersBelow(() => plots.map(({ columns }) => columns())));
+  return () => plots.forEach(({ mark }) => mark());
+}
