@@ -166,7 +166,7 @@ struct Crop {
   enum class Rule {
     all,        ///< every entry
     first,      ///< the first ones
-    near,       ///< coordinates up to `most`, if the array is too large
+    nearest,    ///< coordinates up to `most`, if the array is too large
     strongest,  ///< those with the most energy, every head counted alike
   };
   Rule rule = Rule::all;
@@ -192,7 +192,7 @@ const std::vector<KeptArrays>& kept_arrays() {
       {"comparison", {"first_profile", "second_profile"}},
       {"checkpoints_measured_offset", {"weight", "chance", "offset"}},
       {"checkpoints_head_account", {"part"}},
-      {"offset_trace", {"mean_weight"}, exact, 1, {near, "offset", 128}},
+      {"offset_trace", {"mean_weight"}, exact, 1, {nearest, "offset", 128}},
       {"offset_trace", {"null_weight"}, even},
       {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},
       {"offset_by_query", {"bin_first", "bin_last", "band_last", "band_share", "peak_offset", "peak_source"}},
@@ -266,7 +266,7 @@ Places kept_places(const Result& result, const Field& field, std::size_t axis, c
   if (along.name != kept.crop.axis) return largest_places(score, size);
   auto most = static_cast<std::size_t>(kept.crop.most);
   if (kept.crop.rule == Crop::Rule::strongest) score = energies(field, axis);
-  if (kept.crop.rule == Crop::Rule::near) {
+  if (kept.crop.rule == Crop::Rule::nearest) {
     const std::vector<double> values = coordinates(field, along.name);
     for (std::size_t i = 0; i < size; ++i) score[i] = -std::abs(values[i]);
     most = bytes_of(field, kept.store) <= most_of_one ? size : 2 * most + 1;

@@ -19,7 +19,7 @@ export function binTicks(bins) {
   const near = [64, -64, 16, -16, 4, -4, 256, -256].map(binAt);
   const kept = [];
   for (const i of [binOf(bins, 0), 0, bins.length - 1, ...near]) {
-    if (i >= 0 && kept.every((other) => Math.abs(other - i) > bins.length / 14)) kept.push(i);
+    if (i >= 0 && kept.every((other) => Math.abs(other - i) > bins.length / 9)) kept.push(i);
   }
   return kept;
 }

@@ -108,7 +108,7 @@ export class HeadSection {
     const known = ["weight", "distance", "sink", "entropy", "kind"].filter((name) => measures.value(name,
       place) !== null);
     const text = (name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`;
-    return known.map(text);
+    return known.map(text).filter((one) => one !== "kind other");
   }
 
   // Goes to the next head in the order of the table, round at its ends.
