@@ -13,8 +13,9 @@ class Hdf5File;
 class ReplacedFile;
 
 /// The layout that write_result writes and the newest that read_result reads; stored as the root attribute
-/// schema_version. It is raised where a file would be read wrongly by a program that knows the one before,
-/// not for groups, arrays and attributes that such a program may ignore; older files are always read.
+/// schema_version. It rises if a program that knows only the version before would read a file wrongly. New
+/// groups, arrays and attributes do not raise it, since such a program may ignore them. Older files are
+/// always read.
 inline constexpr int result_schema_version = 2;
 inline constexpr int first_schema_with_digests = 2;
 

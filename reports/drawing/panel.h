@@ -131,7 +131,7 @@ class Panel {
   void pies(const std::string& file, const std::string& columns, const Ink& ink);
   /// x:y:text.
   void texts(const std::string& file, const std::string& columns, const Letters& letters);
-  /// Texts of a column as names of tics: where they stand, and which they are.
+  /// Texts of a column as names of tics: the columns of their places and of the texts.
   void x_tic_names(const std::string& file, int place, int text);
   void y_tic_names(const std::string& file, int place, int text);
 

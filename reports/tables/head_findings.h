@@ -93,7 +93,8 @@ std::string phases_group(const Result& result);
 /// @throws ShapeError if the Field has other axes than described
 std::set<std::string> undefined_for_all(const Result& result);
 
-/// What offsets of one dimension mean where tokens are patches that stand row by row: a line. Empty for other inputs.
+/// A line that explains one-dimensional offsets of images, whose tokens are patches row by row. Empty for
+/// other inputs.
 std::string grid_note(const Result& result);
 
 /// Names of the Fields that head_findings() looks at, so that no more need be read.
