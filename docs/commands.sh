@@ -17,7 +17,7 @@ for command in $commands; do
     /^Usage: / { usage = $0; print > (folder "/usage"); next }
     { print > (folder "/" (section ? section : "about")) }'
 done
-shared='Stored-states Interventions Figures Analysis'
+shared='Stored-states Interventions Table Figures Analysis'
 
 echo '# Commands
 

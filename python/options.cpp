@@ -32,6 +32,10 @@ class OptionSetter {
   void operator()(Member member) const {
     auto& option = value_of(options_, member);
     using Value = std::decay_t<decltype(option)>;
+    if constexpr (std::is_same_v<Value, bool>) {
+      if (!nb::try_cast<bool>(value_, option, false)) refuse(name_, value_, "True or False");
+      return;
+    }
     const bool convert = std::is_same_v<Value, double>;  // whole numbers are numbers, "5" is no whole number
     if (nb::isinstance<nb::bool_>(value_) || !nb::try_cast<Value>(value_, option, convert))
       refuse(name_, value_,
@@ -69,6 +73,7 @@ struct OptionSetting {
   const JobOptions& options;
 
   Setting operator()(double JobOptions::*member) const { return options.*member; }
+  Setting operator()(bool JobOptions::*member) const { return options.*member; }
   Setting operator()(std::vector<std::string> JobOptions::*member) const { return options.*member; }
   template <class Member>  // of whole numbers
   Setting operator()(Member member) const {
@@ -117,7 +122,9 @@ std::string job_text(const nb::dict& input, const JobOptions& options) {
     settings[name] = setting_of(name, value);
   }
   for (const JobOption& option : job_option_table()) {
-    if (option.set_by_others || (option.name == "only" && options.only.empty())) continue;
+    if (option.set_by_others || (option.name == "only" && options.only.empty()) ||
+        (option.name == "everything" && !options.everything))
+      continue;
     settings[option.key()] = std::visit(OptionSetting{options}, option.member);
   }
   settings["map-window"] =

@@ -129,7 +129,8 @@ void add_results(nb::module_& module) {
       .def("figures", &figures, "Names of the figures that can be drawn.")
       .def("table", &table, "The table of heads: (header, right-aligned, cells) of every column.")
       .def(
-          "table_text", [](const Result& result) { return noted_head_table(result); }, "The same for a terminal.")
+          "table_text", [](const Result& result) { return head_answer(result, shown_columns(result, {})); },
+          "The same for a terminal.")
       .def(
           "report", [](const Result& result) { return text_of(waited_for([&] { return report_page(result); })); },
           "The page to explore the result with, as HTML.");

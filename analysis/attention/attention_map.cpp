@@ -186,13 +186,13 @@ First<AttentionMaps> AttentionMapProbe::taken() const {
 }
 
 const AnalysisKind& attention_map_analysis() {
-  static const AnalysisKind kind{
-      .name = "attention_map",
-      .finds = "attention over a window of a document weight by weight, and in tiles of all of it",
-      .step = Step::landing,
-      .needs = {Need::attention},
-      .options = {&map_document_option, &map_first_option, &map_tokens_option},
-      .make = make_of<AttentionMapAnalysis>};
+  static const AnalysisKind kind{.name = "attention_map",
+                                 .asks = "What does attention look like, weight by weight, in one document?",
+                                 .step = Step::landing,
+                                 .needs = {Need::attention},
+                                 .options = {&map_document_option, &map_first_option, &map_tokens_option},
+                                 .by_default = true,
+                                 .make = make_of<AttentionMapAnalysis>};
   return kind;
 }
 

@@ -118,10 +118,11 @@ GridOffsets grid_offsets(const GridOffsetSum& sum, const HeadGrid& heads, const 
 
 const AnalysisKind& grid_offset_analysis() {
   static const AnalysisKind kind{.name = "grid_offset",
-                                 .finds = "where attention lands on the grid of an image's patches",
+                                 .asks = "Where does each head look on the grid of an image's patches?",
                                  .step = Step::landing,
                                  .needs = {Need::attention, Need::grid},
                                  .one_sequence = true,
+                                 .by_default = true,
                                  .make = make_of<GridOffsetAnalysis>};
   return kind;
 }

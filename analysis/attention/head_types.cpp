@@ -55,7 +55,6 @@ HeadTypes head_types(const HeadTypeSum& sum, const HeadGrid& grid, AttentionKind
   types.documents = sum.documents;
   types.scores = sum.scores.value();
   types.argmax_share = sum.argmax_share.value();
-  types.position_disagreement = sum.position_disagreement.value();
   types.sink_position = sum.sink_position.value.value();
   set_one_offset(types);
   for (Index row = 0; row < grid.rows(); ++row) types.types.push_back(type_of(types, row));
@@ -167,19 +166,10 @@ std::vector<Field> describe(const HeadTypes& types) {
   }
   fields.add("sink_position", {layer, head}, "token", "the key of sink_weight in the first document",
              types.sink_position, std::string("-1: ") + no_attention);
-  fields
-      .add("position_disagreement", {layer}, "1",
-           "disagreement of positions: minus the mean over pairs of heads of |A_a * A_b|", types.position_disagreement)
-      .undefined_if_any(no_attention)
-      .note("source", "Li et al. 2018")
-      .note("norm", "Frobenius, over all queries and keys of a document; * is the product entry by entry");
   return fields.taken();
 }
 
 namespace {
-
-/// Columns of squared weights that are multiplied at once, where queries have fewer keys.
-constexpr Index squares_at_once = 4096;
 
 /// The part of an ascending list that lies in first .. end - 1.
 std::span<const Index> part_of(const std::vector<Index>& list, Index first, Index end) {
@@ -227,11 +217,7 @@ HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionK
   sum_ = count_ = Matrix::Zero(static_cast<Index>(head_scores), grid_.rows());
   argmax_ = Matrix::Zero(grid_.rows(), 2 * reach_ + 1);
   live_ = Vector::Zero(grid_.rows());
-  seen_ = Vector::Zero(static_cast<Index>(grid_.layers.size()));
   columns_ = Matrix::Zero(grid_.rows(), keys_);
-  products_.assign(grid_.layers.size(), Matrix::Zero(grid_.heads, grid_.heads));
-  wide_.resize(keys_);
-  squares_.resize(grid_.heads, std::max(keys_, squares_at_once));
 }
 
 HeadTypeProbe::Query HeadTypeProbe::query_at(Index position, KeySpan open) const {
@@ -306,14 +292,6 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
   }
 }
 
-/// Equation (5) of the queries whose squares are there.
-void HeadTypeProbe::add_products(Index layer) {
-  if (squared_ == 0) return;
-  kernels<double>().add_row_products({squares_.data(), grid_.heads, squared_, squares_.outerStride(), true},
-                                     products_[static_cast<std::size_t>(layer)].data());
-  squared_ = 0;
-}
-
 void HeadTypeProbe::see(const Tile& tile) {
   if (tile.kind != kind_) return;
   if (tile.heads() != grid_.heads || tile.queries != queries_ || tile.keys != keys_)
@@ -321,22 +299,14 @@ void HeadTypeProbe::see(const Tile& tile) {
                                  tile.heads(), tile.queries, tile.keys, grid_.heads, queries_, keys_));
   const Index first_row = grid_.first_row(tile.layer);
   if (tile.rows() == 0) return;
-  const Index layer = first_row / grid_.heads;
-  seen_[layer] += static_cast<double>(tile.rows());
   for (Index r = 0; r < tile.rows(); ++r) {
     const Query query = query_at(tile.first_row + r, tile.allowed_keys(tile.first_row + r));
-    const Index allowed = query.open.count;
-    if (squared_ + allowed > squares_.cols()) add_products(layer);
     for (Index head = 0; head < tile.heads(); ++head) {
-      const auto open = tile.weights[static_cast<std::size_t>(head)].row(r).segment(query.open.first, allowed);
+      const auto open = tile.weights[static_cast<std::size_t>(head)].row(r).segment(query.open.first, query.open.count);
       add_scores(query, first_row + head, open);
-      wide_.head(allowed) = open.transpose().array().cast<double>();
-      columns_.row(first_row + head).segment(query.open.first, allowed) += wide_.head(allowed).matrix().transpose();
-      squares_.row(head).segment(squared_, allowed) = wide_.head(allowed).square().matrix().transpose();
+      columns_.row(first_row + head).segment(query.open.first, query.open.count) += open.cast<double>();
     }
-    squared_ += allowed;
   }
-  add_products(layer);
 }
 
 /// Equation (3).
@@ -358,7 +328,6 @@ HeadTypeSum HeadTypeProbe::taken() const {
   const Index rows = grid_.rows();
   Matrix scores = sum_.cwiseQuotient(count_);  // 0 / 0 is NaN: undefined
   Matrix argmax_share = Matrix::Constant(rows, 2 * reach_ + 1, not_defined);
-  Matrix disagreement = Matrix::Constant(seen_.size(), 1, not_defined);
   std::vector<Index> sink_position(static_cast<std::size_t>(rows), -1);
   for (Index row = 0; row < rows; ++row) {
     if (live_[row] == 0.0) continue;
@@ -369,20 +338,15 @@ HeadTypeSum HeadTypeProbe::taken() const {
     for (const Index key : special_) special += columns_(row, key);
     scores(static_cast<Index>(HeadScore::special_weight), row) = special / live_[row];
   }
-  for (Index layer = 0; layer < seen_.size(); ++layer) {
-    if (seen_[layer] == 0.0) continue;
-    const Matrix norms = products_[static_cast<std::size_t>(layer)].cwiseSqrt();
-    const double below = norms.triangularView<Eigen::StrictlyLower>().toDenseMatrix().sum();
-    disagreement(layer, 0) = -(2 * below + norms.trace()) / static_cast<double>(grid_.heads * grid_.heads);
-  }
-  return {1, DefinedMean(scores), DefinedMean(argmax_share), DefinedMean(disagreement), {std::move(sink_position)}};
+  return {1, DefinedMean(scores), DefinedMean(argmax_share), {std::move(sink_position)}};
 }
 
 const AnalysisKind& head_types_analysis() {
   static const AnalysisKind kind{.name = "head_types",
-                                 .finds = "what heads do: previous, duplicate, induction, sink, entropy",
+                                 .asks = "What is each head called: previous, next, duplicate, induction, sink?",
                                  .step = Step::landing,
                                  .needs = {Need::attention},
+                                 .by_default = true,
                                  .make = make_of<HeadTypeAnalysis>};
   return kind;
 }

@@ -49,13 +49,9 @@ enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicat
 ///     argmax_share[t] = share of queries i whose largest weight A[i, j] is at j - i = t            (1)
 ///     positional_share = max_t argmax_share[t],  |t| <= reach                                       (2)
 ///     alpha_k = 1/(T-k) sum_{i>=k} A[i, k] under a causal mask, 1/T sum_i A[i, k] without            (3)
-///     D_pos = -1/H^2 sum_{a,b} |A_a * A_b|                                                          (4)
 ///
 /// In (1) the lesser |t| wins a tie, then the left. In (3) the largest alpha is sought among keys that at
-/// least a quarter of the queries are averaged over. In (4), one number per layer, * is the product entry by
-/// entry and |.| the Frobenius norm over the document's whole (queries, keys) matrix, without normalisation:
-/// it grows with the document, as sqrt(T) where every query looks at one key, and compares between equal
-/// lengths only.
+/// least a quarter of the queries are averaged over.
 ///
 /// Duplicate and induction scores count what precedes the query alone, wherever a window ends; the baseline
 /// knows the mask and the window. On a text of random tokens, repeated, the induction score is the mean
@@ -65,7 +61,7 @@ enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicat
 /// compares positions or tokens is undefined.
 ///
 /// Source: Voita et al. 2019 (1, 2); Clark et al. 2019 (previous, next); Olsson et al. 2022
-/// (induction); Gu et al. 2025 (3), there 1-based; Li et al. 2018 (4), where the norm is not named.
+/// (induction); Gu et al. 2025 (3), there 1-based.
 struct HeadTypes {
   HeadGrid grid;
   AttentionKind kind = AttentionKind::self;
@@ -75,7 +71,6 @@ struct HeadTypes {
   Matrix argmax_share;           ///< (rows, 2 reach + 1)  equation (1)
   Vector positional_share;       ///< (rows)  equation (2)
   Vector positional_offset;      ///< (rows)  its t in tokens; NaN: none within reach, or at its end with half or less
-  Vector position_disagreement;  ///< (layers)  equation (4), <= 0
   std::vector<Index> sink_position;  ///< (rows)  the key of sink_weight in the first document; -1: undefined
   std::vector<HeadType> types;       ///< (rows)
 
@@ -88,11 +83,10 @@ struct HeadTypeSum {
   Index documents = 0;
   DefinedMean scores;                       ///< (head_scores, rows)
   DefinedMean argmax_share;                 ///< (rows, 2 reach + 1)
-  DefinedMean position_disagreement;        ///< (layers, 1)
   First<std::vector<Index>> sink_position;  ///< (rows)
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.documents, self.scores, self.argmax_share, self.position_disagreement, self.sink_position);
+    return std::tie(self.documents, self.scores, self.argmax_share, self.sink_position);
   }
 };
 
@@ -108,12 +102,7 @@ std::vector<Field> describe(const HeadTypes& types);
 ///
 /// A row of zeros, where the mask forbids every key, is omitted, except from the mean of a sink. Keys that
 /// hold the query's own token are looked up once per document. A head then costs one pass over its weights
-/// and one step per pair of equal tokens; a layer costs heads^2 / 2 products per query-key pair for equation
-/// (4), the square root of
-///
-///     |A_a * A_b|^2 = sum_ij A_a[i, j]^2 A_b[i, j]^2                                                (5)
-///
-/// Logarithms are in float, as the weights are; all else is in double.
+/// and one step per pair of equal tokens. Logarithms are in float, as the weights are; all else is in double.
 class HeadTypeProbe : public Probe {
  public:
   /// @param document  the document that will be seen
@@ -143,7 +132,6 @@ class HeadTypeProbe : public Probe {
   void add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open);
   void add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, float largest);
   void add(HeadScore score, Index row, double value);
-  void add_products(Index layer);
   void set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const;
 
   HeadGrid grid_;
@@ -157,12 +145,7 @@ class HeadTypeProbe : public Probe {
   Matrix sum_, count_;                          ///< (head_scores, rows)
   Matrix argmax_;                               ///< (rows, 2 reach + 1)  number of queries
   Vector live_;                                 ///< (rows)  rows that are not zero
-  Vector seen_;                                 ///< (layers)  query rows seen
   Matrix columns_;                              ///< (rows, keys)  weight that each key gets
-  std::vector<Matrix> products_;                ///< (heads, heads) each: equation (5), lower triangle
-  Eigen::ArrayXd wide_;                         ///< (keys)  work space
-  Matrix squares_;                              ///< (heads, keys or more)  of some queries' weights, side by side
-  Index squared_ = 0;                           ///< columns of it
 };
 
 /// In a job: head_types/...

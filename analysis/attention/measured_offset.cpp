@@ -93,12 +93,13 @@ std::vector<Field> describe(const MeasuredOffsets& measured) {
 }
 
 const AnalysisKind& measured_offset_analysis() {
-  static const AnalysisKind kind{.name = "measured_offset",
-                                 .finds = "where attention lands",
-                                 .step = Step::landing,
-                                 .needs = {Need::attention},
-                                 .always = true,
-                                 .make = make_of<MeasuredOffsetAnalysis>};
+  static const AnalysisKind kind{
+      .name = "measured_offset",
+      .asks = "At which offset does each head look most, and does it stand out from the null?",
+      .step = Step::landing,
+      .needs = {Need::attention},
+      .always = true,
+      .make = make_of<MeasuredOffsetAnalysis>};
   return kind;
 }
 

@@ -33,4 +33,11 @@ struct SoughtWord {
 std::vector<std::vector<SoughtWord>> sought_words(const Model& model, const Document& document, const HeadName& head,
                                                   Index top);
 
+/// How much of the way in which a head's scores differ from key to key comes from words: the squared correlation, over the
+/// queries and keys of a document and after each query's mean, of the scores that the model computes with those of (1) for
+/// the words that stand there. Near 0 the head looks for something else, positions say, and (1) tells nothing of it.
+/// @returns NaN where the scores of a query are all alike
+/// @throws ShapeError as sought_words()
+double share_of_words(const Model& model, const Document& document, const HeadName& head);
+
 }  // namespace headwave

@@ -255,11 +255,12 @@ ValueUseSum ValueProbe::taken() const {
 }
 
 const AnalysisKind& value_use_analysis() {
-  static const AnalysisKind kind{.name = "value_use",
-                                 .finds = "attention weighted by what it moves, and how alike heads of a layer are",
-                                 .step = Step::landing,
-                                 .needs = {Need::attention, Need::values},
-                                 .make = make_of<ValueUseAnalysis>};
+  static const AnalysisKind kind{
+      .name = "value_use",
+      .asks = "What does attention hand on, weights times values, and how alike are the heads of a layer?",
+      .step = Step::landing,
+      .needs = {Need::attention, Need::values},
+      .make = make_of<ValueUseAnalysis>};
   return kind;
 }
 

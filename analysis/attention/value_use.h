@@ -26,7 +26,7 @@ namespace headwave {
 /// Frobenius inner product over their Frobenius norms, the cosine of the flattened matrices. A zero matrix
 /// has cosine 0 with all. Heads that share a key-value head have the same V and cosine 1: with kv key-value
 /// heads D_sub is at most -1/kv where no cosine is negative. The third measure of the source, the
-/// disagreement of positions, is head_types/position_disagreement.
+/// disagreement of positions, is position_disagreement/mean.
 ///
 /// (2) and (3) are norm-based attention. (2) is the length of what key j hands on, A[i, j] n_j that of what
 /// reaches query i; (3) lets every query hand out 1 as a softmax does. A key may get much weight and hand

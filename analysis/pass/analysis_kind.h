@@ -44,7 +44,7 @@ struct AnalysisKind {
   using Of = const AnalysisKind& (*)();
 
   std::string_view name = {};   ///< "head_types": its name for users
-  std::string_view finds = {};  ///< one line for people
+  std::string_view asks = {};   ///< the question that it answers, one line for people
   Step step = Step::landing;
   std::vector<Need> needs = {};
   std::vector<Of> reads = {};                  ///< analyses whose results it reads; they run before it
@@ -53,7 +53,7 @@ struct AnalysisKind {
   bool chain = false;                          ///< runs only where the wave chain can be followed, see Site::no_chain
   bool one_sequence = false;                   ///< does not run in cross-attention
   bool always = false;                         ///< runs whatever is asked for
-  bool by_default = true;                      ///< false: runs only if it is asked for by name
+  bool by_default = false;                     ///< runs in every job where it applies; others if they are asked for
   bool listed = true;  ///< false: has no Fields and no name for users; only other analyses read it
   /// Called only if applies(). @returns null if the analysis has nothing to do at this site
   std::unique_ptr<Analysis> (*make)(const AnalysisInput&) = nullptr;

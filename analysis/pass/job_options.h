@@ -24,7 +24,8 @@ struct OwnOption {
 
 /// Options of a job. job_option_table() explains those that several analyses read, and their ranges.
 struct JobOptions {
-  std::vector<std::string> only;
+  std::vector<std::string> only = {};  ///< names of analyses; empty: those that run by default
+  bool everything = false;             ///< every analysis, where `only` names none
   std::vector<std::string> heads = {};
   Index reach = 64;
   double level = 0.01;

@@ -108,7 +108,7 @@ std::vector<Field> describe(const PositionComponents& components) {
 
 const AnalysisKind& position_components_analysis() {
   static const AnalysisKind kind{.name = "position_components",
-                                 .finds = "principal components of the position table (PCA)",
+                                 .asks = "What are the principal components of the position table (PCA)?",
                                  .step = Step::positions,
                                  .needs = {Need::positions},
                                  .one_sequence = true,

@@ -184,11 +184,12 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
 
 const AnalysisKind& position_spectrum_analysis() {
   static const AnalysisKind kind{.name = "position_spectrum",
-                                 .finds = "frequencies of the position table",
+                                 .asks = "Which frequencies does the position table hold?",
                                  .step = Step::positions,
                                  .needs = {Need::positions},
                                  .options = {&rows_option},
                                  .one_sequence = true,
+                                 .by_default = true,
                                  .make = make_of<PositionSpectrumAnalysis>};
   return kind;
 }

@@ -227,7 +227,7 @@ std::vector<Field> describe(const PositionSplit& split) {
 
 const AnalysisKind& position_split_analysis() {
   static const AnalysisKind kind{.name = "position_split",
-                                 .finds = "hidden states as position, context and rest, by layer",
+                                 .asks = "How much of hidden states is position, context and rest, layer by layer?",
                                  .step = Step::positions,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {state_moments_analysis},

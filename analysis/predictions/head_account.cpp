@@ -651,12 +651,12 @@ std::vector<Field> describe(const HeadAccount& account) {
 }
 
 const AnalysisKind& head_account_analysis() {
-  static const AnalysisKind kind{
-      .name = "head_account",
-      .finds = "why a head looks where it looks: positions, itself, or the order of the text",
-      .step = Step::prediction,
-      .needs = {Need::attention, Need::projections, Need::equal_length},
-      .make = make_head_account};
+  static const AnalysisKind kind{.name = "head_account",
+                                 .asks = "Why does each head look there: positions, itself, or the order of the text?",
+                                 .step = Step::prediction,
+                                 .needs = {Need::attention, Need::projections, Need::equal_length},
+                                 .by_default = true,
+                                 .make = make_head_account};
   return kind;
 }
 

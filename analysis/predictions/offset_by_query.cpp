@@ -349,7 +349,7 @@ std::vector<Field> describe(const OffsetByQuery& found) {
 
 const AnalysisKind& offset_by_query_analysis() {
   static const AnalysisKind kind{.name = "offset_by_query",
-                                 .finds = "where attention goes, near and far, by the position of the query",
+                                 .asks = "Where do heads look, near and far, from early and late queries?",
                                  .step = Step::prediction,
                                  .needs = {Need::attention},
                                  .reads = {head_account_analysis},

@@ -399,12 +399,11 @@ std::vector<Field> describe(const PublishedScores& scores) {
 const AnalysisKind& published_scores_analysis() {
   static const AnalysisKind kind{
       .name = "published_scores",
-      .finds = "scores of heads that others have published: positional and symbolic, slash, rank one, massive values",
+      .asks = "What do published scores say: positional, symbolic, slash, rank one, massive values?",
       .step = Step::prediction,
       .needs = {Need::attention, Need::projections, Need::equal_length},
       .reads = {measured_offset_analysis},
       .one_sequence = true,
-      .by_default = false,
       .make = make_published_scores};
   return kind;
 }

@@ -424,10 +424,11 @@ std::vector<Field> describe(const RotaryWave& wave) {
 
 const AnalysisKind& rotary_wave_analysis() {
   static const AnalysisKind kind{.name = "rotary_wave",
-                                 .finds = "the wave built into rotary positions, and where it points",
+                                 .asks = "Where does the wave of rotary positions point?",
                                  .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::rotary, Need::equal_length},
                                  .one_sequence = true,
+                                 .by_default = true,
                                  .make = make_rotary_wave};
   return kind;
 }

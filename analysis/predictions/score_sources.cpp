@@ -750,11 +750,12 @@ std::vector<Field> describe(const ScoreSources& found) {
 
 const AnalysisKind& score_sources_analysis() {
   static const AnalysisKind kind{.name = "score_sources",
-                                 .finds = "which part of the network wrote what a head's queries and keys read",
+                                 .asks = "Which part of the network wrote what a head's queries and keys read?",
                                  .step = Step::prediction,
                                  .needs = {Need::weights, Need::projections, Need::equal_length},
                                  .reads = {head_account_analysis},
                                  .one_sequence = true,
+                                 .by_default = true,
                                  .make = make_score_sources};
   return kind;
 }

@@ -29,6 +29,9 @@ const std::vector<JobOption>& job_option_table() {
        .help = "run only these analyses and those they read, separated by commas (`headwave analyses` lists them); "
                "offset traces and measured offsets always run",
        .member = &J::only},
+      {.name = "everything",
+       .help = "run every analysis; by default those run that say where heads look, and why",
+       .member = &J::everything},
       {.name = "heads",
        .help = "heads for which every pair of sources is given, and earlier attention head by head; by default the "
                "strongest few heads, pairs only",
@@ -83,8 +86,9 @@ const std::vector<JobOption>& job_option_table() {
     std::vector<JobOption> all = shared;
     for (const AnalysisKind* kind : analysis_kinds())
       for (const OwnOption* own : kind->options)
-        all.push_back({own->name, own->help, own, static_cast<double>(own->least), static_cast<double>(own->most),
-                       own->or_zero, own->set_by_others});
+        if (std::ranges::find(all, own->name, &JobOption::name) == all.end())
+          all.push_back({own->name, own->help, own, static_cast<double>(own->least), static_cast<double>(own->most),
+                         own->or_zero, own->set_by_others});
     return all;
   }();
   return table;
@@ -98,6 +102,9 @@ void add_options(Attributes& provenance, const JobOptions& options, int threads)
           using Value = std::decay_t<decltype(value)>;
           if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
             if (value.empty()) return;
+          }
+          if constexpr (std::is_same_v<Value, bool>) {
+            if (!value) return;
           }
           Attribute& attribute = provenance[std::string(option.name)];
           if constexpr (std::is_same_v<Value, double>)

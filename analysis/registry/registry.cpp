@@ -16,6 +16,7 @@
   analysis(attention_map) \
   analysis(grid_offset) \
   analysis(head_types) \
+  analysis(position_disagreement) \
   analysis(value_use) \
   analysis(position_spectrum) \
   analysis(position_components) \
@@ -80,9 +81,9 @@ void require_one_to_read(const std::set<const AnalysisKind*>& chosen) {
     const auto& reads = kind->reads_one_of;
     const auto there = [&](AnalysisKind::Of read) { return chosen.contains(&read()); };
     if (reads.empty() || std::any_of(reads.begin(), reads.end(), there)) continue;
-    throw ShapeError(fmt::format("{} ({}) reads the results of {}; expected one of these as well", kind->name,
-                                 kind->finds, one_of(reads)),
-                     give("only", fmt::format("{},{}", kind->name, reads.front()().name)));
+    throw ShapeError(
+        fmt::format("{} reads the results of {}; expected one of these as well", kind->name, one_of(reads)),
+        give("only", fmt::format("{},{}", kind->name, reads.front()().name)));
   }
 }
 
@@ -100,14 +101,12 @@ std::vector<const AnalysisKind*> listed_analyses() {
   return listed;
 }
 
-std::vector<const AnalysisKind*> chosen_analyses(const std::vector<std::string>& only) {
+std::vector<const AnalysisKind*> chosen_analyses(const JobOptions& options) {
   std::set<const AnalysisKind*> chosen;
-  if (only.empty())
-    for (const AnalysisKind* kind : analysis_kinds())
-      if (kind->by_default) chosen.insert(kind);
-  for (const std::string& name : only) add_with_what_it_reads(analysis_named(name), chosen);
   for (const AnalysisKind* kind : analysis_kinds())
-    if (kind->always) add_with_what_it_reads(*kind, chosen);
+    if (kind->always || (options.only.empty() && (options.everything || kind->by_default)))
+      add_with_what_it_reads(*kind, chosen);
+  for (const std::string& name : options.only) add_with_what_it_reads(analysis_named(name), chosen);
   require_one_to_read(chosen);
   std::vector<const AnalysisKind*> ordered;
   for (const AnalysisKind* kind : analysis_kinds())

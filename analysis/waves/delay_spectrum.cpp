@@ -343,13 +343,14 @@ DelaySpectrum job_delay(CrossSpectra& spectra, const char* name, const char* lon
 }
 
 const AnalysisKind& delay_spectrum_analysis() {
-  static const AnalysisKind kind{.name = "delay_spectrum",
-                                 .finds = "the delay between queries and keys, to parts of a token",
-                                 .step = Step::prediction,
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<ScoreDelayAnalysis>};
+  static const AnalysisKind kind{
+      .name = "delay_spectrum",
+      .asks = "Which delay is there between queries and keys of the text, to parts of a token?",
+      .step = Step::prediction,
+      .needs = {Need::weights, Need::states, Need::equal_length},
+      .reads = {qk_svd_analysis},
+      .chain = true,
+      .make = make_of<ScoreDelayAnalysis>};
   return kind;
 }
 

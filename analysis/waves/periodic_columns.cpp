@@ -112,7 +112,7 @@ std::vector<Field> describe(const PeriodicColumns& columns, const HeadGrid& grid
 
 const AnalysisKind& periodic_columns_analysis() {
   static const AnalysisKind kind{.name = "periodic_columns",
-                                 .finds = "periodic columns of redefined queries and keys",
+                                 .asks = "Which columns of redefined queries and keys are periodic?",
                                  .step = Step::waves,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},

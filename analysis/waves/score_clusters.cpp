@@ -36,11 +36,11 @@ HeadClusters score_clusters(const CrossCovariances& covariances, const HeadGrid&
 
 const AnalysisKind& score_cluster_analysis() {
   static const AnalysisKind kind{.name = "score_cluster",
-                                 .finds = "clusters of scores before mask and softmax",
+                                 .asks = "Which heads have scores alike, before mask and softmax?",
                                  .step = Step::waves,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {cross_covariance_analysis},
-                                 .options = {&score_window_option, &score_clusters_option},
+                                 .options = {&score_window_option, &score_clusters_option, &sweep_option},
                                  .chain = true,
                                  .make = make_of<ScoreClusterAnalysis>};
   return kind;

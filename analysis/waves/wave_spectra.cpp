@@ -110,13 +110,14 @@ std::vector<Field> describe(const WaveSpectra& spectra, const HeadGrid& grid, In
 }
 
 const AnalysisKind& wave_spectra_analysis() {
-  static const AnalysisKind kind{.name = "wave_spectra",
-                                 .finds = "frequencies of redefined queries and keys and of hidden states, by layer",
-                                 .step = Step::waves,
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<WaveSpectraAnalysis>};
+  static const AnalysisKind kind{
+      .name = "wave_spectra",
+      .asks = "Which frequencies do redefined queries and keys and hidden states hold, layer by layer?",
+      .step = Step::waves,
+      .needs = {Need::weights, Need::states, Need::equal_length},
+      .reads = {qk_svd_analysis},
+      .chain = true,
+      .make = make_of<WaveSpectraAnalysis>};
   return kind;
 }
 

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "../../analysis/registry/registry.h"
@@ -32,7 +31,7 @@ void print_json() {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const AnalysisKind* kind : listed_analyses())
     list.push_back({{"name", kind->name},
-                    {"finds", kind->finds},
+                    {"asks", kind->asks},
                     {"step", text_of(kind->step)},
                     {"needs", needs_of(*kind)},
                     {"reads", names_of(kind->reads)},
@@ -45,20 +44,11 @@ void print_json() {
 void print_list() {
   std::size_t width = 0;
   for (const AnalysisKind* kind : listed_analyses()) width = std::max(width, kind->name.size());
-  const std::string indent(width + 2, ' ');
-  for (const Step step : {Step::landing, Step::positions, Step::waves, Step::prediction}) {
-    fmt::print("{}{}:\n", step == Step::landing ? "" : "\n", text_of(step));
-    for (const AnalysisKind* kind : listed_analyses()) {
-      if (kind->step != step) continue;
-      fmt::print("  {:{}}  {}{}\n", kind->name, width, kind->finds,
-                 kind->always       ? " (always done)"
-                 : kind->by_default ? ""
-                                    : " (only where it is asked for)");
-      fmt::print("  {}needs {}\n", indent, fmt::join(needs_of(*kind), ", "));
-      const auto reads = names_of(kind->reads), one_of = names_of(kind->reads_one_of);
-      if (!reads.empty()) fmt::print("  {}reads {}\n", indent, fmt::join(reads, ", "));
-      if (!one_of.empty()) fmt::print("  {}reads one or more of {}\n", indent, fmt::join(one_of, ", "));
-    }
+  for (const bool by_default : {true, false}) {
+    fmt::print("{}\n", by_default ? "Done by default, where the model and the input have what they need:"
+                                  : "\nDone with --everything, or by name with --only:");
+    for (const AnalysisKind* kind : listed_analyses())
+      if ((kind->always || kind->by_default) == by_default) fmt::print("  {:{}}  {}\n", kind->name, width, kind->asks);
   }
 }
 
@@ -66,9 +56,11 @@ void print_list() {
 
 void add_analyses(CLI::App& program, Command& chosen) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = program.add_subcommand("analyses", "list what a run can find, for --only");
+  CLI::App* command =
+      program.add_subcommand("analyses", "list the questions that a run can answer, and which it answers by default");
   command->add_flag("--json", *json, "print JSON, for programs");
-  add_examples(*command, {{"analyses", "every analysis: what it finds, what it needs, what it reads"}});
+  add_examples(*command, {{"analyses", "every analysis and the question that it answers"},
+                          {"analyses --json", "also what each needs of the input, and which others it reads"}});
   command->final_callback([=, &chosen] {
     chosen = [=] {
       *json ? print_json() : print_list();

@@ -104,6 +104,7 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->check(whole_number(2, 1000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, true, {false, false, false});
+  add_table_options(*command, options->folder.table);
   add_examples(*command, {{"atlas --model minilm --out atlas",
                            "where every head would look, in every layer, in seconds: the clearest first"},
                           {"atlas --model minilm --passes 0 --out weights", "from the weights alone"},

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/comparison_table.h"
+#include "../../reports/tables/run_sentence.h"
 #include "../options/help.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
@@ -34,11 +36,13 @@ using nlohmann::ordered_json;
 /// changed. 2: `positional` is `one_offset`, so that positional is the account's verdict alone.
 constexpr int compare_json_version = 2;
 
+constexpr std::size_t terminal_width = 100;
+
 struct CompareCommand {
   std::vector<fs::path> paths;
   ComparisonOptions options;
   FolderOptions folder;
-  bool all = false;
+  bool all = false, wide = false;
   bool json = false;
 };
 
@@ -97,6 +101,7 @@ ordered_json json_of(const Comparison& compared, const fs::path& second) {
           {"seed", compared.options.seed},
           {"paired", compared.paired},
           {"documents", {compared.first_documents, compared.second_documents}},
+          {"compared_documents", compared.compared_documents},
           {"block", compared.block},
           {"blocks", {compared.first_blocks, compared.second_blocks}},
           {"untested", compared.untested.empty() ? ordered_json() : ordered_json(compared.untested)},
@@ -122,21 +127,54 @@ Result result_of(const Comparison& compared, const fs::path& first, const fs::pa
            {"second_documents", static_cast<std::int64_t>(compared.second_documents)}}};
 }
 
+/// Whether what differs may be read as a change of heads.
+std::string comparable_text(const Comparison& compared) {
+  bool other_model = false, changed = false;
+  for (const ProvenanceChange& change : compared.provenance)
+    if (change.about == "model") (change.name.starts_with("interven") ? changed : other_model) = true;
+  const std::string length = compared.length > 0 ? fmt::format(" of {} tokens", compared.length) : "";
+  std::string text = fmt::format("comparable head by head: {}, ", other_model ? "two models of one shape"
+                                                                  : changed   ? "one model, changed by an intervention"
+                                                                              : "one model");
+  if (!compared.paired)
+    return text + fmt::format("{} documents{} against {} others, so a change may be one of the texts",
+                              compared.first_documents, length, compared.second_documents);
+  text += fmt::format("the same {} documents{}", compared.compared_documents, length);
+  if (compared.first_documents != compared.second_documents)
+    text += fmt::format(" (of {} and {}; strength and parts are of all of them)", compared.first_documents,
+                        compared.second_documents);
+  return text;
+}
+
+/// Two texts from where they begin to differ, so that long ones that begin alike can be told apart.
+std::string difference_text(const std::string& first, const std::string& second) {
+  constexpr Index width = 40;
+  constexpr std::size_t before = 8;
+  const auto [one, other] = std::ranges::mismatch(first, second);
+  auto begin = static_cast<std::size_t>(one - first.begin());
+  begin = static_cast<Index>(std::max(first.size(), second.size())) <= width || begin <= before ? 0 : begin - before;
+  const auto cut = [&](const std::string& text) {
+    return (begin > 0 ? "..." : "") + shortened(visible_text(text.substr(std::min(begin, text.size()))), width);
+  };
+  return cut(first) + " > " + cut(second);
+}
+
 void print(const Comparison& compared, const Result& result, const CompareCommand& command, const fs::path& second) {
   fmt::print("{} against {}\n", visible_text(command.paths[0].string()), visible_text(second.string()));
+  fmt::print("{}\n", wrapped_text(comparable_text(compared), terminal_width));
   for (const ProvenanceChange& change : compared.provenance)
-    fmt::print("  other {}: {}: {} > {}\n", change.about, visible_text(change.name),
-               shortened(visible_text(change.first), 60), shortened(visible_text(change.second), 60));
-  if (compared.paired)
-    fmt::print("  {} documents, the same in both, in {} blocks\n", compared.first_documents, compared.first_blocks);
-  else
-    fmt::print("  {} documents against {} others, in {} and {} blocks\n", compared.first_documents,
-               compared.second_documents, compared.first_blocks, compared.second_blocks);
-  fmt::print("  {}\n", comparison_sentence(result));
+    fmt::print("  other {}: {}: {}\n", change.about, visible_text(change.name),
+               difference_text(change.first, change.second));
+  const std::string blocks = compared.paired
+                                 ? fmt::format("{} pairs of blocks", compared.first_blocks)
+                                 : fmt::format("{} and {} blocks", compared.first_blocks, compared.second_blocks);
+  const std::string decided = compared.untested.empty() ? fmt::format(", decided by {} of documents", blocks) : "";
+  fmt::print("{}\n", wrapped_text(comparison_sentence(result) + decided, terminal_width));
   for (const ClusterChange& change : compared.clusters)
-    fmt::print("  {}: {} of {} heads in the same cluster, adjusted Rand index {:.2f}\n", change.name, change.same,
+    fmt::print("{}: {} of {} heads in the same cluster, adjusted Rand index {:.2f}\n", change.name, change.same,
                compared.grid.rows(), change.agreement);
-  const std::vector<TableColumn> columns = comparison_columns(result, command.all);
+  const std::vector<TableColumn> columns =
+      command.wide ? comparison_columns(result, command.all) : short_comparison(result, command.all);
   if (!columns.front().cells.empty()) fmt::print("\n{}", terminal_table(columns));
 }
 
@@ -203,6 +241,8 @@ void add_compare(CLI::App& program, Command& chosen) {
       ->expected(2, 1000)
       ->type_name("A B ...");
   command->add_flag("--all", options->all, "show every head, not only those that changed");
+  command->add_flag("--wide", options->wide,
+                    "show every measure that both results have, with a star beyond its interval");
   command->add_flag("--json", options->json, "print JSON, versioned, for other programs (docs/compare-json.md)");
   add_folder_options(*command, options->folder, false, {.heads = true, .maps = false, .profiles = false});
   for (const char* name :

@@ -87,11 +87,15 @@ void add_demo(CLI::App& program, Command& chosen) {
       ->check(whole_number(1, 100000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, false);
+  add_table_options(*command, options->folder.table);
   add_job_options(*command, options->job);
   add_examples(*command, {{"demo", "plants a model, finds it again and draws what was found into headwave-demo/"},
                           {"demo --documents 5 --no-figures --out quick",
                            "the same in fewer documents, as a table and a result file alone"}});
-  command->final_callback([=, &chosen] { chosen = [=] { return demo(*options); }; });
+  command->final_callback([=, &chosen] {
+    require_read_options(*command, options->job);
+    chosen = [=] { return demo(*options); };
+  });
 }
 
 }  // namespace headwave::cli

@@ -32,7 +32,8 @@ struct ExportOptions {
   fs::path result;
   fs::path folder;
   std::vector<std::string> only;  ///< groups; empty: all
-  std::int64_t max_rows = 1'000'000;
+  CLI::Option* limit = nullptr;   ///< --max-rows
+  std::int64_t max_rows = 50'000;
   bool force = false;
 };
 
@@ -50,16 +51,21 @@ void keep_only(Result& result, const std::vector<std::string>& groups, const fs:
                 [&](const Field& field) { return std::ranges::find(groups, field.group()) == groups.end(); });
 }
 
-/// Leaves the tables that are not too long: whoever asked for one by name is refused instead.
-void keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
+/// Leaves the tables that are not too long: whoever set a limit and named one is refused instead.
+/// @returns names of the others
+std::string keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
+  const bool named = !options.only.empty();
+  std::string left_out;
+  if (named && options.limit->empty()) return left_out;
   for (const FieldTable& table : tables) {
     if (table.rows() <= options.max_rows) continue;
-    const std::string found =
-        fmt::format("{} would have {} rows, more than --max-rows {}", table.name, table.rows(), options.max_rows);
-    if (!options.only.empty()) throw FormatError(found + "; allow them with that option");
-    say(visible_text(found) + ", and is left out");
+    if (named)
+      throw FormatError(fmt::format("{} would have {} rows, more than --max-rows {}; allow them with that option",
+                                    table.name, table.rows(), options.max_rows));
+    left_out += (left_out.empty() ? "" : ", ") + visible_text(table.name);
   }
   std::erase_if(tables, [&](const FieldTable& table) { return table.rows() > options.max_rows; });
+  return left_out;
 }
 
 /// Every file is whole before the first gets its name.
@@ -82,7 +88,7 @@ int export_tables(const ExportOptions& options) {
   Result result = read_result(file);
   keep_only(result, options.only, file);
   std::vector<FieldTable> tables = field_tables(result);
-  keep_short(tables, options);
+  const std::string left_out = keep_short(tables, options);
   OutputFiles names;
   names.option = "--csv";
   names.written.emplace_back(columns_file);
@@ -91,6 +97,9 @@ int export_tables(const ExportOptions& options) {
   const OutputFolder folder(options.folder, names, options.force);
   write_tables(tables, folder);
   say(fmt::format("wrote {} tables and {} to {}", tables.size(), columns_file, visible_text(folder.path().string())));
+  if (!left_out.empty())
+    say(fmt::format("omitted, with more than --max-rows {}: {}; --only names those to write, or give more rows",
+                    options.max_rows, left_out));
   return done;
 }
 
@@ -111,11 +120,14 @@ void add_export(CLI::App& program, Command& chosen) {
                    "groups to export, measured_offset,head_account; `headwave inspect` lists the groups")
       ->delimiter(',')
       ->type_name("GROUP,...");
-  command
-      ->add_option("--max-rows", options->max_rows,
-                   "rows of a table at most; longer tables are skipped, or refused if --only names them")
-      ->check(whole_number(1, 1'000'000'000'000))
-      ->capture_default_str();
+  options->limit =
+      command
+          ->add_option(
+              "--max-rows", options->max_rows,
+              "rows of a table at most; longer tables are omitted. Of tables that --only names: no limit unless "
+              "one is given, and longer ones are refused")
+          ->check(whole_number(1, 1'000'000'000'000))
+          ->capture_default_str();
   command->add_flag("--force", options->force, "replace existing tables");
   add_examples(*command,
                {{"export result/results.h5 --csv tables",

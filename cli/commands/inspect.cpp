@@ -13,10 +13,12 @@
 #include "../../data/models/model_map_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
+#include "../../reports/figures/chosen_heads.h"
 #include "../../reports/tables/field_heat.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../options/help.h"
+#include "../results/result_folder.h"
 #include "../results/result_json.h"
 #include "../results/result_path.h"
 #include "../terminal/terminal.h"
@@ -33,7 +35,8 @@ struct InspectOptions {
   bool attributes = false;
   bool map = false;
   bool job = false;
-  std::string heat;  ///< a Field's name, with ":part" behind it
+  std::string heat;  ///< a Field's name, with ":part" after it
+  HeadTableOptions table;
 };
 
 std::string text_of(const Attribute& attribute) {
@@ -60,12 +63,21 @@ std::string entry_table(const std::vector<ListingEntry>& entries) {
   return terminal_table({names, kinds, types, shapes, units, storage});
 }
 
-/// Attributes stand below the line of what has them: as cells, a long one would make the column wide for all.
-void print(const Listing& listing, bool attributes) {
+/// What a listing is of: long facts are cut, and the names of arrays omitted, which stand below.
+void print_facts(const Listing& listing, bool attributes) {
+  constexpr Index width = 100;
   fmt::print("{}: {}\n", visible_text(listing.path.string()), listing.kind);
-  for (const auto& [name, value] : listing.facts) fmt::print("  {}: {}\n", visible_text(name), text_of(value));
+  for (const auto& [name, value] : listing.facts) {
+    if (name == "fields" && !attributes) continue;
+    const std::string line = fmt::format("  {}: {}", visible_text(name), text_of(value));
+    fmt::print("{}\n", attributes ? line : shortened(line, width));
+  }
   for (const std::string& note : listing.notes) fmt::print("  note: {}\n", visible_text(note));
   fmt::print("\n");
+}
+
+/// Attributes stand below the line of what has them: as cells, a long one would make the column wide for all.
+void print_entries(const Listing& listing, bool attributes) {
   constexpr std::size_t heading = 2;
   std::size_t number = 0;
   each_line(entry_table(listing.entries), [&](std::string_view line) {
@@ -109,8 +121,8 @@ void print_csv(const Listing& listing) {
   if (!is_result(listing))
     throw FormatError(
         fmt::format("{}: {} has no table of heads; expected a headwave result", listing.path.string(), listing.kind));
-  const auto heads = head_findings(read_result(*listing.hdf5, head_finding_fields(), say));
-  std::fputs(comma_separated(head_values(heads)).c_str(), stdout);
+  const Result result = read_result(*listing.hdf5, fields_of_heads(listing), say);
+  std::fputs(comma_separated(head_values(result, head_findings(result))).c_str(), stdout);
 }
 
 void print_listing(const Listing& listing, const InspectOptions& options) {
@@ -119,10 +131,13 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
     std::fputs(listing_json(listing).c_str(), stdout);
     return;
   }
-  print(listing, options.attributes);
-  if (!is_result(listing)) return;
-  const Result result = read_result(*listing.hdf5, head_table_fields(), say);
-  if (!head_columns(result).empty()) fmt::print("\n{}", noted_head_table(result));
+  print_facts(listing, options.attributes);
+  if (is_result(listing)) {
+    const Result result = read_result(*listing.hdf5, fields_of_heads(listing), say);
+    require_heads(result, options.table.heads);
+    if (!head_columns(result).empty()) fmt::print("{}\n", seen_head_table(result, options.table));
+  }
+  print_entries(listing, options.attributes);
 }
 
 /// A Field as signs.
@@ -158,6 +173,13 @@ void add_inspect(CLI::App& program, Command& chosen) {
   command->add_option("path", options->path, "file or folder; told apart by content, not by name")
       ->required()
       ->type_name("PATH");
+  command
+      ->add_option("--heads", options->table.heads,
+                   "heads of a result to show, L2H3,L7H8 (layers and heads count from 0)")
+      ->delimiter(',')
+      ->type_name("HEADS")
+      ->group("Table");
+  add_table_options(*command, options->table);
   CLI::Option* json = command->add_flag("--json", options->json, "print JSON, versioned, for other programs");
   CLI::Option* attributes =
       command->add_flag("-a,--attributes", options->attributes, "show the attributes of every array too");
@@ -182,7 +204,8 @@ void add_inspect(CLI::App& program, Command& chosen) {
       ->excludes(map)
       ->excludes("--job");
   add_examples(*command,
-               {{"inspect result/results.h5", "the arrays of a result, and the table of its heads"},
+               {{"inspect result/results.h5", "what was found about the strongest heads of a result, and its arrays"},
+                {"inspect result --all --wide --sort offset", "every head and column, heads by where they look"},
                 {"inspect result --csv > heads.csv", "the table of its heads, for pandas, R and others"},
                 {"inspect result --heat measured_offset/weight:all",
                  "how strongly each head looks at its offset, layers by heads, on the terminal"},

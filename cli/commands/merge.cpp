@@ -9,6 +9,7 @@
 #include "../../job/run/shard_files.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
+#include "../options/job_options.h"
 #include "../results/output_folder.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
@@ -62,6 +63,7 @@ void add_merge(CLI::App& program, Command& chosen) {
     auto parts = std::make_shared<ShardFiles>(options->parts);
     read_job_text(*command, parts->job(), options->parts.front());
     require_usage(source, options->input);
+    require_read_options(*command, options->job);
     options->input.intervening.threads = options->job.threads;
     chosen = [=] { return merge(*command, *options, source, *parts); };
   });

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -22,6 +23,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr double reads_words = 0.5;  // share of scores from which a list of words says where a head looks
+
 struct QueryOptions {
   std::filesystem::path model, map;
   std::string head, text;
@@ -38,6 +41,7 @@ int query(const QueryOptions& options) {
   const Document document = typed_document(options.text, *tokenizer, model.stack.block.causal);
   const std::vector<std::vector<SoughtWord>> sought = sought_words(model, document, head, options.top);
   say_unknown(document, *tokenizer);
+  const double share = share_of_words(model, document, head);
   ordered_json json = ordered_json::array();
   TableColumn tokens{"token", Align::left, {}}, looks{"its query scores highest (score)", Align::left, {}};
   for (std::size_t i = 0; i < sought.size(); ++i) {
@@ -53,10 +57,15 @@ int query(const QueryOptions& options) {
     json.push_back({{"token", tokens.cells.back()}, {"words", words}});
   }
   if (options.json)
-    fmt::print("{}\n", ordered_json({{"version", 1}, {"head", options.head}, {"queries", json}})
+    fmt::print("{}\n", ordered_json({{"version", 1},
+                                     {"head", options.head},
+                                     {"share_of_words", std::isfinite(share) ? ordered_json(share) : ordered_json()},
+                                     {"queries", json}})
                            .dump(2, ' ', false, ordered_json::error_handler_t::replace));
   else
-    fmt::print("{}", terminal_table({tokens, looks}));
+    fmt::print("Words give {:.0f} % of how the scores of {} differ from key to key in this text{}.\n\n{}", 100 * share,
+               options.head, share < reads_words ? ": the list says little of where it looks" : "",
+               terminal_table({tokens, looks}));
   return done;
 }
 

@@ -18,6 +18,7 @@
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
+#include "../options/job_options.h"
 #include "../ranks/ranks.h"
 #include "../results/output_folder.h"
 #include "../results/result_json.h"
@@ -169,7 +170,12 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
       [&](const JobInput& input) {
         if (!kept) require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
         identity = run_identity(input, options.job);
+        const bool again = kept.has_value();  // with less memory
         kept.emplace(file, identity, options.keep.keep_every);
+        if (options.keep.resume && !again)
+          say(kept->documents() == 0
+                  ? std::string("nothing was kept of an earlier run: beginning with the first document")
+                  : fmt::format("resuming after document {} of {}", kept->documents(), input.source->count()));
         results = run_kept(input, options.job, ranks, *kept);
       },
       ranks.count() == 1);
@@ -223,6 +229,7 @@ void add_run(CLI::App& program, Command& chosen) {
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);
+    require_read_options(*command, options->job);
     options->input.intervening.threads = options->job.threads;
     options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});

@@ -21,6 +21,7 @@
 #include "../../reports/tables/checkpoint_table.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
+#include "../options/job_options.h"
 #include "../ranks/ranks.h"
 #include "../results/output_folder.h"
 #include "../results/result_path.h"
@@ -263,6 +264,7 @@ void add_sweep(CLI::App& program, Command& chosen) {
     if (options->models.empty()) throw CLI::RequiredError("--models");
     read_job_text(*command, usual_analyses, "headwave sweep");
     require_usage(source, options->input);
+    require_read_options(*command, options->job);
     options->input.intervening.threads = options->job.threads;
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
     options->job_text = job_text(*command, {"out", "models"});

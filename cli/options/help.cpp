@@ -11,6 +11,7 @@
 
 #include "../../core/errors/nearest_name.h"
 #include "../../data/files/printable.h"
+#include "../../reports/tables/run_sentence.h"
 
 namespace headwave::cli {
 
@@ -18,26 +19,8 @@ namespace {
 
 constexpr std::size_t line_width = 96, text_column = 28;
 
-/// Breaks a text into lines; `column` characters are left free before each line.
 std::string wrapped(const std::string& text, std::size_t column, const std::string& indent = "") {
-  std::string result;
-  std::size_t at = column;
-  for (std::size_t first = 0; first < text.size();) {
-    const std::size_t end = std::min(text.find(' ', first), text.size());
-    const std::string word = text.substr(first, end - first);
-    first = end + 1;
-    if (at > column && at + 1 + word.size() > line_width) {
-      result += "\n" + indent;
-      at = column;
-    }
-    if (at > column) {
-      result += ' ';
-      ++at;
-    }
-    result += word;
-    at += word.size();
-  }
-  return result;
+  return wrapped_text(text, line_width, column, indent);
 }
 
 class HelpFormatter : public CLI::Formatter {

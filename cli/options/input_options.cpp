@@ -185,7 +185,9 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                               "`headwave inspect --map DIR` prints one")
                   ->type_name("FILE");
   added.place = add_place_options(command, options.place, !without.layers);
-  added.text = command.add_option("--text", options.text, "UTF-8 text, cut into documents; -: standard input")
+  added.text = command
+                   .add_option("--text", options.text,
+                               "UTF-8 text file, cut into documents; -: standard input; or a sentence in quotes")
                    ->type_name("FILE");
   added.target =
       command
@@ -308,6 +310,11 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
   const ModelPlace place = place_of(options.model, options.map, options.place);
   const auto open = [&]() -> JobInput {
     if (!given.target->empty()) return pairs_input(place, options.text, options.target, options.packing);
+    if (!given.text->empty() && is_sentence(options.text)) {
+      require_typed_text(options.text.string());
+      return text_input(place, {"the command line", std::make_shared<const std::string>(options.text.string())},
+                        options.packing);
+    }
     if (!given.text->empty()) return text_input(place, options.text, options.packing);
     if (!given.random->empty())
       return random_input(place,
@@ -336,6 +343,14 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
   intervene(input, options.interventions, options.intervening);
   for (const std::string& remark : remarks) say_once(remark);
   return input;
+}
+
+bool is_sentence(const std::filesystem::path& text) {
+  const std::string& typed = text.native();
+  const std::string ending = text.extension().string();
+  std::error_code ignored;
+  return typed.find(' ') != std::string::npos && typed.find('/') == std::string::npos &&
+         (ending.size() <= 1 || ending.find(' ') != std::string::npos) && !std::filesystem::exists(text, ignored);
 }
 
 void require_typed_text(const std::string& text) {

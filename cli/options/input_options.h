@@ -97,6 +97,10 @@ void require_usage(const SourceOptions& given, const InputOptions& options);
 /// @param seed  of random tokens and shuffled words
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed);
 
+/// Whether --text holds the text itself: words with spaces between, no file of that name, and nothing that looks like a
+/// path or an ending such as .txt.
+bool is_sentence(const std::filesystem::path& text);
+
 /// Refuses a text on the command line that is not in UTF-8.
 /// @throws FormatError with the place of the first bad byte
 void require_typed_text(const std::string& text);

@@ -15,6 +15,7 @@
 #include "../../data/files/printable.h"
 #include "../../data/files/toml_reader.h"
 #include "../../data/files/toml_text.h"
+#include "input_options.h"
 
 namespace headwave::cli {
 
@@ -128,8 +129,8 @@ Setting setting_of(const CLI::Option& option, const std::vector<std::string>& wo
       return static_cast<std::int64_t>(std::stoll(words.back()));
     case Kind::real:
       return std::stod(words.back());
-    case Kind::path:  // "-" is standard input, wherever the program runs
-      return words.back() == "-" ? words.back() : remembered_path(words.back());
+    case Kind::path:  // "-" is standard input, wherever the program runs; a sentence is one
+      return words.back() == "-" || is_sentence(words.back()) ? words.back() : remembered_path(words.back());
     case Kind::list: {
       std::vector<std::string> list = words;
       if (option.get_type_name() == "DIRS") std::ranges::transform(list, list.begin(), remembered_path);

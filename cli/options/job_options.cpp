@@ -1,5 +1,7 @@
 #include "job_options.h"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -34,6 +36,9 @@ class OptionAdder {
   }
   void operator()(std::vector<std::string> JobOptions::*member) const {
     add(member)->delimiter(',')->check(one_of(analysis_names()))->type_name("NAME,...");
+  }
+  void operator()(bool JobOptions::*member) const {
+    command_.add_flag("--" + option_.key(), options_.*member, std::string(option_.help))->group("Analysis");
   }
   template <class Member>  // of whole numbers
   void operator()(Member member) const {
@@ -81,11 +86,30 @@ void add_map_window(CLI::App& command, JobOptions& options) {
 void add_job_options(CLI::App& command, JobOptions& options, const std::string& no_only) {
   for (const JobOption& option : job_option_table()) {
     if (option.set_by_others) continue;
-    if (option.name == "only" && !no_only.empty())
+    const bool chooses = option.name == "only" || option.name == "everything";
+    if (chooses && !no_only.empty())
       refused_option(command, "--" + option.key(), no_only);
     else
       std::visit(OptionAdder(command, options, option), option.member);
     if (option.name == "map_document") add_map_window(command, options);
+  }
+  if (no_only.empty()) command.get_option("--only")->excludes("--everything");
+}
+
+void require_read_options(const CLI::App& command, const JobOptions& options) {
+  const std::vector<const AnalysisKind*> chosen = chosen_analyses(options);
+  for (const AnalysisKind* kind : listed_analyses()) {
+    if (std::ranges::count(chosen, kind) > 0) continue;
+    for (const OwnOption* own : kind->options) {
+      const auto reads = [&](const AnalysisKind* other) { return std::ranges::count(other->options, own) > 0; };
+      std::string name = "--" + (own->set_by_others ? "map-window" : std::string(own->name));
+      std::ranges::replace(name, '_', '-');
+      if (command.count(name) == 0 || options[*own] == own->usual || std::ranges::any_of(chosen, reads)) continue;
+      throw CLI::ValidationError(
+          name, fmt::format("is read by {}, which is not among the analyses of this run; {}", kind->name,
+                            options.only.empty() ? "give --everything, or choose it with --only"
+                                                 : fmt::format("add {} to --only", kind->name)));
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "../../core/bytes/bytes.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
@@ -22,6 +24,7 @@
 #include "../../reports/figures/written_files.h"
 #include "../../reports/page/report.h"
 #include "../../reports/tables/field_heat.h"
+#include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
@@ -101,6 +104,26 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
         ->type_name("PAIRS")
         ->group(group);
   add_style_options(command, options.style);
+}
+
+void add_table_options(CLI::App& command, HeadTableOptions& options) {
+  const char* group = "Table";
+  command.add_flag("--all", options.all, "show every head; by default the ten strongest, or those of --heads")
+      ->configurable(false)
+      ->group(group);
+  command.add_flag("--wide", options.wide, "show every column: weights, parts, clusters, predictions and others")
+      ->configurable(false)
+      ->group(group);
+  const auto unknown = [](std::string& name) {
+    return name.find('/') == std::string::npos ? one_of(head_value_names())(name) : std::string();
+  };
+  command
+      .add_option("--sort", options.sort,
+                  "sort heads by a column of `headwave inspect --csv`: head, offset, weight, by_position, ...")
+      ->check(CLI::Validator(unknown, "", "column"))
+      ->configurable(false)
+      ->type_name("COLUMN")
+      ->group(group);
 }
 
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options) {
@@ -187,25 +210,42 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
   }
 }
 
-std::string seen_head_table(const Result& result) {
-  const std::vector<TableColumn> columns = is_seen() ? head_columns(result) : std::vector<TableColumn>();
-  if (columns.empty()) return noted_head_table(result);
-  const TableColumn profiles = profile_column(result, columns[0].cells, output_signs());
-  if (profiles.cells.empty()) return noted_head_table(result);
-  return noted_head_table(result, {profiles}) +
-         fmt::format("profile: mean weight at offsets -8 .. 8, each head's from its lowest to its highest, {}\n",
-                     ramp_text(output_signs()));
+std::string seen_head_table(const Result& result, const HeadTableOptions& options) {
+  std::vector<TableColumn> columns = shown_columns(result, options);
+  if (columns.empty()) return head_answer(result, columns);
+  std::string below;
+  if (options.wide && is_seen())
+    if (TableColumn profiles = profile_column(result, columns[0].cells, output_signs()); !profiles.cells.empty()) {
+      columns.insert(columns.begin() + 1, std::move(profiles));
+      below = fmt::format("profile: mean weight at offsets -8 .. 8, each head's from its lowest to its highest, {}\n",
+                          ramp_text(output_signs()));
+    }
+  const std::size_t shown = columns[0].cells.size();
+  HeadTableOptions every = options;
+  every.all = true;
+  const std::size_t heads = shown_columns(result, every)[0].cells.size();
+  if (shown < heads)
+    below +=
+        fmt::format("{} of {} heads; --all shows every head, --wide every column, --sort another order\n",
+                    options.sort.empty() ? fmt::format("the {} strongest", shown) : fmt::format("{}", shown), heads);
+  return head_answer(result, columns) + below;
 }
 
 void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
                   const ResultTable& table) {
+  HeadTableOptions heads = options.table;
+  heads.heads = options.drawing.heads;
+  std::exception_ptr unshown;  // a table that cannot be made does not keep figures from being drawn
   try_to_print([&] {
-    for (const auto& [kind, result] : results) {
-      if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
-      std::fputs(table(result).c_str(), stdout);
-    }
+    for (const auto& [kind, result] : results) try {
+        if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
+        std::fputs((table ? table(result) : seen_head_table(result, heads)).c_str(), stdout);
+      } catch (const Error&) {
+        unshown = std::current_exception();
+      }
   });
   write_figures(folder, results, options);
+  if (unshown) std::rethrow_exception(unshown);
 }
 
 void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options) {

@@ -8,6 +8,7 @@
 #include "../../core/fields/field.h"
 #include "../../job/run/job.h"
 #include "../../reports/figures/figures.h"
+#include "../../reports/tables/head_table.h"
 #include "../options/cli11.h"
 #include "../terminal/terminal.h"
 #include "output_folder.h"
@@ -21,6 +22,7 @@ struct FolderOptions {
   bool resumed = false;  ///< replace files of an earlier run of the same, and no others
   bool figures = true;
   FigureOptions drawing;
+  HeadTableOptions table;  ///< its heads are those of `drawing`
 };
 
 /// Which options of figures a command offers.
@@ -36,6 +38,9 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
 
 /// Adds --out, --force and --no-figures, and what add_drawing_options adds.
 void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn = {});
+
+/// Adds --all, --wide and --sort, which no job file has.
+void add_table_options(CLI::App& command, HeadTableOptions& options);
 
 /// Says if attention maps show fewer tokens than were asked for, because the result keeps no more.
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options);
@@ -81,12 +86,14 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
 /// The text that is printed about a result.
 using ResultTable = std::function<std::string(const Result&)>;
 
-/// The table of heads; on a terminal, with every head's profile as a line of characters.
-std::string seen_head_table(const Result& result);
+/// head_answer(), with which options show more; if it is wide and standard output is a terminal, every head's profile as
+/// a line of characters.
+std::string seen_head_table(const Result& result, const HeadTableOptions& options);
 
 /// Prints the tables and draws the figures of written results; draws them even if nothing can be printed.
+/// @param table  empty: seen_head_table()
 void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
-                  const ResultTable& table = seen_head_table);
+                  const ResultTable& table = {});
 
 /// Says which figures are not drawn though the result has their numbers, and why: a line for each reason.
 void say_undrawn(const Result& result, const FigureOptions& options);

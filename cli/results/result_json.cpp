@@ -7,6 +7,7 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/tables/head_findings.h"
+#include "../../reports/tables/head_table.h"
 #include "../terminal/terminal.h"
 #include "result_path.h"
 
@@ -42,7 +43,7 @@ ordered_json json_of(const Cell& cell) {
 ordered_json heads_json(const Result& result) {
   ordered_json heads = ordered_json::array();
   const std::vector<HeadFinding> findings = head_findings(result);
-  const DataTable values = head_values(findings);
+  const DataTable values = head_values(result, findings);
   for (std::size_t row = 0; row < findings.size(); ++row) {
     ordered_json head = ordered_json::object();
     for (std::size_t c = 0; c < values.columns().size(); ++c)
@@ -68,7 +69,7 @@ ordered_json json_of(const Listing& listing) {
   ordered_json json{{"version", json_version}, {"path", listing.path.string()},
                     {"kind", listing.kind},    {"facts", json_of(listing.facts)},
                     {"entries", entries},      {"notes", listing.notes}};
-  if (is_result(listing)) json["heads"] = heads_json(read_result(*listing.hdf5, head_finding_fields(), say));
+  if (is_result(listing)) json["heads"] = heads_json(read_result(*listing.hdf5, fields_of_heads(listing), say));
   return json;
 }
 
@@ -88,6 +89,13 @@ std::string folder_json(const std::filesystem::path& folder) {
   ordered_json list = ordered_json::array();
   for (const auto& [kind, file] : files) list.push_back(json_of(listing_of(file)));
   return printed(list);
+}
+
+std::vector<std::string> fields_of_heads(const Listing& listing) {
+  std::vector<std::string> names = head_table_fields();
+  for (const ListingEntry& entry : listing.entries)
+    if (entry.attributes.contains("column")) names.push_back(entry.name.substr(1));  // without the first /
+  return names;
 }
 
 std::string attribute_json(const Attribute& attribute) {

@@ -145,6 +145,7 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
                                     const DrawnHere& drawn) {
   const SourceOptions source = add_input_options(command, options.input, without);
   add_folder_options(command, options.folder, false, drawn);
+  if (drawn.heads) add_table_options(command, options.folder.table);
   command.get_option("--force")->configurable(false);
   command.add_flag("--json", options.json, "print the result as `inspect --json` does, in place of the table")
       ->configurable(false);

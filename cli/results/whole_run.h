@@ -66,6 +66,6 @@ void finish_drawings(const FolderOptions& options, const std::vector<std::filesy
 
 /// Prints the table or the listing of a written run, and draws it.
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,
-              const ResultTable& table = seen_head_table);
+              const ResultTable& table = {});
 
 }  // namespace headwave::cli

@@ -235,8 +235,9 @@ FormatError foreign_states(const fs::path& path) {
   switch (content) {
     case FileContent::pytorch:
       return converted(
-          "import numpy as np, torch; np.save('states.npy', torch.load({}, map_location='cpu', "
-          "weights_only=True).float().numpy())");
+          "import numpy as np, torch; x = torch.load({}, map_location='cpu', weights_only=True); "
+          "x = x.values() if isinstance(x, dict) else x; np.save('states.npy', "
+          "(x if torch.is_tensor(x) else torch.stack([*x])).float().numpy())");
     case FileContent::pickle:
       return converted(
           "import pickle, numpy as np; np.save('states.npy', np.asarray(pickle.load(open({}, 'rb')), "

@@ -146,7 +146,7 @@ DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOp
       first_(source.document(0)),
       blocks_(source.count()),
       sites_(sites_of(model_, source, first_)),
-      kinds_(chosen_analyses(options.only)),
+      kinds_(chosen_analyses(options)),
       finished_(sites_.size()) {
   for (Index i = 0; i < source_.count(); ++i) lengths_.push_back(source_.length(i));
 }

@@ -35,7 +35,7 @@ void ResumeFile::keep(Index documents, const std::function<void(ByteWriter&)>& s
     sums(bytes);
   });
   kept_ = Clock::now();
-  if (between_ > Clock::duration::zero()) between_ = std::max(between_, 100 * (kept_ - begin));
+  if (between_ > Clock::duration::zero()) between_ = std::max(between_, 10 * (kept_ - begin));
 }
 
 void ResumeFile::remove() {

@@ -11,8 +11,7 @@
 namespace headwave {
 
 /// The file from which an interrupted run is resumed: the sums over the documents so far. It appears whole or
-/// not at all and is replaced from time to time, so seldom that writing it takes at most a hundredth of the
-/// run.
+/// not at all and is replaced from time to time, so seldom that writing it takes at most a tenth of the run.
 class ResumeFile {
  public:
   /// Reads the file if there is one.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <ranges>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -186,20 +187,32 @@ bool comes_from_files(const Attributes& provenance) {
   return source == "text" || source == "images" || source == "sound";
 }
 
-/// Whether both looked at the same documents: the same source, by its digest, cut in the same way.
-bool same_documents(const Result& first, const Result& second) {
-  const Field *lengths = first.find("offset_trace/length"), *others = second.find("offset_trace/length");
-  if (lengths == nullptr || others == nullptr || lengths->values != others->values) return false;
-  if (!first.provenance.contains("source")) return false;
+/// How many of the first documents both looked at: of the same source, by its digest, cut in the same way.
+Index common_documents(const Result& first, const Result& second) {
+  constexpr const char* name = "offset_trace/length";
+  if (first.find(name) == nullptr || second.find(name) == nullptr || !first.provenance.contains("source")) return 0;
   for (const auto* of : {&first.provenance, &second.provenance})
-    if (!comes_from_files(*of) && !of->contains("seed")) return false;
-  std::vector<ProvenanceChange> changes = provenance_changes(first.provenance, second.provenance);
-  // Documents of a seed are the same only of one seed; of a text, whatever the seed.
+    if (!comes_from_files(*of) && !of->contains("seed")) return 0;
+  const auto &one = counts_of(first, name, {"document"}), &other = counts_of(second, name, {"document"});
+  // A text is cut from its beginning. How many documents a seed gives may change each of them.
   const bool text = comes_from_files(first.provenance);
-  return std::none_of(changes.begin(), changes.end(), [&](const ProvenanceChange& change) {
-    return (change.about == "text" && change.name != "source_file" && change.name != "target_file") ||
-           (!text && change.name == "seed");
-  });
+  const std::size_t count = std::min(one.size(), other.size());
+  if ((!text && one.size() != other.size()) ||
+      !std::ranges::equal(std::span(one).first(count), std::span(other).first(count)))
+    return 0;
+  const Names counted{"source_file", "target_file", "documents", "length"};
+  for (const ProvenanceChange& change : provenance_changes(first.provenance, second.provenance))
+    if ((change.about == "text" && !counted.contains(change.name)) || (!text && change.name == "seed")) return 0;
+  return static_cast<Index>(count);
+}
+
+/// The length of all documents of a result; 0: they differ, or it does not say.
+Index one_length(const Result& result) {
+  constexpr const char* name = "offset_trace/length";
+  if (result.find(name) == nullptr) return 0;
+  const auto& lengths = counts_of(result, name, {"document"});
+  const bool same = std::ranges::all_of(lengths, [&](std::int64_t length) { return length == lengths.front(); });
+  return lengths.empty() || !same ? 0 : lengths.front();
 }
 
 /// @throws ShapeError that names what the two differ in: layers, heads, reach or axes, kind of attention
@@ -228,6 +241,12 @@ void require_comparable(const Result& first, const Result& second, const std::ve
     if (const auto found = of->provenance.find("reach"); found != of->provenance.end()) *to = &found->second;
   if (reach != nullptr && other != nullptr)
     require_same("reach is", shown(first.provenance, "reach"), shown(second.provenance, "reach"), names);
+  if (const Index one = one_length(first), two = one_length(second); one > 0 && two > 0 && one != two)
+    throw ShapeError(
+        fmt::format("{} and {} cannot be compared: documents have {} tokens against {}, and mean weights and profiles "
+                    "change with the length whatever heads do",
+                    names[0], names[1], one, two),
+        give("length", fmt::format("{}", std::min(one, two)), "to both runs"));
 }
 
 /// Share of a head's documents in each cluster.
@@ -364,9 +383,12 @@ void add_profiles(Comparison& compared, const Result& first, const Result& secon
     if (std::isfinite(offset.first[row]) && std::isfinite(offset.second[row]))
       offset.verdict[static_cast<std::size_t>(row)] = ChangeVerdict::no_interval;
   compared.measures.push_back(offset);
-  const std::vector<Matrix> one = document_profiles(first, rows), other = document_profiles(second, rows);
+  std::vector<Matrix> one = document_profiles(first, rows), other = document_profiles(second, rows);
   compared.first_documents = std::ssize(one);
   compared.second_documents = std::ssize(other);
+  if (compared.paired)
+    for (std::vector<Matrix>* profiles : {&one, &other})
+      if (!profiles->empty()) profiles->resize(static_cast<std::size_t>(compared.compared_documents));
   if (one.empty() || other.empty()) {
     compared.untested = "a result does not keep offset_trace/by_document";
     return;
@@ -544,7 +566,9 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   compared.grid.heads = field.axis("head").size();
   if (compared.grid.rows() < 1) throw ShapeError(fmt::format("{}: expected heads, found none", names[0]));
   compared.options = options;
-  compared.paired = same_documents(first, second);
+  compared.compared_documents = common_documents(first, second);
+  compared.paired = compared.compared_documents > 0;
+  compared.length = one_length(first);
   compared.profile_offset = Vector::Constant(compared.grid.rows(), not_defined);
   compared.provenance = provenance_changes(first.provenance, second.provenance);
   add_profiles(compared, first, second);

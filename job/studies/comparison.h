@@ -57,8 +57,10 @@ struct ProvenanceChange {
 struct Comparison {
   HeadGrid grid;
   ComparisonOptions options;
-  bool paired = false;  ///< both looked at the same documents
-  Index first_documents = 0, second_documents = 0;
+  bool paired = false;  ///< both looked at the same documents, or the first ones of both are the same
+  Index length = 0;     ///< of every document, in tokens; 0: they differ
+  Index first_documents = 0, second_documents = 0;  ///< that each result has
+  Index compared_documents = 0;  ///< pairs of documents that are compared; 0: all of both, which are others
   Index block = 0, first_blocks = 0, second_blocks = 0;  ///< documents to a block, at least, and how many blocks
   std::string untested;                                  ///< why no document decides; empty: they do
   Matrix first_profile,
@@ -95,14 +97,15 @@ struct Comparison {
 /// shares first; "new 3" is left without one.
 ///
 /// Documents in a row are alike, so blocks of them decide, as long as the level allows. Texts by two authors,
-/// or of two articles, differ all the same, and that is a change. Other lengths, models or options are a
-/// change too; provenance says which.
+/// or of two articles, differ all the same, and that is a change. Other models or options are a change too;
+/// provenance says which. Of one source of which one result has more documents, those that both have are
+/// compared. (1) depends on the length of documents by itself, so results of other lengths are refused.
 ///
 /// Source: (1) Yamamoto and Matsuzaki 2023, section 3.1; (2) see mean_change(); (3) and (4) are this
 /// project's, with the normal quantile z and Bonferroni's division.
 /// @param names  what messages call the two
-/// @throws ShapeError that names what cannot be compared: other layers, heads, reach or axes, another kind of
-///         attention, or no measured offsets; NumericError as mean_change()
+/// @throws ShapeError that names what cannot be compared: other layers, heads, reach, axes or lengths, another
+///         kind of attention, or no measured offsets; NumericError as mean_change()
 Comparison comparison(const Result& first, const Result& second,
                       const std::vector<std::string>& names = {"first", "second"},
                       const ComparisonOptions& options = {});

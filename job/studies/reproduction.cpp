@@ -303,9 +303,10 @@ namespace {
 Result run_with(const std::function<JobInput()>& open, const std::string& intervention, JobOptions options,
                 const ProgressCallback& progress) {
   JobInput input = open();
+  options.only.clear();
+  options.everything = intervention.empty();
   if (!intervention.empty()) {
     intervene(input, {intervention}, {options.seed, 1});
-    options.only.clear();
     for (const auto& kind : {measured_offset_analysis, cross_covariance_analysis})
       options.only.emplace_back(kind().name);
   }

@@ -34,6 +34,8 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         >>> print(result)
         >>> result.head("L0H2")["measured_offset"].weight
 
+    By default what says where heads look, and why; `everything=True` does every analysis, `only=[...]` some.
+
     Args:
         model: a Hugging Face model directory; a name on the hub, which is looked up in the local cache, nothing is downloaded;
             or a model of transformers, which runs where it is, with its own weights. None where states bring their own
@@ -63,7 +65,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
             take more than half of the memory there is; changes no digit
         allow_unknown: take a text even if the model's vocabulary cannot spell 90 % of its tokens or more
         progress: True: a line on standard error; or a function that is given the line now and then
-        options: of a job (docs/job-file.md): only=["measured_offset"], reach=64, seed=1, threads=0, ...
+        options: of a job (docs/job-file.md): only=["measured_offset"], everything=True, reach=64, seed=1, ...
 
     Returns:
         A Result; of an encoder-decoder a dict of them: "self", "causal", "cross".

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -57,41 +59,112 @@ std::vector<std::size_t> ranked_rows(const Result& result) {
   return rows;
 }
 
-std::vector<TableColumn> comparison_columns(const Result& result, bool all) {
-  if (result.find(comparison_verdict_name) == nullptr) return {};
-  require_fitting(result, comparison_fields);
-  const auto& first = doubles_of(result, "comparison/first", {"measure", "layer", "head"});
-  const auto& second = doubles_of(result, "comparison/second", {"measure", "layer", "head"});
-  const auto& verdict = flags_of(result, comparison_verdict_name, {"measure", "layer", "head"});
-  const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
-  const auto& at = doubles_of(result, "comparison/profile_offset", {"layer", "head"});
-  const auto& measures = labels_of(result.at(comparison_verdict_name), "measure");
-  const FieldHeads heads = field_heads(result.at(comparison_verdict_name));
-  std::vector<std::size_t> rows = ranked_rows(result);
-  const std::size_t count = heads.size();
-  if (!all) std::erase_if(rows, [&](std::size_t row) { return changed[row] == 0; });
-  std::vector<TableColumn> columns;
-  const auto add = [&](const std::string& header, const auto& cell_of) {
+namespace {
+
+/// A comparison as it is read, with the rows that a table shows.
+struct Compared {
+  const std::vector<double>&first, &second;  ///< (measure, layer, head)
+  const std::vector<std::uint8_t>& verdict;  ///< (measure, layer, head)
+  const std::vector<double>& at;             ///< (layer, head)
+  const std::vector<std::string>& measures;
+  FieldHeads heads;
+  std::vector<std::size_t> rows;
+
+  Compared(const Result& result, bool all)
+      : first(doubles_of(result, "comparison/first", {"measure", "layer", "head"})),
+        second(doubles_of(result, "comparison/second", {"measure", "layer", "head"})),
+        verdict(flags_of(result, comparison_verdict_name, {"measure", "layer", "head"})),
+        at(doubles_of(result, "comparison/profile_offset", {"layer", "head"})),
+        measures(labels_of(result.at(comparison_verdict_name), "measure")),
+        heads(field_heads(result.at(comparison_verdict_name))),
+        rows(ranked_rows(result)) {
+    const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
+    if (!all) std::erase_if(rows, [&](std::size_t row) { return changed[row] == 0; });
+  }
+
+  [[nodiscard]] std::size_t place(std::size_t measure, std::size_t row) const { return measure * heads.size() + row; }
+  [[nodiscard]] bool beyond(std::size_t measure, std::size_t row) const {
+    return verdict[place(measure, row)] == beyond_interval;
+  }
+  /// measures.size(): there is none of that name
+  [[nodiscard]] std::size_t measure(std::string_view name) const {
+    return static_cast<std::size_t>(std::ranges::find(measures, name) - measures.begin());
+  }
+  template <class Cell>
+  void add(std::vector<TableColumn>& columns, const std::string& header, const Cell& cell_of) const {
     columns.push_back({header, Align::left, {}});
     for (const std::size_t row : rows) columns.back().cells.push_back(cell_of(row));
-  };
-  add("head", [&](std::size_t row) { return head_name(heads[row].layer, heads[row].head); });
-  for (std::size_t m = 0; m < measures.size(); ++m) {
-    if (measures[m] == "profile") add("at", [&](std::size_t row) { return number_text(at[row], true); });
-    const bool tokens = in_tokens(result, measures[m]);
-    add(visible_text(measures[m]), [&](std::size_t row) {
-      const std::size_t i = m * count + row;
-      return change_text(first[i], second[i], tokens, verdict[i] == beyond_interval);
-    });
   }
-  if (result.find("comparison/first_word") == nullptr) return columns;
+};
+
+/// Columns of words that both results say, of all of them or of one.
+void add_words(std::vector<TableColumn>& columns, const Compared& compared, const Result& result,
+               std::string_view only = {}) {
+  if (result.find("comparison/first_word") == nullptr) return;
   const auto& one = strings_of(result, "comparison/first_word", {"word", "layer", "head"});
   const auto& other = strings_of(result, "comparison/second_word", {"word", "layer", "head"});
   const auto& words = labels_of(result.at("comparison/first_word"), "word");
   for (std::size_t w = 0; w < words.size(); ++w)
-    add(visible_text(words[w]), [&](std::size_t row) {
-      return change_text(visible_text(one[w * count + row]), visible_text(other[w * count + row]), false);
+    if (only.empty() || words[w] == only)
+      compared.add(columns, visible_text(words[w]), [&](std::size_t row) {
+        const std::size_t i = compared.place(w, row);
+        return change_text(visible_text(one[i]), visible_text(other[i]), false);
+      });
+}
+
+}  // namespace
+
+std::vector<TableColumn> comparison_columns(const Result& result, bool all) {
+  if (result.find(comparison_verdict_name) == nullptr) return {};
+  require_fitting(result, comparison_fields);
+  const Compared compared(result, all);
+  std::vector<TableColumn> columns;
+  compared.add(columns, "head",
+               [&](std::size_t row) { return head_name(compared.heads[row].layer, compared.heads[row].head); });
+  for (std::size_t m = 0; m < compared.measures.size(); ++m) {
+    const std::string& name = compared.measures[m];
+    if (name == "profile")
+      compared.add(columns, "at", [&](std::size_t row) { return number_text(compared.at[row], true); });
+    const bool tokens = in_tokens(result, name);
+    compared.add(columns, visible_text(name), [&](std::size_t row) {
+      const std::size_t i = compared.place(m, row);
+      return change_text(compared.first[i], compared.second[i], tokens, compared.beyond(m, row));
     });
+  }
+  add_words(columns, compared, result);
+  return columns;
+}
+
+std::vector<TableColumn> short_comparison(const Result& result, bool all) {
+  if (result.find(comparison_verdict_name) == nullptr) return {};
+  require_fitting(result, comparison_fields);
+  const Compared compared(result, all);
+  std::vector<TableColumn> columns;
+  compared.add(columns, "head",
+               [&](std::size_t row) { return head_name(compared.heads[row].layer, compared.heads[row].head); });
+  for (const auto& [name, header] :
+       {std::pair("offset", "offset"), {"weight_at_first", "weight there"}, {"strength", "strength"}}) {
+    const std::size_t m = compared.measure(name);
+    if (m == compared.measures.size()) continue;
+    const bool tokens = in_tokens(result, name);
+    compared.add(columns, header, [&](std::size_t row) {
+      const std::size_t i = compared.place(m, row);
+      return change_text(compared.first[i], compared.second[i], tokens, false);
+    });
+  }
+  add_words(columns, compared, result, "why");
+  compared.add(columns, "beyond the interval", [&](std::size_t row) {
+    std::string changed;
+    for (std::size_t m = 0; m < compared.measures.size(); ++m) {
+      if (!compared.beyond(m, row)) continue;
+      std::string name = visible_text(compared.measures[m]);
+      if (name == "profile") name = fmt::format("profile at {}", number_text(compared.at[row], true));
+      if (name.starts_with("weight_at_")) name = "weight";
+      if (name.ends_with("_part")) name = "parts";
+      if (changed.find(name) == std::string::npos) changed += (changed.empty() ? "" : ", ") + name;
+    }
+    return changed;
+  });
   return columns;
 }
 

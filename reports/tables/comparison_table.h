@@ -15,6 +15,11 @@ namespace headwave {
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> comparison_columns(const Result& result, bool all);
 
+/// The same as fits a terminal: offset, weight at the first result's offset, strength, the verdict, and which measures
+/// changed beyond their intervals.
+/// @returns no columns if the result is not a comparison
+std::vector<TableColumn> short_comparison(const Result& result, bool all);
+
 /// How many heads changed, and the probability of that by chance: "2 of 72 heads changed beyond the intervals (*, ...)"; or
 /// why documents cannot decide. Empty if the result is not a comparison.
 std::string comparison_sentence(const Result& result);

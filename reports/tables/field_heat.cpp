@@ -1,6 +1,7 @@
 #include "field_heat.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <variant>
 
@@ -31,6 +32,29 @@ std::string span(const Axis& axis) {
 
 std::string cell_of(const Field& field, double value, const SignScale& scale, Signs signs) {
   return field.flag_meanings.empty() ? sign_of(value, scale, signs) : fmt::format("{:.0f}", value);
+}
+
+/// A value of a Field that has both signs: signs of amounts would show -1 and +3 alike.
+std::string signed_cell(double value) {
+  return std::isnan(value) ? "?" : value == 0 ? "0" : fmt::format("{:+.3g}", value);
+}
+
+/// Rows of numbers under the labels of columns; empty: they are too wide for a terminal.
+std::string number_map(const Field& field, const std::vector<double>& values) {
+  const Axis &rows = field.axes[field.axes.size() - 2], &columns = field.axes.back();
+  Index left = display_width(rows.name), wide = 1;
+  for (Index r = 0; r < rows.size(); ++r) left = std::max(left, display_width(label(rows, r)));
+  for (Index c = 0; c < columns.size(); ++c) wide = std::max(wide, display_width(label(columns, c)));
+  for (const double value : values) wide = std::max(wide, display_width(signed_cell(value)));
+  if (left + (wide + 1) * columns.size() > widest) return {};
+  std::string text = fmt::format("{:<{}}  {}\n{:{}}", rows.name, left, span(columns), "", left);
+  for (Index c = 0; c < columns.size(); ++c) text += fmt::format(" {:>{}}", label(columns, c), wide);
+  for (Index r = 0; r < rows.size(); ++r) {
+    text += fmt::format("\n{:>{}}", label(rows, r), left);
+    for (Index c = 0; c < columns.size(); ++c)
+      text += fmt::format(" {:>{}}", signed_cell(values[static_cast<std::size_t>(r * columns.size() + c)]), wide);
+  }
+  return text + '\n';
 }
 
 /// Rows with their labels, columns under theirs where there are few.
@@ -117,6 +141,15 @@ std::string field_heat(const Field& field, const std::string& part, Signs signs)
     if (axes == 3) text += fmt::format("\n{} {}\n", field.axes[0].name, label(field.axes[0], i));
     const bool shown =
         !field.flag_meanings.empty() || (!scale.is_empty() && (!scale.is_constant() || scale.undefined > 0));
+    const bool both_signs = field.flag_meanings.empty() && scale.low < 0 && scale.high > 0;
+    if (const std::string numbers = both_signs && axes > 1 ? number_map(field, values) : std::string();
+        !numbers.empty()) {
+      text += numbers;
+      if (const std::string why = attribute_text(field.attributes, "undefined"); scale.undefined > 0 && !why.empty())
+        text += fmt::format("?: undefined: {}\n", visible_text(why));
+      if (field.unit != "1") text += fmt::format("unit: {}\n", visible_text(field.unit));
+      continue;
+    }
     if (shown && axes == 1) {
       const Index group = (size + widest - 1) / widest;
       std::string line;

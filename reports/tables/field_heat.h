@@ -10,7 +10,8 @@ namespace headwave {
 
 /// A Field as signs for a terminal: of one axis a line, of two a map of rows and columns, of three a map for each entry of the
 /// first; below what the signs stand for, with the unit. Flags are digits, and below what these mean. Lines longer than
-/// 100 signs show means of so many values in a row, which is said.
+/// 100 signs show means of so many values in a row, which is said. A map with values of both signs is one of numbers, if
+/// these fit into 100 columns.
 /// @param part  the only entry of the first of three axes to be shown, "all" of pairs; empty: every one
 /// @throws ShapeError that says what was expected, where the Field holds texts, has no axis or more than three, more than 200
 ///         rows, more than 8 maps, or no such part

@@ -272,13 +272,27 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   return findings;
 }
 
-DataTable head_values(const std::vector<HeadFinding>& findings) {
-  const bool planted = std::ranges::any_of(findings, [](Head head) { return head.planted.has_value(); });
-  const bool grid = std::ranges::any_of(findings, [](Head head) { return !head.on_grid.empty(); });
+std::vector<std::string> head_value_names() {
   std::vector<std::string> names;
   for (const HeadValue& value : head_columns_for_programs) names.emplace_back(value.name);
+  return names;
+}
+
+std::vector<const Field*> asked_columns(const Result& result) {
+  std::vector<const Field*> asked;
+  for (const Field& field : result.fields)
+    if (!attribute_text(field.attributes, "column").empty()) asked.push_back(&field);
+  return asked;
+}
+
+DataTable head_values(const Result& result, const std::vector<HeadFinding>& findings) {
+  const bool planted = std::ranges::any_of(findings, [](Head head) { return head.planted.has_value(); });
+  const bool grid = std::ranges::any_of(findings, [](Head head) { return !head.on_grid.empty(); });
+  std::vector<std::string> names = head_value_names();
   if (grid) names.emplace_back("on_grid");
   if (planted) names.insert(names.end(), {"planted_kind", "planted_offset", "planted_found"});
+  const std::vector<const Field*> asked = asked_columns(result);
+  for (const Field* field : asked) names.push_back(field->name);
   DataTable table(names);
   for (const HeadFinding& head : findings) {
     std::vector<Cell> row;
@@ -288,6 +302,11 @@ DataTable head_values(const std::vector<HeadFinding>& findings) {
       row.insert(row.end(), {head.planted->kind, head.planted->offset, head.planted->found ? "true" : "false"});
     else if (planted)
       row.insert(row.end(), {"", missing, ""});
+    for (const Field* field : asked) {
+      const std::vector<double>& numbers = doubles_of(result, field->name, {"layer", "head"});
+      const std::size_t at = field_heads(*field).row_of(head.name);
+      row.emplace_back(at < numbers.size() ? numbers[at] : missing);
+    }
     table.add_row(std::move(row));
   }
   return table;

@@ -75,8 +75,15 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
 
 /// What was found about each head as numbers and words for programs, a row per head in the order given; undefined
 /// numbers are NaN, absent words empty. docs/inspect-json.md says what the columns are. `on_grid` is there for images
-/// alone, and the last three, about what was planted, only if something was.
-DataTable head_values(const std::vector<HeadFinding>& findings);
+/// alone, three columns about what was planted only if something was; the last are Fields that ask for a column, by name.
+/// @throws ShapeError if such a Field is no number of layer and head
+DataTable head_values(const Result& result, const std::vector<HeadFinding>& findings);
+
+/// The columns of head_values() that every result has.
+std::vector<std::string> head_value_names();
+
+/// The Fields of one number per head that ask for a column: their remark "column" is its header.
+std::vector<const Field*> asked_columns(const Result& result);
 
 /// The group of the prediction by phases: "rotary_wave/" for rotary positions, else "phase_delay/".
 std::string phases_group(const Result& result);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,9 +18,9 @@ namespace {
 
 const std::string said_verdict = "head_account/verdict", said_strength = "head_account/strength",
                   said_part = "head_account/part", said_offset = "head_account/measured_offset",
-                  said_followed = "account_evidence/followed", said_asked = "account_evidence/asked",
-                  said_source = "account_evidence/removed_source", said_weight = "account_evidence/weight",
-                  said_without = "account_evidence/weight_without";
+                  said_profile = "head_account/measured_profile", said_followed = "account_evidence/followed",
+                  said_asked = "account_evidence/asked", said_source = "account_evidence/removed_source",
+                  said_weight = "account_evidence/weight", said_without = "account_evidence/weight_without";
 constexpr double follows_above = 0.5;  // of the trials
 
 std::string number_word(Index number) {
@@ -48,6 +50,46 @@ std::string why_text(const std::string& verdict, const std::array<double, 3>& pa
   return fmt::format("{}, {} of what can be explained", verdict, percent(part));
 }
 
+/// "1 back", or with the offsets around the largest weight that get half of it or more: "3 back, -4 to -1"; "broadly, ..."
+/// if these are more than half of all.
+/// @param looks  of the largest weight alone
+std::string with_span(const std::string& looks, std::span<const double> profile, const std::vector<Index>& offsets,
+                      double offset) {
+  const auto peak = std::ranges::find(offsets, static_cast<Index>(offset));
+  if (!std::isfinite(offset) || peak == offsets.end()) return looks;
+  auto first = static_cast<std::size_t>(peak - offsets.begin()), last = first;
+  const double half = 0.5 * profile[first];
+  while (first > 0 && profile[first - 1] >= half) --first;
+  while (last + 1 < profile.size() && profile[last + 1] >= half) ++last;
+  if (first == last) return looks;
+  const auto text = [](Index t) { return t == 0 ? std::string("0") : fmt::format("{:+d}", t); };
+  return fmt::format("{}, {} to {}", 2 * (last - first) > profile.size() ? "broadly" : looks, text(offsets[first]),
+                     text(offsets[last]));
+}
+
+/// "1 back", "3 ahead"
+std::string looks_text(const std::string& verdict, double offset) {
+  if (verdict == "no preference") return "at no preferred offset";
+  if (!std::isfinite(offset)) return "at the end of the search";
+  if (offset == 0) return verdict == "positional" ? "at its own place" : "at itself";
+  return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
+}
+
+/// "positional 94 %", "position 68, order 29 %": of a mixed head the parts that matter.
+std::string why_cell(const std::string& verdict, const std::array<double, 3>& parts) {
+  constexpr double matters = 0.1;
+  if (verdict == "no preference") return {};
+  if (verdict == "undefined") return "too few documents";
+  const auto percent = [](const char* name, double part) { return fmt::format("{} {:.0f}", name, 100 * part); };
+  if (verdict == "positional") return percent("positional", parts[0]) + " %";
+  if (verdict == "self") return percent("self", parts[1]) + " %";
+  if (verdict == "order") return percent("order", parts[2]) + " %";
+  std::string text;
+  for (const auto& [name, part] : {std::pair("position", parts[0]), {"self", parts[1]}, {"order", parts[2]}})
+    if (part >= matters) text += (text.empty() ? "" : ", ") + percent(name, part);
+  return text + " %";
+}
+
 /// What happened when keys were moved, all shifts together.
 struct Trials {
   double followed = 0, asked = 0;
@@ -61,22 +103,33 @@ struct Trials {
       return fmt::format("yet {}, it follows in {}, as a positional head does", text, counted);
     return fmt::format("{}, it follows in {}", text, counted);
   }
+  /// "32 of 32"; of a positional head that does not follow "only 3 of 32", of another that does "yet 30 of 32"
+  [[nodiscard]] std::string cell(const std::string& verdict) const {
+    const bool follows = followed > follows_above * asked;
+    const bool but = verdict == "positional" && !follows;
+    const bool yet = follows && (verdict == "self" || verdict == "order" || verdict == "no preference");
+    return fmt::format("{}{:.0f} of {:.0f}", but ? "only " : yet ? "yet " : "", followed, asked);
+  }
 };
 
-/// [head]  what became of the weight where a head looks without the source that gives most; empty: not tried.
-std::vector<std::string> without_sources(const Result& result, std::size_t heads) {
-  std::vector<std::string> texts(heads);
+/// What became of the weight where a head looks without the source that gives most.
+struct WithoutSource {
+  std::string source;  ///< empty: not tried
+  double weight = 0, without = 0;
+};
+
+/// [head]
+std::vector<WithoutSource> without_sources(const Result& result, std::size_t heads) {
+  std::vector<WithoutSource> found(heads);
   if (result.find(said_source) == nullptr || result.find(said_weight) == nullptr ||
       result.find(said_without) == nullptr)
-    return texts;
+    return found;
   const auto& source = strings_of(result, said_source, {"layer", "head"});
   const auto& weight = doubles_of(result, said_weight, {"layer", "head"});
   const auto& without = doubles_of(result, said_without, {"layer", "head"});
   for (std::size_t i = 0; i < heads; ++i)
-    if (!source[i].empty() && std::isfinite(weight[i]) && std::isfinite(without[i]))
-      texts[i] = fmt::format("without {} in its keys the weight there goes from {:.2f} to {:.2f}", source[i], weight[i],
-                             without[i]);
-  return texts;
+    if (std::isfinite(weight[i]) && std::isfinite(without[i])) found[i] = {source[i], weight[i], without[i]};
+  return found;
 }
 
 /// [head]  none if the result has no evidence.
@@ -114,13 +167,27 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     throw ShapeError(
         fmt::format("{}: expected 3 parts of each of {} heads, found {} in all", said_part, heads.size(), part.size()));
   const std::vector<Trials> trials = trials_of(result, heads.size());
-  const std::vector<std::string> without = without_sources(result, heads.size());
+  const std::vector<WithoutSource> without = without_sources(result, heads.size());
+  const bool has_profile = result.find(said_profile) != nullptr;
+  const std::vector<Index> offsets =
+      has_profile ? whole_coordinates(result.at(said_profile), "offset") : std::vector<Index>();
   std::vector<HeadSentence> sentences;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    const bool moved = trials[i].asked > 0;
+    const bool moved = trials[i].asked > 0, removed = !without[i].source.empty();
     HeadSentence& sentence =
-        sentences.emplace_back(HeadSentence{heads[i], strength[i], moved || !without[i].empty(), {}});
+        sentences.emplace_back(HeadSentence{heads[i], strength[i], moved || removed, {}, {}, {}, {}});
     const std::string verdict = verdicts[i] == "unknown" ? "undefined" : verdicts[i];
+    const std::array parts{part[i], part[heads.size() + i], part[2 * heads.size() + i]};
+    sentence.looks = looks_text(verdict, offset[i]);
+    if (has_profile && verdict != "no preference")
+      sentence.looks =
+          with_span(sentence.looks,
+                    slice_of(doubles_of(result, said_profile, {"layer", "head", "offset"}), i, offsets.size()),
+                    offsets, offset[i]);
+    sentence.why = why_cell(verdict, parts);
+    if (moved) sentence.evidence = trials[i].cell(verdict);
+    if (removed && verdict != "no preference")
+      sentence.evidence += fmt::format("{}{:.2f} > {:.2f}", moved ? "; " : "", without[i].weight, without[i].without);
     if (verdict == "undefined" && !sentence.tested) continue;
     std::string text = head_name(heads[i].layer, heads[i].head) + " ";
     if (verdict == "undefined")
@@ -128,29 +195,19 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     else if (verdict == "no preference")
       text += fmt::format("shows no preference (strength {:.2f})", strength[i]);
     else
-      text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i],
-                          why_text(verdict, {part[i], part[heads.size() + i], part[2 * heads.size() + i]}));
+      text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i], why_text(verdict, parts));
     if (moved) text += "; " + trials[i].says(verdict);
-    if (!without[i].empty() && verdict != "no preference") text += "; " + without[i];
+    if (removed && verdict != "no preference")
+      text += fmt::format("; without {} in its keys the weight there goes from {:.2f} to {:.2f}", without[i].source,
+                          without[i].weight, without[i].without);
     sentence.text = visible_text(text);
   }
   return sentences;
 }
 
-std::vector<HeadSentence> telling_sentences(const Result& result, std::size_t most) {
-  std::vector<HeadSentence> sentences = head_sentences(result);
-  std::erase_if(sentences, [](const HeadSentence& one) { return one.text.empty(); });
-  std::ranges::stable_sort(sentences, std::greater(), &HeadSentence::strength);
-  if (std::ranges::any_of(sentences, &HeadSentence::tested))
-    std::erase_if(sentences, [](const HeadSentence& one) { return !one.tested; });
-  else if (sentences.size() > most)
-    sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(most), sentences.end());
-  return sentences;
-}
-
 const std::vector<std::string>& head_sentence_fields() {
-  static const std::vector<std::string> names{said_verdict, said_strength, said_part,   said_offset, said_followed,
-                                              said_asked,   said_source,   said_weight, said_without};
+  static const std::vector<std::string> names{said_verdict, said_strength, said_part,   said_offset,  said_followed,
+                                              said_asked,   said_source,   said_weight, said_without, said_profile};
   return names;
 }
 

@@ -8,32 +8,31 @@
 
 namespace headwave {
 
-/// One sentence on why a head looks where it looks.
+/// Why a head looks where it looks: one sentence, and the same as cells of a table.
 struct HeadSentence {
   HeadName name;
   double strength = 0;  ///< of its profile
   bool tested = false;  ///< its keys were moved, or a source was taken out of them
   std::string text;     ///< "L2H11 looks one token back ..."; empty: no verdict and no evidence
+  std::string looks;    ///< "1 back", "3 ahead, +1 to +6"; with the offsets that get half of the largest weight or more
+  std::string why;      ///< "positional 94 %", "position 68, order 29 %"; empty: it has no preference
+  std::string evidence;  ///< "32 of 32; 0.80 > 0.00"; empty: not tested
 };
 
-/// One sentence for each head, layer by layer, the same in the table, on the page and in captions: where its
-/// profile is largest, in brackets the strength of the profile, the account's verdict with the part that it
-/// rests on, and what happened when its keys were moved:
+/// One sentence for each head, layer by layer, the same in the table, on the page and in captions: where its profile is
+/// largest, in brackets the strength of the profile, the account's verdict with the part that it rests on, and what
+/// happened when its keys were moved:
 ///
 ///     L2H11 looks one token back (strength 0.57): positional, 78 % of what can be explained; its keys moved
 ///     by up to two tokens, it follows in 32 of 32 trials
 ///
-/// If the result has sources, the sentence ends: "; without positions in its keys the weight there goes from 0.68 to 0.01".
-/// A trial is one document and one shift. A head follows if it does so in more than half of the trials. Where
-/// that contradicts the verdict the sentence says so: a positional head that does not follow, or one that
-/// follows though it is self, order or without preference.
+/// If the result has sources, the sentence ends: "; without positions in its keys the weight there goes from 0.68 to
+/// 0.01". A trial is one document and one shift. A head follows if it does so in more than half of the trials. Where that
+/// contradicts the verdict the sentence says so: a positional head that does not follow, or one that follows though it is
+/// self, order or without preference.
 /// @returns nothing if the result has no such account
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<HeadSentence> head_sentences(const Result& result);
-
-/// Sentences of the heads that were tested, else of the strongest heads; the strongest first.
-/// @param most  how many if no head was tested
-std::vector<HeadSentence> telling_sentences(const Result& result, std::size_t most = 5);
 
 /// Names of the Fields that the sentences use.
 const std::vector<std::string>& head_sentence_fields();

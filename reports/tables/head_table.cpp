@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -14,12 +16,15 @@
 #include "comparison_table.h"
 #include "head_findings.h"
 #include "head_sentence.h"
+#include "run_sentence.h"
 
 namespace headwave {
 
 namespace {
 
 constexpr double notable_share = 0.1;  // of attention beyond the reach
+constexpr const char* kind_field = "head_types/kind";
+constexpr std::size_t answer_width = 100;
 
 std::string offset_text(double offset) {
   return offset == 0 ? "0" : fmt::format("{:+g}", offset);
@@ -116,12 +121,10 @@ class Columns {
   }
   /// Fields of one number per head that ask for a column: their remark "column" is its header.
   void add_asked() {
-    for (const Field& field : result_.fields) {
-      const std::string header = attribute_text(field.attributes, "column");
-      if (header.empty()) continue;
-      const std::vector<double>& numbers = doubles_of(result_, field.name, {"layer", "head"});
-      const FieldHeads rows = field_heads(field);
-      add(visible_text(header), Align::right, [&](const HeadFinding& head) {
+    for (const Field* field : asked_columns(result_)) {
+      const std::vector<double>& numbers = doubles_of(result_, field->name, {"layer", "head"});
+      const FieldHeads rows = field_heads(*field);
+      add(visible_text(attribute_text(field->attributes, "column")), Align::right, [&](const HeadFinding& head) {
         const std::size_t row = rows.row_of(head.name);
         return row < rows.size() ? share_text(numbers[row]) : std::string();
       });
@@ -282,25 +285,196 @@ std::vector<std::string> head_table_fields() {
   std::vector<std::string> names = head_finding_fields();
   for (const std::string& name : head_sentence_fields())
     if (std::ranges::count(names, name) == 0) names.push_back(name);
+  names.emplace_back(kind_field);
   return names;
 }
 
-std::string head_table(const Result& result, const std::vector<TableColumn>& beside) {
-  if (result.find("position_atlas/predicted_offset") == nullptr &&
-      result.find("word_atlas/predicted_offset") == nullptr)
-    (void)result.at("measured_offset/offset");
-  std::vector<TableColumn> columns = head_columns(result);
-  if (!columns.empty()) columns.insert(columns.begin() + 1, beside.begin(), beside.end());
-  std::string table = terminal_table(columns);
-  if (const auto agreement = agreement_columns(result); !agreement.empty()) {
-    table += "\n" + terminal_table(agreement);
+namespace {
+
+/// Of an image the step on its grid, where that is defined.
+std::string looks_cell(const HeadFinding& head, const std::string& otherwise) {
+  return head.on_grid.empty() || head.on_grid.starts_with("undefined") ? otherwise : head.on_grid;
+}
+
+/// Where a head looks without an account: "3 back".
+std::string measured_looks(const HeadFinding& head) {
+  if (head.status == "self") return "at itself";
+  if (head.status == "edge") return "at the end of the search";
+  if (std::isnan(head.offset)) return "at no preferred offset";
+  return fmt::format("{:g} {}", std::abs(head.offset), head.offset < 0 ? "back" : "ahead");
+}
+
+/// head, where it looks, how strongly, why, evidence; layer by layer.
+std::vector<TableColumn> short_columns(const Result& result) {
+  const std::vector<HeadFinding> heads = head_findings(result);
+  const std::vector<HeadSentence> sentences = head_sentences(result);
+  Columns columns(result, heads);
+  if (sentences.size() != heads.size()) {
+    columns.add("looks, in tokens", Align::left,
+                [](const HeadFinding& head) { return looks_cell(head, measured_looks(head)); });
+    columns.add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.weight); });
+    columns.add_if("measured_offset/chance", "x chance",
+                   [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
+    return columns.taken();
   }
-  const std::vector<HeadSentence> sentences = telling_sentences(result);
-  if (!sentences.empty()) table += '\n';
-  for (const HeadSentence& sentence : sentences) table += sentence.text + '\n';
+  const auto add = [&](const char* header, Align align, const auto& text) {
+    std::size_t row = 0;
+    columns.add(header, align, [&](const HeadFinding& head) { return text(head, sentences[row++]); });
+  };
+  add("looks, in tokens", Align::left,
+      [](const HeadFinding& head, const HeadSentence& said) { return looks_cell(head, said.looks); });
+  add("strength", Align::right, [](const HeadFinding&, const HeadSentence& said) {
+    return std::isnan(said.strength) ? std::string() : fmt::format("{:.2f}", said.strength);
+  });
+  add("why", Align::left, [](const HeadFinding&, const HeadSentence& said) { return said.why; });
+  if (std::ranges::any_of(sentences, &HeadSentence::tested))
+    add("evidence", Align::left, [](const HeadFinding&, const HeadSentence& said) { return said.evidence; });
+  return columns.taken();
+}
+
+/// Numbers from the largest, undefined ones last; words and offsets from the first.
+std::vector<std::string> sorted_names(const Result& result, const std::vector<HeadFinding>& heads,
+                                      const std::string& by) {
+  const DataTable values = head_values(result, heads);
+  const auto column = std::ranges::find(values.columns(), by);
+  if (column == values.columns().end())
+    throw ShapeError(fmt::format("heads are sorted by {}; there is no {}", fmt::join(values.columns(), ", "), by));
+  const auto c = static_cast<std::size_t>(column - values.columns().begin());
+  std::vector<std::size_t> rows(heads.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const bool ascending = by == "layer" || by == "index" || by == "cluster" || by.find("offset") != std::string::npos;
+  std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
+    const Cell &one = values.rows()[a][c], &other = values.rows()[b][c];
+    if (by == "head") return a < b;
+    if (const auto* text = std::get_if<std::string>(&one)) return *text < std::get<std::string>(other);
+    const auto number = [](const Cell& cell) {
+      const auto* count = std::get_if<Index>(&cell);
+      return count != nullptr ? static_cast<double>(*count) : std::get<double>(cell);
+    };
+    const double x = number(one), y = number(other);
+    return std::isnan(x) || std::isnan(y) ? !std::isnan(x) && std::isnan(y) : ascending ? x < y : x > y;
+  });
+  std::vector<std::string> names;
+  for (const std::size_t row : rows) names.push_back(head_name(heads[row].name.layer, heads[row].name.head));
+  return names;
+}
+
+/// By strength; without an account by how far the weight is above chance.
+void rank_strongest(std::vector<HeadFinding>& heads) {
+  const bool accounted = std::ranges::any_of(heads, [](const auto& head) { return !std::isnan(head.strength); });
+  std::ranges::stable_sort(heads, std::greater(), [&](const HeadFinding& head) {
+    const double size = accounted ? head.strength : head.weight - (std::isnan(head.chance) ? 0 : head.chance);
+    return std::isnan(size) ? -1.0 : size;
+  });
+}
+
+/// The rows with these names, in their order.
+std::vector<TableColumn> rows_named(const std::vector<TableColumn>& columns, const std::vector<std::string>& names) {
+  std::vector<TableColumn> chosen;
+  for (const TableColumn& column : columns) chosen.push_back({column.header, column.align, {}});
+  for (const std::string& name : names) {
+    const auto& all = columns.front().cells;
+    const auto row = std::ranges::find(all, name);
+    if (row == all.end()) continue;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      chosen[c].cells.push_back(columns[c].cells[static_cast<std::size_t>(row - all.begin())]);
+  }
+  return chosen;
+}
+
+constexpr std::size_t strongest_heads = 10;
+
+}  // namespace
+
+std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options) {
+  const bool measured = result.find("measured_offset/offset") != nullptr;
+  const bool compared = result.find("comparison/verdict") != nullptr && !measured;
+  const std::vector<TableColumn> columns = options.wide ? head_columns(result)
+                                           : measured   ? short_columns(result)
+                                           : compared   ? short_comparison(result, true)
+                                                        : head_columns(result);
+  if (columns.empty()) return columns;
+  std::vector<std::string> names = columns.front().cells;
+  if (measured) {
+    std::vector<HeadFinding> heads = head_findings(result);
+    if (options.sort.empty()) rank_strongest(heads);
+    names = sorted_names(result, heads, options.sort.empty() ? "head" : options.sort);
+  }
+  if (!options.heads.empty())
+    std::erase_if(names, [&](const std::string& name) { return std::ranges::count(options.heads, name) == 0; });
+  else if (!options.all && names.size() > strongest_heads)
+    names.resize(strongest_heads);
+  return rows_named(columns, names);
+}
+
+std::string head_paragraph(const Result& result) {
+  std::string text = run_sentence(result.provenance);
+  const auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : " ") + sentence; };
+  const bool measured = result.find("measured_offset/offset") != nullptr;
+  const std::vector<HeadFinding> heads = measured ? head_findings(result) : std::vector<HeadFinding>();
+  if (heads.empty()) return text;
+  const auto with = [&](std::string HeadFinding::*word, const char* said) {
+    return std::ranges::count_if(heads, [&](const HeadFinding& head) { return head.*word == said; });
+  };
+  const auto number = std::ssize(heads);
+  const auto list = [](const std::vector<std::pair<std::ptrdiff_t, const char*>>& counts) {
+    std::string said;
+    for (const auto& [count, words] : counts)
+      if (count > 0) said += fmt::format("{}{} {}", said.empty() ? "" : ", ", count, words);
+    return said;
+  };
+  if (result.find("head_account/verdict") != nullptr && with(&HeadFinding::why, "undefined") == 0) {
+    const auto none = with(&HeadFinding::why, "no preference");
+    const std::string why = list({{with(&HeadFinding::why, "positional"), "by position"},
+                                  {with(&HeadFinding::why, "self"), "since tokens meet themselves (self)"},
+                                  {with(&HeadFinding::why, "order"), "by the order of the text"},
+                                  {with(&HeadFinding::why, "mixed"), "for mixed reasons"}});
+    add(fmt::format("{} of {} look at a preferred offset{}{}.", number - none, counted(number, "head"),
+                    why.empty() ? "" : ": ", why));
+  } else {
+    const auto offsets = std::ranges::count_if(heads, [](const auto& head) { return !std::isnan(head.offset); });
+    const auto selves = with(&HeadFinding::status, "self");
+    add(fmt::format("{} of {} look at a preferred offset{}.", offsets, counted(number, "head"),
+                    selves > 0 ? fmt::format(", {} at themselves", selves) : ""));
+  }
+  if (const Field* kinds = result.find(kind_field)) {
+    const auto words = meanings_of(result, kinds->name, {"layer", "head"});
+    const auto called = [&](const char* word) { return std::ranges::count(words, word); };
+    const std::string names = list({{called("sink"), called("sink") == 1 ? "sink" : "sinks"},
+                                    {called("duplicate"), "for the same token (duplicate)"},
+                                    {called("induction"), "for what followed it (induction)"}});
+    if (!names.empty()) add(fmt::format("By what they look for: {}.", names));
+  }
+  const auto planted = std::ranges::count_if(heads, [](const auto& head) { return head.planted.has_value(); });
+  const auto found = std::ranges::count_if(heads, [](const auto& head) { return head.planted && head.planted->found; });
+  if (planted > 0) add(fmt::format("{} of {} look where it was planted.", found, counted(planted, "head")));
+  return text;
+}
+
+std::string head_answer(const Result& result, const std::vector<TableColumn>& columns) {
+  std::string text;
+  const auto add = [&](const std::string& note) {
+    if (!note.empty()) text += wrapped_text(note, answer_width) + "\n";
+  };
+  add(head_paragraph(result));
+  const auto has = [&](const char* header) {
+    return std::ranges::find(columns, header, &TableColumn::header) != columns.end();
+  };
+  if (columns.size() > 1) text += (text.empty() ? "" : "\n") + terminal_table(columns) + "\n";
+  if (has("looks, in tokens") && has("strength"))
+    add("looks: the offset with the largest weight, and those that get half of it; strength: attention drawn to "
+        "offsets "
+        "beyond uniform attention, 0 to 1; why: parts of what can be explained of that");
+  if (has("evidence"))
+    add("evidence: trials in which attention follows the moved keys; the weight there > without its main source");
+  if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
+  add(position_note(result));
+  if (const auto undefined = undefined_predictions(result); !undefined.empty())
+    add(fmt::format("{}: undefined for every head", fmt::join(undefined, ", ")));
+  add(grid_note(result));
   if (const std::string why = attribute_text(result.provenance, "undefined_evidence"); !why.empty())
-    table += fmt::format("no keys were moved: {}\n", visible_text(why));
-  return table;
+    add(fmt::format("no keys were moved: {}", visible_text(why)));
+  return text;
 }
 
 std::string position_note(const Result& result) {
@@ -315,16 +489,6 @@ std::string position_note(const Result& result) {
                      has_wave     ? "; rotary_wave/... in results.h5 is their wave"
                      : has_kernel ? "; position_term/kernel in results.h5 holds what these prefer by themselves"
                                   : "");
-}
-
-std::string noted_head_table(const Result& result, const std::vector<TableColumn>& beside) {
-  std::string note = position_note(result);
-  if (const auto undefined = undefined_predictions(result); !undefined.empty())
-    note += fmt::format("{}{}: undefined for every head", note.empty() ? "" : "\n", fmt::join(undefined, ", "));
-  if (const std::string grid = grid_note(result); !grid.empty()) note += (note.empty() ? "" : "\n") + grid;
-  const bool only_names = head_columns(result).size() == 1;
-  return (only_names && !note.empty() ? std::string() : head_table(result, beside)) +
-         (note.empty() ? note : note + "\n");
 }
 
 }  // namespace headwave

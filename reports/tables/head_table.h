@@ -8,11 +8,11 @@
 
 namespace headwave {
 
-/// What was found about each head, one row per head, the strongest first: its name, the measured offset and the mean
-/// attention weight there in multiples of chance, the weight itself, the account's verdict after the profile's strength,
-/// what is predicted for it, or the null threshold; if the result has them also what of its attention lies beyond the
-/// reach (if that is more than a tenth, with the offset there that draws most of it), the cluster that holds most of its
-/// texts, and the planted truth with a word on whether it was found.
+/// Every column of what was found about each head, one row per head, the strongest first: its name, the measured offset
+/// and the mean attention weight there in multiples of chance, the weight itself, the account's verdict after the
+/// profile's strength, what is predicted for it, or the null threshold; if the result has them also what of its attention
+/// lies beyond the reach (if that is more than a tenth, with the offset there that draws most of it), the cluster that
+/// holds most of its texts, the planted truth with a word on whether it was found, and every Field that asks for a column.
 ///
 /// Of an atlas alone the table holds what random words predict, with its weight in attention and in multiples of chance,
 /// and what the weights predict for layer 0 and, as a proxy, for those above; without random words the weights' own weight
@@ -23,6 +23,28 @@ namespace headwave {
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs = "all");
 
+/// Which heads and columns a terminal shows.
+struct HeadTableOptions {
+  bool all = false;       ///< every head; else the ten strongest
+  bool wide = false;      ///< head_columns(); else where a head looks, how strongly, why, and the evidence
+  std::string sort = {};  ///< a column of head_values(): numbers from the largest; empty: strongest first
+  std::vector<std::string> heads = {};  ///< these alone: "L2H3"; empty: no choice
+};
+
+/// The table as it is shown. Without an account the short one has the weight in place of the strength, and multiples of
+/// chance in place of why; of an atlas, a comparison and checkpoints it is head_columns().
+/// @throws ShapeError as head_columns(); or naming the columns to sort by, if there is no such one
+std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options);
+
+/// What was run and what was found, in a few sentences: how many heads look at a preferred offset, how many by position,
+/// self and order, how many are sinks or copy by content.
+std::string head_paragraph(const Result& result);
+
+/// The answer as text for a terminal: head_paragraph(), the table, what its columns mean, agreement_columns() where
+/// predictions were asked for, and what could not be found, with the reason.
+/// @param columns  of shown_columns(), perhaps with more beside
+std::string head_answer(const Result& result, const std::vector<TableColumn>& columns);
+
 /// The headers of columns that the table beside measured offsets omits, since they are undefined for every head.
 std::vector<std::string> undefined_predictions(const Result& result);
 
@@ -32,23 +54,11 @@ std::vector<std::string> undefined_predictions(const Result& result);
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> agreement_columns(const Result& result);
 
-/// Names of the Fields that the table is made of, so that no more need be read.
+/// Names of the Fields that the answer is made of, so that no more need be read.
 std::vector<std::string> head_table_fields();
-
-/// head_columns() as text for a terminal; below agreement_columns(), and telling_sentences() or why there are no trials.
-/// @param beside  more columns of the same heads, after their names
-/// @throws ShapeError if the result has neither measured offsets nor predicted ones, or Fields have other axes than
-///         described
-std::string head_table(const Result& result, const std::vector<TableColumn>& beside = {});
 
 /// A line for below the table of heads, if a result looked for the offset that positions alone predict and the model has
 /// no position table: it says so, and what its positions are instead. Else empty.
 std::string position_note(const Result& result);
-
-/// head_table() with lines below it: position_note(), the predictions that are undefined for every head, and
-/// grid_note(); the lines alone if the table would hold nothing but names.
-/// @param beside  see head_table()
-/// @throws ShapeError as head_table()
-std::string noted_head_table(const Result& result, const std::vector<TableColumn>& beside = {});
 
 }  // namespace headwave

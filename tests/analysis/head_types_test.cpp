@@ -152,13 +152,6 @@ Vector direct_scores(const Matrix& a, const Document& document, AttentionKind ki
   return scores;
 }
 
-double direct_disagreement(const std::vector<Matrix>& heads) {
-  double sum = 0;
-  for (const Matrix& a : heads)
-    for (const Matrix& b : heads) sum += a.cwiseProduct(b).norm();
-  return -sum / static_cast<double>(heads.size() * heads.size());
-}
-
 }  // namespace
 
 TEST_CASE("head scores of three tokens by hand") {
@@ -181,9 +174,6 @@ TEST_CASE("head scores of three tokens by hand") {
   CHECK(types.sink_position == std::vector<Index>{0});
   CHECK(score_of(types, HeadScore::special_weight) == Approx(2.0 / 3).epsilon(4 * eps));
   check_same(types.argmax_share, Eigen::RowVectorXd{{1.0 / 3, 0, 2.0 / 3, 0, 0}}, 0);
-  // Sum of fourth powers: 0.0625 + 2/256, 2/4096 + 0.31640625, 1.
-  CHECK(types.position_disagreement[0] ==
-        Approx(-std::sqrt(0.0625 + 2.0 / 256 + 2.0 / 4096 + 0.31640625 + 1)).epsilon(4 * eps));
 }
 
 TEST_CASE("the sink under a causal mask by hand: each key is averaged over the queries that see it") {
@@ -232,20 +222,17 @@ TEST_CASE("head scores are the definitions written out, for every mask, length a
       const HeadTypes types = head_types(probe.taken(), {{2, 7}, heads}, setting.kind);
       CAPTURE(name_of(setting.kind), setting.window, setting.kinds, length);
       Matrix expected(static_cast<Index>(head_scores), 2 * heads);
-      Vector disagreement(2);
       for (Index layer = 0; layer < 2; ++layer) {
         const std::vector<Matrix>& weights = layers[static_cast<std::size_t>(layer)];
         for (Index head = 0; head < heads; ++head)
           expected.col(layer * heads + head) =
               direct_scores(weights[static_cast<std::size_t>(head)], document, setting.kind, setting.window);
-        disagreement[layer] = direct_disagreement(weights);
       }
       // Logarithms are in float: entropies up to ln 131 = 5.
       check_same(types.scores, expected, 8 * 5 * float_eps);
       const Index entropies = static_cast<Index>(HeadScore::entropy);
       check_same(types.scores.topRows(entropies), expected.topRows(entropies), 300 * eps);
       check_same(types.scores.bottomRows(3), expected.bottomRows(3), 300 * eps);
-      check_same(types.position_disagreement, disagreement, 300 * eps * disagreement.cwiseAbs().maxCoeff());
     }
 }
 
@@ -364,16 +351,12 @@ TEST_CASE("heads that look at one key each have no entropy, heads that do not ca
   CHECK(score_of(types, HeadScore::entropy, 0) == 0);
   CHECK(score_of(types, HeadScore::entropy, 1) == Approx(std::log(33.0)).epsilon(8 * float_eps));
   CHECK(score_of(types, HeadScore::entropy_share, 1) == Approx(1).epsilon(8 * float_eps));
-  // |I * I| = sqrt(T), |U * U| = 1/T, |I * U| = 1/sqrt(T).
-  CHECK(types.position_disagreement[0] ==
-        Approx(-(std::sqrt(33.0) + 1.0 / 33 + 2 / std::sqrt(33.0)) / 4).epsilon(8 * float_eps));
 }
 
-TEST_CASE("weights too small for their squares in float still count, and do no harm") {
+TEST_CASE("weights near the smallest numbers of float still count") {
   Matrix32 a = Matrix32::Constant(3, 3, 1e-30F);
   const HeadTypes types = types_of({a, a}, document_of_ids({1, 2, 3}));
   const auto tiny = static_cast<double>(1e-30F);
-  CHECK(types.position_disagreement[0] == Approx(-3 * tiny * tiny).epsilon(8 * eps));
   CHECK(score_of(types, HeadScore::entropy) == Approx(-3 * tiny * std::log(tiny)).epsilon(8 * float_eps));
 }
 
@@ -398,13 +381,11 @@ TEST_CASE("in cross-attention what compares positions or tokens is undefined, an
   CHECK(types.types == std::vector<HeadType>{HeadType::sink});
   CHECK(types.sink_position == std::vector<Index>{2});
   CHECK(types.of(HeadScore::sink_first)[0] == Approx(0.1).epsilon(4 * float_eps));
-  CHECK(types.position_disagreement[0] == Approx(-std::sqrt(4 * (0.0625 + 5e-4))).epsilon(4 * float_eps));
   for (const Field& field : describe(types)) {
     if (!std::holds_alternative<std::vector<double>>(field.values)) continue;
     CAPTURE(field.name);
     const std::string quantity = field.quantity();
-    const bool given = quantity.starts_with("entropy") || quantity.starts_with("sink") ||
-                       quantity == "special_weight" || quantity == "position_disagreement";
+    const bool given = quantity.starts_with("entropy") || quantity.starts_with("sink") || quantity == "special_weight";
     for (const double value : field.doubles()) CHECK(std::isnan(value) != given);
     CHECK(field.attributes.contains("undefined") != given);
     if (!given)
@@ -451,7 +432,6 @@ TEST_CASE("tiles of any height give the same digits") {
     const HeadTypes types = head_types(probe.taken(), {{0}, 3});
     check_same(types.scores, whole.scores, 0);
     check_same(types.argmax_share, whole.argmax_share, 0);
-    check_same(types.position_disagreement, whole.position_disagreement, 0);
   }
 }
 
@@ -475,13 +455,12 @@ TEST_CASE("head types are described with axes, thresholds, sources and reasons")
   const HeadTypes types = types_of({looking_at(6, true, 0.9F, [](Index i) { return std::max<Index>(0, i - 1); })},
                                    random_document(6, 90, 1), AttentionKind::causal);
   const std::vector<Field> fields = describe(types);
-  CHECK(fields.size() == 4 + head_scores + 2);
+  CHECK(fields.size() == 4 + head_scores + 1);
   const Field& kind = fields.front();
   CHECK(kind.name == "head_types/kind");
   CHECK(kind.flag_meanings[std::get<std::vector<std::uint8_t>>(kind.values)[0]] == "previous");
   CHECK(kind.attributes.contains("rule"));
   CHECK(field_of(fields, "head_types/argmax_share").axis("offset").size() == 17);
-  CHECK(field_of(fields, "head_types/position_disagreement").axes.size() == 1);
   CHECK(std::get<double>(field_of(fields, "head_types/sink_weight").attributes.at("threshold")) == 0.3);
   CHECK(std::get<double>(field_of(fields, "head_types/positional_share").attributes.at("threshold")) == 0.9);
   CHECK(std::get<double>(field_of(fields, "head_types/induction").attributes.at("baseline_ratio")) == 3);

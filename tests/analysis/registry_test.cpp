@@ -23,7 +23,7 @@ TEST_CASE("analyses: each has a name of its own, a line for people, a maker, and
   for (const AnalysisKind* kind : analysis_kinds()) {
     CAPTURE(kind->name);
     CHECK(names.insert(kind->name).second);
-    CHECK(!kind->finds.empty());
+    CHECK(!kind->asks.empty());
     CHECK(!kind->needs.empty());
     CHECK(kind->make != nullptr);
     for (const AnalysisKind::Of read : kind->reads) CHECK(before.contains(&read()));
@@ -34,37 +34,38 @@ TEST_CASE("analyses: each has a name of its own, a line for people, a maker, and
 }
 
 TEST_CASE("analyses: what is asked for comes with what it reads, in order, and with what is always done") {
-  std::vector<std::string> by_default;
-  for (const AnalysisKind* kind : analysis_kinds())
-    if (kind->name != "published_scores") by_default.emplace_back(kind->name);
-  CHECK(names_of(chosen_analyses({})) == by_default);
-  CHECK(names_of(chosen_analyses({"published_scores"})) ==
+  CHECK(names_of(chosen_analyses({})) == std::vector<std::string>{"measured_offset", "head_cluster", "attention_map",
+                                                                  "grid_offset", "head_types", "position_spectrum",
+                                                                  "head_account", "score_sources", "rotary_wave"});
+  CHECK(chosen_analyses({.everything = true}) == analysis_kinds());
+  CHECK(names_of(chosen_analyses({.only = {"published_scores"}})) ==
         std::vector<std::string>{"measured_offset", "published_scores"});
-  CHECK(names_of(chosen_analyses({"score_cluster"})) ==
+  CHECK(names_of(chosen_analyses({.only = {"score_cluster"}})) ==
         std::vector<std::string>{"measured_offset", "qk_svd", "cross_covariance", "score_cluster"});
-  CHECK(names_of(chosen_analyses({"position_split", "measured_offset"})) ==
+  CHECK(names_of(chosen_analyses({.only = {"position_split", "measured_offset"}})) ==
         std::vector<std::string>{"measured_offset", "state_moments", "position_split"});
-  CHECK(names_of(chosen_analyses({"offset_agreement", "position_atlas"})) ==
+  CHECK(names_of(chosen_analyses({.only = {"offset_agreement", "position_atlas"}})) ==
         std::vector<std::string>{"measured_offset", "position_atlas", "offset_agreement"});
 }
 
 TEST_CASE("analyses: a name that is none is told with the nearest, or with all there are") {
-  CHECK_THROWS_WITH(chosen_analyses({"head_typs"}),
+  CHECK_THROWS_WITH(chosen_analyses({.only = {"head_typs"}}),
                     ContainsSubstring("no analysis 'head_typs'") && ContainsSubstring("head_types"));
-  CHECK_THROWS_WITH(chosen_analyses({"zzz"}), ContainsSubstring("there are measured_offset, head_cluster"));
+  CHECK_THROWS_WITH(chosen_analyses({.only = {"zzz"}}), ContainsSubstring("there are measured_offset, head_cluster"));
   // What only others read has no name for people.
-  CHECK_THROWS_AS(chosen_analyses({"state_moments"}), ShapeError);
+  CHECK_THROWS_AS(chosen_analyses({.only = {"state_moments"}}), ShapeError);
   const auto listed = names_of(listed_analyses());
   CHECK(std::find(listed.begin(), listed.end(), "state_moments") == listed.end());
 }
 
 TEST_CASE("analyses: one that compares what others found is refused where none of them is there") {
-  CHECK_THROWS_WITH(chosen_analyses({"offset_agreement"}),
+  CHECK_THROWS_WITH(chosen_analyses({.only = {"offset_agreement"}}),
                     ContainsSubstring("position_atlas, phase_delay, delay_spectrum or rotary_wave"));
 }
 
 TEST_CASE("an analysis is found by the name that it had before") {
-  CHECK(names_of(chosen_analyses({"phase_rotation"})) == names_of(chosen_analyses({"phase_delay"})));
+  CHECK(names_of(chosen_analyses({.only = {"phase_rotation"}})) ==
+        names_of(chosen_analyses({.only = {"phase_delay"}})));
 }
 
 TEST_CASE("what an analysis has not found cannot be read") {

@@ -113,3 +113,18 @@ TEST_CASE("what a head looks for is refused where there is no such head, or posi
   CHECK_THROWS_WITH(sought_words(planted.model, document, {0, 0}, 1),
                     ContainsSubstring("compared with relative positions"));
 }
+
+TEST_CASE("words give the scores of heads that find words, and hardly those of heads that look at an offset") {
+  const PlantedModel planted = planted_model(planted_bank());
+  const auto documents = planted_documents(planted, 1, 64, 3);
+  const Document document = documents->document(0);
+  for (std::size_t layer = 0; layer < planted.spec.heads.size(); ++layer)
+    for (std::size_t head = 0; head < planted.spec.heads[layer].size(); ++head) {
+      const PlantedHead& built = planted.spec.heads[layer][head];
+      CAPTURE(layer, head, name_of(built.kind));
+      const double share =
+          share_of_words(planted.model, document, {static_cast<Index>(layer), static_cast<Index>(head)});
+      if (built.kind == PlantedKind::content) CHECK(share > 0.5);
+      if (built.kind == PlantedKind::adjacent) CHECK(share < 0.2);
+    }
+}

@@ -54,6 +54,14 @@ Result family(const std::string& name, const JobOptions& options) {
   return run_job(input.model, *input.source, options);
 }
 
+/// The strongest first.
+std::vector<HeadSentence> tested_sentences(const Result& result) {
+  std::vector<HeadSentence> sentences = head_sentences(result);
+  std::erase_if(sentences, [](const HeadSentence& one) { return !one.tested; });
+  std::ranges::stable_sort(sentences, std::greater(), &HeadSentence::strength);
+  return sentences;
+}
+
 }  // namespace
 
 TEST_CASE("planted waves follow their keys in every document, heads that look for words in none") {
@@ -105,8 +113,8 @@ TEST_CASE(
       weakest_asked = std::min(weakest_asked, strength[row]);
   CHECK(weakest_asked >= strongest_other);
   CHECK(run_job(planted.model, *documents, account_options(0)).find(followed_name) == nullptr);
-  const std::vector<HeadSentence> one = telling_sentences(result);
-  const std::vector<HeadSentence> other = telling_sentences(run_job(planted.model, *documents, account_options(3, 7)));
+  const std::vector<HeadSentence> one = tested_sentences(result);
+  const std::vector<HeadSentence> other = tested_sentences(run_job(planted.model, *documents, account_options(3, 7)));
   REQUIRE(one.size() == 3);
   REQUIRE(other.size() == 3);
   const auto words_of = [](std::string text) {
@@ -188,7 +196,7 @@ TEST_CASE("a head of the small Llama turned by up to two tokens follows in all d
   JobOptions options = account_options(3);
   options.reach = 32;
   const Result result = run_job(input.model, *input.source, options);
-  const std::vector<HeadSentence> sentences = telling_sentences(result);
+  const std::vector<HeadSentence> sentences = tested_sentences(result);
   REQUIRE(sentences.size() == 3);
   const auto& followed = result.at(followed_name).doubles();
   const auto& asked = result.at(asked_name).doubles();

@@ -28,6 +28,7 @@ double largest_difference(const Result& result, const std::vector<double>& expec
 /// Few clusters, of few heads.
 JobOptions two_clusters() {
   JobOptions options;
+  options.everything = true;
   options[clusters_option] = options[sweep_option] = 2;
   return options;
 }
@@ -48,6 +49,7 @@ TEST_CASE("stories260K and gpt-nano-sort give their golden offset traces") {
   PackingOptions packing;
   packing.documents = 1;
   JobOptions options;
+  options.everything = true;
   options[clusters_option] = 3;
   options[sweep_option] = 3;
 
@@ -150,6 +152,7 @@ TEST_CASE("the rotary wave of short documents is searched up to half their lengt
   std::ofstream(folder / "ids.json") << "[[3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8], [2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5]]";
   const JobInput input = ids_input(repository_file("tests/golden/families/llama"), folder / "ids.json");
   JobOptions options;
+  options.everything = true;
   options.only = {"rotary_wave"};
   const Result result = run_job(input.model, *input.source, options);
   CHECK(result.at("rotary_wave/kernel").axes.back().size() == 2 * 5 + 1);
@@ -166,6 +169,7 @@ TEST_CASE("without positions no head is positional, though texts are alike at th
   ids.close();
   JobInput input = ids_input(repository_file("tests/golden/families/bert-mlm"), folder / "ids.json");
   JobOptions options;
+  options.everything = true;
   options.only = {"head_account"};
   const auto called = [&] {
     const Result result = run_job(input.model, *input.source, options);

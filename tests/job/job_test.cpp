@@ -40,6 +40,7 @@ struct Planted {
 
   [[nodiscard]] Result run(Index clusters, int threads = 2) const {
     JobOptions options;
+    options.everything = true;
     options[clusters_option] = clusters;
     options.threads = threads;
     options.only = only;
@@ -165,6 +166,7 @@ TEST_CASE("traces of a BERT on token ids are those of its attention") {
                     ContainsSubstring("holds 2 documents, 3 were asked for"));
   REQUIRE(input.source->count() == 2);
   JobOptions options;
+  options.everything = true;
   options.reach = 4;
   options[window_option] = 3;
   const Result result = run_job(input.model, *input.source, options);
@@ -183,6 +185,7 @@ TEST_CASE("stored embeddings give the attention that was stored beside them") {
   const std::vector<double> attention = Hdf5File(file).doubles("/reference/layer_0/attention");
   const Index length = 21;
   JobOptions options;
+  options.everything = true;
   options.reach = 20;
   const auto check = [&](const JobInput& input) {
     const Result result = run_job(input.model, *input.source, options);
@@ -213,6 +216,7 @@ TEST_CASE("stored embeddings give the attention that was stored beside them") {
 TEST_CASE("a result claims nothing about states that were not there") {
   const JobInput input = states_input(repository_file("tests/golden/stored/causal.h5"));
   JobOptions options;
+  options.everything = true;
   options.reach = 3;
   const Attributes provenance = run_job(input.model, *input.source, options).provenance;
   CHECK_FALSE(provenance.contains("d_model"));
@@ -280,6 +284,7 @@ TEST_CASE("only the analyses asked for are done, and a name that is none is told
   const PlantedModel model = planted_model(planted_bank());
   const auto documents = planted_documents(model, 2, 64, 1);
   JobOptions options;
+  options.everything = true;
   options.only = {"delay_spectrum"};
   const Result result = run_job(model.model, *documents, options);
   CHECK(result.find("delay_spectrum/estimate") != nullptr);
@@ -330,6 +335,7 @@ TEST_CASE("a job is refused without documents, with options out of range, or whe
   const Planted planted(3, 64);
   const Model& model = planted.model.model;
   JobOptions options;
+  options.everything = true;
   options.threads = 2;
   CHECK_THROWS_AS(run_job(model, FailingSource(*planted.documents, -1), options), ShapeError);
   CHECK_THROWS_WITH(run_job_by_kind(model, FailingSource(*planted.documents, -1), options),

@@ -41,6 +41,7 @@ TEST_CASE("a job reports every stage, from the first to the last, and computes t
   const PlantedModel planted = planted_model(planted_bank());
   const auto documents = planted_documents(planted, 3, 64, 1);
   JobOptions options;
+  options.everything = true;
   options.threads = 2;
   std::vector<JobProgress> told;
   const Result watched =
@@ -51,7 +52,7 @@ TEST_CASE("a job reports every stage, from the first to the last, and computes t
     CHECK(now.done <= now.total);
   }
   std::set<std::string> expected{"preparation", "attention", "evidence"};
-  for (const AnalysisKind* kind : chosen_analyses({}))
+  for (const AnalysisKind* kind : chosen_analyses(options))
     if (std::ranges::count(kind->needs, Need::grid) == 0) expected.emplace(kind->name);  // these are words, no patches
   CHECK(stages == expected);
   CHECK(told.back().done == told.back().total);

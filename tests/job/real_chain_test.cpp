@@ -27,6 +27,7 @@ Result result_of(const std::string& family, const char* ids, const std::vector<s
   packing.documents = 2;
   const JobInput input = ids_input(repository_file("tests/golden/families/" + family), folder / "ids.json", packing);
   JobOptions options;
+  options.everything = true;
   options.reach = 4;
   options[window_option] = 3;
   options.only = only;
@@ -106,6 +107,7 @@ TEST_CASE("documents of the most common length make the chain, cross-attention h
 TEST_CASE("stored queries and keys without states have no chain and say why, documents of one token neither") {
   const JobInput input = states_input(repository_file("tests/golden/stored/causal.h5"));
   JobOptions options;
+  options.everything = true;
   options.reach = 3;
   const Result stored = run_job(input.model, *input.source, options);
   CHECK_THAT(std::get<std::string>(stored.provenance.at("undefined_waves")), ContainsSubstring("without the states"));

@@ -31,6 +31,7 @@ JobInput family(const char* name, const TemporaryFolder& folder) {
 
 JobOptions quick_capture() {
   JobOptions options;
+  options.everything = true;
   options.reach = 6;
   options.draws = 3;
   return options;

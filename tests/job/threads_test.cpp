@@ -21,6 +21,7 @@ TEST_CASE("threads change no digit") {
   const PlantedModel planted = planted_model(planted_bank());
   const auto documents = planted_documents(planted, 6, 96, 1);
   JobOptions options;
+  options.everything = true;
   options[clusters_option] = 6;
   options.draws = options[atlas_draws_option] = 5;  // the thread sanitizer takes its time
   options.resamples = 50;
@@ -66,6 +67,7 @@ TEST_CASE("threads change no digit of a job on stored states, which one library 
   parallel_for(60, 3, [&](Index) { others += input.source->document(1).stored.back().query == query ? 0 : 1; });
   CHECK(others == 0);
   JobOptions options;
+  options.everything = true;
   options.reach = 3;
   options.threads = 1;
   const Result one = run_job(input.model, *input.source, options);

@@ -76,7 +76,7 @@ def test_captured_states_give_the_models_attention(model, batch, tmp_path):
 
 
 def test_a_model_is_run_and_followed_without_a_file(model, batch):
-    result = headwave.run(model, ids=batch.numpy())
+    result = headwave.run(model, ids=batch.numpy(), everything=True)
     assert np.abs(map_of(result) - eager(model, batch)).max() < 1e-5
     assert result.provenance["captured_from"] == type(model).__name__ and "position_split" in result
 

@@ -33,11 +33,11 @@ def same(ours, theirs):
 
 @pytest.mark.parametrize("family", ["bert-mlm", "gpt2", "llama", "bloom"])
 def test_a_job_gives_the_numbers_of_the_program(program, tmp_path, ids, ids_file, family):
-    program("run", "--model", MODELS / family, "--ids", ids_file, "--no-figures", "--out", tmp_path / "out")
+    program("run", "--model", MODELS / family, "--ids", ids_file, "--everything", "--no-figures", "--out", tmp_path / "out")
     theirs = headwave.open(tmp_path / "out" / "results.h5")
-    ours = headwave.run(MODELS / family, ids=ids)
+    ours = headwave.run(MODELS / family, ids=ids, everything=True)
     same(ours, theirs)
-    same(headwave.run(MODELS / family, ids=ids_file, threads=1), theirs)
+    same(headwave.run(MODELS / family, ids=ids_file, everything=True, threads=1), theirs)
     differ = {name for name in theirs.provenance if ours.provenance.get(name) != theirs.provenance[name]}
     # Program and package may be built of different commits that change no number.
     assert differ <= {"commit", "command", "started", "wall_time_s", "source_file", "source_sha256", "job", "run_sha256"}
@@ -199,6 +199,12 @@ def test_an_intervention_changes_what_it_should(ids):
     assert "words-only" in str(changed.provenance["interventions"])
 
 
+def test_a_run_answers_by_default_and_does_everything_when_asked(ids):
+    found = headwave.run(MODELS / "bert-mlm", ids=ids)
+    assert {"head_account", "head_types", "head_cluster", "position_spectrum"} <= set(found) and "qk_svd" not in found
+    assert "qk_svd" in headwave.run(MODELS / "bert-mlm", ids=ids, everything=True)
+
+
 def test_an_account_is_the_analysis_of_that_name(ids):
     found = headwave.account(MODELS / "bert-mlm", ids=ids)
     assert "head_account" in found and "wave_spectra" not in found
@@ -226,6 +232,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("did you mean 'reach'", model=model, ids=ids, raech=3)
     refused("the option reach is 'far', expected", model=model, ids=ids, reach="far")
     refused("reach", headwave.ShapeError, model=model, ids=ids, reach=-1)
+    refused("the option everything is 1, expected True or False", model=model, ids=ids, everything=1)
     refused("nothing", headwave.IoError, model=tmp_path / "nothing", ids=ids)
     refused("expected whole numbers", headwave.ShapeError, model=model, ids=ids.astype(float))
     refused("shape \\(0,\\)", headwave.ShapeError, model=model, ids=[])

@@ -38,7 +38,7 @@ def difference(result, cache):
 @pytest.mark.parametrize("other", [{}, {"attn_only": True}, {"use_attn_scale": False}, {"act_fn": "relu"}])
 def test_a_hooked_transformer_is_followed(other):
     model = made(**other)
-    result = headwave.run(model, ids=IDS.numpy())
+    result = headwave.run(model, ids=IDS.numpy(), everything=True)
     assert difference(result, patterns(model)) < 1e-5
     assert result.provenance["captured_from"] == "HookedTransformer" and "qk_svd" in result
 

@@ -106,7 +106,7 @@ TEST_CASE("account: the table says why a head looks there, by which parts, and w
   CHECK(findings.front().by_self == Approx(0.25));
   CHECK(findings.front().by_order == Approx(0.15));
   CHECK(findings.front().agrees.empty());  // the sample's agreement knows of no account
-  const std::string table = head_table(result);
+  const std::string table = terminal_table(head_columns(result));
   for (const char* header : {"why", "position", "self", "order"}) CHECK(table.find(header) != std::string::npos);
   field_of(result, "offset_agreement/verdict").axes.back().values =
       std::vector<std::string>{"position", "phases", "scores"};

@@ -27,10 +27,52 @@ Result small_result() {
   return result;
 }
 
+std::string wide_table(const Result& result) {
+  return terminal_table(head_columns(result));
+}
+
+std::string shown_table(const Result& result, const HeadTableOptions& options) {
+  return terminal_table(shown_columns(result, options));
+}
+
 }  // namespace
 
+TEST_CASE("head table: the short one by hand, without an account, the heaviest head first") {
+  CHECK(shown_table(small_result(), {}) ==
+        "head  looks, in tokens        weight\n"
+        "----  ----------------------  ------\n"
+        "L7H0  2 back                  0.3457\n"
+        "L7H1  at itself               0.2000\n"
+        "L7H3  3 ahead                 0.1000\n"
+        "L7H4  5 ahead                 0.1000\n"
+        "L7H2  at no preferred offset  0.0100\n");
+  CHECK(head_paragraph(small_result()) == "3 of 5 heads look at a preferred offset, 1 at themselves.");
+}
+
+TEST_CASE("head table: the ten strongest heads, or all, or some, in the order that is asked for") {
+  Result result;
+  const std::vector<Axis> heads{layer_axis(2), head_axis(6)};
+  std::vector<double> weights, offsets;
+  for (int i = 0; i < 12; ++i) {
+    weights.push_back(0.01 * i);
+    offsets.push_back(i % 2 == 0 ? -i : i);
+  }
+  result.fields = {make_field("measured_offset/offset", heads, "token", "", offsets),
+                   make_field("measured_offset/weight", heads, "1", "", weights)};
+  const auto names = [&](const HeadTableOptions& options) { return shown_columns(result, options)[0].cells; };
+  REQUIRE(names({}).size() == 10);
+  CHECK(names({}).front() == "L1H5");
+  CHECK(names({.all = true}).size() == 12);
+  CHECK(names({.heads = {"L0H1", "L1H0"}}) == std::vector<std::string>{"L1H0", "L0H1"});
+  CHECK(names({.sort = "offset"}).front() == "L1H4");
+  CHECK(names({.sort = "head"}).front() == "L0H0");
+  CHECK(names({.all = true, .sort = "weight"}).back() == "L0H0");
+  CHECK(shown_columns(result, {.wide = true}).size() == head_columns(result).size());
+  CHECK_THROWS_WITH(names({.sort = "size"}), ContainsSubstring("there is no size"));
+}
+
 TEST_CASE("head table: by hand, offsets only") {
-  CHECK(head_table(small_result()) ==
+  CHECK(wide_table(small_result()) ==
         "head            offset  weight  threshold\n"
         "----  ----------------  ------  ---------\n"
         "L7H0                -2  0.3457     0.0100\n"
@@ -47,14 +89,14 @@ TEST_CASE("head table: by hand, a Field that asks for a column, of some of the h
   heads.values = std::vector<std::int64_t>{1, 3};
   result.fields.push_back(make_field("mine/share", {axes[0], heads}, "1", "", {0.25, not_defined}));
   result.fields.back().attributes["column"] = std::string("mine");
-  const std::string table = head_table(result);
+  const std::string table = wide_table(result);
   CHECK(table.starts_with("head            offset  weight  threshold   mine\n"));
   CHECK(table.find("L7H1  undefined (self)  0.2000     0.0200  0.250\n") != std::string::npos);
   CHECK(table.find("L7H3                +3  0.1000     0.0400\n") != std::string::npos);
   CHECK(table.find("L7H4                +5  0.1000     0.0500\n") != std::string::npos);
 
   result.fields.back().axes = {heads, axes[0]};
-  CHECK_THROWS_AS(head_table(result), ShapeError);
+  CHECK_THROWS_AS(wide_table(result), ShapeError);
 }
 
 TEST_CASE("head table: by hand, with clusters and planted truth") {
@@ -67,7 +109,7 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
       {"planted/kind", axes, "1", "", std::vector<std::string>{"left", "self", "noise", "sink", "right"}, {}, {}});
   // half a token away still agrees; 0 is found as "self"; a sink must not have an offset
   result.fields.push_back(make_field("planted/offset", axes, "token", "", {-2.5, 0.0, not_defined, not_defined, 4.4}));
-  CHECK(head_table(result) ==
+  CHECK(wide_table(result) ==
         "head            offset  weight  threshold  cluster  share  planted    at  found\n"
         "----  ----------------  ------  ---------  -------  -----  -------  ----  -------\n"
         "L7H0                -2  0.3457     0.0100        0  100 %  left     -2.5  agrees\n"
@@ -102,19 +144,19 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   result.fields.push_back(
       make_field("position_atlas/predicted_weight", heads, "1", "", {0.25, 0.9, 0.01, 0.02, not_defined}));
   result.fields.push_back(make_field("position_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01, not_defined}));
-  CHECK(head_table(result).starts_with("head            offset  by weights  weight  threshold\n"));
+  CHECK(wide_table(result).starts_with("head            offset  by weights  weight  threshold\n"));
   Result delays = result;
   delays.fields.push_back(
       make_field("phase_delay/predicted_offset", heads, "token", "", {-2.004, -0.001, not_defined, 4.25, not_defined}));
   delays.fields.push_back(make_field("delay_spectrum/predicted_offset", heads, "token", "",
                                      {-1.9, 0.01, not_defined, not_defined, not_defined}));
-  const std::string table = head_table(delays);
+  const std::string table = wide_table(delays);
   CHECK(table.starts_with("head            offset  by weights  by phases  by scores  weight"));
   CHECK(table.find("-2      -2.00      -1.90") != std::string::npos);
   CHECK(table.find("+4      +4.25  undefined") != std::string::npos);
   CHECK(table.find(" 0       0.00      +0.01") != std::string::npos);
   result.fields.erase(result.fields.begin(), result.fields.begin() + 4);
-  CHECK(head_table(result) ==
+  CHECK(wide_table(result) ==
         "head      proxy  weight  x chance  R2 (t not 0)  its null      q\n"
         "----  ---------  ------  --------  ------------  --------  -----\n"
         "L7H1          0  0.9000        90         0.500     0.200  0.020\n"
@@ -139,7 +181,7 @@ TEST_CASE(
                            {}});
   result.fields.push_back(make_field("word_atlas/predicted_weight", heads, "1", "", {0.011, 0.2, 0.5, 0.1}));
   result.fields.push_back(make_field("word_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01}));
-  CHECK(head_table(result) ==
+  CHECK(wide_table(result) ==
         "head         predicted  weight  x chance\n"
         "----  ----------------  ------  --------\n"
         "L1H0                +2  0.5000        50\n"
@@ -150,7 +192,7 @@ TEST_CASE(
       make_field("position_atlas/predicted_offset", heads, "token", "", {1.0, -1.0, 3.0, not_defined}));
   result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", {0.001, 0.001, 0.001, 0.9}));
   result.fields.push_back(make_field("position_atlas/predicted_weight", heads, "1", "", {0.9, 0.1, 0.1, 0.1}));
-  CHECK(head_table(result) ==
+  CHECK(wide_table(result) ==
         "head         predicted  weight  x chance  by weights      proxy\n"
         "----  ----------------  ------  --------  ----------  ---------\n"
         "L1H0                +2  0.5000        50                     +3\n"
@@ -175,7 +217,7 @@ TEST_CASE("head table: an offset that a wider search may find says so, and how f
                            std::vector<std::uint8_t>{1, 0, 2, 3, 4},
                            {"offset", "edge", "chance", "weak", "nothing"},
                            {}});
-  CHECK(head_table(result) ==
+  CHECK(wide_table(result) ==
         "head            offset  x chance         by scores  weight  threshold\n"
         "----  ----------------  --------  ----------------  ------  ---------\n"
         "L7H0                -2       173  undefined (edge)  0.3457     0.0100\n"
@@ -196,9 +238,10 @@ TEST_CASE("head table: a prediction that is undefined for every head has no colu
   result.fields.back().flag_meanings = {"offset", "edge"};
   result.fields.push_back(
       make_field("delay_spectrum/predicted_offset", heads, "token", "", {-2, 0, 1, not_defined, 1}));
-  CHECK(head_table(result).starts_with("head            offset  by scores  weight  threshold\n"));
+  CHECK(wide_table(result).starts_with("head            offset  by scores  weight  threshold\n"));
   CHECK(undefined_predictions(result) == std::vector<std::string>{"by weights", "by phases"});
-  CHECK_THAT(noted_head_table(result), ContainsSubstring("by weights, by phases: undefined for every head\n"));
+  CHECK_THAT(head_answer(result, head_columns(result)),
+             ContainsSubstring("by weights, by phases: undefined for every head\n"));
 
   const Axis counted{"counted", "1", "", std::vector<std::string>{"measured", "strong"}};
   const Axis route{"route", "1", "", std::vector<std::string>{"weights", "scores", "always 0"}};
@@ -222,12 +265,12 @@ TEST_CASE("head table: beside every count of agreements stands what a constant w
       {"offset_agreement/heads", {counted}, "1", "", std::vector<std::int64_t>{4, 2}, {}, {{"strong", 0.05}}});
   result.fields.push_back(
       make_field("offset_agreement/met", {counted, route}, "1", "", {2, not_defined, 1, 2, not_defined, 0}));
-  CHECK(
-      head_table(result).ends_with("\n"
-                                   "how many heads it meets            weights  scores  always 0\n"
-                                   "---------------------------------  -------  ------  --------\n"
-                                   "of the 4 whose maximum stands out        2                 1\n"
-                                   "of the 2 with a weight above 0.05        2                 0\n"));
+  CHECK_THAT(head_answer(result, shown_columns(result, {})),
+             ContainsSubstring("\n"
+                               "how many heads it meets            weights  scores  always 0\n"
+                               "---------------------------------  -------  ------  --------\n"
+                               "of the 4 whose maximum stands out        2                 1\n"
+                               "of the 2 with a weight above 0.05        2                 0\n"));
   std::get<std::vector<std::int64_t>>(result.fields[4].values) = {0, 0};
   CHECK(agreement_columns(result).empty());
   result.fields[4].axes = {document_axis(2)};
@@ -236,14 +279,14 @@ TEST_CASE("head table: beside every count of agreements stands what a constant w
 
 TEST_CASE("head table: without measured offsets there is none") {
   CHECK(head_columns(Result{}).empty());
-  CHECK_THROWS_WITH(head_table(Result{}), ContainsSubstring("measured_offset/offset"));
+  CHECK(shown_columns(Result{}, {}).empty());
 }
 
 TEST_CASE("head table: Fields that do not fit together are refused") {
   Result result = small_result();
   result.fields[1] = make_field("measured_offset/weight", {layer_axis(1), head_axis(2)}, "1", "", {0.1, 0.2});
-  CHECK_THROWS_AS(head_table(result), ShapeError);
+  CHECK_THROWS_AS(wide_table(result), ShapeError);
   result = small_result();
   result.fields[3].axes = {layer_axis(1), head_axis(2)};
-  CHECK_THROWS_AS(head_table(result), ShapeError);
+  CHECK_THROWS_AS(wide_table(result), ShapeError);
 }

@@ -18,8 +18,13 @@ Cell cell_of(const DataTable& table, std::size_t row, const std::string& column)
 }  // namespace
 
 TEST_CASE("head values: a row per head, with what was found in columns of one kind") {
-  const std::vector<HeadFinding> findings = head_findings(sample::result());
-  const DataTable table = head_values(findings);
+  Result result = sample::result();
+  Field asked = result.at("head_account/strength");
+  asked.name = "mine/share";
+  asked.attributes["column"] = std::string("mine");
+  result.fields.push_back(asked);
+  const std::vector<HeadFinding> findings = head_findings(result);
+  const DataTable table = head_values(result, findings);
   REQUIRE(table.rows().size() == findings.size());
   for (std::size_t row = 0; row < findings.size(); ++row) {
     const HeadFinding& head = findings[row];
@@ -28,19 +33,20 @@ TEST_CASE("head values: a row per head, with what was found in columns of one ki
     const double offset = std::get<double>(cell_of(table, row, "offset"));
     CHECK((std::isnan(offset) ? std::isnan(head.offset) : offset == head.offset));
     CHECK(std::get<double>(cell_of(table, row, "weight")) == head.weight);
+    CHECK(std::get<double>(cell_of(table, row, "mine/share")) == head.strength);
   }
 }
 
 TEST_CASE("head values: what was planted has columns only where something was") {
   HeadFinding head;
   head.offset = std::nan("");
-  const DataTable alone = head_values({head});
+  const DataTable alone = head_values({}, {head});
   CHECK(std::ranges::find(alone.columns(), "planted_kind") == alone.columns().end());
   CHECK(std::isnan(std::get<double>(cell_of(alone, 0, "cluster"))));
   HeadFinding planted = head;
   planted.cluster = 3;
   planted.planted = PlantedFinding{"sink", std::nan(""), true};
-  const DataTable table = head_values({head, planted});
+  const DataTable table = head_values({}, {head, planted});
   CHECK(std::get<std::string>(cell_of(table, 0, "planted_kind")).empty());
   CHECK(std::get<std::string>(cell_of(table, 1, "planted_kind")) == "sink");
   CHECK(std::get<std::string>(cell_of(table, 1, "planted_found")) == "true");

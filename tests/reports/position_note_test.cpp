@@ -19,7 +19,8 @@ Result without_table(const char* term) {
 }  // namespace
 
 TEST_CASE("a model without a position table is said to have none, in place of a table of names") {
-  CHECK(noted_head_table(without_table("rotary")) ==
+  const Result rotary = without_table("rotary");
+  CHECK(head_answer(rotary, head_columns(rotary)) ==
         "offsets by position alone: undefined, the model has no position table (its positions are rotary)\n");
   CHECK_THAT(position_note(without_table("linear bias")), ContainsSubstring("a linear bias of the scores"));
   CHECK_THAT(position_note(without_table("relative buckets")), ContainsSubstring("its positions are relative buckets"));
@@ -30,22 +31,14 @@ TEST_CASE("beside measured offsets the line about positions stands under the tab
   Result result = without_table("rotary");
   const std::vector<Axis> axes{layer_axis(1), head_axis(2)};
   result.fields.push_back(make_field("measured_offset/offset", axes, "token", "", {-1, 2}));
-  CHECK(noted_head_table(result) ==
-        "head  offset\n----  ------\nL0H0      -1\nL0H1      +2\n"
+  CHECK(head_answer(result, head_columns(result)) ==
+        "2 of 2 heads look at a preferred offset.\n\n"
+        "head  offset\n----  ------\nL0H0      -1\nL0H1      +2\n\n"
         "by weights: undefined, the model has no position table (its positions are rotary)\n");
   result.fields.push_back(make_field("position_term/kernel", {}, "1", "", {1}));
   CHECK_THAT(position_note(result), ContainsSubstring("position_term/kernel in results.h5"));
   result.fields.push_back(make_field("rotary_wave/status", axes, "1", "", {0, 1}));
   CHECK_THAT(position_note(result), ContainsSubstring("rotary_wave/... in results.h5 is their wave"));
-}
-
-TEST_CASE("a noted table is refused as the table is: of no offsets at all, or of Fields that do not fit") {
-  CHECK_THROWS_AS(noted_head_table(Result{}), ShapeError);
-  CHECK_THROWS_WITH(noted_head_table(Result{}), ContainsSubstring("measured_offset/offset"));
-  Result result = without_table("rotary");
-  result.fields.push_back(make_field("measured_offset/offset", {layer_axis(1), head_axis(1)}, "token", "", {-1}));
-  result.fields.push_back(make_field("measured_offset/weight", {layer_axis(1), head_axis(2)}, "1", "", {0.1, 0.2}));
-  CHECK_THROWS_WITH(noted_head_table(result), ContainsSubstring("measured_offset/weight: expected 1 values, found 2"));
 }
 
 TEST_CASE("where there is a position table, or nobody asked, nothing is said") {

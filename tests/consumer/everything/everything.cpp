@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   const headwave::PlantedModel planted = headwave::planted_model(headwave::planted_bank());
   const auto documents = headwave::planted_documents(planted, 2, 128, 1);
   headwave::write_result(headwave::run_job(planted.model, *documents), argv[1]);
-  std::fputs(headwave::head_table(headwave::read_result(argv[1])).c_str(), stdout);
+  const headwave::Result result = headwave::read_result(argv[1]);
+  std::fputs(headwave::head_answer(result, headwave::shown_columns(result, {})).c_str(), stdout);
   return 0;
 }

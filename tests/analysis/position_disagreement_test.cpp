@@ -1,0 +1,88 @@
+#include "../../analysis/attention/position_disagreement.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../../core/numbers/random.h"
+#include "../catch.h"
+#include "../test_numbers.h"
+
+using namespace headwave;
+
+namespace {
+
+constexpr double disagreement_eps = std::numeric_limits<double>::epsilon();
+
+/// One document whose heads have these weights, seen in tiles of so many query rows.
+double disagreement_of(const std::vector<Matrix32>& weights, Index tile_rows = 1000) {
+  Document document;
+  document.ids.assign(static_cast<std::size_t>(weights.front().rows()), 1);
+  PositionDisagreementProbe probe({{0}, std::ssize(weights)}, document);
+  for (Index first = 0; first < weights.front().rows(); first += tile_rows) {
+    Tile tile;
+    tile.kind = AttentionKind::self;
+    tile.first_row = first;
+    tile.queries = weights.front().rows();
+    tile.keys = weights.front().cols();
+    for (const Matrix32& head : weights)
+      tile.weights.emplace_back(head.middleRows(first, std::min(tile_rows, tile.queries - first)));
+    probe.see(tile);
+    tile.kind = AttentionKind::causal;  // another kind: passes unseen
+    probe.see(tile);
+  }
+  return probe.taken().layers.value()(0, 0);
+}
+
+/// Equation (1) written out.
+double direct_disagreement(const std::vector<Matrix32>& heads) {
+  double sum = 0;
+  for (const Matrix32& a : heads)
+    for (const Matrix32& b : heads) sum += a.cast<double>().cwiseProduct(b.cast<double>()).norm();
+  return -sum / static_cast<double>(heads.size() * heads.size());
+}
+
+}  // namespace
+
+TEST_CASE("position disagreement by hand: heads at one key each, heads that do not care, and both") {
+  Matrix32 a(3, 3);
+  a << 0.5F, 0.25F, 0.25F, 0.125F, 0.75F, 0.125F, 1, 0, 0;
+  // Sum of fourth powers: 0.0625 + 2/256, 2/4096 + 0.31640625, 1.
+  CHECK(disagreement_of({a}) ==
+        Approx(-std::sqrt(0.0625 + 2.0 / 256 + 2.0 / 4096 + 0.31640625 + 1)).epsilon(4 * disagreement_eps));
+  // |I * I| = sqrt(T), |U * U| = 1/T, |I * U| = 1/sqrt(T).
+  CHECK(disagreement_of({Matrix32::Identity(33, 33), Matrix32::Constant(33, 33, 1.0F / 33)}) ==
+        Approx(-(std::sqrt(33.0) + 1.0 / 33 + 2 / std::sqrt(33.0)) / 4).epsilon(1e-6));
+}
+
+TEST_CASE("position disagreement is the definition written out, in tiles of any height") {
+  Random random(4);
+  std::vector<Matrix32> weights(3, Matrix32(37, 37));
+  for (Matrix32& a : weights)
+    for (Index i = 0; i < a.size(); ++i) a.data()[i] = static_cast<float>(random.uniform());
+  const double whole = disagreement_of(weights);
+  CHECK(whole == Approx(direct_disagreement(weights)).epsilon(300 * disagreement_eps));
+  for (const Index rows : {1, 5, 36})
+    CHECK(disagreement_of(weights, rows) == Approx(whole).epsilon(300 * disagreement_eps));
+}
+
+TEST_CASE("position disagreement: weights too small for their squares in float still count") {
+  const auto tiny = static_cast<double>(1e-30F);
+  CHECK(disagreement_of({Matrix32::Constant(3, 3, 1e-30F), Matrix32::Constant(3, 3, 1e-30F)}) ==
+        Approx(-3 * tiny * tiny).epsilon(8 * disagreement_eps));
+}
+
+TEST_CASE("position disagreement: layers that nobody saw are undefined, other heads are refused") {
+  Document document;
+  document.ids = {1, 2, 3};
+  PositionDisagreementProbe probe({{0, 1}, 2}, document);
+  const std::vector<Field> fields = describe(probe.taken(), {{0, 1}, 2});
+  REQUIRE(fields.size() == 1);
+  CHECK(fields.front().name == "position_disagreement/mean");
+  CHECK(std::isnan(fields.front().doubles().at(1)));
+  const Matrix32 alone = Matrix32::Identity(3, 3);
+  Tile tile;
+  tile.kind = AttentionKind::self;
+  tile.queries = tile.keys = 3;
+  tile.weights.emplace_back(alone);
+  CHECK_THROWS_WITH(probe.see(tile), ContainsSubstring("a tile of 1 heads came, expected 2"));
+}
