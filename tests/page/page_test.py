@@ -210,7 +210,7 @@ def shows_hostile_text(browser, page, address):
     for name, tokens in result["tokens"].items():
         if "token" in name:
             result["tokens"][name] = [hostile[i % len(hostile)] for i in range(len(tokens))]
-    result["story"].append(hostile[0])
+    result["story"] += " " + hostile[0]
     result["table"][1]["cells"][0] = hostile[1]
     result["provenance"][0] = [hostile[1], hostile[3]]
     bad = page.with_name("hostile.html")
