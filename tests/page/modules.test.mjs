@@ -149,6 +149,7 @@ test("measures: plain names first, the others once, and none that is the same fo
     measure("measured_offset/weight", "without_sink", [0.3, 0.4]),
     measure("other/same", "", [1, 1]),
     measure("other/own", "", [1, 2]),
+    measure("other/own_lower", "", [0, 2]),
     measure("other/text", "", ["a", "b"], { kind: "text" }),
   ]);
   assert.deepEqual(measures.first(), ["strength", "offset", "weight", "position"]);

@@ -81,7 +81,8 @@ function keepUp(page, store, overview, section) {
     const changed = Object.keys(state).filter((key) => key !== "head" && state[key] !== before[key]);
     const other = JSON.stringify(state.head) !== JSON.stringify(before.head);
     embedOnly(state);
-    if (changed.some((key) => ["color", "x", "y", "sort", "filter"].includes(key))) overview.draw();
+    if (changed.some((key) => ["color", "x", "y"].includes(key))) overview.draw();
+    else if (changed.some((key) => ["sort", "filter"].includes(key))) overview.drawRows();
     else overview.frame();
     section.order = overview.order;
     const arrive = () => (other || changed.includes("view")) && state.head && section.arrive();

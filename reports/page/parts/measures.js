@@ -19,6 +19,8 @@ const plainNames = {
   predicted_weight: "word_atlas/predicted_weight:",
   predicted: "word_atlas/predicted_offset:",
 };
+// What stands beside a measure: ends of its interval, its null and its test.
+const aside = /(lower|upper|threshold|chance|baseline|asked|error|p_value|q_value|null_\w+)$/;
 const fewest = 2; // of plain names; with fewer, the first measures of the result stand beside them
 
 export class Measures {
@@ -32,6 +34,7 @@ export class Measures {
   add(measure) {
     measure.key = `${measure.name}:${measure.part}`;
     this.all.set(measure.key, measure);
+    this.lists = null;
   }
 
   // By its plain name, or as "group/quantity:part"; undefined if the result does not have it.
@@ -52,18 +55,26 @@ export class Measures {
 
   // Names that are offered first: plain ones that tell heads apart.
   first() {
-    const plain = Object.keys(plainNames).filter((name) => this.get(name) && tellsApart(this.get(name)));
-    return plain.length >= fewest ? plain : plain.concat(this.more(plain).slice(0, 8));
+    return this.offered().first;
   }
 
-  // Keys of the others: measures that tell heads apart, and say something that none before says.
-  more(first = this.first()) {
-    const seen = new Set(first.map((name) => JSON.stringify(this.get(name).values)));
-    return [...this.all.values()].filter((measure) => {
+  // Keys of the others: measures that tell heads apart, and repeat none before; without intervals and nulls.
+  more() {
+    return this.offered().more;
+  }
+
+  offered() {
+    if (this.lists) return this.lists;
+    const plain = Object.keys(plainNames).filter((name) => this.get(name) && tellsApart(this.get(name)));
+    const seen = new Set(plain.map((name) => JSON.stringify(this.get(name).values)));
+    const more = [...this.all.values()].filter((measure) => {
       const values = JSON.stringify(measure.values);
-      if (measure.kind === "text" || !tellsApart(measure) || seen.has(values)) return false;
-      return seen.add(values);
+      const isAside = measure.kind === "text" || aside.test(measure.name);
+      return !isAside && tellsApart(measure) && !seen.has(values) && seen.add(values);
     }).map((measure) => measure.key);
+    const first = plain.length >= fewest ? plain : [...plain, ...more.slice(0, 8)];
+    this.lists = { first, more: more.filter((key) => !first.includes(key)) };
+    return this.lists;
   }
 }
 

@@ -36,7 +36,7 @@ export class Overview {
   fillMeasures(all) {
     const { measures } = this.page;
     const first = measures.first();
-    const rest = measures.more(first);
+    const rest = measures.more();
     const chosen = this.measure();
     const option = (name) => element("option", { value: name, selected: name === chosen },
       measureLabel(measures, name));
@@ -72,13 +72,18 @@ export class Overview {
   }
 
   draw() {
+    this.fillMeasures(false);
+    this.grid.draw(this.measure());
+    this.scatter.draw(this.measure());
+    this.drawRows();
+  }
+
+  // Fills the table by filter and order, and fades in the drawings what the filter leaves out.
+  drawRows() {
     const { page, store } = this;
     const { color, filter, sort } = store.state;
     const columns = headColumns(page, color);
     if (this.filter.value !== filter) this.filter.value = filter;
-    this.fillMeasures(false);
-    this.grid.draw(this.measure());
-    this.scatter.draw(this.measure());
     const wordsOf = (name) => page.measures.get(name)?.meanings ?? [];
     const options = completions(filter, this.names(columns), wordsOf);
     byId("completions").replaceChildren(...options.map((value) => element("option", { value })));

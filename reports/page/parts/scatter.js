@@ -15,8 +15,8 @@ export class HeadScatter {
   draw(ink) {
     const { page, store } = this;
     const { measures } = page;
-    const first = measures.first();
-    const all = [...first, ...measures.more(first)].filter((name) => measures.get(name).kind !== "flag");
+    const all = [...measures.first(), ...measures.more()].filter((name) =>
+      measures.get(name).kind !== "flag");
     this.box.hidden = all.length < 2;
     if (this.box.hidden) return;
     const names = chosenMeasures(all, store.state);
