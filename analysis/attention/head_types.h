@@ -67,10 +67,10 @@ struct HeadTypes {
   AttentionKind kind = AttentionKind::self;
   HeadTypeOptions options;
   Index documents = 0;
-  Matrix scores;                 ///< (head_scores, rows)
-  Matrix argmax_share;           ///< (rows, 2 reach + 1)  equation (1)
-  Vector positional_share;       ///< (rows)  equation (2)
-  Vector positional_offset;      ///< (rows)  its t in tokens; NaN: none within reach, or at its end with half or less
+  Matrix scores;             ///< (head_scores, rows)
+  Matrix argmax_share;       ///< (rows, 2 reach + 1)  equation (1)
+  Vector positional_share;   ///< (rows)  equation (2)
+  Vector positional_offset;  ///< (rows)  its t in tokens; NaN: none within reach, or at its end with half or less
   std::vector<Index> sink_position;  ///< (rows)  the key of sink_weight in the first document; -1: undefined
   std::vector<HeadType> types;       ///< (rows)
 

@@ -6,7 +6,7 @@
 #include "../../core/attention/document.h"
 #include "../../core/attention/probe.h"
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/analysis_kind.h"
 

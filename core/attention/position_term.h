@@ -65,7 +65,7 @@ class LinearBias : public ScoreBias {
   Vector slope_;
 };
 
-/// Given biases: one for every head and offset, zero beyond those.
+/// Biases given for every head and offset; zero at offsets beyond those.
 class OffsetBias : public ScoreBias {
  public:
   /// @param bias  (heads, 2 reach + 1)  at offsets t = -reach .. reach, key minus query
@@ -162,11 +162,11 @@ class RotaryTerm {
 };
 
 struct DisentangledOptions {
-  Index farthest = 512;  ///< M: without buckets, offsets this far and further share a row; with them, where they end
-  Index buckets = 0;     ///< b, rows to each side: near offsets have one each, far ones share; 0: a row for each offset
+  Index farthest = 512;  ///< M: offsets from here on share a row; with buckets, the largest offset they cover
+  Index buckets = 0;     ///< b, rows on each side: near offsets have one each, far ones share; 0: one per offset
 };
 
-/// Disentangled attention (DeBERTa): queries are held against vectors of relative positions, and so are keys.
+/// Disentangled attention (DeBERTa): queries and keys are also compared with vectors of relative positions.
 ///
 ///     S_ij = scale (q_i . k_j + q_i . P[row(j - i)] + k_j . R[row(j - i)])                    (1)
 ///     row(t) = s + bucket(-t), kept within 0 .. 2 s - 1                                       (2)
@@ -182,15 +182,15 @@ struct DisentangledOptions {
 /// i), as the published code does.
 class DisentangledTerm {
  public:
-  /// Whether (3) has a meaning: M at least 1, and b either 0 or at least 2 with b / 2 < M - 1.
+  /// Whether (3) can be evaluated: M at least 1, and b either 0 or at least 2 with b / 2 < M - 1.
   [[nodiscard]] static bool allows(const DisentangledOptions& options);
   /// @throws ShapeError if allows() does not
   explicit DisentangledTerm(const DisentangledOptions& options);
 
-  /// Which row of P and R stands for an offset, key minus query; never a larger one for a larger offset.
+  /// The row of P and R for an offset, key minus query. Rows never increase with the offset.
   [[nodiscard]] Index row(Index offset) const;
 
-  /// 2 s, of P and of R.
+  /// 2 s, the number of rows of P and of R.
   [[nodiscard]] Index rows() const { return 2 * span_; }
 
  private:

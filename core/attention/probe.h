@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-/// Keys that a query may look at: first .. end() - 1. Entries of a mask within them are another matter.
+/// Keys that a query may look at: first .. end() - 1. An additive mask may forbid some of them.
 struct KeySpan {
   Index first = 0;
   Index count = 0;
@@ -22,7 +22,7 @@ struct KeySpan {
 /// @param query   position of the query
 /// @param keys    n, valid key positions
 /// @param window  keys this far away are masked, |i - j| < window; 0: no limit
-/// @returns an empty span where nothing is left
+/// @returns an empty span if no key is left
 inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window) {
   const Index end = causal ? std::min(keys, query + 1) : window > 0 ? std::min(keys, query + window) : keys;
   const Index first = window > 0 ? std::max<Index>(0, query - window + 1) : 0;
@@ -162,7 +162,7 @@ constexpr Index tile_rows(Index keys) {
 }
 
 /// Goes over the query rows of a layer tile by tile, and shows each to the probes.
-/// @param tile  what all tiles have in common
+/// @param tile  the members that all tiles share
 /// @param fill  (tile, rows) puts weights, and scores where they are wanted, of so many rows from
 ///         tile.first_row on
 /// @throws Stopped between two tiles, if that was asked for

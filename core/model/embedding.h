@@ -10,8 +10,8 @@
 
 namespace headwave {
 
-/// How a model cuts images into patches, and where these stand among its tokens: row by row from the top left
-/// on, after the tokens that open every document ([CLS], and DeiT's distillation token). A position that is
+/// How a model cuts images into patches, and where these stand among its tokens: row by row from the top
+/// left, after the tokens that open every document ([CLS], and DeiT's distillation token). A position that is
 /// `columns` further on is one row further down.
 struct PatchGrid {
   Index first = 0;              ///< position of the patch at row 0, column 0: how many tokens open a document

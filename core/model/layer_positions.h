@@ -12,7 +12,7 @@ namespace headwave {
 /// How far a position table was trained.
 struct TrainedRows {
   Index trained = 0;          ///< rows 0 .. trained - 1 hold positions that were learned
-  Index rows = 0;             ///< of the table; `trained` where nothing speaks against the rest
+  Index rows = 0;             ///< rows of the table; equal to `trained` if no row looks untrained
   double trained_norm = 0;    ///< median norm of the trained rows
   double untrained_norm = 0;  ///< median norm of the rows after them; 0 where there are none, or they are zero
 
@@ -79,7 +79,8 @@ Matrix32 layer_words(const Stack& stack, Index layer);
 /// @returns (length, d_model), or as many rows as the table has; empty if the model has no table
 Matrix position_rows(const Stack& stack, Index length);
 
-/// What a layer's projections see of positions, averaged over words, and of words, at the mean position:
+/// Input of a layer's projections: its mean over words at each position, and its covariance over words at the
+/// mean position:
 ///
 ///     position(n) = E_w norm(scale word_w + position_n + token type 0)                         (1)
 ///     C = Cov_w norm(scale word_w + mean position + token type 0)                              (2)

@@ -24,7 +24,7 @@ class Stoppable {
   Stoppable& operator=(const Stoppable&) = delete;
   ~Stoppable();
 
-  /// The flag that this thread checks; null if there is none.
+  /// The flag that this thread checks, or null.
   static const std::atomic<bool>* flag();
 
  private:

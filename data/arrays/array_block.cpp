@@ -259,12 +259,6 @@ void read_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const 
   if (entries > 0) Gathering(bytes, numbers, block, {into, entries}).gather();
 }
 
-std::vector<float> floats_of_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block) {
-  std::vector<float> values;
-  read_block(bytes, numbers, block, room_in(values));
-  return values;
-}
-
 FloatRoom room_in(std::vector<float>& values) {
   return [&values](std::size_t entries) {
     values.resize(entries);

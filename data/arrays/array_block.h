@@ -86,7 +86,4 @@ struct PlacedNumbers {
 void read_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block,
                 const FloatRoom& room);
 
-/// The same, into a new list.
-std::vector<float> floats_of_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block);
-
 }  // namespace headwave

@@ -32,7 +32,7 @@ void each_line(std::string_view text, const Visit& visit) {
 /// spelling.
 bool is_encoding(const std::string& name);
 
-/// What messages about a text say.
+/// The wording of messages about a text.
 struct WantedText {
   std::string name;  ///< the text's name: a file's path
   std::string_view expected = "text in UTF-8";

@@ -144,11 +144,6 @@ void write_text(const std::filesystem::path& path, std::string_view text) {
   file.commit();
 }
 
-void write_scratch_text(const std::filesystem::path& path, std::string_view text) {
-  FileDescriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.is_open() || !file.write(text) || !file.close()) fail_by_errno(path, "cannot be written");
-}
-
 void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);

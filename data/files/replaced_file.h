@@ -68,10 +68,6 @@ void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files);
 /// @throws IoError as ReplacedFile, or if the disk refuses
 void write_text(const std::filesystem::path& path, std::string_view text);
 
-/// Writes a text directly, without a temporary name or syncing: for scratch files.
-/// @throws IoError if the file cannot be written
-void write_scratch_text(const std::filesystem::path& path, std::string_view text);
-
 /// Creates a folder and its parents; existing ones are left alone.
 /// @throws IoError if it cannot be created
 void make_folder(const std::filesystem::path& folder);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
+#include "old_names.h"
 #include "result_file.h"
 #include "result_layout.h"
 
@@ -19,32 +19,17 @@ namespace headwave {
 
 namespace {
 
-/// What Fields and axes were called in older files, and what they are called now.
-struct OldName {
-  std::string_view old, now;
-};
-constexpr std::array old_fields{OldName{"position_atlas/predicted_offset", "position_atlas/predicted_offset"},
-                                OldName{"position_atlas/predicted_weight", "position_atlas/predicted_weight"},
-                                OldName{"word_atlas/predicted_offset", "word_atlas/predicted_offset"},
-                                OldName{"word_atlas/predicted_weight", "word_atlas/predicted_weight"},
-                                OldName{"phase_delay/predicted_offset", "phase_delay/predicted_offset"},
-                                OldName{"delay_spectrum/predicted_offset", "delay_spectrum/predicted_offset"}};
-constexpr std::array old_axes{OldName{"offset", "offset"}, OldName{"offset", "offset"}, OldName{"offset", "offset"},
-                              OldName{"offset", "offset"}, OldName{"offset", "offset"}, OldName{"offset", "offset"},
-                              OldName{"offset", "offset"}, OldName{"offset", "offset"}};
-
-template <std::size_t count>
-std::string current_name(const std::array<OldName, count>& names, const std::string& name) {
-  const auto known = std::ranges::find(names, name, &OldName::old);
-  return known == names.end() ? name : std::string(known->now);
+/// A Field's name as files of now have it.
+std::string current_field_name(const std::string& name) {
+  for (const auto& [group, old, now] : old_quantities)
+    for (const char* prefix : {"", "checkpoints_"})
+      if (name == fmt::format("{}{}/{}", prefix, group, old)) return fmt::format("{}{}/{}", prefix, group, now);
+  return name;
 }
 
-/// Also of the checkpoints of a sweep, whose groups are "checkpoints_position_atlas".
-std::string current_field_name(const std::string& name) {
-  constexpr std::string_view of_checkpoints = "checkpoints_";
-  const bool swept = name.starts_with(of_checkpoints);
-  const std::string prefix(swept ? of_checkpoints : "");
-  return prefix + current_name(old_fields, name.substr(prefix.size()));
+/// An axis's name as files of now have it.
+std::string current_axis_name(const std::string& name) {
+  return std::ranges::find(old_offset_axes, name) == old_offset_axes.end() ? name : "offset";
 }
 
 class Reader {
@@ -127,7 +112,7 @@ class Reader {
     const Hdf5Node node = file_.node(path);
     if (node.kind != "dataset" || node.shape.size() != 1)
       refuse(fmt::format("the axis '{}' is damaged", printable(path)));
-    Axis axis{current_name(old_axes, name),
+    Axis axis{current_axis_name(name),
               attribute_text(node.attributes, "units"),
               attribute_text(node.attributes, "long_name"),
               {}};

@@ -15,7 +15,7 @@
 
 namespace headwave {
 
-/// Documents that are made where no number of them is asked for, and a text gives as many.
+/// The default number of documents, if a text is long enough.
 constexpr Index usual_documents = 100;
 
 /// How a long text or list of ids becomes documents of equal length.
@@ -24,7 +24,7 @@ struct PackingOptions {
   /// most usual_documents.
   std::optional<Index> documents;
   /// T, tokens per document, special tokens included. Not given: 512, or `positions` where they are fewer,
-  /// and what is shorter than that is one document of its own length.
+  /// and a shorter input is one document.
   std::optional<Index> length;
   bool special_tokens = true;  ///< put the tokenizer's opening and closing token around every document
   bool allow_unknown = false;  ///< take a text whose tokens are nearly all unknown, see UnknownTokens
@@ -36,7 +36,7 @@ struct PackingOptions {
 /// The token ids of one document, or of a long text.
 using Ids = std::vector<std::int32_t>;
 
-/// T where none is asked for and there is enough: 512, or the model's positions where they are fewer.
+/// The default T for a long text: 512, or the number of the model's positions if that is smaller.
 Index usual_length(const PackingOptions& options);
 
 /// Makes documents of a text: it is tokenized as one long text, and cut into consecutive pieces of the length

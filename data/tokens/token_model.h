@@ -140,7 +140,7 @@ std::unique_ptr<TokenModel> whole_words(Vocabulary vocabulary, const std::string
 std::int32_t unknown_id(const Vocabulary& vocabulary, const std::string& unknown, const std::string& file);
 
 struct BytePairOptions {
-  std::string unknown;             ///< the token of a character that has none; empty: such characters are skipped
+  std::string unknown;             ///< the token for characters without a token; empty: such characters are skipped
   bool fuse_unknown = false;       ///< adjacent unknown characters are one token
   bool byte_fallback = false;      ///< a character without a token becomes its bytes' tokens "<0xE3>", if all exist
   bool whole_words_first = false;  ///< a word that is a token is not spelled by merges
@@ -172,7 +172,7 @@ std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std:
 /// @throws FormatError unless there is one blank, between two parts
 Merge merge_of_line(std::string_view line, const std::string& place);
 
-/// What a piece of a Unigram vocabulary is.
+/// The kind of a piece in a Unigram vocabulary.
 enum class UnigramPiece : std::uint8_t {
   normal,
   user_defined,  ///< taken wherever its text is

@@ -24,7 +24,7 @@ std::optional<std::string> bytes_spelled(std::string_view piece);
 /// Bytes as a person can read them: well-formed UTF-8 as it is, any other byte as "<0xE3>".
 std::string readable_bytes(std::string_view bytes);
 
-/// The readable bytes that a piece spells; a piece that spells none as it is.
+/// The readable bytes that a piece spells; any other piece unchanged.
 std::string readable_spelling(std::string_view piece);
 
 /// A part of a normalised text that the vocabulary spells by itself.

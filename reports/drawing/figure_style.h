@@ -9,11 +9,11 @@ namespace headwave {
 
 /// The size, letters and colours of figures, as a user chooses them.
 ///
-/// Without a width every figure is as wide as it needs, with letters of 8 points along its axes. With a width all figures
-/// have that width and the same size of letters: panels become narrower or broader, and if they would be too narrow to be
-/// read they take more rows, so that a figure of many heads grows tall. Beyond 7 inches letters, lines and dots grow with
-/// the width: a slide is a page enlarged. No letter is smaller than 6 points on paper, unless the letters along the axes
-/// are.
+/// Without a width every figure is as wide as it needs, with letters of 8 points along its axes. With a width
+/// all figures have that width and the same size of letters: panels become narrower or broader, and if they
+/// would be too narrow to be read they take more rows. Panels that do not fit on the page are left out. Beyond
+/// 7 inches letters, lines and dots grow with the width: a slide is a page enlarged. No letter is smaller than
+/// 6 points on paper, unless the letters along the axes are.
 struct FigureStyle {
   double width = 0.0;               ///< inches, 2 to 40; 0: what each figure needs
   double points = 0.0;              ///< size of letters along axes, 4 to 40; 0: 8, beyond 7 inches 8/7 of the width
@@ -29,8 +29,8 @@ std::optional<double> figure_width(std::string_view words);
 /// Whether a name can be a font's: it holds nothing that gnuplot could take for a command.
 bool is_font_name(std::string_view name);
 
-/// "viridis" first, then others that look even and that colour-blind readers can tell apart, and "grey", which uses no
-/// colours at all.
+/// "viridis" first, then others that look even and that colour-blind readers can tell apart, and "grey",
+/// which uses no colours at all.
 const std::vector<std::string>& palette_names();
 
 /// The factor by which everything drawn is larger than with letters of 8 points along the axes.
@@ -39,8 +39,9 @@ double enlargement(const FigureStyle& style);
 /// The width in inches for which a figure is laid out before it is enlarged; 0: as wide as it needs.
 double layout_width(const FigureStyle& style);
 
-/// The height in inches, before the figure is enlarged, that its page has: 9 inches of a sheet of paper, or the height of
-/// a slide of 16 by 9 where the figure is wider than 7 inches. Infinite without a width: then nothing is cut off.
+/// The height in inches, before the figure is enlarged, that its page has: 9 inches of a sheet of paper, or
+/// the height of a slide of 16 by 9 where the figure is wider than 7 inches. Infinite without a width: then
+/// nothing is cut off.
 double layout_height(const FigureStyle& style);
 
 /// The size of small letters before they are enlarged: `points`, but at least 6 points on paper.

@@ -42,8 +42,7 @@ std::string terminal(const std::string& format, const Paper& paper) {
   if (format == "pdf")
     return fmt::format(
         "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} "
-        "fontscale {} linewidth {} pointscale {} butt "
-        "dashlength 0.6\n",
+        "fontscale {} linewidth {} pointscale {} butt dashlength 0.6\n",
         width, height, font, 0.75 * paper.times, paper.times, paper.times);
   if (format == "svg")
     return fmt::format(
@@ -54,8 +53,7 @@ std::string terminal(const std::string& format, const Paper& paper) {
     // 200 dots per inch, fewer where cairo's largest picture (32767 dots) or sheer size would be the limit.
     const double dots = std::min(200.0, 8000.0 / std::max(width, height)), unit = dots * paper.times;
     return fmt::format(
-        "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} "
-        "fontscale {:.4f} linewidth {:.4f} pointscale "
+        "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} fontscale {:.4f} linewidth {:.4f} pointscale "
         "{:.4f} butt dashlength 0.6 background \"#ffffff\"\n",
         width * dots, height * dots, font, unit / 96, unit / 144, unit / 72);
   }
@@ -73,9 +71,7 @@ std::string finished_svg(std::string svg, const std::string& name, const Paper& 
   replace_all(svg, "]]>", "]]&gt;");
   const std::string family = fmt::format("font-family=\"{}", paper.font);
   replace_all(svg, family + ":Bold\"", family + "\" font-weight=\"bold\"");
-  replace_all(svg, "<image ",
-              "<image "
-              "style='image-rendering:optimizeSpeed;image-rendering:pixelated' ");
+  replace_all(svg, "<image ", "<image style='image-rendering:optimizeSpeed;image-rendering:pixelated' ");
   return svg;
 }
 
@@ -171,9 +167,7 @@ class Gnuplot {
 };
 
 [[noreturn]] void refuse_without_gnuplot() {
-  throw IoError(
-      "gnuplot is not installed, figures need it: install the Debian "
-      "package gnuplot-nox, or leave them out");
+  throw IoError("gnuplot is not installed, figures need it: install the Debian package gnuplot-nox, or leave them out");
 }
 
 }  // namespace
@@ -207,9 +201,7 @@ std::string GnuplotFigure::add_numbers(const DataTable& numbers) {
 std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::vector<std::string>& formats,
                                             bool keep_data) const {
   // Data blocks hold texts with spaces and '#' in them.
-  const std::string reading =
-      "set encoding utf8\nset datafile separator "
-      "\"\\t\"\nset datafile commentschars \"\"\n";
+  const std::string reading = "set encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
   const Paper paper{width_, height_, enlargement(style_), style_.font};
   std::deque<Gnuplot> running;  // all formats side by side
   for (const std::string& format : formats) {

@@ -109,10 +109,8 @@ std::string Page::legend_script() const {
   const double middle = from_edge + legend_row * static_cast<double>(rows - 1) / 2;
   return fmt::format(
       "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen "
-      "0\nset tmargin at screen 1\nset border "
-      "0\nunset xtics\nunset ytics\nset key at screen 0.5, screen {:.6f} "
-      "center center horizontal samplen 2.6 maxrows "
-      "{}\nplot [0:1] [0:1] {}\n",
+      "0\nset tmargin at screen 1\nset border 0\nunset xtics\nunset ytics\nset key at screen 0.5, screen {:.6f} "
+      "center center horizontal samplen 2.6 maxrows {}\nplot [0:1] [0:1] {}\n",
       1 - middle / grid_.height(), rows, plot);
 }
 

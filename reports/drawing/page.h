@@ -38,8 +38,8 @@ class Page {
   std::string numbers(const DataTable& table) { return figure_.add_numbers(table); }
   void keep(const DataTable& table) { figure_.keep(table); }
 
-  /// Adds the panel in a row and column, or panel k where panels follow each other row by row. It lives as long
-  /// as the page.
+  /// Adds the panel in a row and column, or panel k where panels follow each other row by row. It lives as
+  /// long as the page.
   Panel& panel(std::size_t row, std::size_t column);
   Panel& panel(std::size_t k) { return panel(grid_.row_of(k), grid_.column_of(k)); }
 

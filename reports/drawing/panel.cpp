@@ -124,11 +124,9 @@ void Panel::legend_beside(const std::string& title) {
   const double x = below ? std::max(0.05, left_ - 0.4) : right_ + 0.1;  // two columns need more than the panel
   const Coordinate top = below ? page_share(grid_.legend_below / grid_.height()) : share(1);
   const auto rows = static_cast<int>(std::lround((grid_.legend_below - legend_margin) / legend_line)) - 1;
-  legend_ = fmt::format(
-      "set key at {} left top Left reverse {} samplen 3.2 "
-      "spacing 1.25 title {} left {}",
-      place_words({page_share(x / grid_.width()), top}), below ? fmt::format("maxrows {}", rows) : "",
-      text_words(title), font_words(7.5, false, style_));
+  legend_ = fmt::format("set key at {} left top Left reverse {} samplen 3.2 spacing 1.25 title {} left {}",
+                        place_words({page_share(x / grid_.width()), top}), below ? fmt::format("maxrows {}", rows) : "",
+                        text_words(title), font_words(7.5, false, style_));
 }
 
 void Panel::legend_beside(const DotLegend& legend) {
@@ -153,8 +151,7 @@ void Panel::legend_over(double height) {
 std::string Panel::margins() const {
   return fmt::format(
       "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset bmargin "
-      "at screen {:.6f}\nset tmargin at screen "
-      "{:.6f}\n",
+      "at screen {:.6f}\nset tmargin at screen {:.6f}\n",
       left_ / grid_.width(), right_ / grid_.width(), bottom_ / grid_.height(), top_ / grid_.height());
 }
 
@@ -269,9 +266,7 @@ void Panel::common_color_bar(ColorBar bar) {
 
 std::string Panel::script() const {
   std::string words = margins();
-  words +=
-      "unset label\nunset arrow\nunset object\nunset logscale\nunset "
-      "key\nunset colorbox\n";
+  words += "unset label\nunset arrow\nunset object\nunset logscale\nunset key\nunset colorbox\n";
   words += frame_ == Frame::base_line ? fmt::format("set border 1 lw 0.6 lc {}\n", color_words(ink::base_line, style_))
                                       : fmt::format("set border {} lw 0.8 lc {}\n", frame_ == Frame::none ? 0 : 31,
                                                     color_words(ink::frame, style_));

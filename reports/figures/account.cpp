@@ -1,4 +1,5 @@
-// Why heads look where they look: what their profiles come from, the verdicts, and the scores by which heads are named.
+// Why heads look where they look: what their profiles come from, the verdicts, and the scores by which heads
+// are named.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -63,7 +64,8 @@ bool has_self(const AccountProfiles& profiles) {
                              [](double weight) { return !std::isnan(weight); });
 }
 
-/// The offsets that are shown: those near the query, or all if attention is largest elsewhere; none that a mask forbids.
+/// The offsets that are shown: those near the query, or all if attention is largest elsewhere; none that a
+/// mask forbids.
 ValueRange account_offsets(const AccountProfiles& profiles, std::size_t row) {
   double reach = 1, peak = 0, at = 0, last = -1;
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {

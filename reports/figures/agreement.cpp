@@ -184,7 +184,8 @@ void add_verdicts(Panel& panel, const std::string& prediction, const std::vector
   const auto count = [&](const char* verdict) {
     return std::count_if(heads.begin(), heads.end(), [&](const auto& head) { return head.verdict == verdict; });
   };
-  // Heads that look at their own token and were predicted to: that needs no wave, so they are counted by themselves.
+  // Heads that look at their own token and were predicted to: that needs no wave, so they are counted by
+  // themselves.
   const auto zeros = std::ranges::count_if(
       heads, [](const AgreementHead& head) { return head.verdict == "agrees" && head.measured == 0; });
   panel.note(prediction, panel.over(0, 0.42), {.points = 8, .bold = true});

@@ -32,8 +32,9 @@ struct AgreementDot {
   bool agrees = false;
 };
 
-/// The known predictions (position, called account in older results, weights, phases and scores) that predict an offset
-/// for any head; all known predictions if none does. Other names come from anywhere and are not drawn.
+/// The known predictions (position, called account in older results, weights, phases and scores) that predict
+/// an offset for any head; all known predictions if none does. Other names come from anywhere and are not
+/// drawn.
 /// @throws ShapeError if the result has none of them
 std::vector<std::string> agreement_predictions(const Result& result);
 
@@ -41,18 +42,20 @@ std::vector<std::string> agreement_predictions(const Result& result);
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<AgreementHead> agreement_heads(const Result& result, const std::string& prediction);
 
-/// The dots of heads with both a measured and a predicted offset. Deterministic: the same heads give the same dots.
+/// The dots of heads with both a measured and a predicted offset. Deterministic: the same heads give the same
+/// dots.
 /// @param inch  inches to one unit of offset_place()
 std::vector<AgreementDot> agreement_dots(const std::vector<AgreementHead>& heads, double inch);
 
-/// A name beside a dot: which dot, and where the name's left end and half its height are, in inches as the dots.
+/// A name beside a dot: which dot, and where the name's left end and half its height are, in inches as the
+/// dots.
 struct DotName {
   std::size_t dot = 0;
   double left = 0, middle = 0;
 };
 
-/// Names the heads that differ most, right or left of their dots, at most eight: one that would touch a dot, another name
-/// or the panel's edge is omitted. Dots of several heads have no name.
+/// Names the heads that differ most, right or left of their dots, at most eight: one that would touch a dot,
+/// another name or the panel's edge is omitted. Dots of several heads have no name.
 /// @param half  inches from 0 to the panel's edge
 std::vector<DotName> dot_names(const std::vector<AgreementDot>& dots, double half);
 

@@ -33,8 +33,8 @@ struct ShownMap {
   [[nodiscard]] double weight(std::size_t map, std::size_t query, std::size_t key) const {
     return (*weights)[(map * queries + query) * keys + key];
   }
-  /// The largest weight of each map between tokens that are not special: special tokens draw so much attention that
-  /// beside it nothing else would be seen.
+  /// The largest weight of each map between tokens that are not special: special tokens draw so much
+  /// attention that beside it nothing else would be seen.
   [[nodiscard]] std::vector<double> largest() const {
     std::vector<double> most(maps, 0.0);
     for (std::size_t map = 0; map < maps; ++map)
@@ -156,7 +156,8 @@ Layout layout_of(const ShownMap& map, std::size_t panels, const FigureStyle& sty
   return layout;
 }
 
-/// The names at the tics of one side: every token, or where these could not be read, positions a round step apart.
+/// The names at the tics of one side: every token, or where these could not be read, positions a round step
+/// apart.
 DataTable tic_names(const Layout& layout, const std::vector<std::string>& tokens, Index first) {
   DataTable table({"place", "name"});
   const auto step =

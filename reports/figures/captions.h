@@ -8,16 +8,19 @@
 
 namespace headwave {
 
-/// Whether the numbers that a figure draws leave out the model's position term, as redefined queries and keys do.
+/// Whether the numbers that a figure draws leave out the model's position term, as redefined queries and keys
+/// do.
 bool leaves_out_position_term(const FigureKind& kind, const Result& result);
 
-/// The caption of a figure in a paper, one paragraph of plain text: what is seen, then which model, text and pairs.
+/// The caption of a figure in a paper, one paragraph of plain text: what is seen, then which model, text and
+/// pairs.
 ///
 /// Names from the result are visible_text() here, and no longer than 80 columns.
 std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options);
 
-/// The same as LaTeX: \caption{...} and \label{fig:name}, to be read by \input inside a figure. Signs that LaTeX takes
-/// for commands are escaped, Greek letters and minus signs are written as mathematics; all else stays UTF-8.
+/// The same as LaTeX: \caption{...} and \label{fig:name}, to be read by \input inside a figure. Signs that
+/// LaTeX takes for commands are escaped, Greek letters and minus signs are written as mathematics; all else
+/// stays UTF-8.
 /// @param name     of the figure: letters, digits and underscores
 /// @param caption  one paragraph
 std::string latex_caption(const std::string& name, const std::string& caption);

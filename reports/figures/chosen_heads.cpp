@@ -43,7 +43,8 @@ std::vector<Clearness> clearness_of(const Result& result, const std::vector<Head
   return found;
 }
 
-/// Of heads in descending order the first of every offset first, then the others; the first so many in ascending order.
+/// Of heads in descending order the first of every offset first, then the others; the first so many in
+/// ascending order.
 std::vector<std::size_t> one_of_each(std::vector<std::size_t> order, const std::vector<Clearness>& heads,
                                      std::size_t most, bool flat_last) {
   const auto known = [&](std::size_t head) { return !std::isnan(heads[head].offset); };

@@ -22,18 +22,19 @@ struct ChosenHead {
   [[nodiscard]] std::string text() const { return head_name(name.layer, name.head); }
 };
 
-/// The heads to draw of a Field whose axes begin with (layer, head): those that options.heads names, else the few whose
-/// measured offset is clearest, layer by layer.
+/// The heads to draw of a Field whose axes begin with (layer, head): those that options.heads names, else the
+/// few whose measured offset is clearest, layer by layer.
 ///
-/// The clearest head is the one whose weight exceeds what chance reaches by the largest factor. The first head of every
-/// offset comes before the second of any, since heads of one offset look alike.
+/// The clearest head is the one whose weight exceeds what chance reaches by the largest factor. The first
+/// head of every offset comes before the second of any, since heads of one offset look alike.
 /// @param most  how many are chosen unasked
-/// @throws ShapeError if a head asked for is not in the Field, or there is none; FormatError if its name is invalid
+/// @throws ShapeError if a head asked for is not in the Field, or there is none; FormatError if its name is
+///         invalid
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most = 4);
 
-/// The same heads, as many as fit on the style's page with the panels of `flow`, whose `cut` says what is missing: where
-/// heads are asked for, the first of them.
+/// The same heads, as many as fit on the style's page with the panels of `flow`, whose `cut` says what is
+/// missing: where heads are asked for, the first of them.
 std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view field, const FigureOptions& options,
                                       PanelFlow& flow, std::size_t most = 4);
 
@@ -44,21 +45,23 @@ void add_head_axes(Panel& panel, const FieldHeads& heads, double points = 0);
 /// The places of the largest numbers, the largest first; NaN is the smallest, ties go to the first.
 std::vector<std::size_t> descending(const std::vector<double>& numbers);
 
-/// The strength of every head of a Field whose axes end with (layer, head, ...): of the account, or where the result has
-/// none the mean weight at the measured offset; NaN where the result has neither.
+/// The strength of every head of a Field whose axes end with (layer, head, ...): of the account, or where the
+/// result has none the mean weight at the measured offset; NaN where the result has neither.
 std::vector<double> head_strengths(const Result& result, const FieldHeads& heads, const std::string& pairs);
 
-/// Why figures that follow offsets show nothing: "no head has a measured offset"; empty if one has, or if none was
-/// searched for.
+/// Why figures that follow offsets show nothing: "no head has a measured offset"; empty if one has, or if
+/// none was searched for.
 std::string no_offsets(const Result& result, const FigureOptions& options);
 
 /// The Fields that say which heads are the clearest: extras of the figures that choose heads.
 std::vector<std::string> clearness_fields();
 
-/// Which of a result's attention maps to draw, as places along the axis `map_head`: the ones asked for, or those worth
-/// seeing; of more than `most` the strongest head of every offset first.
-/// @param largest  (maps) the largest weight of each: maps below a tenth of the largest of all are not worth seeing
-/// @throws ShapeError if a head asked for has no map, naming it and those there are; FormatError if its name is invalid
+/// Which of a result's attention maps to draw, as places along the axis `map_head`: the ones asked for, or
+/// those worth seeing; of more than `most` the strongest head of every offset first.
+/// @param largest  (maps) the largest weight of each: maps below a tenth of the largest of all are not worth
+///                 seeing
+/// @throws ShapeError if a head asked for has no map, naming it and those there are; FormatError if its name
+///         is invalid
 std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& options,
                                      const std::vector<double>& largest, std::size_t most);
 
@@ -70,7 +73,8 @@ void require_heads(const Result& result, const std::vector<std::string>& heads);
 /// An offset for a legend: "−2", "+1", "0" with a true minus sign, "none" if it is NaN.
 std::string signed_offset(double offset);
 
-/// The same beside a panel that ends at +-window, with an arrow if the offset lies beyond: "← −58", "+3", "+40 →".
+/// The same beside a panel that ends at +-window, with an arrow if the offset lies beyond: "← −58", "+3",
+/// "+40 →".
 std::string pointed_offset(double offset, double window);
 
 }  // namespace headwave

@@ -1,4 +1,5 @@
-// Kinds of heads by where their attention lands: centroids, which heads belong to which, how much to believe their number.
+// Kinds of heads by where their attention lands: centroids, which heads belong to which, how much to believe
+// their number.
 #include "clusters.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ std::string peak_text(std::size_t place, const std::vector<double>& peaks, const
   return preferences[place] ? signed_offset(peaks[place]) : "none";
 }
 
-/// How many of the offsets are shown: under a causal mask none beyond the last that gets any weight, which it forbids.
+/// Number of offsets shown: all, or under a causal mask those up to the last that gets any weight.
 std::size_t shown_offsets(const Result& result, const std::vector<double>& centroids, std::size_t offsets) {
   if (attribute_text(result.provenance, "attention") != "causal") return offsets;
   std::size_t shown = 2;
@@ -77,8 +78,8 @@ struct Shares {
   std::vector<Index> clusters;
 };
 
-/// Slices of one cluster over all heads: `column` and `row` are the pie's place, `begin` and `end` turns clockwise from
-/// the top.
+/// Slices of one cluster over all heads: `column` and `row` are the pie's place, `begin` and `end` turns
+/// clockwise from the top.
 DataTable slices_of(const Shares& shares, std::size_t cluster) {
   DataTable table({"layer", "head", "cluster", "share", "column", "row", "begin", "end"});
   const auto size = [](double share) { return std::isfinite(share) && share > 0 ? share : 0.0; };
@@ -96,8 +97,8 @@ DataTable slices_of(const Shares& shares, std::size_t cluster) {
   return table;
 }
 
-/// The number of the cluster that most texts assign a head to, where it stands on that cluster's colour: colours alone
-/// do not reach everyone.
+/// The number of the cluster that most texts assign a head to, where it stands on that cluster's colour:
+/// colours alone do not reach everyone.
 DataTable numbers_on(const Shares& shares, std::size_t cluster) {
   DataTable table({"column", "row", "cluster"});
   for (std::size_t row = 0; row < shares.heads.size(); ++row) {
@@ -133,8 +134,8 @@ GnuplotFigure draw_cluster_shares(const Result& result, const FigureOptions& opt
   add_head_axes(panel, shares.heads);
   panel.legend_beside(legend);
   for (std::size_t c = 0; c < shares.clusters.size(); ++c)
-    // gnuplot counts angles anticlockwise from the right, takes an empty slice for a whole circle and draws nothing
-    // where a whole one does not begin at 0.
+    // gnuplot counts angles anticlockwise from the right, takes an empty slice for a whole circle and draws
+    // nothing where a whole one does not begin at 0.
     panel.pies(page.numbers(slices_of(shares, c)),
                fmt::format("5:6:($8>$7?{}:NaN):($8-$7<1?90-360*$8:0):($8-$7<1?90-360*$7:360)", pie_radius),
                cluster_ink(shares.clusters[c], c, preferences));

@@ -16,8 +16,8 @@ namespace {
 constexpr const char *carried_weight_name = "carried_waves/mean_weight", *carried_sum_name = "carried_waves/weighted",
                      *re_aimed_offset_name = "re_aiming/offset";
 
-/// A head on an axis of names: its place, and its name read and written anew, since it comes from a file and goes into a
-/// script.
+/// A head on an axis of names: its place, and its name read and written anew, since it comes from a file and
+/// goes into a script.
 struct NamedHead {
   std::size_t place = 0;
   std::string name;

@@ -32,14 +32,14 @@ struct FigureKind {
   /// Why the figure would show nothing of this result; empty: it shows something. Null: it always does.
   std::string (*silent)(const Result&, const FigureOptions&) = nullptr;
   bool single_heads = false;  ///< shows the heads that options.heads names; other figures show all heads at once
-  /// Follows waves through redefined queries and keys. Under a position term, which turns or shifts them later, these
-  /// show noise: then the figure is drawn only if `only` names it.
+  /// Follows waves through redefined queries and keys. Under a position term, which turns or shifts them
+  /// later, these show noise: then the figure is drawn only if `only` names it.
   bool follows_waves = false;
 
   /// Draws it.
-  /// @throws ShapeError if Fields have other axes than described, do not fit each other or hold nothing, or a head
-  ///         asked for is not among them; FormatError if a head's name is invalid, or if heads are asked for and
-  ///         the figure shows all heads at once
+  /// @throws ShapeError if Fields have other axes than described, do not fit each other or hold nothing, or a
+  ///         head asked for is not among them; FormatError if a head's name is invalid, or if heads are asked
+  ///         for and the figure shows all heads at once
   [[nodiscard]] GnuplotFigure draw(const Result& result, const FigureOptions& options) const;
 };
 

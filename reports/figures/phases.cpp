@@ -69,8 +69,8 @@ DataTable phase_numbers(const PhaseMaps& maps, std::size_t side, const ChosenHea
   return table;
 }
 
-/// Two rows of pixels make up a bin's height, since one bin may lie half at the upper and half at the lower end of the
-/// picture.
+/// Two rows of pixels make up a bin's height, since one bin may lie half at the upper and half at the lower
+/// end of the picture.
 DataTable phase_pixels(const PhaseMaps& maps, std::size_t side, std::size_t row) {
   const auto phase_of = [&](double half) { return -pi + maps.bin() * (half + 0.5) / 2; };
   const auto amount = [&](std::size_t column, std::size_t half) {
@@ -108,8 +108,8 @@ Phases phases_of(const Result& result, const FigureOptions& options) {
   return phases;
 }
 
-/// Queries and keys of a head beside each other, or below where a page is too narrow; of queries alone two heads in a
-/// row, each with its colours.
+/// Queries and keys of a head beside each other, or below where a page is too narrow; of queries alone two
+/// heads in a row, each with its colours.
 PanelFlow phase_flow(const Phases& phases) {
   const bool above = phases.labels_above;
   return {.grid = {.panel = {phases.sides == 2 ? 2.45 : 2.3, 1.35},

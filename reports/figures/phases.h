@@ -22,7 +22,8 @@ struct FrequencySpan {
 /// @throws ShapeError if the axis does not count 0, 1, ..., or has another length than T asks for
 FrequencySpan frequency_span(const Field& field, std::string_view attribute);
 
-/// The last frequency at which a curve exceeds `share` of its largest value, 0 left out; 0 where nothing is positive.
+/// The last frequency at which a curve exceeds `share` of its largest value, 0 left out; 0 where nothing is
+/// positive.
 /// @param curve  (frequencies)  from f = 0
 std::size_t last_loud(const std::vector<double>& curve, double share);
 
@@ -32,8 +33,8 @@ std::size_t last_shown(const FrequencySpan& span, std::size_t loud);
 
 inline constexpr std::array phase_map_names{"phase_spectrum/query", "phase_spectrum/key"};
 
-/// The two maps of every head as cells of a picture, without frequency 0. If more than 400 frequencies would be shown,
-/// neighbours share a cell, which shows the largest.
+/// The two maps of every head as cells of a picture, without frequency 0. If more than 400 frequencies would
+/// be shown, neighbours share a cell, which shows the largest.
 struct PhaseMaps {
   std::array<const std::vector<double>*, 2> values{};  ///< queries, keys: (layers, heads, frequencies, phases)
   FrequencySpan span;
@@ -60,13 +61,14 @@ struct PhaseMaps {
   [[nodiscard]] double end() const { return static_cast<double>(columns() * step) + 0.5; }
 };
 
-/// @param rows  of the heads shown, layer * heads + head. They decide the last frequency: where a direction of one of them
-///              is last louder than its own median by a tenth of the largest such difference (1 % of the energy)
+/// @param rows  of the heads shown, layer * heads + head. They decide the last frequency: where a direction
+///              of one of them is last louder than its own median by a tenth of the largest such difference
+///              (1 % of the energy)
 /// @throws ShapeError if the Fields have other axes than described
 PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows);
 
-/// Relative difference of a head's two maps: the root mean square difference of their cells divided by that of the larger
-/// cells; 0 if both are the same.
+/// Relative difference of a head's two maps: the root mean square difference of their cells divided by that
+/// of the larger cells; 0 if both are the same.
 double map_difference(const PhaseMaps& maps, std::size_t row);
 
 /// The amplitude that one cell in a thousand of a head's two maps exceeds; 1 if no amplitude is above 0.
@@ -93,7 +95,8 @@ struct PhaseRidge {
   DataTable line;  ///< (frequency, phase), NaN between two pieces
 };
 
-/// The ridges of delta = -3 .. 3 without 0, and the measured offset's if it lies farther off, up to 16 tokens.
+/// The ridges of delta = -3 .. 3 without 0, and the measured offset's if it lies farther off, up to 16
+/// tokens.
 /// @param measured     offset in tokens; NaN: none
 /// @param label_width  as a share of the panel's width
 std::vector<PhaseRidge> phase_ridges(const RidgeWindow& window, double measured, double label_width);

@@ -104,8 +104,8 @@ double strength_of(double ratio) {
   return std::isfinite(part) ? std::lerp(weak_ink, full_ink, std::clamp(part, 0.0, 1.0)) : weak_ink;
 }
 
-/// The offset's dot and number, or an arrow at the edge if it is out of sight. The dot is hollow if the offset is told
-/// from chance but weak.
+/// The offset's dot and number, or an arrow at the edge if it is out of sight. The dot is hollow if the
+/// offset is told from chance but weak.
 void mark_offset(Panel& panel, const ProfileLayout& layout, double offset, double height, bool weak) {
   const double points = layout.grid.panel.height * 72, letter = layout.grid.points;
   Letters letters{.points = letter, .bold = true, .ink = ink::mark};
@@ -126,7 +126,8 @@ std::string peak_text(double peak, double panel_width) {
   return panel_width > 0.9 ? fmt::format("peak {:.2g}", peak) : fmt::format("{:.{}g}", peak, panel_width < 0.5 ? 1 : 2);
 }
 
-/// The axis below, the head's name above the left end, or its layer left of the row where layers are named there.
+/// The axis below, the head's name above the left end, or its layer left of the row where layers are named
+/// there.
 void add_head_frame(Panel& panel, const ProfileLayout& layout, std::size_t row, double step) {
   const HeadPanels& grid = layout.grid;
   const HeadName name = layout.heads[row];
@@ -176,8 +177,8 @@ void add_profile(Page& page, Panel& panel, const Profiles& profiles, const Profi
   panel.curve(data, columns, {ink, 1.3});
 }
 
-/// Every head on its own scale. Where ratios are known, marks below 2 are hollow, and the ink below a curve is the fuller
-/// the larger they are, up to 32.
+/// Every head on its own scale. Where ratios are known, marks below 2 are hollow, and the ink below a curve
+/// is the fuller the larger they are, up to 32.
 GnuplotFigure draw_profiles(const Profiles& profiles, const Result& result, const FigureOptions& options) {
   const ProfileLayout layout = profile_layout(profiles, result, options);
   const auto offsets = coordinates(profiles.field, profiles.axis);

@@ -172,8 +172,7 @@ FigureKind position_spectrum_figure() {
           "positions, mean over columns and band between their quartiles. A mean above its band comes from few columns "
           "with large "
           "amplitudes. The axis shows four decades at most. Words, where shown, are the embeddings of a text's tokens "
-          "in "
-          "the same transform. Frequency 0 is left out.",
+          "in the same transform. Frequency 0 is left out.",
       .drawing = draw_position_spectrum};
 }
 

@@ -36,8 +36,8 @@ struct Courses {
   const std::vector<double>&query, &key, &component;  // (heads, waves (, positions))
 };
 
-/// A number that another analysis gives for a column; NaN if the result has none. The first of several sides is the
-/// queries'.
+/// A number that another analysis gives for a column; NaN if the result has none. The first of several sides
+/// is the queries'.
 double of_column(const Result& result, const char* name, std::size_t row, double component) {
   const Field* field = result.find(name);
   if (field == nullptr) return std::nan("");
@@ -61,8 +61,8 @@ std::string title_of(const Result& result, std::size_t row, double component) {
   return title;
 }
 
-/// Which waves to show: first those of which the measured offset is a visible part of a period, in the order in which
-/// they are stored, then those in which it comes nearest to that.
+/// Which waves to show: first those of which the measured offset is a visible part of a period, in the order
+/// in which they are stored, then those in which it comes nearest to that.
 std::vector<std::size_t> waves_shown(const Result& result, const Courses& courses, const ChosenHead& head) {
   std::vector<double> farther;  // (waves) by how many octaves the shift is too small or too large
   for (std::size_t wave = 0; wave < courses.stored; ++wave) {
@@ -360,8 +360,7 @@ FigureKind redefined_figure() {
               "units of the hidden states X, each panel on its own scale. Shown are columns of which the head's offset "
               "is between a sixteenth and half of a period, so that the shift can be seen, or where the head has none "
               "the columns that come nearest to it. Columns count from 1 by descending gain (singular value); f is the "
-              "query column's peak in cycles "
-              "per T tokens; offsets are the measured ones, in tokens.",
+              "query column's peak in cycles per T tokens; offsets are the measured ones, in tokens.",
           .drawing = draw_redefined,
           .silent = no_offsets,
           .single_heads = true,

@@ -18,8 +18,8 @@ struct WeightedSums {
   [[nodiscard]] bool shown(std::size_t lag) const { return lags[lag] >= -30 && lags[lag] <= 30; }
   [[nodiscard]] double reach() const;  ///< largest lag shown, 1 at least
 
-  /// The place of the lag at which a head's sum is largest among those shown; lags.size() if no sum is a number, all are
-  /// the same, or the largest is at the end of what is shown, where the sum was cut off.
+  /// The place of the lag at which a head's sum is largest among those shown; lags.size() if no sum is a
+  /// number, all are the same, or the largest is at the end of what is shown, where the sum was cut off.
   [[nodiscard]] std::size_t peak(std::size_t row) const;
 };
 

@@ -48,7 +48,8 @@ void add_result(std::vector<fs::path>& files, const fs::path& folder) {
   for (const char* name : former_figures) add_figures(files, folder / "figures", name);
 }
 
-/// Folders of the kinds that one command wrote. A single one may be a result of its own that happens to have the name.
+/// Folders of the kinds that one command wrote. A single one may be a result of its own that happens to have
+/// the name.
 std::vector<fs::path> encoder_decoder(const fs::path& folder) {
   std::map<std::string, std::vector<fs::path>> by_command;
   for (const auto& [kind, inner] : kind_folders(folder)) {

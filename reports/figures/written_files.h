@@ -30,13 +30,13 @@ struct Drawing {
 /// The page and every sort of figure beside the results.h5 of a folder, whether or not their files exist.
 std::vector<Drawing> drawings_in(const std::filesystem::path& folder);
 
-/// The files that an earlier run left in a folder: results.h5, report.html, and in figures/ every file that has the
-/// name of a sort of figure. Nothing if results.h5 is not a headwave result. For an encoder-decoder
+/// The files that an earlier run left in a folder: results.h5, report.html, and in figures/ every file that
+/// has the name of a sort of figure. Nothing if results.h5 is not a headwave result. For an encoder-decoder
 /// also the results of the same command in self/, causal/ and cross/.
 std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder);
 
-/// The files that `headwave spectrum` left in a folder: N-name.h5 that are headwave results, and, if there are any,
-/// spectra.pdf, .svg, .png, .tsv, .txt and .tex.
+/// The files that `headwave spectrum` left in a folder: N-name.h5 that are headwave results, and, if there
+/// are any, spectra.pdf, .svg, .png, .tsv, .txt and .tex.
 std::vector<std::filesystem::path> written_spectra(const std::filesystem::path& folder);
 
 /// The sub-folders self, causal and cross of a folder that hold results.

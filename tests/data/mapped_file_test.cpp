@@ -137,7 +137,6 @@ TEST_CASE("replaced file: a missing folder, or a folder in the way") {
   CHECK_THROWS_AS(ReplacedFile(folder / "none/a"), IoError);
   CHECK_THROWS_AS(ReplacedFile(folder.path()), IoError);
   CHECK_THROWS_WITH(write_text(folder / "none/a", "text"), ContainsSubstring("none/a: cannot be written: its folder"));
-  CHECK_THROWS_AS(write_scratch_text(folder / "none/a", "text"), IoError);
   std::ofstream(folder / "file") << "in the way";
   CHECK_THROWS_WITH(make_folder(folder / "file/inner"), ContainsSubstring("cannot make the folder"));
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);

@@ -506,34 +506,12 @@ TEST_CASE("result file: chunks of every shape, cut off at an array's end too") {
         "chunks (1, 415, 301), shuffle, gzip 2, fletcher32");
 }
 
-TEST_CASE("result file: Fields and axes of older files are read by the names that they have now") {
-  const TemporaryFolder folder;
-  const std::vector<Axis> heads{layer_axis(1), head_axis(2)};
-  Result old;
-  for (const std::string prefix : {"", "checkpoints_"}) {
-    old.fields.push_back(make_field(prefix + "position_atlas/predicted_offset", heads, "token", "", {1, 2}));
-    old.fields.push_back(make_field(prefix + "position_atlas/kernel", {head_axis(2), offset_axis("offset", -1, 0)}, "1",
-                                    "", {1, 2, 3, 4}));
-  }
-  old.fields.push_back(make_field("cross_covariance/weighted", {offset_axis("offset", 0, 1)}, "1", "", {1, 2}));
-  write_result(old, folder / "r.h5");
-  const Result now = read_result(folder / "r.h5");
-  for (const std::string prefix : {"", "checkpoints_"}) {
-    CHECK(now.at(prefix + "position_atlas/predicted_offset").doubles() == std::vector<double>{1, 2});
-    CHECK(now.at(prefix + "position_atlas/kernel").axis("offset").size() == 2);
-  }
-  CHECK(now.at("cross_covariance/weighted").axes[0].name == "offset");
-  const Hdf5File file(folder / "r.h5");
-  CHECK(read_result(file, {"position_atlas/predicted_offset"}).fields.size() == 1);
-  CHECK(check_result(file).problems.empty());
-}
-
 TEST_CASE("result file: one of version 1 is still read, and has no digests") {
   const auto file = repository_file("tests/golden/result_v1.h5");
   const Result result = read_result(file);
   CHECK(result.fields.size() > 20);
   CHECK(result.at("measured_offset/offset").axes.size() == 3);
-  CHECK(result.at("head_types/argmax_share").axis("offset").size() == 17);  // "offset" in the file
+  CHECK(result.at("head_types/argmax_share").axis("offset").size() == 17);  // argmax_offset in the file
   CHECK(attribute_text(result.provenance, "source") == "repeated random tokens");
   const ResultCheck check = check_result(Hdf5File(file));
   CHECK(check.schema_version == 1);

@@ -26,6 +26,14 @@ inline std::string file_bytes(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// A block of an array as floats, row-major.
+inline std::vector<float> floats_of_block(const headwave::ReadableBytes& bytes, const headwave::PlacedNumbers& numbers,
+                                          const headwave::ArrayBlock& block) {
+  std::vector<float> values;
+  read_block(bytes, numbers, block, headwave::room_in(values));
+  return values;
+}
+
 /// The numbers of a .npy file as floats, row-major.
 inline std::vector<float> npy_floats(const std::filesystem::path& path) {
   const headwave::FileBytes bytes(path);

@@ -19,8 +19,8 @@ FUZZ_SEEDS(empty)
 FUZZ(bytes) {
   const InputFile file(bytes);
   refused_in_one_line([&] {
-    const FileBytes read(file.path());
-    for (const ZipMember& member : zip_members(read))
+    const auto read = std::make_shared<const FileBytes>(file.path());
+    for (const ZipMember& member : zip_members(*read))
       refused_in_one_line([&] {
         const ZipBytes content(read, member);
         std::vector<std::byte> beginning(std::min<std::size_t>(content.size(), 4096));
