@@ -11,12 +11,13 @@
 #include "../../data/files/replaced_file.h"
 #include "../drawing/run_mark.h"
 #include "../drawing/visible_text.h"
+#include "../tables/comparison_table.h"
+#include "../tables/head_findings.h"
 #include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
 #include "../tables/re_aiming_table.h"
 #include "page_data.h"
 #include "page_shell.h"
-#include "story.h"
 
 namespace headwave {
 
@@ -68,6 +69,20 @@ ordered_json provenance_json(const Attributes& provenance) {
   ordered_json rows = ordered_json::array();
   for (const auto& [name, remark] : provenance) rows.push_back({visible_text(name), remark_text(remark)});
   return rows;
+}
+
+/// What was run, what was found, and what could not be found; empty: nothing to say.
+std::string story_of(const Result& result) {
+  std::vector<std::string> sentences{head_paragraph(result)};
+  if (const std::string said = comparison_sentence(result); !said.empty()) sentences.push_back(said + ".");
+  if (const std::string note = position_note(result); !note.empty())
+    sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
+  if (const std::string grid = grid_note(result); !grid.empty())
+    sentences.push_back(fmt::format("Here t{}.", grid.substr(1)));
+  std::erase(sentences, "");
+  std::string story = fmt::format("{}", fmt::join(sentences, " "));
+  std::erase(story, '`');
+  return story;
 }
 
 /// Why each head looks where it looks.

@@ -210,7 +210,7 @@ def shows_hostile_text(browser, page, address):
     for name, tokens in result["tokens"].items():
         if "token" in name:
             result["tokens"][name] = [hostile[i % len(hostile)] for i in range(len(tokens))]
-    result["story"].append(hostile[0])
+    result["story"] += " " + hostile[0]
     result["table"][1]["cells"][0] = hostile[1]
     result["provenance"][0] = [hostile[1], hostile[3]]
     bad = page.with_name("hostile.html")
@@ -236,7 +236,7 @@ def says_what_is_too_old(browser, address):
 
 
 def main(work):
-    run("demo", "--documents", 3, "--map-window", "0:64", "--out", work / "demo", "--no-figures")
+    run("demo", "--everything", "--documents", 3, "--map-window", "0:64", "--out", work / "demo", "--no-figures")
     run("figures", work / "demo", "--heads", "L0H1", "--map-tokens", 64, "--formats", "svg", "--out", work / "drawn")
     alone = work / "alone"
     alone.mkdir()
@@ -246,7 +246,7 @@ def main(work):
     run("compare", work / "demo", work / "other", "--out", work / "changes", ends_with=(0, 3))
     shutil.copy(work / "changes/report.html", alone / "comparison.html")
     subprocess.run([sys.executable, source / "tests/page/wide_model.py", work / "wide"], check=True)
-    run("run", "--model", work / "wide", "--random-tokens", 256, "--documents", 2, "--draws", 3, "--atlas-draws", 3, "--resamples", 3, "--no-figures", "--out", work / "wide-run")
+    run("run", "--everything", "--model", work / "wide", "--random-tokens", 256, "--documents", 2, "--draws", 3, "--atlas-draws", 3, "--resamples", 3, "--no-figures", "--out", work / "wide-run")
     run("report", work / "wide-run", "--out", alone / "wide.html")
     bytes_ = (alone / "wide.html").stat().st_size
     print(f"12 x 12 heads x 512 tokens: {bytes_ / 1e6:.1f} MB")

@@ -6,9 +6,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/fields/head_name.h"
 #include "../../data/files/packed_text.h"
-#include "../../reports/page/story.h"
 #include "../catch.h"
-#include "sample_result.h"
 
 using namespace headwave;
 
@@ -146,22 +144,4 @@ TEST_CASE("page numbers: seven digits, null for what is undefined") {
   CHECK(rounded(1.0 / 3) == 0.3333333);
   CHECK(number_json(undefined).is_null());
   CHECK(number_json(-0.25) == -0.25);
-}
-
-TEST_CASE("the story: says what was run and found, and nothing of what the result lacks") {
-  CHECK(story_of(Result{}).empty());
-  Result result = sample::result();
-  result.provenance = {{"model", std::string("/models/some<b>/model")},
-                       {"layers", std::int64_t{4}},
-                       {"heads", std::int64_t{8}},
-                       {"documents", std::int64_t{1}},
-                       {"length", std::int64_t{512}},
-                       {"source", std::string("text")},
-                       {"source_file", std::string("-")}};
-  const std::vector<std::string> story = story_of(result);
-  REQUIRE(story.size() >= 3);
-  CHECK(story[0] ==
-        "some<b>/model, 4 layers of 8 heads, over 1 document of up to 512 tokens (text from standard input).");
-  CHECK_THAT(story[1], ContainsSubstring("of 32 heads look at an offset of their own"));
-  CHECK_THAT(story[2], ContainsSubstring("−1 ("));
 }

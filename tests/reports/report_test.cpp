@@ -4,6 +4,7 @@
 
 #include "../../reports/page/page_shell.h"
 #include "../../reports/tables/head_sentence.h"
+#include "../../reports/tables/head_table.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
@@ -89,7 +90,7 @@ TEST_CASE("report: the table of heads, what the result holds, and what the page 
 TEST_CASE("report: a result that holds nothing has a page that says so") {
   const auto data = data_of(report_page(Result{}));
   CHECK(data["heads"].empty());
-  CHECK(data["story"].empty());
+  CHECK(data["story"] == "");
   CHECK(has(report_page(Result{}), "<title>headwave result</title>"));
 }
 
@@ -113,4 +114,11 @@ TEST_CASE("report: a result whose Fields do not fit together has no page") {
     if (field.name == "measured_offset/weight") field.axes = {{"wrong", "1", "", std::vector<double>(32, 1.0)}};
   CHECK_THROWS_AS(write_report(result, folder / "page.html"), ShapeError);
   CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
+}
+
+TEST_CASE("report: the page opens with the paragraph of the terminal, and says nothing that the result lacks") {
+  CHECK(data_of(report_page(Result{}))["story"] == "");
+  const Result result = sample::result();
+  REQUIRE_FALSE(head_paragraph(result).empty());
+  CHECK(data_of(report_page(result))["story"].get<std::string>().starts_with(head_paragraph(result)));
 }

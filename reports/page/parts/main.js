@@ -108,7 +108,7 @@ function keepUp(page, store, overview, section) {
 
 async function start() {
   const page = readPage();
-  part("story").textContent = page.result.story.join(" ");
+  part("story").textContent = page.result.story;
   drawRun(part("run"), page);
   if (!page.heads.length) {
     for (const id of ["overview", "head", "heads"]) part(id).hidden = true;
