@@ -43,8 +43,8 @@ std::string_view text_of(Need need);
 struct AnalysisKind {
   using Of = const AnalysisKind& (*)();
 
-  std::string_view name = {};   ///< "head_types": its name for users
-  std::string_view asks = {};   ///< the question that it answers, one line for people
+  std::string_view name = {};  ///< "head_types": its name for users
+  std::string_view asks = {};  ///< the question that it answers, one line for people
   Step step = Step::landing;
   std::vector<Need> needs = {};
   std::vector<Of> reads = {};                  ///< analyses whose results it reads; they run before it

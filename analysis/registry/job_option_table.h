@@ -14,8 +14,8 @@ namespace headwave {
 struct JobOption {
   std::string_view name;
   std::string_view help;
-  std::variant<Index JobOptions::*, double JobOptions::*, bool JobOptions::*, std::uint64_t JobOptions::*, int JobOptions::*,
-               std::vector<std::string> JobOptions::*, const OwnOption*>
+  std::variant<Index JobOptions::*, double JobOptions::*, bool JobOptions::*, std::uint64_t JobOptions::*,
+               int JobOptions::*, std::vector<std::string> JobOptions::*, const OwnOption*>
       member;
   double least = 0, most = 0;  ///< the range of a number; both 0: any number that is not negative
   bool or_zero = false;        ///< as in OwnOption

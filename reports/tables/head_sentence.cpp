@@ -180,10 +180,9 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     const std::array parts{part[i], part[heads.size() + i], part[2 * heads.size() + i]};
     sentence.looks = looks_text(verdict, offset[i]);
     if (has_profile && verdict != "no preference")
-      sentence.looks =
-          with_span(sentence.looks,
-                    slice_of(doubles_of(result, said_profile, {"layer", "head", "offset"}), i, offsets.size()),
-                    offsets, offset[i]);
+      sentence.looks = with_span(
+          sentence.looks, slice_of(doubles_of(result, said_profile, {"layer", "head", "offset"}), i, offsets.size()),
+          offsets, offset[i]);
     sentence.why = why_cell(verdict, parts);
     if (moved) sentence.evidence = trials[i].cell(verdict);
     if (removed && verdict != "no preference")
