@@ -82,6 +82,14 @@ FileDescriptor taken_if_unused(const std::filesystem::path& path) {
 }
 
 LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
+  const auto is_still_here = [&] {
+    try {
+      return file_.is_at(path);
+    } catch (const IoError&) {
+      ::unlink(path.c_str());  // no destructor will
+      throw;
+    }
+  };
   do {
     file_ = FileDescriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK);
     if (!file_.is_open()) fail_by_errno(path, "cannot be written");
@@ -92,7 +100,7 @@ LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
                     give("out", "DIR", "with another name"));
     }
     // Its last holder may have removed the file meanwhile.
-  } while (!file_.is_at(path));
+  } while (!is_still_here());
   std::array<char, 65> host{};
   (void)::gethostname(host.data(), host.size() - 1);
   // For messages only: the lock holds without these words.

@@ -147,10 +147,15 @@ std::string account_sentences(const Result& result, const FigureOptions& options
   return text;
 }
 
+std::vector<std::string> account_fields() {
+  return {profile_name, dealt_name, uniform_name, part_name, strength_name};
+}
+
 std::vector<std::string> account_extras() {
   std::vector<std::string> fields = clearness_fields();
+  const std::vector<std::string> needed = account_fields();
   for (const std::string& name : head_sentence_fields())
-    if (name != part_name && name != strength_name) fields.push_back(name);
+    if (std::ranges::count(needed, name) == 0) fields.push_back(name);
   return fields;
 }
 
@@ -413,7 +418,7 @@ GnuplotFigure draw_head_types(const Result& result, const FigureOptions& options
 FigureKind account_profile_figure() {
   return {
       .name = "account_profile",
-      .fields = {profile_name, dealt_name, uniform_name, part_name, strength_name},
+      .fields = account_fields(),
       .extras = account_extras(),
       .caption =
           "What the offset profile of single heads comes from. Line: mean attention weight at each offset, the first "

@@ -41,8 +41,8 @@ TEST_CASE("a limit on memory is kept, or the run is refused, and the result is t
               .exit_code == 0);
   std::vector<std::string> options{"--model", (planted / "model").string(), "--ids",
                                    (planted / "model/ids.json").string()};
-  for (const char* word : {"--no-figures", "--threads", "4", "--draws", "3", "--atlas-draws", "3", "--resamples", "0",
-                           "--sweep", "2", "--clusters", "2"})
+  for (const char* word : {"--everything", "--no-figures", "--threads", "4", "--draws", "3", "--atlas-draws", "3",
+                           "--resamples", "0", "--sweep", "2", "--clusters", "2"})
     options.emplace_back(word);
   const auto limited = [&](const TemporaryFolder& scratch, int megabytes) {
     std::vector<std::string> words = options;

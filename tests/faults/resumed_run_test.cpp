@@ -52,7 +52,7 @@ Kept kept_run() {
                                                                       {"--sweep", "2"},
                                                                       {"--clusters", "2"}})
     arguments.insert(arguments.end(), {name, value});
-  arguments.emplace_back("--no-figures");
+  arguments.insert(arguments.end(), {"--everything", "--no-figures"});
   return {arguments, "out", "out/results.h5", is_right_result};
 }
 
