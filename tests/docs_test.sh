@@ -12,7 +12,7 @@ complain() {
   echo "docs: $*"
   failed=1
 }
-pages="README.md CONTRIBUTING.md CHANGELOG.md bench/README.md $(echo docs/*.md docs/*.ipynb)"
+pages="README.md AGENTS.md llms.txt CONTRIBUTING.md CHANGELOG.md bench/README.md $(echo docs/*.md docs/*.ipynb)"
 
 # Links to files of the repository, and to headings of pages.
 for page in $pages; do

@@ -58,8 +58,7 @@ std::string one_of(const std::vector<AnalysisKind::Of>& kinds) {
   return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
-const AnalysisKind& analysis_named(const std::string& given) {
-  const std::string name = given == "phase_rotation" ? "phase_delay" : given;  // as in older job files
+const AnalysisKind& analysis_named(const std::string& name) {
   std::vector<std::string> known;
   for (const AnalysisKind* kind : listed_analyses()) {
     if (kind->name == name) return *kind;

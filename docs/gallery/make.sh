@@ -19,7 +19,7 @@ picture() {
   mv "$work/drawn/figures/$figure.png" "$gallery/$model-$(echo "$figure" | tr _ -).png"
 }
 
-"$headwave" -q run --model "$minilm" --text "$wikitext" --documents 100 --length 512 --no-figures --out "$work/minilm" >/dev/null
+"$headwave" -q run --model "$minilm" --text "$wikitext" --documents 100 --length 512 --everything --no-figures --out "$work/minilm" >/dev/null
 picture minilm offset_profile
 picture minilm head_account
 picture minilm offset_agreement

@@ -192,7 +192,7 @@ class Result:
 
     def __str__(self) -> str:
         columns = self._found.table()
-        return f"{self.title}\n{self._found.table_text()}" if columns else repr(self)
+        return f"{self.title}\n{self._found.table_text().rstrip()}" if columns else repr(self)
 
     def _repr_html_(self) -> str:
         columns = self._found.table()

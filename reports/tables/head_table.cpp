@@ -441,9 +441,9 @@ std::string head_paragraph(const Result& result) {
     const auto words = meanings_of(result, kinds->name, {"layer", "head"});
     const auto called = [&](const char* word) { return std::ranges::count(words, word); };
     const std::string names = list({{called("sink"), called("sink") == 1 ? "sink" : "sinks"},
-                                    {called("duplicate"), "for the same token (duplicate)"},
-                                    {called("induction"), "for what followed it (induction)"}});
-    if (!names.empty()) add(fmt::format("By what they look for: {}.", names));
+                                    {called("duplicate"), "that look at equal tokens (duplicate)"},
+                                    {called("induction"), "that look at what followed one (induction)"}});
+    if (!names.empty()) add(fmt::format("Among all heads: {}.", names));
   }
   const auto planted = std::ranges::count_if(heads, [](const auto& head) { return head.planted.has_value(); });
   const auto found = std::ranges::count_if(heads, [](const auto& head) { return head.planted && head.planted->found; });
@@ -466,7 +466,8 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "offsets "
         "beyond uniform attention, 0 to 1; why: parts of what can be explained of that");
   if (has("evidence"))
-    add("evidence: trials in which attention follows the moved keys; the weight there > without its main source");
+    add("evidence (strongest heads only): trials in which attention follows the moved keys; weight with > without the "
+        "main source in the keys");
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(position_note(result));
   if (const auto undefined = undefined_predictions(result); !undefined.empty())

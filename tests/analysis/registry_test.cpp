@@ -63,11 +63,6 @@ TEST_CASE("analyses: one that compares what others found is refused where none o
                     ContainsSubstring("position_atlas, phase_delay, delay_spectrum or rotary_wave"));
 }
 
-TEST_CASE("an analysis is found by the name that it had before") {
-  CHECK(names_of(chosen_analyses({.only = {"phase_rotation"}})) ==
-        names_of(chosen_analyses({.only = {"phase_delay"}})));
-}
-
 TEST_CASE("what an analysis has not found cannot be read") {
   Finished finished;
   CHECK(finished.find<int>() == nullptr);

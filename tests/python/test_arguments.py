@@ -108,8 +108,8 @@ def test_of_an_atlas(given, error, words):
     (dict(interventions=["shuffled-words"], shuffles=0), headwave.ShapeError, "shuffles=0"),
     (dict(progress=3), headwave.FormatError, "progress: int"),
     (dict(map=3), headwave.FormatError, "map: int; expected a path"),
-    (dict(layer=0), headwave.FormatError, "layer says what states are"),
-    (dict(heads=4), headwave.FormatError, "heads says what states are"),
+    (dict(layer=0), headwave.FormatError, "layer describes states"),
+    (dict(heads=4), headwave.FormatError, "heads describes states"),
     (dict(encoding="UTF-16"), headwave.FormatError, "encoding is of a text"),
 ])
 def test_of_a_job(given, error, words):
@@ -149,7 +149,7 @@ def test_of_a_source(given, error, words):
     ({"queries/layer_0": Q * np.nan, "keys/layer_0": Q, "num_heads": 2}, {}, headwave.Error, "NaN"),
     ({"queries/layer_0": Q, "keys/layer_0": Q}, dict(heads=3), headwave.ShapeError, "3 heads"),
     ({"queries/layer_0": Q, "keys/layer_0": Q}, dict(heads="2"), headwave.FormatError, "heads='2'"),
-    (Q, dict(axes="token,width"), headwave.FormatError, "give dataset beside it"),
+    (Q, dict(axes="token,width"), headwave.FormatError, "give dataset too"),
     ({"x": Q}, dict(dataset="x", axes="some,other"), headwave.FormatError, "axes 'some,other'"),
     (Q, {}, headwave.FormatError, "give model=DIR"),
     ("nothing.h5", {}, headwave.IoError, "nothing.h5"),

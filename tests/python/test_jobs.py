@@ -303,7 +303,7 @@ def test_two_texts_give_the_numbers_of_the_program_line_by_line(program, tmp_pat
 @pytest.mark.parametrize("given, problem", [
     (dict(text="a b\n", target="a\nb\n"), "expected a line of the one beside each of the other"),
     (dict(text="a b\n", target="a\n", length=8), "length does not apply to target"),
-    (dict(random_tokens=8, target="a\n"), "target is what a model directory writes where it reads text"),
+    (dict(random_tokens=8, target="a\n"), "target is the output of an encoder-decoder for text"),
 ])
 def test_a_target_that_does_not_fit_is_refused(translator, given, problem):
     with pytest.raises(headwave.FormatError, match=problem):
