@@ -440,10 +440,11 @@ std::string head_paragraph(const Result& result) {
   if (const Field* kinds = result.find(kind_field)) {
     const auto words = meanings_of(result, kinds->name, {"layer", "head"});
     const auto called = [&](const char* word) { return std::ranges::count(words, word); };
-    const std::string names = list({{called("sink"), called("sink") == 1 ? "sink" : "sinks"},
-                                    {called("duplicate"), "that look at equal tokens (duplicate)"},
-                                    {called("induction"), "that look at what followed one (induction)"}});
-    if (!names.empty()) add(fmt::format("Among all heads: {}.", names));
+    const std::string names =
+        list({{called("sink"), called("sink") == 1 ? "sink" : "sinks"},
+              {called("duplicate"), called("duplicate") == 1 ? "duplicate-token head" : "duplicate-token heads"},
+              {called("induction"), called("induction") == 1 ? "induction head" : "induction heads"}});
+    if (!names.empty()) add(fmt::format("Kinds: {}.", names));
   }
   const auto planted = std::ranges::count_if(heads, [](const auto& head) { return head.planted.has_value(); });
   const auto found = std::ranges::count_if(heads, [](const auto& head) { return head.planted && head.planted->found; });
@@ -466,8 +467,8 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "offsets "
         "beyond uniform attention, 0 to 1; why: parts of what can be explained of that");
   if (has("evidence"))
-    add("evidence (strongest heads only): trials in which attention follows the moved keys; weight with > without the "
-        "main source in the keys");
+    add("evidence: trials in which attention follows the moved keys; weight with > without the main source in the "
+        "keys; of the strongest heads only");
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(position_note(result));
   if (const auto undefined = undefined_predictions(result); !undefined.empty())

@@ -63,7 +63,7 @@ TEST_CASE(
   CHECK(all[5].cells[2] == "previous");
   CHECK(head_columns(result).size() == all.size());
   CHECK(comparison_sentence(result) ==
-        "1 of 32 heads changed beyond the intervals (*; if none changed, the chance that any is called so is 0.05)");
+        "1 of 32 heads changed beyond the intervals (*; chance of any if none changed: 0.05)");
   CHECK(comparison_columns(Result{}, true).empty());
   CHECK(comparison_sentence(Result{}).empty());
 }
