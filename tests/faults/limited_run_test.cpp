@@ -54,7 +54,7 @@ TEST_CASE("a limit on memory is kept, or the run is refused, and the result is t
   REQUIRE(unlimited.exit_code == 0);
   const Result right = read_result(free / "out/results.h5");
   int refused = 0, kept = 0, below = 0;  // below: in less memory than the run takes by itself
-  for (const int megabytes : {40, 80, 100, 120, 150, 200, 300, 800}) {
+  for (const int megabytes : {40, 80, 120, 150, 200, 230, 250, 300, 800}) {
     INFO(megabytes << " MB");
     const TemporaryFolder scratch;
     const DisturbedEnd end = limited(scratch, megabytes);
