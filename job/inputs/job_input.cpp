@@ -251,8 +251,7 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
   const std::int32_t mask = tokenizer->special_tokens().mask;
-  std::unique_ptr<Source> source =
-      distinct_documents(text_documents(text, std::move(tokenizer), packing_for(model, packing)));
+  std::unique_ptr<Source> source = distinct_documents(text_documents(text, tokenizer, packing_for(model, packing)));
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
@@ -279,7 +278,7 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   std::shared_ptr<const Tokenizer> tokenizer = names_beside(place, provenance);
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
   std::unique_ptr<Source> source = distinct_documents(
-      id_documents(ids, std::move(tokenizer), packing_for(model, packing), endings_in_config(folder_of(place))));
+      id_documents(ids, tokenizer, packing_for(model, packing), endings_in_config(folder_of(place))));
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }

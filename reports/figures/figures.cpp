@@ -41,7 +41,7 @@ bool is_any_finite(const Field& field) {
 
 /// Why a figure is not drawn unless it is asked for by name; empty: it is drawn.
 std::string why_undrawn(const FigureKind& kind, const Result& result, const FigureOptions& options) {
-  if (const std::string why = why_undefined(kind, result); !why.empty()) return why;
+  if (std::string why = why_undefined(kind, result); !why.empty()) return why;
   if (kind.follows_waves && leaves_out_position_term(kind, result))
     return "a position term acts after queries and keys, whose waves would show noise";
   if (!is_any_finite(result.at(kind.fields.front()))) return "no number is defined";

@@ -389,10 +389,10 @@ constexpr std::size_t strongest_heads = 10;
 std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options) {
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const bool compared = result.find("comparison/verdict") != nullptr && !measured;
-  const std::vector<TableColumn> columns = options.wide ? head_columns(result)
-                                           : measured   ? short_columns(result)
-                                           : compared   ? short_comparison(result, true)
-                                                        : head_columns(result);
+  std::vector<TableColumn> columns = options.wide ? head_columns(result)
+                                     : measured   ? short_columns(result)
+                                     : compared   ? short_comparison(result, true)
+                                                  : head_columns(result);
   if (columns.empty()) return columns;
   std::vector<std::string> names = columns.front().cells;
   if (measured) {
