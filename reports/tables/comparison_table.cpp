@@ -175,7 +175,7 @@ std::string comparison_sentence(const Result& result) {
   const double level = attribute_number(notes, "level");
   std::string text =
       fmt::format("{} of {} heads changed beyond the intervals", std::ranges::count(changed, 1), changed.size());
-  if (!std::isnan(level)) text += fmt::format(" (*; any at all by chance: {})", level);
+  if (!std::isnan(level)) text += fmt::format(" (*; chance of at least one: {})", level);
   if (const std::string why = attribute_text(notes, "untested"); !why.empty())
     text += fmt::format("; no document decides: {}", visible_text(why));
   return text;

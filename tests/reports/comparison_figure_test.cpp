@@ -62,7 +62,7 @@ TEST_CASE(
   CHECK(all[1].cells[2] == "-1 > -");
   CHECK(all[5].cells[2] == "previous");
   CHECK(head_columns(result).size() == all.size());
-  CHECK(comparison_sentence(result) == "1 of 32 heads changed beyond the intervals (*; any at all by chance: 0.05)");
+  CHECK(comparison_sentence(result) == "1 of 32 heads changed beyond the intervals (*; chance of at least one: 0.05)");
   CHECK(comparison_columns(Result{}, true).empty());
   CHECK(comparison_sentence(Result{}).empty());
 }
