@@ -103,7 +103,8 @@ std::string json_of_header(std::string_view text, const std::string& file) {
       quote = c;
       json += '"';
     } else if (c == '(' || c == '[' || c == '{') {
-      may_close.push_back(c != '(' || text.substr(text.find_first_not_of(' ', at + 1)).starts_with(')'));
+      const std::size_t next = std::min(text.find_first_not_of(' ', at + 1), text.size());
+      may_close.push_back(c != '(' || text.substr(next).starts_with(')'));
       json += c == '(' ? '[' : c;
     } else if (c == ')' || c == ']' || c == '}') {
       if (may_close.size() == 1 || !may_close.back()) refuse(at, "',' was expected after the only entry of a tuple");
