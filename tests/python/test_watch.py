@@ -590,3 +590,15 @@ def test_profiles_are_opened_without_pytorch(tmp_path):
     (tmp_path / "other.h5").write_bytes((tmp_path / "profiles.h5").read_bytes()[:900])
     with pytest.raises(headwave.Error, match="other.h5"):
         headwave.open(tmp_path / "other.h5")
+
+
+def test_profiles_add_up_where_only_the_shorter_documents_were_dealt():
+    generator = torch.Generator().manual_seed(5)
+    long = watched(torch.randint(3, 64, (2, 300), generator=generator), exact=16, deal=True)  # too few to be dealt
+    short = watched(torch.randint(3, 64, (20, 40), generator=generator), exact=16, deal=True)
+    stack, part = (long + short)["causal"], short["causal"]
+    assert long["causal"].dealt_documents == 0 and stack.dealt_documents == part.dealt_documents > 0
+    assert stack.dealt_weight.shape[-1] == stack.dealt_pairs.shape[-1] == len(stack.first_offset) > len(part.first_offset)
+    places = np.searchsorted(stack.first_offset, part.first_offset)
+    np.testing.assert_array_equal(stack.dealt_pairs[..., places].sum(0), part.dealt_pairs.sum(0))
+    np.testing.assert_allclose(stack.dealt_weight.sum(), part.dealt_weight.sum())

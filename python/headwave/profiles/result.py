@@ -71,7 +71,6 @@ class Stack:
         self.name, self.layers = name, layers
         self.__dict__.update(about)
         self.__dict__.update(arrays)
-        self._arrays = arrays
 
     @classmethod
     def of(cls, name: str, layers: list[Layer], bins: OffsetBins) -> "Stack":
@@ -147,16 +146,15 @@ class Stack:
                              f"{high.last_offset[-1]} do not agree; expected the same exact= in both")
         arrays = {label: getattr(wider, label) for label in ("first_offset", "last_offset", *_OF_LAYERS)}
         arrays["band_first"] = max(self.band_first, other.band_first, key=len)
-        arrays["block_documents"] = _added(self.block_documents, other.block_documents, ("block",), 0)
+        arrays["block_documents"] = _added([(self.block_documents, 0), (other.block_documents, 0)], ("block",), 0)
         for label, axes in _AXES.items():
-            one, two = getattr(wider, label, None), getattr(narrower, label, None)
-            if one is None or two is None:
-                one, two = (one, two) if one is not None else (two, one)
+            there = [(getattr(each, label), first) for each, first in ((wider, 0), (narrower, at)) if hasattr(each, label)]
             if label.endswith("_mean"):
                 tokens = [getattr(each, label.replace("mean", "tokens"))[:, None, None] for each in (wider, narrower)]
-                arrays[label] = (one * tokens[0] + two * tokens[1]) / np.maximum(tokens[0] + tokens[1], 1)
-            elif one is not None:
-                arrays[label] = one if two is None else _added(one, two, axes, at)
+                total = sum(mean * count for (mean, _), count in zip(there, tokens))
+                arrays[label] = total / np.maximum(sum(tokens), 1)
+            elif there:
+                arrays[label] = _added(there, axes, len(wider.first_offset))
         return Stack(self.name, self.layers, about, arrays)
 
     def mean_weight(self, apart: bool = True) -> np.ndarray:
@@ -185,8 +183,7 @@ class Stack:
             (layers, heads), or (layers, kv_heads); standard errors over blocks of documents
         """
         recent = whole(recent, "recent", 1)
-        nearest = np.minimum(np.abs(self.first_offset), np.abs(self.last_offset))
-        farthest = np.maximum(np.abs(self.first_offset), np.abs(self.last_offset))
+        nearest, farthest = self._distances
         share = np.clip((farthest + 1 - recent) / (farthest + 1 - nearest), 0, 1)
         return self._over_blocks(lambda weight, kept: (weight[:, 0] * share).sum(-1) / kept, groups)
 
@@ -201,8 +198,8 @@ class Stack:
             together hold the share. Within a logarithmic bin weights are taken as even. Standard errors over blocks of documents
         """
         share = real(share, "share", 0, 1)
-        nearest = np.minimum(np.abs(self.first_offset), np.abs(self.last_offset))
-        edges = np.unique(np.append(nearest, np.abs([self.first_offset, self.last_offset]).max() + 1))
+        nearest, farthest = self._distances
+        edges = np.unique(np.append(nearest, farthest.max() + 1))
 
         def smallest(weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
             held = np.zeros((*kept.shape, len(edges)))   # by a window of edges[i] tokens, with the tokens apart
@@ -228,6 +225,11 @@ class Stack:
         order = np.argsort(np.where(np.isnan(mean), -1.0, mean), -1)[..., ::-1][..., :whole(count, "count", 1)]
         return self.first_offset[order], np.take_along_axis(mean, order, -1)
 
+    @property
+    def _distances(self) -> np.ndarray:
+        """The least and the greatest |t| of every bin, (2, bins), in tokens."""
+        return np.sort(np.abs([self.first_offset, self.last_offset]), 0)
+
     def _over_blocks(self, of: Callable[[np.ndarray, np.ndarray], np.ndarray], groups: bool) -> Estimate:
         """A measure of all documents, and its standard error by leaving out one block at a time (a jackknife)."""
         weight, kept = self.weight.sum(0), self.kept.sum(0)
@@ -243,11 +245,11 @@ class Stack:
         return Estimate(measured(weight, kept), error)
 
 
-def _added(one: np.ndarray, two: np.ndarray, axes: tuple[str, ...], at: int) -> np.ndarray:
-    """The sum of two arrays. The second may be shorter: its bins begin at `at`, other axes are counted from 0."""
-    shape = [max(sizes) for sizes in zip(one.shape, two.shape)]
-    total = np.zeros(shape, np.result_type(one, two))
-    for array, first in ((one, 0), (two, at)):
+def _added(arrays: list[tuple[np.ndarray, int]], axes: tuple[str, ...], bins: int) -> np.ndarray:
+    """The sum of arrays with `bins` bins; each may have fewer, and comes with the bin that it begins at. Other axes are counted from 0."""
+    shape = [bins if axis == "bin" else max(sizes) for axis, sizes in zip(axes, zip(*(array.shape for array, _ in arrays)))]
+    total = np.zeros(shape, np.result_type(*(array for array, _ in arrays)))
+    for array, first in arrays:
         total[tuple(slice(first, first + size) if axis == "bin" else slice(size) for axis, size in zip(axes, array.shape))] += array
     return total
 
