@@ -67,33 +67,30 @@ Matrix32 word_scores(const Stack& stack, const LayerStates& look, const HeadName
   return product(queries, words.transpose()) * static_cast<float>(stack.block.score_scale);
 }
 
-}  // namespace
-
-double share_of_words(const Model& model, const Document& document, const HeadName& head) {
-  require_key_free(model, head);
-  LayerStates look(head.layer);
-  const std::array<Probe*, 1> probes{&look};
-  model_pass(model, document, probes);
-  const Matrix32 by_word = word_scores(model.stack, look, head);
-  Matrix real = look.scores(model.stack.block, head.head), of_words(real.rows(), real.cols());
+/// Squared correlation of scores with those of the words that stand at the keys, after each query's mean.
+/// @param real  (T, T);  by_word  (T, words);  ids  of the document
+double share_of_words(Matrix real, const Matrix32& by_word, const std::vector<std::int32_t>& ids) {
+  Matrix of_words(real.rows(), real.cols());
   for (Index j = 0; j < of_words.cols(); ++j)
-    of_words.col(j) = by_word.col(document.ids[static_cast<std::size_t>(j)]).cast<double>();
+    of_words.col(j) = by_word.col(ids[static_cast<std::size_t>(j)]).cast<double>();
   for (Matrix* scores : {&real, &of_words}) scores->colwise() -= scores->rowwise().mean().eval();
   const double both = real.cwiseProduct(of_words).sum();
   return both * both / (real.squaredNorm() * of_words.squaredNorm());
 }
 
-std::vector<std::vector<SoughtWord>> sought_words(const Model& model, const Document& document, const HeadName& head,
-                                                  Index top) {
+}  // namespace
+
+SoughtWords sought_words(const Model& model, const Document& document, const HeadName& head, Index top) {
   require_key_free(model, head);
   LayerStates look(head.layer);
   const std::array<Probe*, 1> probes{&look};
   model_pass(model, document, probes);
   const Matrix32 scores = word_scores(model.stack, look, head);
-  std::vector<std::vector<SoughtWord>> sought(static_cast<std::size_t>(scores.rows()));
+  SoughtWords sought{std::vector<std::vector<SoughtWord>>(static_cast<std::size_t>(scores.rows())),
+                     share_of_words(look.scores(model.stack.block, head.head), scores, document.ids)};
   for (Index i = 0; i < scores.rows(); ++i)
     for (const Index id : largest_entries(scores.row(i).transpose().cast<double>(), top))
-      sought[static_cast<std::size_t>(i)].push_back({id, static_cast<double>(scores(i, id))});
+      sought.by_token[static_cast<std::size_t>(i)].push_back({id, static_cast<double>(scores(i, id))});
   return sought;
 }
 

@@ -32,6 +32,13 @@ struct QueryOptions {
   bool json = false;
 };
 
+/// Whether the list of words says where the head looks; nothing where a text is too short to tell.
+std::string share_text(double share, const std::string& head) {
+  if (!std::isfinite(share)) return "";
+  return fmt::format("Words give {:.0f} % of how the scores of {} differ from key to key in this text{}.\n\n",
+                     100 * share, head, share < reads_words ? ": the list says little of where it looks" : "");
+}
+
 int query(const QueryOptions& options) {
   require_typed_text(options.text);
   const Model model = open_model({options.model, options.map});
@@ -39,15 +46,15 @@ int query(const QueryOptions& options) {
   const std::unique_ptr<Tokenizer> tokenizer = open_tokenizer(options.model);
   const HeadName head = parse_head_name(options.head);
   const Document document = typed_document(options.text, *tokenizer, model.stack.block.causal);
-  const std::vector<std::vector<SoughtWord>> sought = sought_words(model, document, head, options.top);
+  const SoughtWords sought = sought_words(model, document, head, options.top);
   say_unknown(document, *tokenizer);
-  const double share = share_of_words(model, document, head);
+  const double share = sought.share_of_words;
   ordered_json json = ordered_json::array();
   TableColumn tokens{"token", Align::left, {}}, looks{"its query scores highest (score)", Align::left, {}};
-  for (std::size_t i = 0; i < sought.size(); ++i) {
+  for (std::size_t i = 0; i < sought.by_token.size(); ++i) {
     ordered_json words = ordered_json::array();
     std::string list;
-    for (const SoughtWord& word : sought[i]) {
+    for (const SoughtWord& word : sought.by_token[i]) {
       const std::string text = word_text(*tokenizer, word.id);
       words.push_back({{"token", text}, {"id", word.id}, {"score", word.score}});
       list += fmt::format("{}{} ({:.2f})", list.empty() ? "" : "  ", text, word.score);
@@ -63,9 +70,7 @@ int query(const QueryOptions& options) {
                                      {"queries", json}})
                            .dump(2, ' ', false, ordered_json::error_handler_t::replace));
   else
-    fmt::print("Words give {:.0f} % of how the scores of {} differ from key to key in this text{}.\n\n{}", 100 * share,
-               options.head, share < reads_words ? ": the list says little of where it looks" : "",
-               terminal_table({tokens, looks}));
+    fmt::print("{}{}", share_text(share, options.head), terminal_table({tokens, looks}));
   return done;
 }
 

@@ -68,7 +68,7 @@ std::vector<double> scores_by_hand(const Model& model, const Eigen::RowVectorXd&
 TEST_CASE("a head that attends to equal words looks for the word itself") {
   const PlantedModel planted = two_layers();
   const Document document = document_with_ids({2, 5, 9, 12, 7, 3});
-  const auto sought = sought_words(planted.model, document, {1, 0}, 3);
+  const auto sought = sought_words(planted.model, document, {1, 0}, 3).by_token;
   REQUIRE(sought.size() == 6);
   for (std::size_t i = 1; i < 5; ++i) CHECK(sought[i].front().id == document.ids[i]);
 }
@@ -80,7 +80,7 @@ TEST_CASE("what a head looks for is what its queries and the words' keys say, on
   const std::array<Probe*, 1> probes{&entering};
   model_pass(planted.model, document, probes);
   for (const Index head : {0, 1}) {
-    const auto sought = sought_words(planted.model, document, {1, head}, 4);
+    const auto sought = sought_words(planted.model, document, {1, head}, 4).by_token;
     REQUIRE(sought.size() == 5);
     for (Index i = 0; i < 5; ++i) {
       CAPTURE(head, i);
@@ -97,7 +97,7 @@ TEST_CASE("what a head looks for is what its queries and the words' keys say, on
       }
     }
   }
-  CHECK(sought_words(planted.model, document, {0, 0}, 1000).front().size() == 13);
+  CHECK(sought_words(planted.model, document, {0, 0}, 1000).by_token.front().size() == 13);
 }
 
 TEST_CASE("what a head looks for is refused where there is no such head, or positions turn its queries") {
@@ -123,7 +123,8 @@ TEST_CASE("words give the scores of heads that find words, and hardly those of h
       const PlantedHead& built = planted.spec.heads[layer][head];
       CAPTURE(layer, head, name_of(built.kind));
       const double share =
-          share_of_words(planted.model, document, {static_cast<Index>(layer), static_cast<Index>(head)});
+          sought_words(planted.model, document, {static_cast<Index>(layer), static_cast<Index>(head)}, 1)
+              .share_of_words;
       if (built.kind == PlantedKind::content) CHECK(share > 0.5);
       if (built.kind == PlantedKind::adjacent) CHECK(share < 0.2);
     }
