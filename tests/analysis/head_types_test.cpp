@@ -41,19 +41,6 @@ Matrix32 random_weights(Index rows, Index cols, Random& random) {
   return m;
 }
 
-void show_heads(Probe& probe, const std::vector<Matrix32>& weights, AttentionKind kind, Index tile_rows = 1000) {
-  for (Index first = 0; first < weights.front().rows(); first += tile_rows) {
-    Tile tile;
-    tile.kind = kind;
-    tile.first_row = first;
-    tile.queries = weights.front().rows();
-    tile.keys = weights.front().cols();
-    for (const Matrix32& head : weights)
-      tile.weights.emplace_back(head.middleRows(first, std::min(tile_rows, tile.queries - first)));
-    probe.see(tile);
-  }
-}
-
 HeadTypeSum sum_of(const std::vector<Matrix32>& weights, const Document& document,
                    AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {}) {
   HeadTypeProbe probe({{0}, static_cast<Index>(weights.size())}, document, kind, options);

@@ -1,11 +1,11 @@
 #include "../../analysis/attention/position_disagreement.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../test_numbers.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
@@ -18,18 +18,8 @@ double disagreement_of(const std::vector<Matrix32>& weights, Index tile_rows = 1
   Document document;
   document.ids.assign(static_cast<std::size_t>(weights.front().rows()), 1);
   PositionDisagreementProbe probe({{0}, std::ssize(weights)}, document);
-  for (Index first = 0; first < weights.front().rows(); first += tile_rows) {
-    Tile tile;
-    tile.kind = AttentionKind::self;
-    tile.first_row = first;
-    tile.queries = weights.front().rows();
-    tile.keys = weights.front().cols();
-    for (const Matrix32& head : weights)
-      tile.weights.emplace_back(head.middleRows(first, std::min(tile_rows, tile.queries - first)));
-    probe.see(tile);
-    tile.kind = AttentionKind::causal;  // another kind: passes unseen
-    probe.see(tile);
-  }
+  show_heads(probe, weights, AttentionKind::causal, tile_rows);  // another kind: passes unseen
+  show_heads(probe, weights, AttentionKind::self, tile_rows);
   return probe.taken().layers.value()(0, 0);
 }
 

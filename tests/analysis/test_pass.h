@@ -2,6 +2,7 @@
 
 // What a probe is shown, without a model.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -28,6 +29,23 @@ inline void show(headwave::Probe& probe, const headwave::Matrix32& weights,
   tile.queries = tile.keys = weights.rows();
   tile.weights = {weights};
   probe.see(tile);
+}
+
+/// The weights of a layer's heads, in tiles of so many query rows.
+inline void show_heads(headwave::Probe& probe, const std::vector<headwave::Matrix32>& weights,
+                       headwave::AttentionKind kind, headwave::Index tile_rows = 1000, headwave::Index layer = 0) {
+  const headwave::Index queries = weights.front().rows();
+  for (headwave::Index first = 0; first < queries; first += tile_rows) {
+    headwave::Tile tile;
+    tile.layer = layer;
+    tile.kind = kind;
+    tile.first_row = first;
+    tile.queries = queries;
+    tile.keys = weights.front().cols();
+    for (const headwave::Matrix32& head : weights)
+      tile.weights.emplace_back(head.middleRows(first, std::min(tile_rows, queries - first)));
+    probe.see(tile);
+  }
 }
 
 /// Equal within a tolerance, and undefined in the same places.

@@ -48,17 +48,7 @@ void show_layer(ValueProbe& probe, const Layer& given, Index tile_rows = 1000) {
     outputs.middleCols(head * width, width) =
         given.weights[static_cast<std::size_t>(head)] *
         given.values.middleCols(head / (given.heads() / given.kv_heads) * width, width);
-  for (Index first = 0; first < queries; first += tile_rows) {
-    Tile tile;
-    tile.layer = given.layer;
-    tile.kind = given.kind;
-    tile.first_row = first;
-    tile.queries = queries;
-    tile.keys = given.values.rows();
-    for (const Matrix32& head : given.weights)
-      tile.weights.emplace_back(head.middleRows(first, std::min(tile_rows, queries - first)));
-    probe.see(tile);
-  }
+  show_heads(probe, given.weights, given.kind, tile_rows, given.layer);
   probe.see(LayerHeads{given.layer, given.kind, outputs, given.heads(), nullptr});
 }
 
