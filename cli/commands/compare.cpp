@@ -16,7 +16,6 @@
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/comparison_table.h"
-#include "../../reports/tables/run_sentence.h"
 #include "../options/help.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
@@ -35,8 +34,6 @@ using nlohmann::ordered_json;
 /// Version of what --json prints, docs/compare-json.md; a key may be added within a version, none removed or
 /// changed. 2: `positional` is `one_offset`, so that positional is the account's verdict alone.
 constexpr int compare_json_version = 2;
-
-constexpr std::size_t terminal_width = 100;
 
 struct CompareCommand {
   std::vector<fs::path> paths;
@@ -161,7 +158,7 @@ std::string difference_text(const std::string& first, const std::string& second)
 
 void print(const Comparison& compared, const Result& result, const CompareCommand& command, const fs::path& second) {
   fmt::print("{} against {}\n", visible_text(command.paths[0].string()), visible_text(second.string()));
-  fmt::print("{}\n", wrapped_text(comparable_text(compared), terminal_width));
+  fmt::print("{}\n", wrapped_text(comparable_text(compared)));
   for (const ProvenanceChange& change : compared.provenance)
     fmt::print("  other {}: {}: {}\n", change.about, visible_text(change.name),
                difference_text(change.first, change.second));
@@ -169,7 +166,7 @@ void print(const Comparison& compared, const Result& result, const CompareComman
                                  ? fmt::format("{} pairs of blocks", compared.first_blocks)
                                  : fmt::format("{} and {} blocks", compared.first_blocks, compared.second_blocks);
   const std::string decided = compared.untested.empty() ? fmt::format(", decided by {} of documents", blocks) : "";
-  fmt::print("{}\n", wrapped_text(comparison_sentence(result) + decided, terminal_width));
+  fmt::print("{}\n", wrapped_text(comparison_sentence(result) + decided));
   for (const ClusterChange& change : compared.clusters)
     fmt::print("{}: {} of {} heads in the same cluster, adjusted Rand index {:.2f}\n", change.name, change.same,
                compared.grid.rows(), change.agreement);

@@ -65,12 +65,11 @@ std::string entry_table(const std::vector<ListingEntry>& entries) {
 
 /// What a listing is of: long facts are cut, and the names of arrays omitted, which stand below.
 void print_facts(const Listing& listing, bool attributes) {
-  constexpr Index width = 100;
   fmt::print("{}: {}\n", visible_text(listing.path.string()), listing.kind);
   for (const auto& [name, value] : listing.facts) {
     if (name == "fields" && !attributes) continue;
     const std::string line = fmt::format("  {}: {}", visible_text(name), text_of(value));
-    fmt::print("{}\n", attributes ? line : shortened(line, width));
+    fmt::print("{}\n", attributes ? line : shortened(line, terminal_width));
   }
   for (const std::string& note : listing.notes) fmt::print("  note: {}\n", visible_text(note));
   fmt::print("\n");

@@ -11,7 +11,7 @@
 
 #include "../../core/errors/nearest_name.h"
 #include "../../data/files/printable.h"
-#include "../../reports/tables/run_sentence.h"
+#include "../../reports/drawing/visible_text.h"
 
 namespace headwave::cli {
 

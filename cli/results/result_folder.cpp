@@ -211,7 +211,8 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
 }
 
 std::string seen_head_table(const Result& result, const HeadTableOptions& options) {
-  std::vector<TableColumn> columns = shown_columns(result, options);
+  const std::vector<TableColumn> every = sorted_columns(result, options);
+  std::vector<TableColumn> columns = shown_rows(every, options);
   if (columns.empty()) return head_answer(result, columns);
   std::string below;
   if (options.wide && is_seen())
@@ -220,11 +221,8 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& option
       below = fmt::format("profile: mean weight at offsets -8 .. 8, each head's from its lowest to its highest, {}\n",
                           ramp_text(output_signs()));
     }
-  const std::size_t shown = columns[0].cells.size();
-  HeadTableOptions every = options;
-  every.all = true;
-  const std::size_t heads = shown_columns(result, every)[0].cells.size();
-  if (shown < heads)
+  const std::size_t shown = columns[0].cells.size(), heads = every[0].cells.size();
+  if (options.heads.empty() && shown < heads)
     below +=
         fmt::format("{} of {} heads; --all shows every head, --wide every column, --sort another order\n",
                     options.sort.empty() ? fmt::format("the {} strongest", shown) : fmt::format("{}", shown), heads);

@@ -110,6 +110,28 @@ std::string shortened(std::string_view text, Index width) {
   return std::string(text.substr(0, end)) + "…";
 }
 
+std::string wrapped_text(const std::string& text, Index width, Index column, const std::string& indent) {
+  std::string result;
+  Index at = column;
+  for (std::size_t first = 0; first < text.size();) {
+    const std::size_t end = std::min(text.find(' ', first), text.size());
+    const std::string word = text.substr(first, end - first);
+    const Index size = display_width(word);
+    first = end + 1;
+    if (at > column && at + 1 + size > width) {
+      result += "\n" + indent;
+      at = column;
+    }
+    if (at > column) {
+      result += ' ';
+      ++at;
+    }
+    result += word;
+    at += size;
+  }
+  return result;
+}
+
 void replace_all(std::string& text, std::string_view old, std::string_view by) {
   for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
     text.replace(at, old.size(), by);

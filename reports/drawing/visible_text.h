@@ -26,6 +26,16 @@ Index display_width(std::string_view text);
 /// @param width  columns, at least 1
 std::string shortened(std::string_view text, Index width);
 
+/// Columns of a line on the terminal: tables and sentences are no wider.
+constexpr Index terminal_width = 100;
+
+/// Breaks a text into lines at spaces.
+/// @param width   of a line, in columns
+/// @param column  where the first line begins; the other lines begin there too
+/// @param indent  the space before the other lines
+std::string wrapped_text(const std::string& text, Index width = terminal_width, Index column = 0,
+                         const std::string& indent = "");
+
 /// Replaces every occurrence of a part of a text.
 void replace_all(std::string& text, std::string_view old, std::string_view by);
 

@@ -90,6 +90,12 @@ struct Compared {
   [[nodiscard]] std::size_t measure(std::string_view name) const {
     return static_cast<std::size_t>(std::ranges::find(measures, name) - measures.begin());
   }
+  /// The names of the heads: the first column of every table.
+  [[nodiscard]] std::vector<TableColumn> named_heads() const {
+    std::vector<TableColumn> columns;
+    add(columns, "head", [&](std::size_t row) { return head_name(heads[row].layer, heads[row].head); });
+    return columns;
+  }
   template <class Cell>
   void add(std::vector<TableColumn>& columns, const std::string& header, const Cell& cell_of) const {
     columns.push_back({header, Align::left, {}});
@@ -118,9 +124,7 @@ std::vector<TableColumn> comparison_columns(const Result& result, bool all) {
   if (result.find(comparison_verdict_name) == nullptr) return {};
   require_fitting(result, comparison_fields);
   const Compared compared(result, all);
-  std::vector<TableColumn> columns;
-  compared.add(columns, "head",
-               [&](std::size_t row) { return head_name(compared.heads[row].layer, compared.heads[row].head); });
+  std::vector<TableColumn> columns = compared.named_heads();
   for (std::size_t m = 0; m < compared.measures.size(); ++m) {
     const std::string& name = compared.measures[m];
     if (name == "profile")
@@ -139,9 +143,7 @@ std::vector<TableColumn> short_comparison(const Result& result, bool all) {
   if (result.find(comparison_verdict_name) == nullptr) return {};
   require_fitting(result, comparison_fields);
   const Compared compared(result, all);
-  std::vector<TableColumn> columns;
-  compared.add(columns, "head",
-               [&](std::size_t row) { return head_name(compared.heads[row].layer, compared.heads[row].head); });
+  std::vector<TableColumn> columns = compared.named_heads();
   for (const auto& [name, header] :
        {std::pair("offset", "offset"), {"weight_at_first", "weight there"}, {"strength", "strength"}}) {
     const std::size_t m = compared.measure(name);

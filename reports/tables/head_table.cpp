@@ -24,7 +24,6 @@ namespace {
 
 constexpr double notable_share = 0.1;  // of attention beyond the reach
 constexpr const char* kind_field = "head_types/kind";
-constexpr std::size_t answer_width = 100;
 
 std::string offset_text(double offset) {
   return offset == 0 ? "0" : fmt::format("{:+g}", offset);
@@ -386,25 +385,31 @@ constexpr std::size_t strongest_heads = 10;
 
 }  // namespace
 
-std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options) {
+std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options) {
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const bool compared = result.find("comparison/verdict") != nullptr && !measured;
   std::vector<TableColumn> columns = options.wide ? head_columns(result)
                                      : measured   ? short_columns(result)
                                      : compared   ? short_comparison(result, true)
                                                   : head_columns(result);
+  if (columns.empty() || !measured) return columns;
+  std::vector<HeadFinding> heads = head_findings(result);
+  if (options.sort.empty()) rank_strongest(heads);
+  return rows_named(columns, sorted_names(result, heads, options.sort.empty() ? "head" : options.sort));
+}
+
+std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, const HeadTableOptions& options) {
   if (columns.empty()) return columns;
   std::vector<std::string> names = columns.front().cells;
-  if (measured) {
-    std::vector<HeadFinding> heads = head_findings(result);
-    if (options.sort.empty()) rank_strongest(heads);
-    names = sorted_names(result, heads, options.sort.empty() ? "head" : options.sort);
-  }
   if (!options.heads.empty())
     std::erase_if(names, [&](const std::string& name) { return std::ranges::count(options.heads, name) == 0; });
   else if (!options.all && names.size() > strongest_heads)
     names.resize(strongest_heads);
   return rows_named(columns, names);
+}
+
+std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options) {
+  return shown_rows(sorted_columns(result, options), options);
 }
 
 std::string head_paragraph(const Result& result) {
@@ -455,7 +460,7 @@ std::string head_paragraph(const Result& result) {
 std::string head_answer(const Result& result, const std::vector<TableColumn>& columns) {
   std::string text;
   const auto add = [&](const std::string& note) {
-    if (!note.empty()) text += wrapped_text(note, answer_width) + "\n";
+    if (!note.empty()) text += wrapped_text(note) + "\n";
   };
   add(head_paragraph(result));
   const auto has = [&](const char* header) {

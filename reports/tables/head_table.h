@@ -31,9 +31,15 @@ struct HeadTableOptions {
   std::vector<std::string> heads = {};  ///< these alone: "L2H3"; empty: no choice
 };
 
-/// The table as it is shown. Without an account the short one has the weight in place of the strength, and multiples of
+/// Every row of the table that is shown, in the order of options.sort. Without an account the short one has the weight in place of the strength, and multiples of
 /// chance in place of why; of an atlas, a comparison and checkpoints it is head_columns().
 /// @throws ShapeError as head_columns(); or naming the columns to sort by, if there is no such one
+std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options);
+
+/// The rows of sorted_columns() that are shown: options.heads, or all, or the first ten.
+std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, const HeadTableOptions& options);
+
+/// shown_rows() of sorted_columns().
 std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options);
 
 /// What was run and what was found, in a few sentences: how many heads look at a preferred offset, how many by position,

@@ -44,28 +44,6 @@ std::string counted(std::int64_t count, const std::string& one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
-std::string wrapped_text(const std::string& text, std::size_t width, std::size_t column, const std::string& indent) {
-  std::string result;
-  std::size_t at = column;
-  for (std::size_t first = 0; first < text.size();) {
-    const std::size_t end = std::min(text.find(' ', first), text.size());
-    const std::string word = text.substr(first, end - first);
-    const auto size = static_cast<std::size_t>(display_width(word));
-    first = end + 1;
-    if (at > column && at + 1 + size > width) {
-      result += "\n" + indent;
-      at = column;
-    }
-    if (at > column) {
-      result += ' ';
-      ++at;
-    }
-    result += word;
-    at += size;
-  }
-  return result;
-}
-
 std::string run_sentence(const Attributes& provenance) {
   const std::int64_t layers = count_of(provenance, "layers"), heads = count_of(provenance, "heads");
   const std::int64_t documents = count_of(provenance, "documents"), length = count_of(provenance, "length");
