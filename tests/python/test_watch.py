@@ -570,18 +570,6 @@ def test_the_largest_slashes_are_those_of_the_profile():
     assert offsets.shape == (2, 4, 3) and (offsets <= 0).all() and (np.diff(weights) <= 0).all()
 
 
-def test_patterns_of_duo_attention_are_read_as_its_loader_reads_them(tmp_path):
-    result = watched(torch.randint(3, 64, (4, 300), generator=torch.Generator().manual_seed(4)), first=4)
-    result.export_duo_attention(tmp_path / "pattern", recent=64)
-    heads = np.loadtxt(tmp_path / "pattern" / "full_attention_heads.tsv", dtype=float, delimiter="\t")
-    about = json.loads((tmp_path / "pattern" / "config.json").read_text())
-    np.testing.assert_allclose(heads, result["causal"].distant(64, groups=True).value)
-    assert heads.shape == (2, 2) and ((heads >= 0) & (heads <= 1)).all()
-    assert (about["sink_size"], about["recent_size"], about["documents"]) == (4, 64, 4) and np.shape(about["standard_error"]) == (2, 2)
-    with pytest.raises(headwave.IoError, match="already there"):
-        result.export_duo_attention(tmp_path / "pattern")
-
-
 def test_profiles_are_opened_without_pytorch(tmp_path):
     pytest.importorskip("h5py")
     watched(torch.randint(3, 64, (2, 40))).save(tmp_path / "profiles.h5")
