@@ -1,7 +1,8 @@
 """headwave.watch: sums of attention beside the attention that a model of transformers computes."""
 
 import gc
-import json
+import os
+import pathlib
 import subprocess
 import sys
 import types
@@ -15,7 +16,7 @@ if not hasattr(transformers, "PreTrainedModel"):
     pytest.skip("transformers cannot be used here", allow_module_level=True)
 
 import headwave  # noqa: E402
-from watched_models import MODELS, REFUSED, batch, built, given  # noqa: E402
+from watched_models import MODELS, REFUSED, batch, built, given, verdicts  # noqa: E402
 
 SPANS = [(0, 40), (7, 40), (0, 30)]   # of the documents of batch()
 
@@ -97,7 +98,18 @@ def require_all(result, weights, spans=SPANS):
 
 
 @pytest.mark.parametrize(("name", "implementation"), [(name, each) for name, (_, those, _) in MODELS.items() for each in those])
-def test_profiles_are_those_of_eager_attention(name, implementation):
+def test_profiles_are_those_of_eager_attention(name, implementation, monkeypatch):
+    from torch.nn.attention import flex_attention
+    from transformers.integrations import flex_attention as integration
+
+    if implementation == "flex_attention" and name not in ("llama", "llama4", "bert", "vit") and "HEADWAVE_TEST_FLEX" not in os.environ:
+        pytest.skip("flex attention makes its masks slowly on a CPU; HEADWAVE_TEST_FLEX=1 tests all models with it")
+
+    def uncompiled(*args, training=False, **kwargs):   # the same numbers without minutes of compiling
+        return flex_attention.flex_attention(*args, **kwargs)
+
+    monkeypatch.setattr(integration, "compile_friendly_flex_attention", uncompiled)
+    monkeypatch.setattr(flex_attention, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True)
     config, _, layers = MODELS[name]
     model, inputs = built(config(), implementation), given(name)
     with torch.no_grad():
@@ -109,6 +121,10 @@ def test_profiles_are_those_of_eager_attention(name, implementation):
     weights = eager_weights(built(config(), "eager"), inputs)
     assert len(weights) == layers and max(float(w.max()) for w in weights.values()) > 0.9   # heads look somewhere
     require_all(watch.result(), weights)
+
+
+def test_the_page_shows_the_verdicts_of_these_tests():
+    assert verdicts() in (pathlib.Path(__file__).parents[2] / "docs" / "profiles.md").read_text()
 
 
 @pytest.mark.parametrize("name", REFUSED)
