@@ -130,17 +130,36 @@ class Input:
         """Where the model lies for C++; None where there is none."""
         return None if self.model is None else _core.ModelPlace(self.model, self.map, self.layers, self.weights)
 
+    def why_watched(self) -> str:
+        """Why a model of PyTorch is watched instead of followed by the program's own pass; nothing if it is followed."""
+        if not self.in_memory or self.kind not in ("text", "ids") or self.map or self.interventions:
+            return ""
+        from .torch_models import why_not_followed
+
+        return why_not_followed(self.model)
+
+    def watched(self, told: Any) -> Any:
+        """Profiles of a model of PyTorch of any family."""
+        from .torch_models import watched
+
+        return watched(self.model, self.tokenizer, documents=self.documents, length=self.length, seed=self.seed,
+                       special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), told=told,
+                       **self._text_or_ids())
+
+    def _text_or_ids(self) -> dict[str, Any]:
+        if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
+            raise FormatError("run: ids of a model of PyTorch are lists or an array; read the file first")
+        return {"text": None, "ids": None} | (
+            {"text": _written(self.value, self.encoding)} if self.kind == "text" else {"ids": self.value})
+
     def _of_module(self) -> Any:
         from .torch_models import module_input  # PyTorch where it is there
 
         if self.map:
             raise FormatError("run: map does not go with a model of PyTorch, which says itself what its tensors are")
-        if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
-            raise FormatError("run: ids of a model of PyTorch are lists or an array; read the file first")
-        given = {"text": _written(self.value, self.encoding)} if self.kind == "text" else {"ids": self.value}
         return module_input(self.model, self.tokenizer, documents=self.documents, length=self.length,
-                            special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), refused=[] if self.kind in ("text", "ids") else [self.kind],
-                            **{"text": None, "ids": None, **given})
+                            special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown),
+                            refused=[] if self.kind in ("text", "ids") else [self.kind], **self._text_or_ids())
 
     def _of_states(self) -> Any:
         if self.length is not None:

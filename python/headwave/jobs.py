@@ -14,9 +14,10 @@ from .arguments import names, path, real, text as as_text, whole
 from .errors import FormatError
 from .hub import model_folder
 from .inputs import Input
+from .profiles.result import Profiles
 from .result import Result
 
-Results = Result | dict[str, Result]
+Results = Result | dict[str, Result] | Profiles   # Profiles of a model of PyTorch whose family the program does not know
 Progress = bool | Callable[[str], Any]
 
 
@@ -68,7 +69,9 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         options: of a job (docs/job-file.md): only=["measured_offset"], everything=True, reach=64, seed=1, ...
 
     Returns:
-        A Result; of an encoder-decoder a dict of them: "self", "causal", "cross".
+        A Result; of an encoder-decoder a dict of them: "self", "causal", "cross". Of a model of PyTorch whose family the
+        program does not know the Profiles that headwave.watch sums, if no analysis or option is asked for; a warning says
+        so. `computed_by` of either says which: "program" or "watch".
 
     Raises:
         headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
@@ -83,6 +86,9 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
     over = Input(model, tokenizer, given[0], sources[given[0]], documents, length, special_tokens, encoding, map, heads, layer,
                  dataset, axes, states_map, apply_norm, any_states, interventions, shuffles, options.get("seed", 1),
                  options.get("threads", 0), layers, weights, target, allow_unknown)
+    if not set(options) - {"seed"} and (why := over.why_watched()):
+        warnings.warn(f"run: {why}; headwave.watch sums its profiles instead (docs/profiles.md)", stacklevel=2)
+        return told(progress, over.watched)
     opened = over.opened()
     command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', given[0] + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"

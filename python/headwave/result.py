@@ -63,6 +63,8 @@ class Result:
         self._groups: dict[str, Any] | None = None
         self._tree: Any = None
 
+    computed_by = "program"   # of Profiles: "watch"
+
     @property
     def title(self) -> str:
         """One line for people."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import types
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -13,6 +14,8 @@ from .documents import documents_of, require_known, texts_of, unknown_share
 from .errors import FormatError
 from .hooked import hooked, is_hooked
 from .hooks import Watch
+from .profiles import watch
+from .profiles.result import Profiles
 
 _DTYPES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64",
            torch.int64: "I64", torch.int32: "I32", torch.uint8: "U8", torch.bool: "BOOL"}
@@ -90,6 +93,40 @@ def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any
     return _core.module_input(config, called, tensors_of(weights, called), [len(listed[number]) for number in numbers],
                               _runner(module, tokenizer, Watch(module, about, named, False), listed, numbers), provenance,
                               {"model": getattr(getattr(module, "config", None), "name_or_path", "") or called})
+
+
+def why_not_followed(module: torch.nn.Module) -> str:
+    """Why the program's own pass cannot follow a model; nothing if it can."""
+    if is_hooked(module):
+        return ""
+    try:
+        described(module)
+    except FormatError as error:
+        return str(error).partition(";")[0]
+    return ""
+
+
+def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, documents: int | None, length: int | None,
+            special_tokens: bool, allow_unknown: bool, seed: int, told: Callable[[str], Any] | None) -> Profiles:
+    """Profiles of a model of any family, which runs document by document.
+
+    Args:
+        told: is given a line before every document
+    """
+    require_eval(module)
+    about = types.SimpleNamespace(longest=getattr(getattr(module, "config", None), "max_position_embeddings", None))
+    listed, _ = documents_of(about, module, tokenizer, text, ids, documents, length, special_tokens)
+    require_known(listed, module)
+    if text is not None:
+        unknown_share(tokenizer, listed, allow_unknown)
+    different = list(dict.fromkeys(map(tuple, listed)))   # equal documents count once, as in the program
+    device = next(module.parameters()).device
+    with torch.inference_mode(), watch(module, tokenizer=tokenizer, seed=seed) as running:
+        for number, one in enumerate(different):
+            if told is not None:
+                told(f"document {number + 1} of {len(different)}")
+            module(torch.tensor([one], device=device))
+    return running.result()
 
 
 def _runner(module: torch.nn.Module, tokenizer: Any, watch: Watch, listed: list[list[int]],

@@ -134,6 +134,46 @@ def test_what_cannot_be_followed_is_refused_by_name(name):
         headwave.watch(built(config()))
 
 
+def weights_of_queries(model, inputs):
+    """Weights of every layer in double, by module, of the queries, keys and masks that sdpa is given."""
+    from transformers.modeling_utils import AttentionInterface
+
+    names, found = {id(module): name for name, module in model.named_modules()}, {}
+    original = AttentionInterface.get_interface
+
+    def get_interface(registry, implementation, default):
+        function = original(registry, implementation, default)
+
+        def call(module, query, key, value, attention_mask, scaling=None, **kwargs):
+            group = query.shape[1] // key.shape[1]
+            s = query.double() @ key.double().repeat_interleave(group, 1).transpose(2, 3) * (scaling or query.shape[-1] ** -0.5)
+            found[names[id(module)]] = torch.softmax(s.masked_fill(~attention_mask, -1e300), -1)
+            return function(module, query, key, value, attention_mask, scaling=scaling, **kwargs)
+
+        return call
+
+    AttentionInterface.get_interface = get_interface
+    try:
+        with torch.no_grad():
+            model(**inputs)
+    finally:
+        AttentionInterface.get_interface = original
+    return found
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("name", "implementation"), [("llama", "sdpa"), ("bert", "sdpa"), ("gemma2", "eager"), ("gpt_oss", "eager")])
+def test_half_precision_is_summed_in_single(name, implementation, dtype):
+    """Of sdpa, attention of the rounded queries and keys; of eager, the weights that it rounded itself."""
+    model, inputs = built(MODELS[name][0](), implementation).to(dtype), given(name)
+    with torch.no_grad():
+        before = model(**inputs)
+        with headwave.watch(model, exact=16) as watch:
+            assert same(before, model(**inputs))
+    assert before.last_hidden_state.dtype == dtype
+    require_all(watch.result(), (weights_of_queries if implementation == "sdpa" else eager_weights)(model, inputs))
+
+
 def test_layers_without_attention_are_named():
     model = built(MODELS["qwen3_5"][0]())
     with torch.no_grad(), headwave.watch(model) as watch:
@@ -287,7 +327,7 @@ def test_two_watches_at_once_see_the_same_and_other_models_are_not_seen():
 
 
 def test_nothing_leaks():
-    model, inputs = built(MODELS["llama"][0]()), given("llama")
+    model, inputs = built(MODELS["llama"][0]()), {"input_ids": batch()[0][:1, :12]}
 
     def alive():
         gc.collect()
@@ -297,11 +337,11 @@ def test_nothing_leaks():
         for _ in range(5):
             model(**inputs)
         before = alive()
-        for _ in range(300):
+        for _ in range(1000):
             model(**inputs)
         assert alive() <= before + 2
         assert len(watch._masks) <= 32 and not watch._frames and not watch._running
-    assert watch.documents == 305 * 3
+    assert watch.documents == 1005
 
 
 def test_blocks_and_bands_add_up():
@@ -606,3 +646,21 @@ def test_profiles_add_up_where_only_the_shorter_documents_were_dealt():
     places = np.searchsorted(stack.first_offset, part.first_offset)
     np.testing.assert_array_equal(stack.dealt_pairs[..., places].sum(0), part.dealt_pairs.sum(0))
     np.testing.assert_allclose(stack.dealt_weight.sum(), part.dealt_weight.sum())
+
+
+def test_run_watches_models_of_unknown_families_and_says_so():
+    ids = batch()[0][:2].tolist()
+    model = built(MODELS["mixtral"][0]())
+    with pytest.warns(UserWarning, match="MixtralModel.*'mixtral' is not known; headwave.watch sums its profiles"):
+        profiles = headwave.run(model, ids=[*ids, ids[0]])
+    with torch.no_grad(), headwave.watch(model) as watch:
+        for one in ids:   # equal documents count once
+            model(torch.tensor([one]))
+    assert profiles.computed_by == "watch" and profiles["causal"].documents == 2
+    np.testing.assert_array_equal(profiles["causal"].weight, watch.result()["causal"].weight)
+    with pytest.raises(headwave.FormatError, match="'mixtral' is not known"):   # asks for the program's analyses
+        headwave.run(model, ids=ids, only=["measured_offset"])
+    result = headwave.run(built(MODELS["llama"][0]()), ids=ids, only=["measured_offset"])
+    assert result.computed_by == "program"
+    with pytest.raises(headwave.FormatError, match="FalconAttention"), pytest.warns(UserWarning):
+        headwave.run(built(REFUSED["falcon"][0]()), ids=ids)
