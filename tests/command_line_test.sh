@@ -8,11 +8,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# expect CODE TEXT COMMAND...: exit code, and for errors one line on standard error that holds TEXT
+# expect CODE TEXT COMMAND...: exit code (124: not within 5 minutes), and for errors one line on standard error that holds TEXT
 expect() {
   code=$1 text=$2
   shift 2
-  "$headwave" "$@" >"$work/out" 2>"$work/err" </dev/null
+  timeout 300 "$headwave" "$@" >"$work/out" 2>"$work/err" </dev/null
   got=$?
   if [ $got != "$code" ]; then
     echo "FAILED: headwave $*: exit code $got, expected $code"; cat "$work/err"; failed=1

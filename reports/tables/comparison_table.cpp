@@ -35,7 +35,7 @@ std::string number_text(double value, bool tokens, int more = 0) {
 }
 
 std::string change_text(const std::string& first, const std::string& second, bool changed) {
-  return (first == second && !changed ? first : first + " > " + second) + (changed ? " *" : "");
+  return (first == second && !changed ? first : first + " -> " + second) + (changed ? " *" : "");
 }
 
 /// Of a change that is called both numbers have digits enough to tell them apart.

@@ -63,7 +63,7 @@ class Stack:
         band_weight, band_pairs, ...: the same by query band, over all documents
         sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
         query_mean, key_mean: (layers, heads, d), (layers, kv_heads, d) as attention takes them
-        dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and order; if documents were dealt
+        dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and context; if documents were dealt
         dealt_pairs, dealt_uniform: (blocks, layers, bins) of those documents
     """
 
