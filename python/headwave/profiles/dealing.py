@@ -46,7 +46,10 @@ class Rotations:
 
     def misses(self, module: torch.nn.Module) -> bool:
         """Whether a module turns queries and keys by some other function."""
-        return sys.modules[type(module).__module__] not in self._places and bool(re.search("rotary|rope", inspect.getsource(type(module)), re.IGNORECASE))
+        source = inspect.getsource(type(module))
+        if sys.modules[type(module).__module__] not in self._places:
+            return bool(re.search("rotary|rope", source, re.IGNORECASE))
+        return bool(set(re.findall(r"\bapply_rot\w*", source)) - {"apply_rotary_pos_emb"})
 
     def begin(self) -> None:
         for place in self._places:
