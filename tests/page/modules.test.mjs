@@ -275,7 +275,9 @@ test("maps: the texts beside follow the result's document, and are called by the
   const texts = mapTexts({ arrays, page: { result: { tokens: of(Array(50).fill("w")), beside } } });
   assert.deepEqual(texts.map(({ key, group }) => [key, group]), [["", "attention_map"], ["2", "beside_1"]]);
   assert.equal(openingWords(texts[1]), "the keys");
-  assert.equal(openingWords(texts[0]), "w ".repeat(15) + "w");
+  assert.equal(openingWords(texts[0]), `${"w ".repeat(19)}w\u2026`);
+  assert.equal(openingWords({ tokens: of(["play", "##ing", "it"]) }), "playing it");
+  assert.equal(openingWords({ tokens: of(["\u2423on", "ce", "\u2423up", "on"]) }), "once upon");
   assert.equal([...openingWords({ tokens: of(["x".repeat(99)]) })].length, 40);
 });
 

@@ -156,6 +156,17 @@ def changes_the_text_of_the_map(browser, address):
     check(browser.run(cells)[:2] == [8, "1"], "the next head shows another text")
 
 
+def keeps_the_tip_wide(browser, address):
+    browser.size(400, 900)
+    browser.open(address + "#/L0H1/profile")
+    left, top, width, height = browser.run(place, "#view-profile .drawing svg")
+    for away in (16, 24):
+        browser.point(left + width - away, top + height / 2)
+    found = browser.run("const { width, right } = document.getElementById('tip').getBoundingClientRect(); return [width, right];")
+    check(found[0] > 120 and found[1] <= 400, f"near the edge the words beside the pointer are {found[0]} pixels wide, to {found[1]}")
+    browser.size(1280, 900)
+
+
 def says_what_is_being_drawn(browser, address):
     """Views whose numbers are not there yet say so, and no more once they are drawn."""
     script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="""addEventListener("DOMContentLoaded", () => {
@@ -307,6 +318,7 @@ def main(work):
         shows_stored_values(browser, address, work / "drawn/figures")
         shows_strongest_pairs(browser, address, work / "demo")
         changes_the_text_of_the_map(browser, address)
+        keeps_the_tip_wide(browser, address)
         says_what_is_being_drawn(browser, address)
         links_what_is_marked(browser, address)
         keeps_addresses(browser, address)

@@ -13,7 +13,11 @@ export function mapTexts({ arrays, page }) {
 export function openingWords({ tokens }) {
   const isSpecial = tokens.document_special ?? tokens.special ?? [];
   const words = (tokens.document_token ?? tokens.token ?? []).filter((_, i) => isSpecial[i] !== 1);
-  const text = words.slice(0, 16).join(" ");
+  const first = words.slice(0, 24);
+  // Pieces of words: "\u2423the" begins one, "##ing" goes on with one.
+  const isSpaced = first.some((word) => word.startsWith("\u2423"));
+  const text = isSpaced ? first.join("").replaceAll("\u2423", " ").trim()
+    : first.join(" ").replaceAll(" ##", "");
   return text.length > 40 ? `${text.slice(0, 39)}\u2026` : text;
 }
 

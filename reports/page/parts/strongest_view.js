@@ -43,6 +43,8 @@ function excerptLine(places, { query, key }) {
   return element("p", { class: "excerpt" }, ...excerpt(places).flatMap((part) => [written(part), " "]));
 }
 
+const weightText = (weight) => (weight < 0.01 ? numberText(weight, 2) : weight.toFixed(3));
+
 function pairItem(pair, { page, store }) {
   const { query, key, weight, document } = pair;
   const apart = page.provenance.get("attention") === "cross";
@@ -50,7 +52,7 @@ function pairItem(pair, { page, store }) {
   const offset = apart ? "" : `, offset ${offsetText(key.at - query.at)}`;
   const lines = apart ? [[query], [key]] : [[query, key]];
   const where = `query ${text(query)}, key ${text(key)}${offset}, document ${document}`;
-  const item = element("li", {}, element("span", { class: "weight" }, numberText(weight, 3)),
+  const item = element("li", {}, element("span", { class: "weight" }, weightText(weight)),
     element("div", {}, ...lines.map((places) => excerptLine(places, pair)),
       element("p", { class: "words" }, where)));
   if (!apart) {
