@@ -172,7 +172,7 @@ def says_what_is_being_drawn(browser, address):
     script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="""addEventListener("DOMContentLoaded", () => {
       window.waiting = 0;
       new MutationObserver(() => { waiting = Math.max(waiting, [...document.querySelectorAll("#views .view[aria-busy=true]")].filter((one) => /Drawing/.test(one.innerText)).length); })
-        .observe(document.getElementById("views"), { childList: true, subtree: true });
+        .observe(document.getElementById("views") ?? document, { childList: true, subtree: true });
     });""")
     browser.open(address)
     check(browser.run("return waiting;") >= 3, f"{browser.run('return waiting;')} views say that they are being drawn")
