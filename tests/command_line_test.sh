@@ -606,8 +606,8 @@ expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"
 expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --seed 2 --only attention_map,strongest_pairs --no-figures --out "$work/other-text"
 expect 0 "wrote $work/sent/both.html" report "$work/map" --beside "$work/other-text" --out "$work/sent/both.html"
 grep -qF '"beside_0/weight"' "$work/sent/both.html" || { echo "FAILED: the map of the other text is not on the page"; failed=1; }
-expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --intervene positions-only --only attention_map --no-figures --out "$work/changed"
-expect 1 "its intervention is positions-only; expected none" report "$work/map" --beside "$work/changed" --out "$work/sent/none.html"
+expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --intervene positions-only --only attention_map --no-figures --out "$work/positions"
+expect 1 "interventions: positions-only; expected none" report "$work/map" --beside "$work/positions" --out "$work/sent/none.html"
 expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --only head_types --no-figures --out "$work/mapless"
 expect 1 "holds no attention map to show beside" report "$work/map" --beside "$work/mapless" --out "$work/sent/none.html"
 [ ! -e "$work/sent/none.html" ] || { echo "FAILED: a refused report is written"; failed=1; }
