@@ -172,7 +172,9 @@ void print(const Comparison& compared, const Result& result, const CompareComman
                compared.grid.rows(), change.agreement);
   const std::vector<TableColumn> columns =
       command.wide ? comparison_columns(result, command.all) : short_comparison(result, command.all);
-  if (!columns.front().cells.empty()) fmt::print("\n{}", terminal_table(columns));
+  if (columns.front().cells.empty()) return;
+  fmt::print("\n{}", terminal_table(columns));
+  if (command.wide) fmt::print("\n{}\n", wrapped_text(comparison_note(result)));
 }
 
 /// A folder for each comparison: the one asked for, or 1, 2, ... inside it where there are several.

@@ -48,9 +48,9 @@ TEST_CASE(
   const Result result = sample::comparison_result();
   const std::vector<TableColumn> columns = comparison_columns(result, false);
   CHECK(terminal_table(columns) ==
-        "head  offset      at  profile           entropy         kind\n"
-        "----  ----------  --  ----------------  --------------  ----------------\n"
-        "L0H1  -1 -> +1 *  -1  0.500 -> 2.500 *  0.500 -> 2.500  previous -> next\n");
+        "head  offset      changed most at  profile           entropy         kind\n"
+        "----  ----------  ---------------  ----------------  --------------  ----------------\n"
+        "L0H1  -1 -> +1 *  -1               0.500 -> 2.500 *  0.500 -> 2.500  previous -> next\n");
   Result near = result;
   for (Field& field : near.fields)  // of L0H1, whose offset comes first
     if (field.name == "comparison/first" || field.name == "comparison/second")
@@ -65,6 +65,10 @@ TEST_CASE(
   CHECK(comparison_sentence(result) == "1 of 32 heads changed beyond the intervals (*; chance of at least one: 0.05)");
   CHECK(comparison_columns(Result{}, true).empty());
   CHECK(comparison_sentence(Result{}).empty());
+  CHECK(comparison_note(result) ==
+        "Cells: first result > second result; * beyond the interval. changed most at: offset where the profile changed "
+        "most in standard errors; profile: mean weight there.");
+  CHECK(comparison_note(Result{}).empty());
 }
 
 TEST_CASE("comparison: Fields that do not go together are refused by name") {
