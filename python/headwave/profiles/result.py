@@ -72,7 +72,7 @@ class Stack:
         unrotated_mean, unrotated_cov, unrotated_modulus: (layers, heads, d), (layers, heads, d, d),
             (layers, heads, d/2) of regular queries before rotary positions, unrotated_tokens: (layers) of them; only
             if watched with queries=True
-        dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and order; if documents were dealt
+        dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and context; if documents were dealt
         dealt_pairs, dealt_uniform: (blocks, layers, bins) of those documents
     """
 
