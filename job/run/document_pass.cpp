@@ -85,6 +85,8 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
     const std::vector<SequenceLengths> lengths = sequence_lengths(model, source, kind);
     set_length(site, lengths);
     site.no_grid = no_grid(model.patches, lengths);
+    if (!first.stored.empty() && first.length() == 0)
+      site.only_sums = "needs documents, and stored profiles are sums over documents";
     if (!first.stored.empty() && !first.stored.front().attention.empty())
       site.no_projections = "needs queries and keys; the file holds finished attention";
     site.no_chain = no_chain(stack, first, site);

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = None, first: int = 1, tokenizer: Any = None,
           special: Iterable[int] = (), kernel: str = "auto", seed: int = 1, deal: bool = False,
-          least: int = 8) -> "Watch":
+          least: int = 8, null: bool = False) -> "Watch":
     """Sums up where a model's heads look while the model runs, as it is: on its device, in its dtype, with its own attention.
 
         with headwave.watch(model) as w:
@@ -36,6 +36,7 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         deal: sum dealt profiles too (docs/account.md), of documents of one length: three more walks over each, and mean queries and keys of
             every place are kept
         least: documents of each half that give means before any is dealt
+        null: sum also what `headwave run --profiles` reads: traces of whole documents and their null; one more walk over each
 
     Raises:
         FormatError: a layer computes attention in a way that cannot be followed; the message names it
@@ -44,4 +45,4 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         from .watching import Watch
     except ImportError as error:
         raise FormatError("watch: needs PyTorch; pip install torch transformers") from error
-    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least)
+    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least, null)

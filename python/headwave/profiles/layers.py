@@ -36,6 +36,7 @@ class Layer:
     window: int
     seen_in: Any = None
     dealing: Any = None
+    traces: Any = None
 
     @classmethod
     def of(cls, path: str, times: int, cross: bool, implementation: str, module: str, scores: Scores, given: dict[str, Any], sums: LayerSums,
