@@ -22,6 +22,7 @@ namespace {
 
 /// Why redefined queries and keys cannot be had of a kind of attention; empty: they can.
 std::string no_chain(const Stack& stack, const Document& document, const Site& site) {
+  if (!site.only_sums.empty()) return site.only_sums;
   if (site.kind == AttentionKind::cross) return "queries and keys of cross-attention stand in different sequences";
   if (!site.no_projections.empty()) return site.no_projections;
   if (!document.stored.empty() && document.stored.front().states.size() == 0)

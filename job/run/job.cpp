@@ -66,6 +66,10 @@ void add_evidence(Result& result, const Model& model, const Source& source, cons
                   const AccountEvidenceOptions& options, StageReport& report) {
   const auto* account = pass.finished(s).find<HeadAccount>();
   if (account == nullptr || options.heads == 0) return;
+  if (const std::string& why = pass.sites()[s].only_sums; !why.empty()) {
+    result.provenance["undefined_evidence"] = why;
+    return;
+  }
   if (const std::string why = no_account_evidence(model, account->site, pass.first()); !why.empty()) {
     result.provenance["undefined_evidence"] = why;
     return;

@@ -30,7 +30,6 @@ from .tiles import REGULAR, Counts, Scores, Span, diagonals, padded_for
 TERMS = ("position", "self", "order")
 BYTES = 1 << 30    # that means of all layers may take
 DRAWS = 20         # random orders of places
-NULL_DOCUMENTS = 16   # dealt documents whose places are put in these orders
 
 
 class Rotations:
@@ -129,7 +128,7 @@ class Dealing:
         self._contents = [0, 0]                                                             # documents in them
         self.weight = torch.zeros(blocks, len(TERMS), heads, bins.count, dtype=wide, device=device)
         self.pairs, self.uniform = (torch.zeros(blocks, bins.count, dtype=wide, device=device) for _ in range(2))
-        self.reach, self.null_documents, self._centre = bins.exact // 2, 0, bins.centre
+        self.reach, self._centre = bins.exact // 2, bins.centre
         self.null_weight = torch.zeros(draws, heads, 2 * self.reach + 1, dtype=wide, device=device)
         self.null_pairs, self.null_uniform = (torch.zeros(draws, 2 * self.reach + 1, dtype=wide, device=device) for _ in range(2))
         self._places: torch.Tensor | None = None   # (draws, T) places in random order, the same for every document
@@ -180,7 +179,7 @@ class Dealing:
             for term, of_query, added in ((0, rho, None), (1, pi, None), (2, pi, order)):
                 attention = dealt(mean_query + content_query[:, of_query], placed_key, added)
                 self.weight[block, term] += sums_of(attention, one)[REGULAR]
-                if term == 0 and len(self.null_weight) and self.null_documents < NULL_DOCUMENTS:
+                if term == 0 and len(self.null_weight):
                     ahead = any(bool((counts.pairs[..., self._centre + 1:] > 0).any()) for counts, _, _ in counted)
                     self._add_null(attention, one, stays, seed, causal=not ahead)
             for counts, _, _ in counted:
@@ -199,7 +198,6 @@ class Dealing:
         if self._places is None:
             random = torch.Generator().manual_seed(seed)
             self._places = torch.stack([_dealt(stays, random) for _ in range(len(self.null_weight))]).to(device)
-        self.null_documents += 1
         at = torch.argsort(self._places, 1)   # which token stands at a place
         heads = slice(0, scores.query.shape[1])
         t = torch.arange(-self.reach, self.reach + 1, device=device)

@@ -142,9 +142,12 @@ class _Documents:
         """Adds a tile of query rows of some heads. Rows are in reverse."""
         scores, span, causal = self._scores, self._span, self._sums.causal
         kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
-        padded, _ = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)
+        if scores.weights is not None:
+            weights = scores.weights[span.index, heads, r0:r1, kb:ke].flip(2).float()
+        else:
+            weights = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)[0][..., :ke - kb]
         allowed = scores.allowed(span.index, r0, r1, kb, ke)[:, :1]
-        weights = padded[..., :ke - kb] * allowed
+        weights = weights * allowed
         i = torch.arange(r1 - 1, r0 - 1, -1, device=weights.device) - span.q0
         j = torch.arange(kb, ke, device=weights.device) - span.k0
         opened = allowed[:, 0].sum(-1).to(self._wide)
@@ -214,12 +217,10 @@ class _Documents:
 
 def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path: str) -> None:
     """Raises:
-        FormatError: a document is not seen whole, or its attention is finished
+        FormatError: a document is not seen whole, or other tokens are counted apart than in the program
     """
     why = None
-    if scores.weights is not None:
-        why = "gives finished weights; call model.set_attn_implementation('sdpa')"
-    elif scores.shift != 0 or span.place != 0 or (span.q0, span.q1) != (span.k0, span.k1):
+    if scores.shift != 0 or span.place != 0 or (span.q0, span.q1) != (span.k0, span.k1):
         why = "sees a document in parts; call the model without a cache"
     elif span.q1 - span.q0 < 2:
         why = "sees a document of one token, which has no pair; leave it out"
