@@ -43,7 +43,7 @@ constexpr auto told_later = std::to_array<std::string_view>({"processor",
                                                              "undefined_waves",
                                                              "undefined_account",
                                                              "undefined_evidence",
-                                                             "left_out"});
+                                                             "undefined_analyses"});
 
 template <class Names>
 void erase(Attributes& attributes, const Names& names) {

@@ -54,7 +54,7 @@ void add_left_out(Attributes& provenance, const std::vector<const AnalysisKind*>
   std::vector<std::string_view> names;
   for (const AnalysisKind* kind : kinds)
     if (kind->listed && !applies(*kind, site)) names.push_back(kind->name);
-  if (!names.empty()) provenance["left_out"] = fmt::format("{}: {}", fmt::join(names, ", "), site.only_sums);
+  if (!names.empty()) provenance["undefined_analyses"] = fmt::format("{}: {}", fmt::join(names, ", "), site.only_sums);
 }
 
 /// Whether an analysis gave a Field.
