@@ -36,7 +36,8 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         deal: sum dealt profiles too (docs/account.md), of documents of one length: three more walks over each, and mean queries and keys of
             every place are kept
         least: documents of each half that give means before any is dealt
-        null: sum also what `headwave run --profiles` reads: traces of whole documents and their null; one more walk over each
+        null: sum also what `headwave run --profiles` reads: traces of whole documents and their null; one more walk
+            over each document
 
     Raises:
         FormatError: a layer computes attention in a way that cannot be followed; the message names it

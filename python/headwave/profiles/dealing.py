@@ -113,7 +113,8 @@ class Dealing:
     Attributes:
         weight: (blocks, 3, H, bins) sums of weights by term, the first token neither query nor key
         pairs, uniform: (blocks, bins)
-        null_weight, null_pairs, null_uniform: (draws, H, 2 reach + 1), (draws, 2 reach + 1) of the first term with places in random order
+        null_weight, null_pairs, null_uniform: (draws, H, 2 reach + 1), (draws, 2 reach + 1) of the first term with
+            places in random order
         dealt: documents
     """
 
@@ -190,9 +191,11 @@ class Dealing:
 
 
     def _add_null(self, scores: Scores, span: Span, stays: torch.Tensor, seed: int, causal: bool) -> None:
-        """Adds a document's attention by position, the weight of query i on key j counted at t = p(j) - p(i), p a random order of the places.
+        """Adds a document's attention by position with places in a random order p.
 
-        Under a causal mask, which is about the true places, at t = -|p(j) - p(i)|.
+        The weight of query i on key j counts at t = p(j) - p(i).
+
+        Under a causal mask, which is about the true places, it counts at t = -|p(j) - p(i)|.
         """
         device = scores.query.device
         if self._places is None:

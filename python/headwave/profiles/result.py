@@ -38,7 +38,7 @@ _AXES = {
     "query_mean": ("layer", "head", "component"), "key_mean": ("layer", "kv_head", "component"), "query_tokens": ("layer",), "key_tokens": ("layer",),
     "dealt_weight": ("block", "layer", "term", "head", "bin"), "dealt_pairs": ("block", "layer", "bin"), "dealt_uniform": ("block", "layer", "bin"),
 }
-# What the program reads, `headwave run --profiles`: sums over documents too, but for those by document, which stand one after another.
+# What the program reads, `headwave run --profiles`: sums over documents too, and arrays of one document after another.
 _TRACES = {
     "trace": ("layer", "pairs", "head", "offset"), "trace_mean": ("layer", "pairs", "head", "offset"), "trace_count": ("layer", "pairs", "offset"),
     "trace_documents": ("layer", "pairs", "offset"), "null_weight": ("layer", "pairs", "head", "near"), "null_variance": ("layer", "pairs", "head", "near"),
@@ -48,7 +48,8 @@ _TRACES = {
     "by_document": ("document", "layer", "head", "near"), "length": ("document",), "dealt_null_weight": ("layer", "draw", "head", "near"),
     "dealt_null_pairs": ("layer", "draw", "near"), "dealt_null_uniform": ("layer", "draw", "near"),
 }
-_COUNTS = {"length", "trace_count", "trace_documents", "null_documents", "place_documents", "pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens"}
+_COUNTS = {"length", "trace_count", "trace_documents", "null_documents", "place_documents"}
+_COUNTS |= {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens"}
 _OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
 _ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module")
 
@@ -272,7 +273,7 @@ def _added(arrays: list[tuple[np.ndarray, int]], axes: tuple[str, ...], bins: in
 
 
 def _traces_of(layers: list[Any], blocks: int) -> dict[str, np.ndarray]:
-    """Arrays of `_TRACES` of watched layers, documents in their order, offsets as far as documents are long."""
+    """Arrays of `_TRACES` of watched layers: documents in their order, offsets as far as documents are long."""
     first = layers[0]
     order = np.argsort(first.numbers)
     length = np.array(first.lengths)[order]

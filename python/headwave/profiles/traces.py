@@ -1,11 +1,11 @@
-"""What the program's measured offsets are made of: sums of weights along diagonals, and their null (analysis/attention/offset_trace.h).
+"""The program's sums for measured offsets: weights along diagonals, and their null (analysis/attention/offset_trace.h).
 
 Each document gives, for the pairs of all tokens, without special tokens, and without special and first tokens,
 
-    tr_t = sum_i A[i, i+t]                                                                                    (1)
+    tr_t = sum_i A[i, i+t]                                                                      (1)
 
-and the moments of (1) for a head that ignores where a key is. Moments are taken as the program takes them: of the weights that a key gets from
-all queries, or under a causal mask of the weights that a query gives, about uniform attention.
+and the moments of (1) for a head that ignores where a key is. Moments are the program's: of the weights that a key
+gets from all queries, or under a causal mask of the weights that a query gives, about uniform attention.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ class Traces:
         self._add_places(of)
 
     def _add_traces(self, of: "_Documents", blocks: list[int], length: int) -> None:
-        counts = torch.stack([of.along(kind).sum(0) for kind in range(PAIRS)])   # as far as masks without a window allow
+        # Pairs at each offset, as far as masks without a window allow.
+        counts = torch.stack([of.along(kind).sum(0) for kind in range(PAIRS)])
         self.trace += of.trace[:, :PAIRS].sum(0)
         self.trace_mean += (of.trace[:, :PAIRS] / counts.clamp(min=1)[:, None]).sum(0)
         self.trace_count += len(of.trace) * counts
@@ -131,12 +132,14 @@ class _Documents:
         self.keep = torch.ones(PAIRS + 1, length, dtype=torch.bool, device=device)
         self.keep[1:3, [j - span.k0 for j in span.special]] = False
         self.keep[2:, :1] = False
-        self._same = [next(k for k in range(PAIRS + 1) if torch.equal(self.keep[k], own)) for own in self.keep]   # the first kind that is alike
+        # Of each kind of pairs the first one that keeps the same tokens.
+        self._same = [next(k for k in range(PAIRS + 1) if torch.equal(self.keep[k], own)) for own in self.keep]
         self.trace = torch.zeros(n, PAIRS + 1, heads, 2 * sums.exact + 1, dtype=self._wide, device=device)
         self.places = torch.full((n, heads, len(sums.query)), torch.nan, dtype=self._wide, device=device)
         self._along: dict[int, torch.Tensor] = {}
-        self._power = torch.zeros(3, n, PAIRS, heads, length, dtype=self._wide, device=device)   # by key, or under a causal mask by query
-        self._open = torch.zeros(n, length, dtype=self._wide, device=device)                     # keys that each query may look at
+        # Sums of powers of weights, by key, or under a causal mask by query; and how many keys each query may look at.
+        self._power = torch.zeros(3, n, PAIRS, heads, length, dtype=self._wide, device=device)
+        self._open = torch.zeros(n, length, dtype=self._wide, device=device)
 
     def see(self, r0: int, r1: int, heads: slice) -> None:
         """Adds a tile of query rows of some heads. Rows are in reverse."""
@@ -178,7 +181,8 @@ class _Documents:
                 sums[kind] = diagonals(padded.to(self._wide))[..., low - first:high - first + 1]
             self.trace[:, kind, heads, low + exact:high + exact + 1] += sums[same]
 
-    def _add_power(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
+    def _add_power(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor,
+                   j: torch.Tensor, heads: slice) -> None:
         keep = self.keep[:PAIRS].to(self._wide)
         if self._sums.causal:
             difference = (weights - 1 / opened.clamp(min=1)[:, None, :, None]) * (allowed & (j[None] < i[:, None]))
@@ -211,7 +215,8 @@ class _Documents:
         mean, second, third = first / givers, second / givers, third / givers
         variance = (second - mean.square()).clamp(min=0) * (givers / (givers - 1))
         third = third - 3 * mean * second + 2 * mean ** 3
-        hidden = (self._open < self.keep.shape[1]).any(1)[:, None, None]   # offsets are not exchangeable where a mask forbids pairs
+        # Offsets are not exchangeable where a mask forbids pairs.
+        hidden = (self._open < self.keep.shape[1]).any(1)[:, None, None]
         return tuple(of.masked_fill(hidden, torch.nan) for of in (mean, variance, third))
 
 
@@ -234,9 +239,10 @@ def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path
 
 @functools.lru_cache(maxsize=8)
 def place_pairs(length: int, causal: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs of places at which documents are compared, the program's own: queries, keys, and the group of each pair.
+    """The program's pairs of places at which documents are compared: queries, keys, and the group of each pair.
 
-    The program's generator (core/numbers/random.h) draws for each group one key and up to eight queries of the first part of a document.
+    The program's generator (core/numbers/random.h) draws one key and up to eight queries for each group, all within
+    the first part of a document.
     """
     if length < SHORTEST:
         return tuple(np.zeros(0, np.int64) for _ in range(3))
