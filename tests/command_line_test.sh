@@ -8,11 +8,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# expect CODE TEXT COMMAND...: exit code, and for errors one line on standard error that holds TEXT
+# expect CODE TEXT COMMAND...: exit code (124: not within 5 minutes), and for errors one line on standard error that holds TEXT
 expect() {
   code=$1 text=$2
   shift 2
-  "$headwave" "$@" >"$work/out" 2>"$work/err" </dev/null
+  timeout 300 "$headwave" "$@" >"$work/out" 2>"$work/err" </dev/null
   got=$?
   if [ $got != "$code" ]; then
     echo "FAILED: headwave $*: exit code $got, expected $code"; cat "$work/err"; failed=1
@@ -601,6 +601,22 @@ expect 1 "results.h5: would be replaced, and is the input" report "$work/sent" -
 expect 1 "is a folder; --out names the page itself" report "$work/sent" --out "$work/sent" --force
 expect 1 "text.txt" report "$work/text.txt" --out "$work/sent/none.html"
 expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"
+
+# With the map of another text of the same model.
+expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --seed 2 --only attention_map,strongest_pairs --no-figures --out "$work/other-text"
+expect 0 "wrote $work/sent/both.html" report "$work/map" --beside "$work/other-text" --out "$work/sent/both.html"
+grep -qF '"beside_0/weight"' "$work/sent/both.html" || { echo "FAILED: the map of the other text is not on the page"; failed=1; }
+expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --intervene positions-only --only attention_map --no-figures --out "$work/positions"
+expect 1 "interventions: positions-only; expected none" report "$work/map" --beside "$work/positions" --out "$work/sent/none.html"
+expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --only head_types --no-figures --out "$work/mapless"
+expect 1 "holds no attention map to show beside" report "$work/map" --beside "$work/mapless" --out "$work/sent/none.html"
+[ ! -e "$work/sent/none.html" ] || { echo "FAILED: a refused report is written"; failed=1; }
+
+# The strongest pairs of a head.
+expect 0 "text: [query], (key)" inspect "$work/other-text" --strongest-pairs L0H0
+expect 1 "there is no L99H0" inspect "$work/other-text" --strongest-pairs L99H0
+expect 1 "holds no strongest_pairs" inspect "$work/map" --strongest-pairs L0H0
+expect_line 2 "excludes" inspect "$work/other-text" --strongest-pairs L0H0 --json
 [ -e "$work/sent/none.html" ] && { echo "FAILED: a page of no result"; failed=1; }
 
 # What an earlier run wrote goes when a new one replaces it, and what is another's stays.

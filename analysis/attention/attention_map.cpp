@@ -18,14 +18,6 @@ std::string token_label(const TokenSequence& tokens, Index position) {
   return std::to_string(position);
 }
 
-/// Labels of all tokens. Stored states may have no ids; then the document gives their number.
-std::vector<std::string> labels_of(const TokenSequence& tokens, const Document& document) {
-  const Index length = tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
-  std::vector<std::string> labels;
-  for (Index i = 0; i < length; ++i) labels.push_back(token_label(tokens, i));
-  return labels;
-}
-
 Index whole_tiles(Index tokens, Index tile) {
   return (tokens + tile - 1) / tile;
 }
@@ -77,6 +69,13 @@ class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
 
 }  // namespace
 
+std::vector<std::string> token_labels(const TokenSequence& tokens, const Document& document) {
+  const Index length = tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
+  std::vector<std::string> labels;
+  for (Index i = 0; i < length; ++i) labels.push_back(token_label(tokens, i));
+  return labels;
+}
+
 std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const std::vector<Vector>& document) {
   std::size_t least = 0;
   double least_difference = 0;
@@ -100,8 +99,8 @@ AttentionMapProbe::AttentionMapProbe(std::vector<HeadName> heads, const MapOptio
     : kind_(kind) {
   maps_.heads = std::move(heads);
   maps_.document = document.name;
-  maps_.tokens = labels_of(document.query_tokens(kind), document);
-  maps_.key_tokens = labels_of(document.key_tokens(kind), document);
+  maps_.tokens = token_labels(document.query_tokens(kind), document);
+  maps_.key_tokens = token_labels(document.key_tokens(kind), document);
   maps_.special = document.query_tokens(kind).special;
   maps_.key_special = document.key_tokens(kind).special;
   queries_ = static_cast<Index>(maps_.tokens.size());

@@ -47,6 +47,10 @@ struct MapOptions {
   Index tiles = 64;   ///< along a side, at most; all have equally many tokens
 };
 
+/// Texts of all tokens of a sequence: ids where no text is known, positions where no ids are.
+/// @param document  holds the sequence; stored states may have no ids, then it gives their number
+std::vector<std::string> token_labels(const TokenSequence& tokens, const Document& document);
+
 /// The window of a document that is most like the whole document: its mean weights by offset differ least
 /// from the document's, summed over |t| <= n / 2 and averaged over heads. Ties go to the first.
 /// @param windows  per window and head, (n, n): rows are queries, columns keys

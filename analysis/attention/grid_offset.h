@@ -31,8 +31,8 @@ class GridLags {
   Index rows_, columns_;
 };
 
-/// Attention between patches, summed over images. P = patches; the null is that of `weight`, as in
-/// OffsetTraceProbe.
+/// Attention between patches, summed over images. P is the number of patches. `null_weight` and `null` say what
+/// `weight` would be by chance: every query keeps its weights, and which patch it is is random.
 struct GridOffsetSum {
   Index documents = 0;
   Matrix weight;       ///< (rows, lags)  mean attention weight of the pairs at an offset

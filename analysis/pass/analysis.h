@@ -185,7 +185,7 @@ class Analysis {
   AnalysisInput input_;
 };
 
-/// An analysis of a sum over documents.
+/// Base of the analyses that keep one Sum, added up over all documents, and make their Fields of it.
 template <class Sum>
 class AnalysisOf : public Analysis {
  public:

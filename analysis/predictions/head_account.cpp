@@ -209,9 +209,9 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
                        const Matrix32& mean_key, const AlwaysStay& always_stay, const HeadAccountOptions& options) {
   const Vector pairs = NearPairs(site, place).pairs;
   const Random random(options.seed);
-  const Matrix32 order = half.to_deal.empty()
-                             ? Matrix32()
-                             : Matrix32(content_kernel(site, place, half, mean_query, mean_key).cast<float>());
+  const Matrix32 shared = half.to_deal.empty()
+                              ? Matrix32()
+                              : Matrix32(content_kernel(site, place, half, mean_query, mean_key).cast<float>());
   ShuffledPlaces null(site.grid.heads, site.reach, site.kind, always_stay.query, always_stay.key, options.draws,
                       random.stream(0));
   HalfProfiles profiles;
@@ -224,8 +224,8 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
     std::array<Matrix, account_terms>& found = profiles.dealt.emplace_back(DealtProfiles{1, {}}).profile;
     for (std::size_t term = 0; term < account_terms; ++term) {
       const bool position = term == static_cast<std::size_t>(AccountTerm::position);
-      const bool ordered = term == static_cast<std::size_t>(AccountTerm::order);
-      if (site.crosses() && !position && !ordered) {  // nothing meets itself
+      const bool with_context = term == static_cast<std::size_t>(AccountTerm::context);
+      if (site.crosses() && !position && !with_context) {  // nothing meets itself
         found[term] = Matrix::Constant(site.grid.heads, 2 * site.reach + 1, not_defined);
         continue;
       }
@@ -233,7 +233,7 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
       std::vector<Probe*> probes{&weights};
       if (position && options.draws > 0) probes.push_back(&null);
       attend_layer(site, place, dealt(mean_query, query_content, position || site.crosses() ? apart : together), key,
-                   ordered ? order : Matrix32(), probes);
+                   with_context ? shared : Matrix32(), probes);
       found[term] = mean_along(weights.sums(), pairs);
     }
   }
@@ -298,19 +298,19 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   if (account.documents < 2) return AccountVerdict::undefined;
   if (!(account.strength[row] >= options.strength) || !(account.replicated.overlap[row] >= options.replicated))
     return AccountVerdict::no_preference;
-  const double position = account.part[0][row], self = account.part[1][row], order = account.part[2][row];
+  const double position = account.part[0][row], self = account.part[1][row], context = account.part[2][row];
   const bool ordered = account.q_value[row] <= options.false_share;
-  if (position >= order && !(self > position) && !ordered) return AccountVerdict::no_preference;
+  if (position >= context && !(self > position) && !ordered) return AccountVerdict::no_preference;
   if (account.documents < options.least_documents) return AccountVerdict::undefined;
-  // Where the model knows no places, the mean of a place holds what texts have in common there: their order.
+  // Where the model knows no places, the mean of a place holds what texts have in common there.
   const bool places = account.site.tells_places(static_cast<std::size_t>(row / account.site.grid.heads));
   if (!places) {
     if (self >= options.nearly_all) return AccountVerdict::self;
-    return position + order >= options.nearly_all ? AccountVerdict::order : AccountVerdict::mixed;
+    return position + context >= options.nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
   }
   if (position >= options.nearly_all) return AccountVerdict::positional;
   if (self >= options.nearly_all) return AccountVerdict::self;
-  return order >= options.nearly_all ? AccountVerdict::order : AccountVerdict::mixed;
+  return context >= options.nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
 }
 
 /// Builds an account layer by layer.
@@ -600,10 +600,10 @@ std::vector<Field> describe(const HeadAccount& account) {
   const Axis offset = offset_axis("offset", -account.site.reach, account.site.reach);
   const Axis term{"term", "1",
                   "what a dealt profile keeps of a head's attention: each term includes the terms before it",
-                  std::vector<std::string>{"position", "self", "order"}};
+                  std::vector<std::string>{"position", "self", "context"}};
   const Axis match{"match", "1", "the profile that is held against the measured profile of other documents",
-                   std::vector<std::string>{"position", "self", "order", "replicated"}};
-  const Axis cause{"cause", "1", "cause of a profile", std::vector<std::string>{"position", "self", "order"}};
+                   std::vector<std::string>{"position", "self", "context", "replicated"}};
+  const Axis cause{"cause", "1", "cause of a profile", std::vector<std::string>{"position", "self", "context"}};
   const std::vector<Axis> heads{layer, head}, terms{term, layer, head}, matches{match, layer, head},
       parts{cause, layer, head};
   const char* const no_pair = "no pair at that offset, or the mask forbids it";
@@ -625,7 +625,7 @@ std::vector<Field> describe(const HeadAccount& account) {
   Fields fields("head_account");
   fields
       .flags("verdict", heads, "why a head looks where it looks", account.verdict,
-             {"positional", "self", "order", "mixed", "no preference", "undefined"})
+             {"positional", "self", "context", "mixed", "no preference", "undefined"})
       .note("least_strength", account.options.strength)
       .note("least_replicated", account.options.replicated)
       .note("nearly_all", account.options.nearly_all)
@@ -634,8 +634,8 @@ std::vector<Field> describe(const HeadAccount& account) {
   fields.add("strength", heads, "1", "attention that a head draws to offsets |t| <= reach beyond uniform attention",
              account.strength);
   fields.add("part", parts, "1",
-             "part of what can be explained of the profile: by position, by tokens meeting themselves, by the order of "
-             "the text",
+             "part of what can be explained of the profile: by position, by tokens meeting themselves, by context "
+             "(the tokens around: words that follow each other, and what earlier layers brought from neighbours)",
              account.part,
              or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"));
   fields.interval("part", parts, account.part_lower, account.part_upper, or_self(few));
@@ -686,7 +686,7 @@ std::vector<Field> describe(const HeadAccount& account) {
 
 const AnalysisKind& head_account_analysis() {
   static const AnalysisKind kind{.name = "head_account",
-                                 .asks = "Why does each head look there: positions, itself, or the order of the text?",
+                                 .asks = "Why does each head look there: positions, itself, or its context?",
                                  .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::equal_length},
                                  .of_sums = true,

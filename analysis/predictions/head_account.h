@@ -47,7 +47,7 @@ double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
 enum class AccountTerm : std::uint8_t {
   position,  ///< positions: every token's content is dealt to another place, queries and keys apart
   self,      ///< ... and every token meeting itself: queries and keys are dealt together
-  order,     ///< ... and how contents vary together on average at every distance
+  context,   ///< ... and how contents vary together on average at every distance
 };
 constexpr std::size_t account_terms = 3;
 
@@ -55,7 +55,7 @@ constexpr std::size_t account_terms = 3;
 enum class AccountVerdict : std::uint8_t {
   positional,     ///< where tokens stand gives nearly all of it
   self,           ///< a token attending to its own content, at any place, does
-  order,          ///< the order of the text does: neighbours, words that follow each other
+  context,        ///< the tokens around do: words that follow each other, what earlier layers brought along
   mixed,          ///< none of the three alone
   no_preference,  ///< it has no strength; or other documents do not show it; or places without order would do as well
   undefined,      ///< too few documents
@@ -93,8 +93,7 @@ struct HeadAccount {
   Vector strength;                                ///< (rows)  of `measured`, profile_strength()
   std::array<ProfileMatch, account_terms> match;  ///< [term]
   ProfileMatch replicated;                        ///< of the other half's measured profile: the ceiling
-  /// [term] (rows)  parts of what can be explained: by position, by self, by order of the text; they add up
-  /// to 1. Of self everything is NaN in cross-attention
+  /// [term] (rows)  parts of what can be explained: by position, by self, by context; they add up to 1. Of self everything is NaN in cross-attention
   std::array<Vector, account_terms> part, part_lower, part_upper;
   Vector measured_offset, measured_weight;           ///< (rows)  where `measured` is largest; NaN: at the search's end
   std::array<Vector, account_terms> offset, weight;  ///< [term] (rows)  the same of `profile`
@@ -114,7 +113,7 @@ struct HeadAccount {
 ///
 ///     position:  q'_i = m^Q_i + d^Q_rho(i),  k'_j = m^K_j + d^K_pi(j)                          (1)
 ///     self:      q'_i = m^Q_i + d^Q_pi(i),   k'_j = m^K_j + d^K_pi(j)                          (2)
-///     order:     as (2), with c(j - i) added to the scores                                     (3)
+///     context:   as (2), with c(j - i) added to the scores                                     (3)
 ///     c(t) = mean over documents and i of scale d^Q_i . d^K_(i+t), |t| < T/2, t not 0          (4)
 ///
 /// c after rotation, less its median at the distances min(8, T/8) < |t| < T/2. The profile p(t) of each is
@@ -122,7 +121,7 @@ struct HeadAccount {
 /// query nor key. Profiles are averages of attention weights, and nothing is assumed of scores, so what each
 /// step adds is exact:
 ///
-///     measured = position + (self - position) + (order - self) + (measured - order)            (5)
+///     measured = position + (self - position) + (context - self) + (measured - context)        (5)
 ///
 /// Documents of even and of odd number are two halves. A half is dealt with its own mean queries and the
 /// other half's mean keys, since noise in both means of one half would have their contents in common and pass
@@ -132,25 +131,28 @@ struct HeadAccount {
 /// With o_x the overlap of a term, a = o_position / o_replicated and b = o_self /
 /// o_replicated, each within 0 .. 1,
 ///
-///     part by position = a,  by self = max(a, b) - a,  by order = 1 - max(a, b)                (6)
+///     part by position = a,  by self = max(a, b) - a,  by context = 1 - max(a, b)              (6)
+///
+/// Context is all that is left: (3) and the rest. It holds the order of words, and what earlier layers brought
+/// from one token to its neighbours; this stays where words are shuffled.
 ///
 /// A head has a preference if its strength is at least `strength` and o_replicated at
-/// least `replicated`. It is positional, self or order if that part is at least `nearly_all`, else mixed. A
+/// least `replicated`. It is positional, self or context if that part is at least `nearly_all`, else mixed. A
 /// head of which position is the largest part is called positional or mixed only if the strength of its
 /// position profile is above what the same weights give with places in random order (ShuffledPlaces), false
 /// discoveries controlled over heads: a position table without order has a profile, too.
 ///
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; means and c are
 /// held. Only dealt_documents() are dealt, all are measured. Over few documents noise lowers o_replicated
-/// more than o_position, so small parts by self and order come out too low, beyond what the interval says.
+/// more than o_position, so small parts by self and context come out too low, beyond what the interval says.
 ///
 /// The mean query of a place holds what the model knows of the place, and what texts have in common there:
 /// how they begin, a token that all of them end with. Where a model has no positions, or an intervention took
-/// them away, no head is positional, and what means of places give counts as order of the text.
+/// them away, no head is positional, and what means of places give counts as context.
 ///
 /// In cross-attention queries and keys are tokens of two sequences, and places of two: rho deals the contents
 /// of queries among their places, pi those of keys among theirs. No token meets itself, so (2) is missing;
-/// (3) is (1) with c added, t = 0 included, and the rest of the profile is by order. Documents of one pair of
+/// (3) is (1) with c added, t = 0 included, and the rest of the profile is by context. Documents of one pair of
 /// lengths take part.
 ///
 /// Source: this project. Shao and Wu 1989, doi:10.1214/aos/1176347263, for the jackknife by groups.

@@ -14,6 +14,7 @@
   analysis(measured_offset) \
   analysis(head_cluster) \
   analysis(attention_map) \
+  analysis(strongest_pairs) \
   analysis(grid_offset) \
   analysis(head_types) \
   analysis(position_disagreement) \

@@ -36,8 +36,8 @@ struct CrossCovariance {
 /// @param reach  largest |t| of (2) and (3), n, where T has as many lags
 CrossCovariance cross_covariance(const HeadWaves& waves, Index reach = std::numeric_limits<Index>::max());
 
-/// Largest difference between the two sides of (4), the right one summed diagonal by diagonal from the scores
-/// themselves, over the largest modulus of a side: rounding, or something is wrong.
+/// Checks (4): the largest difference between its two sides, divided by the largest modulus of either side.
+/// The right side is summed along each diagonal of the scores. More than rounding is an error of ours.
 double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& covariance);
 
 /// Cross-covariances summed over documents. Rows are (head), or (head, component); lags |t| <= reach.

@@ -86,8 +86,8 @@ struct DelaySpectrumOptions : ResampleOptions {
   double level = 0.05;  ///< share of the heads given an offset that may be false
 };
 
-/// The delay of every head to parts of a token, with its uncertainty over documents and the null of its
-/// coherence.
+/// The delay between every head's queries and keys, to a fraction of a token, with its interval over documents
+/// and a test of its coherence: how well one delay fits all frequencies, against chance.
 struct DelaySpectrum : NullTest {
   std::string name;       ///< of the Fields: "delay_spectrum"
   std::string long_name;  ///< what the cross-spectrum is of

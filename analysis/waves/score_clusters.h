@@ -20,10 +20,10 @@ HeadClusters score_clusters(const CrossCovariances& covariances, const HeadGrid&
                             const HeadClusterOptions& options = {});
 
 inline constexpr OwnOption score_window_option{
-    "score_window", "largest offset of the scores that heads are clustered by, in tokens; the published choice", 30, 1,
-    4096};
-inline constexpr OwnOption score_clusters_option{"score_clusters", "number of clusters of scores; the published choice",
-                                                 2, 1, 100};
+    "score_window", "largest offset of the scores that heads are clustered by, in tokens; the default is the paper's",
+    30, 1, 4096};
+inline constexpr OwnOption score_clusters_option{
+    "score_clusters", "number of clusters of heads by their scores; the default is the paper's", 2, 1, 100};
 
 /// In a job: score_cluster/...
 const AnalysisKind& score_cluster_analysis();

@@ -153,14 +153,14 @@ std::string difference_text(const std::string& first, const std::string& second)
   const auto cut = [&](const std::string& text) {
     return (begin > 0 ? "..." : "") + shortened(visible_text(text.substr(std::min(begin, text.size()))), width);
   };
-  return cut(first) + " > " + cut(second);
+  return cut(first) + " -> " + cut(second);
 }
 
 void print(const Comparison& compared, const Result& result, const CompareCommand& command, const fs::path& second) {
   fmt::print("{} against {}\n", visible_text(command.paths[0].string()), visible_text(second.string()));
   fmt::print("{}\n", wrapped_text(comparable_text(compared)));
   for (const ProvenanceChange& change : compared.provenance)
-    fmt::print("  other {}: {}: {}\n", change.about, visible_text(change.name),
+    fmt::print("  other {}{}: {}\n", change.about, change.name == change.about ? "" : ": " + visible_text(change.name),
                difference_text(change.first, change.second));
   const std::string blocks = compared.paired
                                  ? fmt::format("{} pairs of blocks", compared.first_blocks)
@@ -172,7 +172,9 @@ void print(const Comparison& compared, const Result& result, const CompareComman
                compared.grid.rows(), change.agreement);
   const std::vector<TableColumn> columns =
       command.wide ? comparison_columns(result, command.all) : short_comparison(result, command.all);
-  if (!columns.front().cells.empty()) fmt::print("\n{}", terminal_table(columns));
+  if (columns.front().cells.empty()) return;
+  fmt::print("\n{}", terminal_table(columns));
+  if (command.wide) fmt::print("\n{}\n", wrapped_text(comparison_note(result)));
 }
 
 /// A folder for each comparison: the one asked for, or 1, 2, ... inside it where there are several.

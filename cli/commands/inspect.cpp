@@ -17,6 +17,7 @@
 #include "../../reports/tables/field_heat.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
+#include "../../reports/tables/strongest_pairs_table.h"
 #include "../options/help.h"
 #include "../results/result_folder.h"
 #include "../results/result_json.h"
@@ -35,7 +36,8 @@ struct InspectOptions {
   bool attributes = false;
   bool map = false;
   bool job = false;
-  std::string heat;  ///< a Field's name, with ":part" after it
+  std::string heat;             ///< a Field's name, with ":part" after it
+  std::string strongest_pairs;  ///< a head's name
   HeadTableOptions table;
 };
 
@@ -153,7 +155,20 @@ int print_heat(const std::filesystem::path& path, const std::string& asked) {
   return done;
 }
 
+/// The text that a head attends to most.
+int print_strongest_pairs(const std::filesystem::path& path, const HeadName& head) {
+  const Hdf5File file(result_path(path));
+  Result result = read_result(file, strongest_pair_fields());
+  if (result.fields.empty())
+    throw FormatError(
+        fmt::format("{}: holds no strongest_pairs; expected the result of a run with that analysis", path.string()));
+  fmt::print("{}", terminal_table(strongest_pair_columns(result, head)));
+  return done;
+}
+
 int inspect(const InspectOptions& options) {
+  if (!options.strongest_pairs.empty())
+    return print_strongest_pairs(options.path, parse_head_name(options.strongest_pairs));
   if (!options.heat.empty()) return print_heat(options.path, options.heat);
   if (options.job) return print_job(meant(options.path));
   if (options.map) return propose_map(options.path);
@@ -202,12 +217,23 @@ void add_inspect(CLI::App& program, Command& chosen) {
       ->excludes(csv)
       ->excludes(map)
       ->excludes("--job");
+  command
+      ->add_option("--strongest-pairs", options->strongest_pairs,
+                   "show the query-key pairs with the largest weights of one head over all documents, with their text")
+      ->type_name("HEAD")
+      ->excludes(json)
+      ->excludes(attributes)
+      ->excludes(csv)
+      ->excludes(map)
+      ->excludes("--job")
+      ->excludes("--heat");
   add_examples(*command,
                {{"inspect result/results.h5", "what was found about the strongest heads of a result, and its arrays"},
                 {"inspect result --all --wide --sort offset", "every head and column, heads by where they look"},
                 {"inspect result --csv > heads.csv", "the table of its heads, for pandas, R and others"},
                 {"inspect result --heat measured_offset/weight:all",
                  "how strongly each head looks at its offset, layers by heads, on the terminal"},
+                {"inspect result --strongest-pairs L0H2", "the words that one head connects most strongly"},
                 {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
                 {"inspect result --job > job.toml",
                  "the job that made a result, for `headwave run --job job.toml --out again`"}});

@@ -9,6 +9,7 @@
 #include "../../core/errors/error.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
+#include "../../reports/page/page_data.h"
 #include "../options/help.h"
 #include "../results/output_folder.h"
 #include "../results/result_path.h"
@@ -24,19 +25,46 @@ namespace fs = std::filesystem;
 struct ReportOptions {
   fs::path result;
   fs::path page;
+  std::vector<fs::path> beside;  ///< results of other texts
   bool force = false;
 };
+
+/// The attention map of another text, through the same model.
+/// @throws FormatError if the file has no map, or is of another model
+Result map_beside(const fs::path& file, const Result& result) {
+  Result beside = read_result(file);
+  if (beside.find("attention_map/weight") == nullptr)
+    throw FormatError(
+        fmt::format("{}: holds no attention map to show beside; expected the result of a run with the "
+                    "analysis attention_map",
+                    file.string()));
+  const auto said = [](const Result& of, const char* name) {
+    const auto found = of.provenance.find(name);
+    return found == of.provenance.end() ? std::string("none") : remark_text(found->second);
+  };
+  for (const char* name : {"model_sha256", "layers", "heads", "attention", "interventions"})
+    if (const std::string want = said(result, name), found = said(beside, name); want != found)
+      throw FormatError(fmt::format("{}: {}: {}; expected {}, as in the result that the page is of", file.string(),
+                                    name, found, want));
+  return beside;
+}
 
 int report(const ReportOptions& options) {
   const fs::path file = result_path(options.result);
   const Result result = read_result(file);
+  std::vector<Result> beside;
+  std::vector<fs::path> read{file};
+  for (const fs::path& path : options.beside) {
+    read.push_back(result_path(path));
+    beside.push_back(map_beside(read.back(), result));
+  }
   const fs::path page = options.page.empty() ? file.parent_path() / "report.html" : options.page;
   if (std::error_code ignored; fs::is_directory(page, ignored) || !page.has_filename())
     throw IoError(fmt::format("{}: is a folder; --out names the page itself, DIR/report.html", page.string()));
   OutputFiles files{{page.filename()}};
-  files.read = {file};
+  files.read = read;
   OutputFolder folder(page.has_parent_path() ? page.parent_path() : fs::path("."), files, options.force);
-  write_report(result, page);
+  write_report(result, page, beside);
   say(fmt::format("wrote {}", visible_text(page.string())));
   return done;
 }
@@ -50,9 +78,18 @@ void add_report(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("PATH");
   command->add_option("--out", options->page, "the page; default: report.html beside the result")->type_name("FILE");
+  command
+      ->add_option("--beside", options->beside,
+                   "results of other texts of the same model, a sentence of yours say: the page shows their attention "
+                   "maps too")
+      ->type_name("PATH ...")
+      ->check(CLI::ExistingPath);
   command->add_flag("--force", options->force, "replace a page that is already there");
   add_examples(*command, {{"report result/results.h5 --out minilm.html",
-                           "one file to send: it opens in a browser, without network and without the result"}});
+                           "one file to send: it opens in a browser, without network and without the result"},
+                          {"report result --beside sentence --out minilm.html",
+                           "with the attention map of a sentence, of `run --text \"...\" --only attention_map --out "
+                           "sentence`"}});
   command->final_callback([=, &chosen] { chosen = [=] { return report(*options); }; });
 }
 

@@ -228,7 +228,7 @@ void add_run(CLI::App& program, Command& chosen) {
        {"run --model minilm --text text.txt --documents 100 --length 512 --dry-run",
         "what time, memory and disk that would take"},
        {"run --model minilm --text text.txt --documents 100 --length 512 --out result --resume",
-        "the first again, after it was interrupted: it goes on after the last document"},
+        "the first example again, after an interruption: goes on after the last document that was saved"},
        {"run --model minilm --text text.txt --documents 100 --length 512 --shard 3/16 --out part-03",
         "one part of sixteen, on one machine of several; see `headwave merge`"},
        {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",

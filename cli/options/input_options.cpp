@@ -164,7 +164,7 @@ CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const I
   if (!without.shuffles.empty()) return refused_option(command, "--shuffles", without.shuffles);
   return command
       .add_option("--shuffles", options.intervening.shuffles,
-                  "orders of the words of every document under shuffled-words")
+                  "with shuffled-words: number of random orders of every document's words, to average over")
       ->check(whole_number(1, 100000))
       ->capture_default_str()
       ->group(group);

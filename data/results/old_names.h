@@ -23,4 +23,7 @@ inline constexpr auto old_offset_axes =
     std::to_array<std::string_view>({"account_offset", "kernel_offset", "rotary_offset", "argmax_offset",
                                      "window_offset", "carried_offset", "norm_lag", "lag"});
 
+/// What older files call `context` on the axes and in the verdicts of head_account.
+inline constexpr std::string_view old_context = "order";
+
 }  // namespace headwave

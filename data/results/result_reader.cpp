@@ -32,6 +32,15 @@ std::string current_axis_name(const std::string& name) {
   return std::ranges::find(old_offset_axes, name) == old_offset_axes.end() ? name : "offset";
 }
 
+/// A cause of a profile as files of now call it.
+void rename_old_context(Field& field) {
+  if (field.group() != "head_account" && field.group() != "checkpoints_head_account") return;
+  for (Axis& axis : field.axes)
+    if (auto* labels = std::get_if<std::vector<std::string>>(&axis.values))
+      std::ranges::replace(*labels, std::string(old_context), std::string("context"));
+  std::ranges::replace(field.flag_meanings, std::string(old_context), std::string("context"));
+}
+
 class Reader {
  public:
   explicit Reader(const Hdf5File& file) : file_(file), name_(shown_path(file.path())), root_(checked_root()) {
@@ -154,6 +163,7 @@ class Reader {
     field.attributes = node.attributes;
     for (const std::string_view own : result_own_attributes) field.attributes.erase(std::string(own));
     field.name = current_field_name(name);
+    rename_old_context(field);
     return field;
   }
 

@@ -54,8 +54,8 @@ enum class MatchBecomes {
 /// @param inverted  cut at what lies between matches instead
 WordSplitter cut_at(TextFinder matches, MatchBecomes become, bool inverted = false);
 
-/// Cuts a text at its numbers: characters of the categories Nd, Nl and No.
-/// @param each  every one of them is a word; false: every run is
+/// Makes words of a text's number characters (Unicode categories Nd, Nl and No) and of the text between them.
+/// @param each  every number character is a word of its own; false: those in a row form one word
 WordSplitter cut_at_numbers(bool each);
 
 /// Cuts a text into runs of word characters, and runs of what is neither word character nor white space:

@@ -123,7 +123,8 @@ class DocumentPass {
   /// Holds all layers in memory once the first documents have shown that they are less than half of what the
   /// program takes.
   void hold_small_layers() const;
-  /// Looks at documents, adds what they gave in order to the block under way, and tells so of each.
+  /// Looks at these documents, several at a time. Adds what they gave to `block`, in the order of the
+  /// documents, and calls `added` after each.
   void go_through(const std::vector<Index>& documents, BlockSums& block,
                   const std::function<void(Index document)>& added) const;
 

@@ -116,14 +116,15 @@ std::vector<Matrix> document_profiles(const Result& result, Index rows) {
 
 using Names = std::set<std::string_view>;
 
-/// Of every run its own, and the numbers do not depend on them.
-const Names of_the_moment{"command",      "started",  "wall_time_s", "threads",
-                          "job",          "NX_class", "processor",   "resumed_after_documents",
-                          "merged_parts", "ranks",    "run_sha256"};
+/// Of every run its own, and the numbers do not depend on them; or told of the analyses, not chosen.
+const Names of_the_moment{"command",       "started",  "wall_time_s", "threads",
+                          "job",           "NX_class", "processor",   "resumed_after_documents",
+                          "merged_parts",  "ranks",    "run_sha256",  "wave_length",
+                          "wave_documents"};
 const Names about_program{"version", "commit", "compiler", "libraries", "instruction_set"};
-const Names about_model{"model",         "model_sha256",  "model_family", "layers",      "heads",
-                        "kv_heads",      "d_model",       "d_head",       "attention",   "position_term",
-                        "hidden_states", "stored_layers", "score_scale",  "intervention"};
+const Names about_model{"model",         "model_sha256",  "model_family", "layers",    "heads",
+                        "kv_heads",      "d_model",       "d_head",       "attention", "position_term",
+                        "hidden_states", "stored_layers", "score_scale"};
 const Names about_text{"source", "documents", "length", "special_tokens", "tokenizer", "tokenizer_sha256", "encoding"};
 
 std::string shown(const Attributes& attributes, const std::string& name) {
@@ -141,9 +142,8 @@ std::string shown(const Attributes& attributes, const std::string& name) {
 
 std::string about(const std::string& name) {
   if (about_program.contains(name)) return "program";
-  if (about_model.contains(name) || name.starts_with("model") || name.starts_with("interven") ||
-      name.starts_with("captured_"))
-    return "model";
+  if (about_model.contains(name) || name.starts_with("model") || name.starts_with("captured_")) return "model";
+  if (name.starts_with("interven") || name.starts_with("shuffle")) return "interventions";
   if (about_text.contains(name) || name.starts_with("source") || name.starts_with("target_")) return "text";
   return "options";
 }
@@ -173,7 +173,7 @@ std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const 
     for (const auto& [name, value] : *attributes)
       if (!of_the_moment.contains(name)) names.insert(name);
   std::vector<ProvenanceChange> changes;
-  for (const char* group : {"model", "text", "options", "program"})
+  for (const char* group : {"model", "interventions", "text", "options", "program"})
     for (const std::string& name : names) {
       const std::string one = shown(first, name), other = shown(second, name);
       if (about(name) == group && one != other) changes.push_back({group, name, one, other});

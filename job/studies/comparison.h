@@ -99,7 +99,8 @@ struct Comparison {
 /// Documents in a row are alike, so blocks of them decide, as long as the level allows. Texts by two authors,
 /// or of two articles, differ all the same, and that is a change. Other models or options are a change too;
 /// provenance says which. Of one source of which one result has more documents, those that both have are
-/// compared. (1) depends on the length of documents by itself, so results of other lengths are refused.
+/// compared. Profiles (1) change with the length of documents even where no head does, so two results whose
+/// documents have different lengths are refused.
 ///
 /// Source: (1) Yamamoto and Matsuzaki 2023, section 3.1; (2) see mean_change(); (3) and (4) are this
 /// project's, with the normal quantile z and Bonferroni's division.

@@ -44,11 +44,11 @@ class Page {
   Panel& panel(std::size_t k) { return panel(grid_.row_of(k), grid_.column_of(k)); }
 
   /// Titles of all panels together, centred below and left of them, at a distance in inches from the page's
-  /// edge. They are drawn with the first panel, which must exist.
+  /// edge. They become labels of the first panel: add a panel before.
   void title_below(const std::string& title, double height = 0.1);
   void title_left(const std::string& title, double distance = 0.12);
   /// Explains letters and inks of the panels in small letters below everything; the bottom margin needs room
-  /// for it.
+  /// for it. Add a panel before.
   /// @param lines  of note_lines()
   void note_below(const std::vector<std::string>& lines);
   /// A legend in a row above all panels, in several rows if it is too long.

@@ -59,7 +59,7 @@ struct DotLegend {
 /// into data, see texts().
 class Panel {
  public:
-  /// @param box    inches from the page's left and lower edge
+  /// @param row, column  place in the grid, from 0
   Panel(const PanelGrid& grid, std::size_t row, std::size_t column, const FigureStyle& style);
 
   /// Restricts the panel to a part of its height, between two shares of it.

@@ -37,7 +37,7 @@ struct AccountProfiles {
   const std::vector<double>& part;               // (terms, heads)
   const std::vector<double>& strength;           // (heads)
 
-  /// At an offset: uniform, position, self, order, measured.
+  /// At an offset: uniform, position, self, context, measured.
   [[nodiscard]] std::array<double, terms + 2> curves_at(std::size_t row, std::size_t t) const {
     const std::size_t at = row * offsets.size() + t;
     return {uniform[at], dealt[at], dealt[measured.size() + at], dealt[2 * measured.size() + at], measured[at]};
@@ -84,8 +84,8 @@ ValueRange account_offsets(const AccountProfiles& profiles, std::size_t row) {
 
 void add_account(Page& page, Panel& panel, const AccountProfiles& profiles, const ChosenHead& head) {
   const ValueRange shown = account_offsets(profiles, head.row);
-  DataTable kept({"layer", "head", "offset", "uniform", "position", "self", "order", "measured"});
-  DataTable drawn({"offset", "uniform", "position", "self", "order", "measured"});
+  DataTable kept({"layer", "head", "offset", "uniform", "position", "self", "context", "measured"});
+  DataTable drawn({"offset", "uniform", "position", "self", "context", "measured"});
   double highest = 0;
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {
     const double offset = profiles.offsets[t];
@@ -123,7 +123,7 @@ PanelFlow account_flow(const AccountProfiles& profiles, const FigureOptions& opt
                  .legend = {{"measured", measured_line}, {"position", {added_inks[0], 7.0}}}};
   if (has_self(profiles)) flow.legend.push_back({"self", {added_inks[1], 7.0}});
   flow.legend.insert(flow.legend.end(),
-                     {{"order", {added_inks[2], 7.0}}, {"rest", {added_inks[3], 7.0}}, {"uniform", uniform_line}});
+                     {{"context", {added_inks[2], 7.0}}, {"rest", {added_inks[3], 7.0}}, {"uniform", uniform_line}});
   return flow;
 }
 
@@ -186,7 +186,7 @@ struct VerdictCell {
 };
 const std::array verdict_cells{
     VerdictCell{"positional", "P", categorical(0)}, VerdictCell{"self", "S", categorical(1)},
-    VerdictCell{"order", "O", categorical(3)},      VerdictCell{"mixed", "M", categorical(2)},
+    VerdictCell{"context", "C", categorical(3)},    VerdictCell{"mixed", "M", categorical(2)},
     VerdictCell{"no preference", "", ink::rest},    VerdictCell{"undefined", "?", ink::shade_on_paper},
 };
 
@@ -366,7 +366,8 @@ void add_kind(Page& page, const HeadScores& scores, std::size_t kind, double poi
   Panel& panel = page.panel(kind);
   panel.tic_length(0);
   add_head_axes(panel, heads, 7);
-  panel.above(scored_kinds[kind].name, Anchor::left, {.points = 8, .bold = true, .up = 0.5});
+  const std::string name = scored_kinds[kind].name;  // the caption says whose it is
+  panel.above(name.substr(0, name.find(" (")), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
   panel.above(fmt::format("{} so called", std::ranges::count(scores.called, kind)), Anchor::right,
               {.points = 6.5, .ink = ink::number, .up = 0.5});
   panel.rectangle({share(0), share(0)}, {share(1), share(1)}, ink::shade_on_paper);
@@ -425,7 +426,8 @@ FigureKind account_profile_figure() {
           "token neither query nor key. Filled: what lies between uniform attention and the profile that is left when "
           "the contents of a document are dealt to other places (position); between that and the profile in which "
           "every token still meets itself (self); between that and the profile with how contents vary together on "
-          "average at each distance (order); between that and what was measured (rest). A step that takes weight away "
+          "average at each distance (context); between that and what was measured (rest). A step that takes weight "
+          "away "
           "is filled below the one before it. The numbers: the strength of the profile (attention drawn to offsets "
           "within reach beyond uniform attention), and of what can be explained the parts in per cent that these three "
           "give; self is missing in cross-attention. Sixteen offsets on either side are shown, or all if attention is "
@@ -441,9 +443,10 @@ FigureKind head_account_figure() {
       .fields = {verdict_name, strength_name, part_name},
       .caption =
           "Why every head looks where it looks. Colour and letter are the verdict: what gives at least three quarters "
-          "of what can be explained of the head's offset profile. Positional, self and order: that much of it is left "
-          "when contents are dealt to other places, when every token keeps meeting itself, or only in the order of the "
-          "text; mixed: none of the three alone. Ink and number, in per cent, are the profile's strength: attention "
+          "of what can be explained of the head's offset profile. Positional: that much of it is left when "
+          "contents are dealt to other places; self: when every token keeps meeting itself; context: only with the "
+          "tokens around, as the text and earlier layers put them there; mixed: none of the three alone. Ink and "
+          "number, in per cent, are the profile's strength: attention "
           "that the head draws to offsets within reach beyond uniform attention. Letters and numbers are omitted if "
           "cells are too small to read them.",
       .drawing = draw_head_account,

@@ -121,9 +121,13 @@ void mark_offset(Panel& panel, const ProfileLayout& layout, double offset, doubl
              letters);
 }
 
-/// Short where panels are narrow.
+/// Short where panels are narrow, so that it stands clear of the head's name.
 std::string peak_text(double peak, double panel_width) {
-  return panel_width > 0.9 ? fmt::format("peak {:.2g}", peak) : fmt::format("{:.{}g}", peak, panel_width < 0.5 ? 1 : 2);
+  if (panel_width > 0.9) return fmt::format("peak {:.2g}", peak);
+  const int decimals = panel_width < 0.5 ? 1 : 2;
+  const double least = std::pow(10.0, -decimals);
+  return peak < least / 2 ? "<" + fmt::format("{:.{}f}", least, decimals).substr(1)
+                          : fmt::format("{:.{}f}", peak, decimals);
 }
 
 /// The axis below, the head's name above the left end, or its layer left of the row where layers are named

@@ -154,11 +154,12 @@ namespace {
 
 constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is reduced, or has no room
 
-/// How the page stores an array's numbers.
+/// How the page stores an array's entries.
 enum class Store {
   exact,  ///< float32
   even,   ///< int16: even steps up to the largest magnitude in a slice; -32768: undefined
   root,   ///< bytes: the square root of the share of the slice's largest number, fine steps for small numbers
+  text,   ///< tokens as JSON
 };
 
 /// Which entries of an axis the page keeps.
@@ -203,6 +204,8 @@ const std::vector<KeptArrays>& kept_arrays() {
       {"rotary_wave", {"frequency", "coefficient_real", "coefficient_imaginary", "pair_offset"}},
       {"attention_map", {"weight"}},
       {"attention_map", {"largest", "mean"}, root, 2},
+      {"strongest_pairs", {"weight", "document", "query", "key"}},
+      {"strongest_pairs", {"query_token", "key_token"}, text},
       {"phase_delay", {"by_frequency", "cross_real", "cross_imaginary"}, even},
       {"delay_spectrum", {"by_frequency", "cross_real", "cross_imaginary"}, even},
       {"redefined", {"query", "key"}, even, 1, {first, "wave", 2}},
@@ -211,7 +214,16 @@ const std::vector<KeptArrays>& kept_arrays() {
   return kept;
 }
 
+/// Tokens of a Field of texts as JSON.
+std::string text_bytes(const Field& field) {
+  ordered_json texts = ordered_json::array();
+  for (const std::string& text : std::get<std::vector<std::string>>(field.values))
+    texts.push_back(shortened(visible_text(text), longest_token));
+  return texts.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
 std::size_t bytes_of(const Field& field, Store store) {
+  if (store == Store::text) return text_bytes(field).size();
   return static_cast<std::size_t>(field.size()) * (store == Store::exact ? 4 : store == Store::even ? 2 : 1);
 }
 
@@ -313,9 +325,9 @@ Scaled scaled_bytes(const std::vector<double>& values, std::size_t slice, Store 
   return scaled;
 }
 
-constexpr std::array<const char*, 3> store_names{"exact", "even", "root"};
+constexpr std::array<const char*, 4> store_names{"exact", "even", "root", "text"};
 
-/// The numbers of a Field as packed bytes, and what is said of them.
+/// The entries of a Field as packed bytes, and what is said of them.
 std::pair<std::string, ordered_json> packed_array(const Field& field, const KeptArrays& kept) {
   std::size_t slice = 1;
   ordered_json axes = ordered_json::array(), notes = ordered_json::object();
@@ -324,9 +336,9 @@ std::pair<std::string, ordered_json> packed_array(const Field& field, const Kept
     axes.push_back({{"name", field.axes[a].name}, {"values", values_json(field.axes[a].values)}});
   }
   for (const auto& [name, remark] : field.attributes) notes[visible_text(name)] = remark_text(remark);
-  const std::vector<double> values = as_doubles(field);
-  const Scaled scaled =
-      kept.store == Store::exact ? Scaled{exact_bytes(values), {}} : scaled_bytes(values, slice, kept.store);
+  const Scaled scaled = kept.store == Store::text    ? Scaled{text_bytes(field), {}}
+                        : kept.store == Store::exact ? Scaled{exact_bytes(as_doubles(field)), {}}
+                                                     : scaled_bytes(as_doubles(field), slice, kept.store);
   return {packed_text(scaled.bytes),
           {{"axes", axes},
            {"store", store_names[static_cast<std::size_t>(kept.store)]},
@@ -337,16 +349,21 @@ std::pair<std::string, ordered_json> packed_array(const Field& field, const Kept
 
 }  // namespace
 
-PageArrays page_arrays(const Result& result, std::size_t most) {
+std::string beside_name(std::size_t i) {
+  return fmt::format("beside_{}", i);
+}
+
+PageArrays page_arrays(const Result& result, std::size_t most, std::span<const Result> beside) {
   PageArrays page{ordered_json::object(), {}, {}};
   std::size_t used = 0;
-  const auto keep = [&](const std::string& name, const KeptArrays& kept) {
-    const Field* field = result.find(name);
+  const auto keep = [&](const Result& from, const std::string& group, const char* quantity, const KeptArrays& kept) {
+    const Field* field = from.find(fmt::format("{}/{}", kept.group, quantity));
+    const std::string name = fmt::format("{}/{}", group, quantity);
     if (field == nullptr || field->axes.empty() || field->size() == 0) return;
     field->check_shape();
     Field part = *field;
     for (std::size_t a = 0; a < part.axes.size(); ++a)
-      if (const Places places = kept_places(result, part, a, kept); std::ssize(places) < part.axes[a].size())
+      if (const Places places = kept_places(from, part, a, kept); std::ssize(places) < part.axes[a].size())
         part = taken(part, a, places);
     std::pair<std::string, ordered_json> packed;
     if (part.size() > 0 && bytes_of(part, kept.store) <= most_of_one) packed = packed_array(part, kept);
@@ -360,8 +377,12 @@ PageArrays page_arrays(const Result& result, std::size_t most) {
     page.said[name] = std::move(packed.second);
     page.blocks.push_back(std::move(packed.first));
   };
+  for (std::size_t i = 0; i < beside.size(); ++i)
+    for (const KeptArrays& kept : kept_arrays())
+      for (const char* name : kept.names)
+        if (std::string_view(kept.group) == "attention_map") keep(beside[i], beside_name(i), name, kept);
   for (const KeptArrays& kept : kept_arrays())
-    for (const char* name : kept.names) keep(fmt::format("{}/{}", kept.group, name), kept);
+    for (const char* name : kept.names) keep(result, kept.group, name, kept);
   return page;
 }
 

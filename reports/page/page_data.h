@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ nlohmann::ordered_json number_json(double number);
 
 /// A remark as visible_text().
 std::string remark_text(const Attribute& remark);
+
+/// Columns of a token's text on the page; longer ones are shortened.
+inline constexpr Index longest_token = 80;
 
 /// Everything that a result holds as one number, word or text per head: the measures of the page's overview.
 ///
@@ -40,11 +44,15 @@ struct PageArrays {
 
 /// Packs the arrays that the page's views draw, the most important first, until the page would be too large to send.
 ///
-/// Bytes are little-endian; of float32 all first bytes stand first, then all second ones, which packs better. Large
-/// arrays are reduced: of attention maps the heads with the largest mean weight stay, of spectra the frequencies with
+/// Bytes are little-endian; of float32 all first bytes stand first, then all second ones, which packs better; texts are
+/// JSON. Large arrays are reduced: of attention maps the heads with the largest mean weight stay, of spectra the frequencies with
 /// the most energy, of profiles the offsets near 0.
-/// @param most  bytes of all blocks together
+/// @param most    bytes of all blocks together
+/// @param beside  results whose attention maps the page shows too, as group beside_name(i)
 /// @throws ShapeError if a Field has other axes than values
-PageArrays page_arrays(const Result& result, std::size_t most);
+PageArrays page_arrays(const Result& result, std::size_t most, std::span<const Result> beside = {});
+
+/// The group in which the page holds the attention map of result i beside: "beside_0".
+std::string beside_name(std::size_t i);
 
 }  // namespace headwave

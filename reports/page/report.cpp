@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -27,7 +28,6 @@ using nlohmann::ordered_json;
 
 constexpr int page_format = 1;
 constexpr std::size_t most_packed = 8'700'000;  // bytes of arrays: with the rest the page stays below 10 MB
-constexpr Index longest_token = 80;             // columns
 
 ordered_json table_json(const std::vector<TableColumn>& columns) {
   ordered_json table = ordered_json::array();
@@ -51,6 +51,14 @@ ordered_json tokens_json(const Result& result) {
     if (const Field* field = result.find(std::string("attention_map/") + side))
       tokens[side] = std::get<std::vector<std::uint8_t>>(field->values);
   return tokens;
+}
+
+/// Texts beside, whose attention maps the page shows too.
+ordered_json beside_json(std::span<const Result> beside) {
+  ordered_json texts = ordered_json::array();
+  for (std::size_t i = 0; i < beside.size(); ++i)
+    texts.push_back({{"group", beside_name(i)}, {"tokens", tokens_json(beside[i])}});
+  return texts;
 }
 
 /// Everything that the result file has, whether the page shows it or not.
@@ -105,9 +113,9 @@ std::string script_json(const ordered_json& json) {
   return safe;
 }
 
-std::string data_html(const Result& result) {
+std::string data_html(const Result& result, std::span<const Result> beside) {
   PageMeasures measures = page_measures(result);
-  PageArrays arrays = page_arrays(result, most_packed);
+  PageArrays arrays = page_arrays(result, most_packed, beside);
   const ordered_json json{{"format", page_format},
                           {"title", visible_text(result.title)},
                           {"story", story_of(result)},
@@ -116,9 +124,11 @@ std::string data_html(const Result& result) {
                           {"heads", std::move(measures.heads)},
                           {"measures", std::move(measures.measures)},
                           {"table", table_json(head_columns(result))},
+                          {"table_words", comparison_note(result)},
                           {"agreement", table_json(agreement_columns(result))},
                           {"re_aimed", table_json(re_aiming_columns(result))},
                           {"tokens", tokens_json(result)},
+                          {"beside", beside_json(beside)},
                           {"arrays", std::move(arrays.said)},
                           {"left_out", arrays.left_out},
                           {"fields", fields_json(result)},
@@ -131,16 +141,16 @@ std::string data_html(const Result& result) {
 
 }  // namespace
 
-std::string report_page(const Result& result) {
+std::string report_page(const Result& result, std::span<const Result> beside) {
   std::string page(page_shell());
-  const std::string data = data_html(result);
+  const std::string data = data_html(result, beside);
   replace_all(page, "<!--title-->", html_text(result.title.empty() ? "headwave result" : result.title));
   replace_all(page, "<!--data-->", data);
   return with_run_mark(std::move(page), "html", run_mark(result.provenance));
 }
 
-void write_report(const Result& result, const std::filesystem::path& path) {
-  const std::string page = report_page(result);
+void write_report(const Result& result, const std::filesystem::path& path, std::span<const Result> beside) {
+  const std::string page = report_page(result, beside);
   make_folder(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
   write_text(path, page);
 }

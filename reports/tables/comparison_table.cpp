@@ -35,7 +35,7 @@ std::string number_text(double value, bool tokens, int more = 0) {
 }
 
 std::string change_text(const std::string& first, const std::string& second, bool changed) {
-  return (first == second && !changed ? first : first + " > " + second) + (changed ? " *" : "");
+  return (first == second && !changed ? first : first + " -> " + second) + (changed ? " *" : "");
 }
 
 /// Of a change that is called both numbers have digits enough to tell them apart.
@@ -128,9 +128,11 @@ std::vector<TableColumn> comparison_columns(const Result& result, bool all) {
   for (std::size_t m = 0; m < compared.measures.size(); ++m) {
     const std::string& name = compared.measures[m];
     if (name == "profile")
-      compared.add(columns, "at", [&](std::size_t row) { return number_text(compared.at[row], true); });
+      compared.add(columns, "changed most at", [&](std::size_t row) { return number_text(compared.at[row], true); });
     const bool tokens = in_tokens(result, name);
-    compared.add(columns, visible_text(name), [&](std::size_t row) {
+    std::string header = visible_text(name);
+    replace_all(header, "_", " ");
+    compared.add(columns, header, [&](std::size_t row) {
       const std::size_t i = compared.place(m, row);
       return change_text(compared.first[i], compared.second[i], tokens, compared.beyond(m, row));
     });
@@ -168,6 +170,19 @@ std::vector<TableColumn> short_comparison(const Result& result, bool all) {
     return changed;
   });
   return columns;
+}
+
+std::string comparison_note(const Result& result) {
+  const Field* field = result.find(comparison_verdict_name);
+  if (field == nullptr) return {};
+  const std::vector<std::string>& measures = labels_of(*field, "measure");
+  std::string note = "Cells: first result > second result; * beyond the interval.";
+  if (std::ranges::count(measures, "weight_at_first") > 0)
+    note +=
+        " weight at first, weight at second: mean weight at the offset that the first, or the second, result found.";
+  if (std::ranges::count(measures, "profile") > 0)
+    note += " changed most at: offset where the profile changed most in standard errors; profile: mean weight there.";
+  return note;
 }
 
 std::string comparison_sentence(const Result& result) {

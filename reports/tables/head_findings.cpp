@@ -154,7 +154,7 @@ void add_grid(std::vector<HeadFinding>& findings, const Result& result) {
                                                                       : grid_text(down[i], right[i]);
 }
 
-/// Which parts of a profile position, self and order give.
+/// Which parts of a profile position, self and context give.
 void add_parts(std::vector<HeadFinding>& findings, const Result& result) {
   const std::size_t heads = findings.size();
   const auto& parts = doubles_of(result, part_field, {"cause", "layer", "head"});
@@ -162,7 +162,7 @@ void add_parts(std::vector<HeadFinding>& findings, const Result& result) {
   for (std::size_t i = 0; i < heads; ++i) {
     findings[i].by_position = parts[i];
     findings[i].by_self = parts[heads + i];
-    findings[i].by_order = parts[2 * heads + i];
+    findings[i].by_context = parts[2 * heads + i];
   }
 }
 
@@ -208,7 +208,7 @@ constexpr HeadValue head_columns_for_programs[]{
     {"strength", [](Head head) -> Cell { return head.strength; }},
     {"by_position", [](Head head) -> Cell { return head.by_position; }},
     {"by_self", [](Head head) -> Cell { return head.by_self; }},
-    {"by_order", [](Head head) -> Cell { return head.by_order; }},
+    {"by_context", [](Head head) -> Cell { return head.by_context; }},
     {"offset_by_position", [](Head head) -> Cell { return head.by_account.offset; }},
     {"agrees", [](Head head) -> Cell { return head.agrees; }},
     {"predicted_offset", [](Head head) -> Cell { return head.by_weights.offset; }},
@@ -240,7 +240,7 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   HeadFinding nothing;
   for (const auto& one : number_fields) nothing.*one.member = missing;
   for (const auto& one : prediction_fields) (nothing.*one.member).offset = missing;
-  nothing.share = nothing.by_position = nothing.by_self = nothing.by_order = missing;
+  nothing.share = nothing.by_position = nothing.by_self = nothing.by_context = missing;
   nothing.by_account.offset = nothing.far.share = nothing.far.offset = missing;
   std::vector<HeadFinding> findings(heads.size(), nothing);
   for (std::size_t row = 0; row < heads.size(); ++row) findings[row].name = heads[row];

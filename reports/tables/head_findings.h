@@ -43,11 +43,11 @@ struct HeadFinding {
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   FarFinding far;                ///< beyond the reach
-  std::string why;               ///< "positional", "self", "order", "mixed", "no preference", "undefined"
+  std::string why;               ///< "positional", "self", "context", "mixed", "no preference", "undefined"
   double strength = 0;           ///< attention drawn to offsets beyond uniform attention: stands beside `why`
   double by_position = 0;        ///< part of what can be explained of the profile that positions give
   double by_self = 0;            ///< ... that tokens meeting themselves add
-  double by_order = 0;           ///< ... that is left to the order of the text
+  double by_context = 0;         ///< ... that is left to context: the tokens around
   PredictedFinding by_account;   ///< where the profile that positions give is largest
   std::string agrees;            ///< whether that is where the head looks: "agrees", "differs", "unpredicted", ...
   PredictedFinding by_weights;   ///< what positions alone predict

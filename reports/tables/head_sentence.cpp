@@ -40,12 +40,12 @@ std::string where_text(double offset) {
   return fmt::format("looks {} {}", tokens_text(offset), offset < 0 ? "back" : "ahead");
 }
 
-/// @param parts  by position, by self, by order
+/// @param parts  by position, by self, by context
 std::string why_text(const std::string& verdict, const std::array<double, 3>& parts) {
   const auto percent = [](double part) { return fmt::format("{:.0f} %", 100 * part); };
   if (verdict == "mixed")
-    return fmt::format("mixed, {} by position, {} by self and {} by order of what can be explained", percent(parts[0]),
-                       percent(parts[1]), percent(parts[2]));
+    return fmt::format("mixed, {} by position, {} by self and {} by context of what can be explained",
+                       percent(parts[0]), percent(parts[1]), percent(parts[2]));
   const double part = parts[verdict == "positional" ? 0 : verdict == "self" ? 1 : 2];
   return fmt::format("{}, {} of what can be explained", verdict, percent(part));
 }
@@ -75,7 +75,7 @@ std::string looks_text(const std::string& verdict, double offset) {
   return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
 }
 
-/// "positional 94 %", "position 68, order 29 %": of a mixed head the parts that matter.
+/// "positional 94 %", "position 68, context 29 %": of a mixed head the parts that matter.
 std::string why_cell(const std::string& verdict, const std::array<double, 3>& parts) {
   constexpr double matters = 0.1;
   if (verdict == "no preference") return {};
@@ -83,9 +83,9 @@ std::string why_cell(const std::string& verdict, const std::array<double, 3>& pa
   const auto percent = [](const char* name, double part) { return fmt::format("{} {:.0f}", name, 100 * part); };
   if (verdict == "positional") return percent("positional", parts[0]) + " %";
   if (verdict == "self") return percent("self", parts[1]) + " %";
-  if (verdict == "order") return percent("order", parts[2]) + " %";
+  if (verdict == "context") return percent("context", parts[2]) + " %";
   std::string text;
-  for (const auto& [name, part] : {std::pair("position", parts[0]), {"self", parts[1]}, {"order", parts[2]}})
+  for (const auto& [name, part] : {std::pair("position", parts[0]), {"self", parts[1]}, {"context", parts[2]}})
     if (part >= matters) text += (text.empty() ? "" : ", ") + percent(name, part);
   return text + " %";
 }
@@ -107,7 +107,7 @@ struct Trials {
   [[nodiscard]] std::string cell(const std::string& verdict) const {
     const bool follows = followed > follows_above * asked;
     const bool but = verdict == "positional" && !follows;
-    const bool yet = follows && (verdict == "self" || verdict == "order" || verdict == "no preference");
+    const bool yet = follows && (verdict == "self" || verdict == "context" || verdict == "no preference");
     return fmt::format("{}{:.0f} of {:.0f}", but ? "only " : yet ? "yet " : "", followed, asked);
   }
 };
@@ -186,7 +186,7 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     sentence.why = why_cell(verdict, parts);
     if (moved) sentence.evidence = trials[i].cell(verdict);
     if (removed && verdict != "no preference")
-      sentence.evidence += fmt::format("{}{:.2f} > {:.2f}", moved ? "; " : "", without[i].weight, without[i].without);
+      sentence.evidence += fmt::format("{}{:.2f} -> {:.2f}", moved ? "; " : "", without[i].weight, without[i].without);
     if (verdict == "undefined" && !sentence.tested) continue;
     std::string text = head_name(heads[i].layer, heads[i].head) + " ";
     if (verdict == "undefined")

@@ -15,7 +15,7 @@ struct HeadSentence {
   bool tested = false;  ///< its keys were moved, or a source was taken out of them
   std::string text;     ///< "L2H11 looks one token back ..."; empty: no verdict and no evidence
   std::string looks;    ///< "1 back", "3 ahead, +1 to +6"; with the offsets that get half of the largest weight or more
-  std::string why;      ///< "positional 94 %", "position 68, order 29 %"; empty: it has no preference
+  std::string why;      ///< "positional 94 %", "position 68, context 29 %"; empty: it has no preference
   std::string evidence;  ///< "32 of 32; 0.80 > 0.00"; empty: not tested
 };
 
@@ -29,7 +29,7 @@ struct HeadSentence {
 /// If the result has sources, the sentence ends: "; without positions in its keys the weight there goes from 0.68 to
 /// 0.01". A trial is one document and one shift. A head follows if it does so in more than half of the trials. Where that
 /// contradicts the verdict the sentence says so: a positional head that does not follow, or one that follows though it is
-/// self, order or without preference.
+/// self, context or without preference.
 /// @returns nothing if the result has no such account
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<HeadSentence> head_sentences(const Result& result);

@@ -204,7 +204,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("why", Align::left, [](const HeadFinding& head) { return head.why; });
     columns.add("position", Align::right, [](const HeadFinding& head) { return percent_text(head.by_position); });
     columns.add("self", Align::right, [](const HeadFinding& head) { return percent_text(head.by_self); });
-    columns.add("order", Align::right, [](const HeadFinding& head) { return percent_text(head.by_order); });
+    columns.add("context", Align::right, [](const HeadFinding& head) { return percent_text(head.by_context); });
   }
   if (far) columns.add("beyond reach", Align::left, far_text);
   if (judged) {
@@ -331,6 +331,32 @@ std::vector<TableColumn> short_columns(const Result& result) {
   return columns.taken();
 }
 
+/// The rows with these names, in their order.
+std::vector<TableColumn> rows_named(const std::vector<TableColumn>& columns, const std::vector<std::string>& names) {
+  std::vector<TableColumn> chosen;
+  for (const TableColumn& column : columns) chosen.push_back({column.header, column.align, {}});
+  for (const std::string& name : names) {
+    const auto& all = columns.front().cells;
+    const auto row = std::ranges::find(all, name);
+    if (row == all.end()) continue;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      chosen[c].cells.push_back(columns[c].cells[static_cast<std::size_t>(row - all.begin())]);
+  }
+  return chosen;
+}
+
+/// Every column: where a head looks, how strongly, why and the evidence, then what else was found.
+std::vector<TableColumn> wide_columns(const Result& result) {
+  std::vector<TableColumn> columns = short_columns(result);
+  const auto there = [&](const std::string& header) {
+    return !header.empty() && std::ranges::find(columns, header, &TableColumn::header) != columns.end();
+  };
+  const std::vector<TableColumn> others = rows_named(head_columns(result), columns.front().cells);
+  for (const TableColumn& column : others)
+    if (!there(column.header)) columns.push_back(column);
+  return columns;
+}
+
 /// Numbers from the largest, undefined ones last; words and offsets from the first.
 std::vector<std::string> sorted_names(const Result& result, const std::vector<HeadFinding>& heads,
                                       const std::string& by) {
@@ -367,20 +393,6 @@ void rank_strongest(std::vector<HeadFinding>& heads) {
   });
 }
 
-/// The rows with these names, in their order.
-std::vector<TableColumn> rows_named(const std::vector<TableColumn>& columns, const std::vector<std::string>& names) {
-  std::vector<TableColumn> chosen;
-  for (const TableColumn& column : columns) chosen.push_back({column.header, column.align, {}});
-  for (const std::string& name : names) {
-    const auto& all = columns.front().cells;
-    const auto row = std::ranges::find(all, name);
-    if (row == all.end()) continue;
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      chosen[c].cells.push_back(columns[c].cells[static_cast<std::size_t>(row - all.begin())]);
-  }
-  return chosen;
-}
-
 constexpr std::size_t strongest_heads = 10;
 
 }  // namespace
@@ -388,10 +400,10 @@ constexpr std::size_t strongest_heads = 10;
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options) {
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const bool compared = result.find("comparison/verdict") != nullptr && !measured;
-  std::vector<TableColumn> columns = options.wide ? head_columns(result)
-                                     : measured   ? short_columns(result)
-                                     : compared   ? short_comparison(result, true)
-                                                  : head_columns(result);
+  std::vector<TableColumn> columns = measured && options.wide    ? wide_columns(result)
+                                     : measured                  ? short_columns(result)
+                                     : compared && !options.wide ? short_comparison(result, true)
+                                                                 : head_columns(result);
   if (columns.empty() || !measured) return columns;
   std::vector<HeadFinding> heads = head_findings(result);
   if (options.sort.empty()) rank_strongest(heads);
@@ -432,7 +444,7 @@ std::string head_paragraph(const Result& result) {
     const auto none = with(&HeadFinding::why, "no preference");
     const std::string why = list({{with(&HeadFinding::why, "positional"), "by position"},
                                   {with(&HeadFinding::why, "self"), "since tokens meet themselves (self)"},
-                                  {with(&HeadFinding::why, "order"), "by the order of the text"},
+                                  {with(&HeadFinding::why, "context"), "by context"},
                                   {with(&HeadFinding::why, "mixed"), "for mixed reasons"}});
     add(fmt::format("{} of {} look at a preferred offset{}{}.", number - none, counted(number, "head"),
                     why.empty() ? "" : ": ", why));
@@ -471,8 +483,10 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
     add("looks: the offset with the largest weight, and those that get half of it; strength: attention drawn to "
         "offsets "
         "beyond uniform attention, 0 to 1; why: parts of what can be explained of that");
+  if (has("looks, in tokens") && has("offset"))
+    add("offset: as `looks`, but with the first token, and only where the weight stands out from chance");
   if (has("evidence"))
-    add("evidence: trials in which attention follows the moved keys; weight with > without the main source in the "
+    add("evidence: trials in which attention follows the moved keys; its weight -> that without the main source in the "
         "keys; of the strongest heads only");
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(position_note(result));

@@ -26,13 +26,14 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
 /// Which heads and columns a terminal shows.
 struct HeadTableOptions {
   bool all = false;       ///< every head; else the ten strongest
-  bool wide = false;      ///< head_columns(); else where a head looks, how strongly, why, and the evidence
+  bool wide = false;      ///< the columns of head_columns() after those of the short table: where, how strongly, why
   std::string sort = {};  ///< a column of head_values(): numbers from the largest; empty: strongest first
   std::vector<std::string> heads = {};  ///< these alone: "L2H3"; empty: no choice
 };
 
-/// Every row of the table that is shown, in the order of options.sort. Without an account the short one has the weight in place of the strength, and multiples of
-/// chance in place of why; of an atlas, a comparison and checkpoints it is head_columns().
+/// Every row of the table that is shown, in the order of options.sort. Without an account the short one has the
+/// weight in place of the strength, and multiples of chance in place of why; of an atlas, a comparison and
+/// checkpoints it is head_columns().
 /// @throws ShapeError as head_columns(); or naming the columns to sort by, if there is no such one
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options);
 
@@ -43,7 +44,7 @@ std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, con
 std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options);
 
 /// What was run and what was found, in a few sentences: how many heads look at a preferred offset, how many by position,
-/// self and order, how many are sinks or copy by content.
+/// self and context, how many are sinks or copy by content.
 std::string head_paragraph(const Result& result);
 
 /// The answer as text for a terminal: head_paragraph(), the table, what its columns mean, agreement_columns() where

@@ -42,7 +42,7 @@ TEST_CASE("planted heads are called what they are", "[analysis]") {
   const DrawnJob job({waves(), equal_words, words(0, 5), noise, sink, table}, 24, Random(1));
   const HeadAccount account = job.account();
   CHECK(account.verdict == std::vector<AccountVerdict>{AccountVerdict::positional, AccountVerdict::self,
-                                                       AccountVerdict::order, AccountVerdict::no_preference,
+                                                       AccountVerdict::context, AccountVerdict::no_preference,
                                                        AccountVerdict::no_preference, AccountVerdict::no_preference});
   CHECK(account.match[0].overlap[0] > 0.95 * account.replicated.overlap[0]);
   CHECK(account.measured_offset[0] == -3);
@@ -147,8 +147,8 @@ TEST_CASE("an added position term is part of what positions give", "[analysis]")
   CHECK(account.offset[0][0] == 0);
 }
 
-TEST_CASE("in cross-attention positions and order are told apart, and nothing meets itself", "[analysis]") {
-  // 72 queries look at 96 keys. The same word at the same place of both is order, as nothing is itself.
+TEST_CASE("in cross-attention positions and context are told apart, and nothing meets itself", "[analysis]") {
+  // 72 queries look at 96 keys. The same word at the same place of both is context, as nothing is itself.
   std::vector<DrawnHead> heads{waves(), words(5, 0), words(0, 5), DrawnHead()};
   heads[3].noise = 1.5;
   heads.push_back(waves(0.3));
@@ -162,8 +162,8 @@ TEST_CASE("in cross-attention positions and order are told apart, and nothing me
     head.followed = head.self > 0 ? 0 : head.followed;
   }
   const HeadAccount account = DrawnJob(heads, 24, Random(12)).account();
-  CHECK(account.verdict == std::vector<AccountVerdict>{AccountVerdict::positional, AccountVerdict::order,
-                                                       AccountVerdict::order, AccountVerdict::no_preference,
+  CHECK(account.verdict == std::vector<AccountVerdict>{AccountVerdict::positional, AccountVerdict::context,
+                                                       AccountVerdict::context, AccountVerdict::no_preference,
                                                        AccountVerdict::mixed, AccountVerdict::no_preference});
   CHECK(account.match[0].overlap[0] > 0.95 * account.replicated.overlap[0]);
   CHECK(account.measured_offset[0] == -3);
@@ -225,7 +225,7 @@ TEST_CASE("where positions are zero no head is positional, whatever texts have i
   const auto verdict = [&] { return head_account(job.sums, site).verdict[0]; };
   CHECK(verdict() == AccountVerdict::positional);
   site.no_positions = true;
-  CHECK(verdict() == AccountVerdict::order);
+  CHECK(verdict() == AccountVerdict::context);
   site.kind = AttentionKind::causal;
   CHECK_FALSE(site.tells_places(0));
   site.grid.layers = {1};

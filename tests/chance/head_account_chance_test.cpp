@@ -74,7 +74,7 @@ TEST_CASE("nine of ten intervals hold the parts of a mixture, over 24 documents"
     mixed.self = mixture.self;
     mixed.next = mixture.next;
     mixed.followed = mixture.next > 0 ? 0.8 : 0;
-    const std::size_t other = mixture.next > 0 ? 2 : 1;  // order, or self
+    const std::size_t other = mixture.next > 0 ? 2 : 1;  // context, or self
     HeadAccountOptions options;
     options.draws = 0;
     const HeadAccount truth = DrawnJob({mixed}, 1500, Random(1000)).account(options);

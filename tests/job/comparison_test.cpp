@@ -107,7 +107,7 @@ TEST_CASE("intervals must stand apart when widened for as many as there are") {
 TEST_CASE("parts of a profile without strength have not changed, whatever they are") {
   const auto accounted = [](double part, const std::vector<std::uint8_t>& verdicts) {
     Result result = looking(-1, 1);
-    const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "self", "order"}};
+    const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "self", "context"}};
     const std::vector<Axis> axes{layer_axis(layers), head_axis(heads)}, parts{cause, axes[0], axes[1]};
     Fields account("head_account");
     account.flags("verdict", axes, "", verdicts, {"positional", "no preference", "undefined"});

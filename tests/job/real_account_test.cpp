@@ -105,7 +105,7 @@ TEST_CASE("dealing accounts for a Llama's heads as an independent program finds"
   const auto median = [](const Vector& values) {
     return quantile(std::vector<double>(values.begin(), values.end()), 0.5);
   };
-  const char* const names[] = {"position", "self", "order", "replicated"};
+  const char* const names[] = {"position", "self", "context", "replicated"};
   for (std::size_t term = 0; term <= account_terms; ++term) {
     CAPTURE(names[term]);
     const ProfileMatch& match = term < account_terms ? account.match[term] : account.replicated;
@@ -159,7 +159,7 @@ TEST_CASE("dealing accounts for the cross-attention of a BART as an independent 
       CHECK(measured[head * offsets + t] == Approx(golden["measured"][0][head][t].get<double>()).margin(1e-6));
       within(dealt[head * offsets + t], golden["position"], {head, t});
       CHECK(std::isnan(dealt[(heads + head) * offsets + t]));
-      within(dealt[(2 * heads + head) * offsets + t], golden["order"], {head, t});
+      within(dealt[(2 * heads + head) * offsets + t], golden["context"], {head, t});
     }
     for (const auto& [match, term] : {std::pair{0, 0}, std::pair{2, 1}, std::pair{3, 2}})
       within(overlap[static_cast<std::size_t>(match) * heads + head], golden["overlap"],

@@ -12,13 +12,14 @@ import { amountColor, measureColors } from "../../reports/page/parts/colors.js";
 import { evidenceRows } from "../../reports/page/parts/evidence_view.js";
 import { completions, filterTerms, passes } from "../../reports/page/parts/filter.js";
 import { numberText, offsetText, parseHead, percentText, valueText } from "../../reports/page/parts/format.js";
-import { cellsOf, colorTop, mapOf, strongestPairs, zoomed } from "../../reports/page/parts/map_data.js";
+import { cellsOf, colorTop, mapOf, mapTexts, openingWords, zoomed } from "../../reports/page/parts/map_data.js";
 import { cellWords } from "../../reports/page/parts/map_view.js";
 import { distanceMeasure, measureLabel, Measures } from "../../reports/page/parts/measures.js";
 import { nextPlace } from "../../reports/page/parts/pointing.js";
 import { predictionRows } from "../../reports/page/parts/predictions_view.js";
 import { rotaryPairs } from "../../reports/page/parts/rotary_view.js";
 import { sourceRows } from "../../reports/page/parts/sources_view.js";
+import { excerpt, pairsOf } from "../../reports/page/parts/strongest_view.js";
 import { Store } from "../../reports/page/parts/store.js";
 import { sortedRows } from "../../reports/page/parts/table.js";
 import { offsetPhase } from "../../reports/page/parts/waves_view.js";
@@ -249,7 +250,7 @@ async function smallMap() {
   const texts = (letter) => Array.from({ length: 12 }, (_, i) => `${letter}${i}`);
   const tokens = { token: ["[CLS]", "a", "b", "c"], document_token: texts("t"), document_key_token: texts("k"), document_special: special, document_key_special: special };
   const arrays = new Arrays(said, (block) => packed(block === 0 ? planes : tile));
-  return mapOf({ arrays, name: "L0H0", page: { result: { tokens } } });
+  return mapOf({ arrays, name: "L0H0" }, { group: "attention_map", tokens });
 }
 
 test("maps: exact in the window, tiles beyond, and special tokens do not set the colours", async () => {
@@ -267,9 +268,43 @@ test("maps: exact in the window, tiles beyond, and special tokens do not set the
   assert.match(cellWords(map, pooled, 3, 1).join(), /about .* 3 × 3 tokens,query 9–11/);
 });
 
-test("maps: the strongest pairs are between plain tokens", async () => {
-  const pairs = strongestPairs(await smallMap(), 2);
-  assert.deepEqual(pairs.map(({ query, key }) => [query, key]), [[3, 3], [3, 2]]);
+test("maps: the texts beside follow the result's document, and are called by their first words", () => {
+  const arrays = new Arrays({ "attention_map/weight": {}, "beside_1/weight": {} }, () => "");
+  const of = (words) => ({ token: ["[CLS]", ...words], special: [1, ...words.map(() => 0)] });
+  const beside = [{ group: "beside_0", tokens: of(["lost"]) }, { group: "beside_1", tokens: of(["the", "keys"]) }];
+  const texts = mapTexts({ arrays, page: { result: { tokens: of(Array(50).fill("w")), beside } } });
+  assert.deepEqual(texts.map(({ key, group }) => [key, group]), [["", "attention_map"], ["2", "beside_1"]]);
+  assert.equal(openingWords(texts[1]), "the keys");
+  assert.equal(openingWords(texts[0]), `${"w ".repeat(19)}w\u2026`);
+  assert.equal(openingWords({ tokens: of(["play", "##ing", "it"]) }), "playing it");
+  assert.equal(openingWords({ tokens: of(["\u2423on", "ce", "\u2423up", "on"]) }), "once upon");
+  assert.equal([...openingWords({ tokens: of(["x".repeat(99)]) })].length, 40);
+});
+
+test("strongest pairs: a head's own, the largest first, and fewer where it has fewer", async () => {
+  const axes = [{ name: "layer", values: [0] }, { name: "head", values: [0, 1] }, { name: "pair", values: [0, 1] }];
+  const exact = (numbers) => {
+    const flat = new Uint8Array(Float32Array.from(numbers).buffer);
+    return packed(Uint8Array.from({ length: flat.length }, (_, i) => flat[4 * (i % numbers.length) + Math.floor(i / numbers.length)]));
+  };
+  const text = (texts) => packed(new TextEncoder().encode(JSON.stringify(texts)));
+  const around = { name: "around", values: [-1, 0, 1] };
+  const blocks = [exact([0.9, 0.8, 0.5, NaN]), exact([3, 1, 2, -1]), exact([7, 6, 5, -1]), exact([6, 6, 1, -1]),
+    text([..."abcdefxy\u00e9", "", "", ""]), text([..."ABCDEFXYZ", "", "", ""])];
+  const names = ["weight", "document", "query", "key", "query_token", "key_token"];
+  const said = Object.fromEntries(names.map((name, k) => [`strongest_pairs/${name}`,
+    { axes: k < 4 ? axes : [...axes, around], store: k < 4 ? "exact" : "text", block: k }]));
+  const pairs = (head) => pairsOf({ arrays: new Arrays(said, (block) => blocks[block]), at: { layer: 0, head } });
+  assert.deepEqual(await pairs(1), [{ weight: 0.5, document: 2, query: { at: 5, tokens: ["x", "y", "\u00e9"] }, key: { at: 1, tokens: ["X", "Y", "Z"] } }]);
+  assert.deepEqual((await pairs(0)).map(({ document, query }) => [document, query.tokens.join("")]), [[3, "abc"], [1, "def"]]);
+});
+
+test("strongest pairs: the text around both stands once, with a gap where tokens are missing", () => {
+  const texts = (...places) => excerpt(places).map((part) => (part ? `${part.position}${part.text}` : "gap"));
+  const query = { at: 5, tokens: ["d", "e", "f"] };
+  assert.deepEqual(texts(query, { at: 4, tokens: ["c", "d", "e"] }), ["3c", "4d", "5e", "6f"]);
+  assert.deepEqual(texts(query, { at: 2, tokens: ["", "b", "c"] }), ["2b", "3c", "4d", "5e", "6f"]);
+  assert.deepEqual(texts(query, { at: 9, tokens: ["h", "i", ""] }), ["4d", "5e", "6f", "gap", "8h", "9i"]);
 });
 
 test("maps: zooming keeps the place pointed at, and stays within the document", async () => {

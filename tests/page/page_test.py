@@ -16,7 +16,7 @@ import tempfile
 from browser import Browser, missing
 
 headwave, source = sys.argv[1], pathlib.Path(sys.argv[2])
-views = ["evidence", "profile", "map", "sources", "bands", "predictions", "pairs", "waves", "phases", "delays"]
+views = ["evidence", "profile", "map", "strongest", "sources", "bands", "predictions", "pairs", "waves", "phases", "delays"]
 failures = []
 
 
@@ -68,7 +68,7 @@ def opens_alone(browser, address, name):
     browser.run("document.getElementById('more-views').open = true;")
     for view in views:
         if browser.run("return document.getElementById('view-' + arguments[0]) !== null;", view):
-            browser.wait("return [...document.querySelectorAll(`#view-${arguments[0]} :is(svg, canvas, dd, td)`)].some((one) => one.getBoundingClientRect().height > 10);", view)
+            browser.wait("return [...document.querySelectorAll(`#view-${arguments[0]} :is(svg, canvas, dd, td, li)`)].some((one) => one.getBoundingClientRect().height > 10);", view)
     for width in (1280, 400):
         browser.size(width, 900)
         browser.open(address)
@@ -122,6 +122,62 @@ def shows_stored_values(browser, address, figures):
         said = browser.run(tip).split("\n")
         check(said[0].endswith(f" {offset:+d}".replace("-", "−") if offset else " 0"), f"profile: at {offset} stands {said}")
         check(abs(number(said[1]) - profile[str(offset)]) <= 5e-4 * profile[str(offset)], f"profile: {said} is not {profile[str(offset)]}")
+
+
+def shows_strongest_pairs(browser, address, result):
+    """Weights, positions and texts are those that `headwave inspect` prints of the result file."""
+    said = subprocess.run([headwave, "inspect", result, "--strongest-pairs", "L0H1"], capture_output=True, text=True, check=True)
+    lines = [line.split(maxsplit=3) for line in said.stdout.splitlines()[2:]]
+    for width in (1280, 400):
+        browser.size(width, 900)
+        browser.open(address + "#/L0H1/strongest")
+        items = browser.run("""return [...document.querySelectorAll("#view-strongest li")].map((one) => [one.querySelector(".weight").textContent,
+          one.querySelector(".words").textContent, [...one.querySelector(".excerpt").childNodes].map((part) => (/at-query/.test(part.className) ? "[" : "")
+          + (/at-key/.test(part.className) ? "(" : "") + part.textContent + (/at-key/.test(part.className) ? ")" : "") + (/at-query/.test(part.className) ? "]" : "")).join("").trim(),
+          Math.max(...[...one.querySelectorAll(".excerpt")].map((line) => line.getBoundingClientRect().height))]);""")
+        check(len(items) == len(lines) == 10, f"strongest pairs: {len(items)} on the page, {len(lines)} in the result")
+        for (weight, offset, document, text), (shown, where, excerpt, height) in zip(lines, items):
+            check(abs(float(weight) - number(shown)) < 1e-3, f"strongest pairs: {shown} is not {weight}")
+            check(where.endswith(f"offset {offset.replace('-', '−')}, document {document}"), f"strongest pairs: {where!r} is not {offset}, {document}")
+            check(excerpt.replace("…", "...") == text, f"strongest pairs: {excerpt!r} is not {text!r}")
+            check(height < 60, f"strongest pairs at {width} pixels: a text of {height} pixels")
+    browser.size(1280, 900)
+
+
+def changes_the_text_of_the_map(browser, address):
+    cells = "return [document.querySelector('#view-map canvas').width, document.querySelector('#view-map .controls select').value, location.hash];"
+    browser.open(address + "#/L0H1/map?at=0:10,0:10")
+    check(browser.run(cells)[:2] == [10, ""], f"the map begins with {browser.run(cells)}")
+    browser.run("const text = document.querySelector('#view-map .controls select'); text.value = '1'; text.dispatchEvent(new Event('change'));")
+    browser.wait("return document.querySelector('#view-map canvas').width === 8;")
+    check(browser.run(cells) == [8, "1", "#/L0H1/map?text=1"], f"the text beside is {browser.run(cells)}")
+    browser.run("document.querySelector('#head-nav button[title*=next]').click();")
+    browser.wait("return document.getElementById('views').dataset.head !== 'L0H1';")
+    check(browser.run(cells)[:2] == [8, "1"], "the next head shows another text")
+
+
+def keeps_the_tip_wide(browser, address):
+    browser.size(400, 900)
+    browser.open(address + "#/L0H1/profile")
+    left, top, width, height = browser.run(place, "#view-profile .drawing svg")
+    for away in (16, 24):
+        browser.point(left + width - away, top + height / 2)
+    found = browser.run("const { width, right } = document.getElementById('tip').getBoundingClientRect(); return [width, right];")
+    check(found[0] > 120 and found[1] <= 400, f"near the edge the words beside the pointer are {found[0]} pixels wide, to {found[1]}")
+    browser.size(1280, 900)
+
+
+def says_what_is_being_drawn(browser, address):
+    """Views whose numbers are not there yet say so, and no more once they are drawn."""
+    script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="""addEventListener("DOMContentLoaded", () => {
+      window.waiting = 0;
+      new MutationObserver(() => { waiting = Math.max(waiting, [...document.querySelectorAll("#views .view[aria-busy=true]")].filter((one) => /Drawing/.test(one.innerText)).length); })
+        .observe(document.getElementById("views") ?? document, { childList: true, subtree: true });
+    });""")
+    browser.open(address)
+    check(browser.run("return waiting;") >= 3, f"{browser.run('return waiting;')} views say that they are being drawn")
+    check(browser.run("return document.querySelectorAll('[aria-busy=true]').length;") == 0, "a view says that it is being drawn for ever")
+    browser.devtools("Page.removeScriptToEvaluateOnNewDocument", **script)
 
 
 def links_what_is_marked(browser, address):
@@ -240,7 +296,8 @@ def main(work):
     run("figures", work / "demo", "--heads", "L0H1", "--map-tokens", 64, "--formats", "svg", "--out", work / "drawn")
     alone = work / "alone"
     alone.mkdir()
-    run("report", work / "demo", "--out", alone / "page.html")
+    run("demo", "--documents", 1, "--map-window", "20:28", "--only", "attention_map", "--out", work / "sentence", "--no-figures", ends_with=(0, 3))
+    run("report", work / "demo", "--beside", work / "sentence", "--out", alone / "page.html")
     run("demo", "--documents", 3, "--seed", 2, "--out", work / "other", "--no-figures")
     run("figures", work / "other", "--only", "offset_profile", "--heads", "L0H1", "--formats", "svg", "--out", work / "other-drawn")
     run("compare", work / "demo", work / "other", "--out", work / "changes", ends_with=(0, 3))
@@ -259,6 +316,10 @@ def main(work):
         opens_alone(browser, (alone / "comparison.html").as_uri(), "a comparison")
         shows_both_profiles(browser, (alone / "comparison.html").as_uri(), profile_in(work / "drawn/figures"), profile_in(work / "other-drawn/figures"))
         shows_stored_values(browser, address, work / "drawn/figures")
+        shows_strongest_pairs(browser, address, work / "demo")
+        changes_the_text_of_the_map(browser, address)
+        keeps_the_tip_wide(browser, address)
+        says_what_is_being_drawn(browser, address)
         links_what_is_marked(browser, address)
         keeps_addresses(browser, address)
         filters_and_stays_in_view(browser, address)

@@ -111,7 +111,8 @@ def test_without_contents_position_is_all_there_is():
 
 
 def test_what_cannot_be_dealt_is_refused_by_name():
-    for name, implementation, message in (("gptj", "sdpa", "watch cannot undo"), ("llama4", "sdpa", "does not see"), ("llama", "eager", "'sdpa'")):
+    for name, implementation, message in (("gptj", "sdpa", "watch cannot undo"), ("llama4", "sdpa", "does not see"),
+                                          ("deepseek_v3", "sdpa", "does not see"), ("llama", "eager", "'sdpa'")):
         model = built(MODELS[name][0](), implementation)
         with torch.no_grad(), headwave.watch(model, deal=True), pytest.raises(headwave.FormatError, match=message):
             model(IDS)

@@ -41,7 +41,7 @@ TEST_CASE("account: where nothing meets itself the profile figure has no self") 
 TEST_CASE("account: the grid counts every verdict, and refuses one that it does not know") {
   Result result = sample::result();
   const std::string script = head_account_figure().draw(result, {}).script();
-  for (const char* words : {"positional: 7", "self: 7", "order: 6", "mixed: 6", "no preference: 6"})
+  for (const char* words : {"positional: 7", "self: 7", "context: 6", "mixed: 6", "no preference: 6"})
     CHECK(script.find(words) != std::string::npos);
   // Ink is the fuller the stronger: of two heads, the weaker one is paler.
   auto& strength = std::get<std::vector<double>>(field_of(result, "head_account/strength").values);
@@ -104,10 +104,10 @@ TEST_CASE("account: the table says why a head looks there, by which parts, and w
   CHECK(findings.front().strength == Approx(0.5));
   CHECK(findings.front().by_position == Approx(0.6));
   CHECK(findings.front().by_self == Approx(0.25));
-  CHECK(findings.front().by_order == Approx(0.15));
+  CHECK(findings.front().by_context == Approx(0.15));
   CHECK(findings.front().agrees.empty());  // the sample's agreement knows of no account
   const std::string table = terminal_table(head_columns(result));
-  for (const char* header : {"why", "position", "self", "order"}) CHECK(table.find(header) != std::string::npos);
+  for (const char* header : {"why", "position", "self", "context"}) CHECK(table.find(header) != std::string::npos);
   field_of(result, "offset_agreement/verdict").axes.back().values =
       std::vector<std::string>{"position", "phases", "scores"};
   findings = head_findings(result);

@@ -48,23 +48,27 @@ TEST_CASE(
   const Result result = sample::comparison_result();
   const std::vector<TableColumn> columns = comparison_columns(result, false);
   CHECK(terminal_table(columns) ==
-        "head  offset     at  profile          entropy        kind\n"
-        "----  ---------  --  ---------------  -------------  ---------------\n"
-        "L0H1  -1 > +1 *  -1  0.500 > 2.500 *  0.500 > 2.500  previous > next\n");
+        "head  offset      changed most at  profile           entropy         kind\n"
+        "----  ----------  ---------------  ----------------  --------------  ----------------\n"
+        "L0H1  -1 -> +1 *  -1               0.500 -> 2.500 *  0.500 -> 2.500  previous -> next\n");
   Result near = result;
   for (Field& field : near.fields)  // of L0H1, whose offset comes first
     if (field.name == "comparison/first" || field.name == "comparison/second")
       std::get<std::vector<double>>(field.values)[1] = field.name == "comparison/first" ? -1.012 : -1.009;
-  CHECK(comparison_columns(near, false)[1].cells[0] == "-1.012 > -1.009 *");
+  CHECK(comparison_columns(near, false)[1].cells[0] == "-1.012 -> -1.009 *");
   const std::vector<TableColumn> all = comparison_columns(result, true);
   REQUIRE(all[0].cells.size() == 32);
   CHECK(all[0].cells[2] == "L0H2");
-  CHECK(all[1].cells[2] == "-1 > -");
+  CHECK(all[1].cells[2] == "-1 -> -");
   CHECK(all[5].cells[2] == "previous");
   CHECK(head_columns(result).size() == all.size());
   CHECK(comparison_sentence(result) == "1 of 32 heads changed beyond the intervals (*; chance of at least one: 0.05)");
   CHECK(comparison_columns(Result{}, true).empty());
   CHECK(comparison_sentence(Result{}).empty());
+  CHECK(comparison_note(result) ==
+        "Cells: first result > second result; * beyond the interval. changed most at: offset where the profile changed "
+        "most in standard errors; profile: mean weight there.");
+  CHECK(comparison_note(Result{}).empty());
 }
 
 TEST_CASE("comparison: Fields that do not go together are refused by name") {

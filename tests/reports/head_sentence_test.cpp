@@ -16,7 +16,7 @@ namespace {
 
 const std::vector<Axis> eight{layer_axis(1), head_axis(8)};
 
-/// Of eight heads: their verdicts, where they look, parts by position, self and order.
+/// Of eight heads: their verdicts, where they look, parts by position, self and context.
 Result eight_heads() {
   Result result;
   result.fields.push_back({"head_account/verdict",
@@ -24,7 +24,7 @@ Result eight_heads() {
                            "1",
                            "",
                            std::vector<std::uint8_t>{0, 0, 1, 2, 3, 4, 5, 1},
-                           {"positional", "self", "order", "mixed", "no preference", "undefined"},
+                           {"positional", "self", "context", "mixed", "no preference", "undefined"},
                            {}});
   result.fields.push_back(
       make_field("head_account/strength", eight, "1", "", {0.684, 0.5, 0.4, 0.3, 0.2, 0.021, 0.9, 0.1}));
@@ -32,7 +32,7 @@ Result eight_heads() {
       make_field("head_account/measured_offset", eight, "token", "", {-1, 12, 0, -2, not_defined, 3, 1, 0}));
   result.fields.push_back(
       make_field("head_account/part",
-                 {{"cause", "1", "", std::vector<std::string>{"position", "self", "order"}}, eight[0], eight[1]}, "1",
+                 {{"cause", "1", "", std::vector<std::string>{"position", "self", "context"}}, eight[0], eight[1]}, "1",
                  "", {0.97, 0.8, 0.1, 0.2, 0.5, 0.9, 1, 0.2,   //
                       0.02, 0.1, 0.8, 0.0, 0.1, 0.1, 0, 0.76,  //
                       0.01, 0.1, 0.1, 0.8, 0.4, 0.0, 0, 0.04}));
@@ -66,10 +66,10 @@ TEST_CASE("head sentences: each verdict by hand") {
   CHECK(text_of(result, 0) == "L0H0 looks one token back (strength 0.68): positional, 97 % of what can be explained");
   CHECK(text_of(result, 1) == "L0H1 looks 12 tokens ahead (strength 0.50): positional, 80 % of what can be explained");
   CHECK(text_of(result, 2) == "L0H2 looks at itself (strength 0.40): self, 80 % of what can be explained");
-  CHECK(text_of(result, 3) == "L0H3 looks two tokens back (strength 0.30): order, 80 % of what can be explained");
+  CHECK(text_of(result, 3) == "L0H3 looks two tokens back (strength 0.30): context, 80 % of what can be explained");
   CHECK(text_of(result, 4) ==
         "L0H4 looks no nearer than the end of the search (strength 0.20): mixed, 50 % by position, 10 % by self and 40 "
-        "% by order of what can be explained");
+        "% by context of what can be explained");
   CHECK(text_of(result, 5) == "L0H5 shows no preference (strength 0.02)");
   CHECK(text_of(result, 6).empty());
   CHECK(head_sentences({}).empty());
@@ -95,7 +95,7 @@ TEST_CASE("head sentences: the same as cells of a table, with the offsets that g
   CHECK(said[2].why == "self 80 %");
   CHECK(said[2].evidence == "yet 30 of 32");
   CHECK(said[4].looks == "at the end of the search");
-  CHECK(said[4].why == "position 50, self 10, order 40 %");
+  CHECK(said[4].why == "position 50, self 10, context 40 %");
   CHECK(said[5].looks == "at no preferred offset");
   CHECK(said[5].why.empty());
   CHECK(said[6].why == "too few documents");

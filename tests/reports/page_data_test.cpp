@@ -48,6 +48,20 @@ TEST_CASE("page arrays: even ones are steps of their slice's largest, and say wh
   CHECK(page.blocks.at(0) == packed_text(bytes));
 }
 
+TEST_CASE("page arrays: texts are JSON, long ones shortened, none of them hidden") {
+  Result result;
+  result.fields.push_back({"strongest_pairs/key_token",
+                           {counting_axis("pair", "1", "", 0, 2)},
+                           "1",
+                           "tokens",
+                           std::vector<std::string>{"\xE2\x80\xAE", "\"", std::string(100, 'x')},
+                           {},
+                           {}});
+  const PageArrays page = page_arrays(result, 100000);
+  CHECK(page.said["strongest_pairs/key_token"]["store"] == "text");
+  CHECK(page.blocks.at(0) == packed_text("[\"\\\\u202e\",\"\\\"\",\"" + std::string(79, 'x') + "…\"]"));
+}
+
 TEST_CASE("page arrays: what has no room is named, and the first keep theirs") {
   Result result = with("head_account/measured_profile", {1, 2, 3, 4, 5, 6});
   append(result.fields, with("position_atlas/kernel", {1, 2, 3, 4, 5, 6}).fields);

@@ -20,7 +20,7 @@ std::vector<Axis> before(std::vector<Axis> axes, const std::vector<Axis>& more) 
 
 void add_profiles(Result& result, const Size& size) {
   const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
-  const Axis term{"term", "1", "term", std::vector<std::string>{"position", "self", "order"}};
+  const Axis term{"term", "1", "term", std::vector<std::string>{"position", "self", "context"}};
   const Axis offset = offset_axis("offset", -reach, reach);
   const Axis shift{"shift", "token", "shift", std::vector<std::int64_t>{-2, -1, 1, 2}};
   std::vector<double> measured, dealt, parts, strengths, offsets, followed;
@@ -58,7 +58,7 @@ void add_profiles(Result& result, const Size& size) {
                            "1",
                            "why a head looks where it looks",
                            verdicts,
-                           {"positional", "self", "order", "mixed", "no preference"},
+                           {"positional", "self", "context", "mixed", "no preference"},
                            {}});
 }
 

@@ -10,7 +10,7 @@ namespace headwave::sample {
 inline std::vector<Field> checkpoint_fields(Index layers, Index heads) {
   const Axis checkpoint{"checkpoint", "1", "", std::vector<std::string>{"step-0", "step-10", "step-200"}};
   const Axis verdict{"verdict", "1", "", std::vector<std::string>{"positional", "self"}};
-  const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "self", "order"}};
+  const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "self", "context"}};
   const Axis layer = layer_axis(layers), head = head_axis(heads);
   const auto rows = static_cast<std::size_t>(layers * heads);
   std::vector<double> shape, since;

@@ -5,7 +5,7 @@ attention is computed over
 
     position:  m^Q_i + d^Q_rho(i),  m^K_j + d^K_pi(j)                                                       (1)
     self:      m^Q_i + d^Q_pi(i),   m^K_j + d^K_pi(j)                                                       (2)
-    order:     as (2), with c(j - i) added to the scores                                                    (3)
+    context:   as (2), with c(j - i) added to the scores                                                    (3)
     c(t) = mean over documents and i of scale d^Q_i . d^K_(i+t), |t| < T/2, t not 0                         (4)
 
 rho and pi random permutations of the document's places; special tokens and the first stay. c after rotary positions, less its median at
@@ -27,7 +27,7 @@ from ..errors import FormatError, ShapeError
 from .bins import OffsetBins
 from .tiles import REGULAR, Counts, Scores, Span, diagonals, padded_for
 
-TERMS = ("position", "self", "order")
+TERMS = ("position", "self", "context")
 BYTES = 1 << 30    # that means of all layers may take
 DRAWS = 20         # random orders of places
 
@@ -47,7 +47,10 @@ class Rotations:
 
     def misses(self, module: torch.nn.Module) -> bool:
         """Whether a module turns queries and keys by some other function."""
-        return sys.modules[type(module).__module__] not in self._places and bool(re.search("rotary|rope", inspect.getsource(type(module)), re.IGNORECASE))
+        source = inspect.getsource(type(module))
+        if sys.modules[type(module).__module__] not in self._places:
+            return bool(re.search("rotary|rope", source, re.IGNORECASE))
+        return bool(set(re.findall(r"\bapply_rot\w*", source)) - {"apply_rotary_pos_emb"})
 
     def begin(self) -> None:
         for place in self._places:

@@ -34,8 +34,11 @@ class Layer:
     soft_cap: float
     sinks: bool
     window: int
+    dtype: str
+    rope_type: str
     seen_in: Any = None
     dealing: Any = None
+    moments: Any = None
     traces: Any = None
 
     @classmethod
@@ -44,7 +47,8 @@ class Layer:
         window = given.get("sliding_window")
         return cls(path, times, cross, implementation, module, sums, documents, scores.query.shape[1], scores.key.shape[1], scores.query.shape[3],
                    scores.scale, float(scores.soft_cap or given.get("softcap") or 0), scores.sinks is not None or given.get("s_aux") is not None,
-                   int(window) if isinstance(window, int) else 0)
+                   int(window) if isinstance(window, int) else 0,
+                   str(scores.query.dtype).removeprefix("torch."), _rope_type(given["module"]))
 
     def see(self, scores: Scores, given: dict[str, Any]) -> None:
         """Refuses a call of other heads than those before."""
@@ -55,3 +59,10 @@ class Layer:
     def pattern(self) -> str:
         """The path, with the number of the layer left open."""
         return re.sub(r"(?<=\.)\d+(?=\.|$)", "{layer}", self.path)
+
+
+def _rope_type(module: Any) -> str:
+    """How a module's config scales rotary positions; "default" where it says nothing."""
+    said = getattr(getattr(module, "config", None), "rope_parameters", None)
+    said = said.get("rope_type") if isinstance(said, dict) else None
+    return said if isinstance(said, str) else "default"

@@ -12,6 +12,8 @@ import numpy as np
 
 from ..arguments import real, whole
 from ..errors import FormatError, IoError, ShapeError
+from .export import export
+from .moments import LABELS, Moments
 
 if TYPE_CHECKING:
     from .bins import OffsetBins
@@ -36,6 +38,9 @@ _AXES = {
     "band_pairs": ("band", "layer", "kind", "bin"), "band_entropy": ("band", "layer", "head"), "band_rows": ("band", "layer"),
     "band_first_keys": ("band", "layer", "head", "first_key"), "sampling_variance": ("layer", "kind", "head", "bin"),
     "query_mean": ("layer", "head", "component"), "key_mean": ("layer", "kv_head", "component"), "query_tokens": ("layer",), "key_tokens": ("layer",),
+    "unrotated_tokens": ("layer",), "unrotated_mean": ("layer", "head", "component"),
+    "unrotated_cov": ("layer", "head", "component", "other_component"),
+    "unrotated_modulus": ("layer", "head", "pair"),
     "dealt_weight": ("block", "layer", "term", "head", "bin"), "dealt_pairs": ("block", "layer", "bin"), "dealt_uniform": ("block", "layer", "bin"),
 }
 # What the program reads, `headwave run --profiles`: sums over documents too, and arrays of one document after another.
@@ -48,10 +53,11 @@ _TRACES = {
     "by_document": ("document", "layer", "head", "near"), "length": ("document",), "dealt_null_weight": ("layer", "draw", "head", "near"),
     "dealt_null_pairs": ("layer", "draw", "near"), "dealt_null_uniform": ("layer", "draw", "near"),
 }
-_COUNTS = {"length", "trace_count", "trace_documents", "null_documents", "place_documents"}
-_COUNTS |= {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens"}
+_COUNTS = {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens",
+           "unrotated_tokens"}
+_COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents"}
 _OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
-_ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module")
+_ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dtype", "rope_type")
 
 
 class Stack:
@@ -74,7 +80,10 @@ class Stack:
         band_weight, band_pairs, ...: the same by query band, over all documents
         sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
         query_mean, key_mean: (layers, heads, d), (layers, kv_heads, d) as attention takes them
-        dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and order; if documents were dealt
+        unrotated_mean, unrotated_cov, unrotated_modulus: (layers, heads, d), (layers, heads, d, d),
+            (layers, heads, d/2) of regular queries before rotary positions, unrotated_tokens: (layers) of them; only
+            if watched with queries=True
+        dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and context; if documents were dealt
         dealt_pairs, dealt_uniform: (blocks, layers, bins) of those documents
     """
 
@@ -120,6 +129,9 @@ class Stack:
             if dealt_documents:
                 arrays |= {f"dealt_{label}": np.stack([getattr(one, label).cpu().numpy() for one in dealt])
                            for label in ("null_weight", "null_pairs", "null_uniform")}
+        if all(layer.moments is not None for layer in layers):
+            moments = [layer.moments for layer in layers]
+            arrays |= {f"unrotated_{label}": _together(moments, label) for label in LABELS}
         arrays |= {label: np.array([getattr(layer, label) for layer in layers], np.float64) for label in _OF_LAYERS}
         about = {label: getattr(first, label) for label in _ABOUT}
         about |= {"documents": documents, "dealt_documents": dealt_documents,
@@ -129,7 +141,7 @@ class Stack:
     @classmethod
     def read(cls, name: str, group: Any) -> "Stack":
         """The sums in a group of profiles.h5."""
-        about = {label: group.attrs["d_head" if label == "width" else label] for label in _ABOUT}
+        about = {label: group.attrs.get("d_head" if label == "width" else label, "") for label in _ABOUT}
         about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")} | {"digest": group.attrs["ids_sha256"]}
         about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
         arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", "band_first", *_OF_LAYERS)}
@@ -165,6 +177,8 @@ class Stack:
         arrays["block_documents"] = _added([(self.block_documents, 0), (other.block_documents, 0)], ("block",), 0)
         for label, axes in _AXES.items():
             there = [(getattr(each, label), first) for each, first in ((wider, 0), (narrower, at)) if hasattr(each, label)]
+            if label.startswith("unrotated_"):
+                continue   # together, below
             if label.endswith("_mean"):
                 tokens = [getattr(each, label.replace("mean", "tokens"))[:, None, None] for each in (wider, narrower)]
                 total = sum(mean * count for (mean, _), count in zip(there, tokens))
@@ -173,6 +187,9 @@ class Stack:
                 arrays[label] = _added(there, axes, len(wider.first_offset))
         if hasattr(self, "trace") and hasattr(other, "trace"):
             arrays |= _added_traces(self, other)
+        if hasattr(self, "unrotated_mean") and hasattr(other, "unrotated_mean"):
+            both = [one + another for one, another in zip(self._moments, other._moments)]
+            arrays |= {f"unrotated_{label}": _together(both, label) for label in LABELS}
         return Stack(self.name, self.layers, about, arrays)
 
     def mean_weight(self, apart: bool = True) -> np.ndarray:
@@ -244,6 +261,11 @@ class Stack:
         return self.first_offset[order], np.take_along_axis(mean, order, -1)
 
     @property
+    def _moments(self) -> list[Moments]:
+        arrays = [getattr(self, f"unrotated_{label}") for label in LABELS]
+        return [Moments(*(array[layer] for array in arrays)) for layer in range(len(self.layers))]
+
+    @property
     def _distances(self) -> np.ndarray:
         """The least and the greatest |t| of every bin, (2, bins), in tokens."""
         return np.sort(np.abs([self.first_offset, self.last_offset]), 0)
@@ -261,6 +283,13 @@ class Stack:
         n = len(without)
         error = np.sqrt((n - 1) / n * np.square(without - np.mean(without, 0)).sum(0)) if n > 1 else np.full_like(without[0], np.nan)
         return Estimate(measured(weight, kept), error)
+
+
+def _together(moments: list[Moments], label: str) -> np.ndarray:
+    """One array of the moments of every layer."""
+    values = (getattr(each, label) for each in moments)
+    arrays = [value.cpu().numpy() if hasattr(value, "cpu") else np.asarray(value) for value in values]
+    return np.stack(arrays).astype(np.float64)
 
 
 def _added(arrays: list[tuple[np.ndarray, int]], axes: tuple[str, ...], bins: int) -> np.ndarray:
@@ -354,9 +383,11 @@ class Profiles:
         Raises:
             ShapeError: the two are not of one model, or were not watched with the same options
         """
-        for name in ("exact", "first", "special", "rows"):
-            if self.settings[name] != other.settings[name]:
-                raise ShapeError(f"profiles: {name}={self.settings[name]} in one and {name}={other.settings[name]} in the other; expected the same options")
+        for name in ("exact", "first", "special", "rows", "queries"):
+            one, another = (profiles.settings.get(name, False) for profiles in (self, other))
+            if one != another:
+                raise ShapeError(f"profiles: {name}={one} in one and {name}={another} in the other; expected the same "
+                                 "options")
         if (self.model, list(self.stacks)) != (other.model, list(other.stacks)):
             raise ShapeError(f"profiles: {self!r} and {other!r}; expected profiles of one model")
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
@@ -386,40 +417,21 @@ class Profiles:
             if os.path.lexists(made):
                 os.remove(made)
 
-    def export_duo_attention(self, folder: str | os.PathLike, recent: int = 256) -> None:
-        """Writes the pattern files of DuoAttention, which kvpress reads too: full_attention_heads.tsv and config.json.
-
-        A head's number is its distant() share, the largest of the query heads that share its key head: what a cache of the first tokens and the
-        last `recent` ones would lose. DuoAttention trains its numbers instead; what both have in common is the order of heads, from which a
-        share is chosen for the full cache. `sink_size` is the number of first tokens that were watched apart, watch(first=...).
+    def export(self, to: str, folder: str | os.PathLike, **options: Any) -> None:
+        """Writes files that another tool reads (docs/profiles.md says which number became which).
 
         Args:
+            to: "duo_attention" (kvpress reads it too), "minference", "kvpress" (expected attention), "triattention"
             folder: is made; files in it are not replaced
-            recent: tokens that a streaming head keeps
+            options: "duo_attention": recent=256, tokens that a streaming head keeps; "minference": share=0.9 of the
+                attention, which the cheaper pattern must hold
 
         Raises:
-            FormatError: the model is not one causal stack; IoError: the files are there, or cannot be written
-
-        Source: Xiao et al. 2024, arXiv:2410.10819.
+            FormatError: there is no such tool or option, the layers are not all layers of a causal model, or the watch
+                did not sum what the tool needs; ShapeError: the documents are too short; IoError: a file is there
+                already, or cannot be written
         """
-        if list(self.stacks) != ["causal"]:
-            raise FormatError(f"export_duo_attention: {self!r}; expected one stack of causal layers")
-        stack, folder = self["causal"], os.fspath(folder)
-        distant = stack.distant(recent, groups=True)
-        about = {"sink_size": self.settings["first"], "recent_size": recent, "source": "headwave", "measure": "distant share of attention",
-                 "model": self.model, "ids_sha256": stack.digest, "documents": stack.documents,
-                 "standard_error": np.where(np.isnan(distant.error), -1, distant.error).tolist()}
-        names = ("full_attention_heads.tsv", "config.json")
-        for name in names:
-            if os.path.lexists(os.path.join(folder, name)):
-                raise IoError(f"{os.path.join(folder, name)}: is already there; choose another folder")
-        try:
-            os.makedirs(folder, exist_ok=True)
-            np.savetxt(os.path.join(folder, names[0]), distant.value, delimiter="\t")
-            with open(os.path.join(folder, names[1]), "w", encoding="utf-8") as file:
-                json.dump(about, file, indent=1)
-        except OSError as error:
-            raise IoError(f"{folder}: cannot be written: {error}") from error
+        export(self, to, os.fspath(folder), options)
 
 
 def open_profiles(path: str) -> Profiles:
@@ -468,7 +480,7 @@ def _write(group: Any, stack: Stack) -> None:
     texts = _h5py().string_dtype()
     group.attrs.update({"documents": stack.documents, "dealt_documents": stack.dealt_documents, "ids_sha256": stack.digest, "heads": stack.heads,
                         "kv_heads": stack.kv_heads, "d_head": stack.width, "cross": stack.cross, "implementation": stack.implementation,
-                        "module": stack.module})
+                        "module": stack.module, "dtype": stack.dtype, "rope_type": stack.rope_type})
     axes = {"block": ("block_documents", stack.block_documents), "bin": ("first_offset", stack.first_offset),
             "band": ("band_first", stack.band_first), "layer": ("layer", np.array(stack.layers, object))}
     for name, values in axes.values():

@@ -23,6 +23,7 @@ from .passes import Documents, Frame, MaskRecord, mask_record
 from .result import Profiles
 from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
 from .traces import Traces, require_whole
+from .unrotated import unrotated
 
 CELL = 64                           # neighbouring query rows that are sampled together
 BUDGET = {"cpu": 6 << 20}           # bytes of weights in a tile
@@ -34,7 +35,7 @@ class Watch:
     """A watch that is going on, from its making until close(), or the end of its `with`."""
 
     def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
-                 kernel: str, seed: int, deal: bool, least: int, null: bool = False) -> None:
+                 kernel: str, seed: int, deal: bool, least: int, queries: bool, null: bool) -> None:
         if not isinstance(model, torch.nn.Module):
             raise FormatError(f"watch: {type(model).__name__}; expected a torch.nn.Module")
         if kernel not in ("auto", "torch", "triton"):
@@ -46,7 +47,7 @@ class Watch:
         self._first, self._seed = whole(first, "first", 0, 64), whole(seed, "seed")
         self._kernel = _kernel(kernel)
         self._least = whole(least, "least", 1)
-        self._null = null
+        self._deals, self._queries, self._null = bool(deal), bool(queries), bool(null)
         self._special = [int(token) for token in (*getattr(tokenizer, "all_special_ids", ()), *special)]
         self._name = type(model).__name__
         self._model = weakref.ref(model)
@@ -57,7 +58,8 @@ class Watch:
         self._masks: list[MaskRecord] = []
         self._running: list[Any] = []
         self._broken: str | None = None
-        self._rotations = Rotations([m for m in model.modules() if id(m) in self._names]) if deal else None
+        attention = [module for module in model.modules() if id(module) in self._names]
+        self._rotations = Rotations(attention) if deal or queries else None
         self._handles = self._hook(model)
         self._closed = weakref.finalize(self, _detach, self._handles, self._interfaces, id(self), self._rotations)
         if self._rotations is not None:
@@ -99,7 +101,8 @@ class Watch:
         ran = {name for name, _ in self._layers}
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
-                    "special": sorted(set(self._special)), "deal": self._rotations is not None, "least": self._least, "null": self._null}
+                    "special": sorted(set(self._special)), "deal": self._deals, "least": self._least,
+                    "queries": self._queries, "null": self._null}
         return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing)
 
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
@@ -191,8 +194,13 @@ class Watch:
             self._add_traces(own, layer, scores, spans)
         if self._rotations is not None:
             last, self._rotations.last = self._rotations.last, None
-            if not cross:
-                self._deal(own, module, layer, scores, spans, last)
+            if last is None and self._rotations.misses(module):
+                raise FormatError(f"watch: {path} ({type(module).__name__}) turns queries and keys in a way that watch does "
+                                  "not see, as deal=True and queries=True need; omit both")
+            if self._queries and (more := unrotated(scores, spans, last, path)) is not None:
+                layer.moments = more if layer.moments is None else layer.moments + more
+            if self._deals and not cross:
+                self._deal(own, layer, scores, spans, last)
 
     def _crosses(self, module: torch.nn.Module, path: str) -> bool:
         return bool(_CROSS.search(path)) or bool(getattr(module, "is_cross_attention", False))
@@ -288,13 +296,10 @@ class Watch:
                 if added is not None:
                     yield stacked([(added, band_of(r0 + at), 1.0)])
 
-    def _deal(self, own: Frame, module: torch.nn.Module, layer: Layer, scores: Scores, spans: list[Span], last: Any) -> None:
+    def _deal(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span], last: Any) -> None:
         """Adds the documents of a call to the dealt profiles of a layer: those of the length of the first, without a cache."""
         if scores.weights is not None:
             raise FormatError(f"watch: {layer.path} gives finished weights; for deal=True call model.set_attn_implementation('sdpa')")
-        if last is None and self._rotations.misses(module):
-            raise FormatError(f"watch: {layer.path} ({type(module).__name__}) turns queries and keys in a way that watch does not see, as deal=True "
-                              "needs; watch it without deal")
         whole = [(s, span) for s, span in enumerate(spans) if scores.shift == 0 and span.place == 0 and (span.q0, span.q1) == (span.k0, span.k1)]
         if not whole:
             return

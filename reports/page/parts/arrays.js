@@ -1,7 +1,9 @@
 // Larger arrays of the result: packed with zlib in base64, unpacked when a view asks for them.
 
 export async function unpacked(text) {
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const letters = atob(text);
+  const packed = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; ++i) packed[i] = letters.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -9,31 +11,28 @@ export async function unpacked(text) {
 // "exact": float32, all first bytes first, then all second ones.
 function exactNumbers(bytes) {
   const count = bytes.length / 4;
-  const view = new DataView(new ArrayBuffer(bytes.length));
-  const numbers = new Float32Array(count);
-  for (let i = 0; i < count; ++i) {
-    for (let k = 0; k < 4; ++k) view.setUint8(4 * i + k, bytes[k * count + i]);
-    numbers[i] = view.getFloat32(4 * i, true);
-  }
-  return numbers;
+  const bits = new Uint32Array(count);
+  for (let k = 0; k < 4; ++k)
+    for (let i = 0; i < count; ++i) bits[i] |= bytes[k * count + i] << (8 * k);
+  return new Float32Array(bits.buffer);
 }
 
 // "even": int16 in steps of the slice's scale; "root": bytes, squared.
-function scaledNumbers(bytes, said) {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const numbers = new Float32Array(said.store === "even" ? bytes.length / 2 : bytes.length);
+function scaledNumbers(bytes, { store, slice, scales }) {
+  const even = store === "even";
+  const numbers = new Float32Array(even ? bytes.length / 2 : bytes.length);
   for (let i = 0; i < numbers.length; ++i) {
-    const scale = said.scales[Math.floor(i / said.slice)];
-    if (said.store === "root") numbers[i] = scale * (bytes[i] / 255) ** 2;
-    else {
-      const step = view.getInt16(2 * i, true);
-      numbers[i] = step === -32768 ? NaN : (scale * step) / 32767;
-    }
+    const scale = scales[Math.floor(i / slice)];
+    const step = even ? ((bytes[2 * i] | (bytes[2 * i + 1] << 8)) << 16) >> 16 : bytes[i];
+    if (even) numbers[i] = step === -32768 ? NaN : (scale * step) / 32767;
+    else numbers[i] = scale * (step / 255) ** 2;
   }
   return numbers;
 }
 
+// Numbers, or texts where those are stored.
 export function numbersOf(bytes, said) {
+  if (said.store === "text") return JSON.parse(new TextDecoder().decode(bytes));
   return said.store === "exact" ? exactNumbers(bytes) : scaledNumbers(bytes, said);
 }
 
@@ -54,7 +53,7 @@ export class Arrays {
     return this.said[name].axes.find((one) => one.name === axis);
   }
 
-  // All numbers of an array, row-major.
+  // All entries of an array, row-major.
   async numbers(name) {
     if (!this.unpacked.has(name)) {
       const said = this.said[name];
@@ -63,7 +62,7 @@ export class Arrays {
     return this.unpacked.get(name);
   }
 
-  // Numbers at coordinates of the first axes, { layer: 3, head: 7 }, over the other axes; null if not there.
+  // Entries at coordinates of the first axes, { layer: 3, head: 7 }, over the other axes; null if not there.
   async slice(name, at) {
     if (!this.has(name)) return null;
     const { axes } = this.said[name];
@@ -76,8 +75,10 @@ export class Arrays {
       place = place * axis.values.length + here;
     }
     const count = free.reduce((product, axis) => product * axis.values.length, 1);
-    const numbers = await this.numbers(name);
-    return { values: numbers.subarray(place * count, (place + 1) * count), axes: free };
+    const entries = await this.numbers(name);
+    const [first, end] = [place * count, (place + 1) * count];
+    const values = Array.isArray(entries) ? entries.slice(first, end) : entries.subarray(first, end);
+    return { values, axes: free };
   }
 
   // The same of several arrays of a group.

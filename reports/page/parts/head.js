@@ -66,15 +66,24 @@ export class HeadSection {
     this.drawNav(place);
     if (this.frames.some(({ view }) => view.more && view.id === store.state.view)) this.more.open = true;
     const context = { page, arrays, store, name, place, at: { layer, head }, width: this.box.clientWidth };
-    for (const frame of this.frames) {
-      frame.link.href = `#/${name}/${frame.view.id}`;
-      if (!isWanted(frame) || (frame.view.more && !this.more.open)) continue;
-      const turn = ++frame.turn;
-      frame.name = name;
+    for (const frame of this.frames) frame.link.href = `#/${name}/${frame.view.id}`;
+    const wanted = this.frames.filter((frame) => isWanted(frame) && (!frame.view.more || this.more.open));
+    const turns = wanted.map((frame) => this.announce(frame, name));
+    for (const [i, frame] of wanted.entries()) {
       const parts = await frame.view.show({ ...context, width: frame.body.clientWidth || context.width });
-      if (turn === frame.turn) frame.mark = drawParts(frame.body, parts, context);
+      if (turns[i] !== frame.turn) continue;
+      frame.mark = drawParts(frame.body, parts, context);
+      frame.section.ariaBusy = null;
     }
     this.box.dataset.head = name;
+  }
+
+  // Says that a view will be drawn; returns the number of the drawing, of which the last counts.
+  announce(frame, name) {
+    frame.name = name;
+    frame.section.ariaBusy = "true";
+    if (!frame.body.childElementCount) frame.body.append(words("Drawing \u2026"));
+    return ++frame.turn;
   }
 
   // @param changed  parts of the address that changed while the head stayed; null: everything is drawn again

@@ -109,6 +109,7 @@ function keepUp(page, store, overview, section) {
 async function start() {
   const page = readPage();
   part("story").textContent = page.result.story;
+  part("table-words").textContent = page.result.table_words;
   drawRun(part("run"), page);
   if (!page.heads.length) {
     for (const id of ["overview", "head", "heads"]) part(id).hidden = true;

@@ -1,11 +1,32 @@
 // The attention map of a head: exact weights of a window, and tiles over the whole document.
 
+// The texts of which the page has maps: the result's document, and those that stand beside it.
+// @returns { key: as in the address, group: of its arrays, tokens }
+export function mapTexts({ arrays, page }) {
+  const { tokens, beside } = page.result;
+  return [{ key: "", group: "attention_map", tokens },
+    ...beside.map((text, i) => ({ key: String(i + 1), ...text }))].filter(({ group }) =>
+    arrays.has(`${group}/weight`));
+}
+
+// The words with which a text begins.
+export function openingWords({ tokens }) {
+  const isSpecial = tokens.document_special ?? tokens.special ?? [];
+  const words = (tokens.document_token ?? tokens.token ?? []).filter((_, i) => isSpecial[i] !== 1);
+  const first = words.slice(0, 24);
+  // Pieces of words: "\u2423the" begins one, "##ing" goes on with one.
+  const isSpaced = first.some((word) => word.startsWith("\u2423"));
+  const text = isSpaced ? first.join("").replaceAll("\u2423", " ").trim()
+    : first.join(" ").replaceAll(" ##", "");
+  return text.length > 40 ? `${text.slice(0, 39)}\u2026` : text;
+}
+
+// @param text  of mapTexts()
 // @returns null if the page has no map of the head
-export async function mapOf({ arrays, name, page }) {
-  const [weight, largest, mean] = await arrays.slices("attention_map", ["weight", "largest", "mean"],
-    { map_head: name });
+export async function mapOf({ arrays, name }, { group, tokens }) {
+  const names = ["weight", "largest", "mean"];
+  const [weight, largest, mean] = await arrays.slices(group, names, { map_head: name });
   if (!weight) return null;
-  const { tokens } = page.result;
   const window = {};
   const whole = {};
   const texts = {};
@@ -29,7 +50,7 @@ export async function mapOf({ arrays, name, page }) {
     largest: largest.values,
     mean: mean?.values,
   };
-  const document = arrays.said["attention_map/weight"].notes.document ?? "";
+  const document = arrays.said[`${group}/weight`].notes.document ?? "";
   const { values: weights, axes } = weight;
   return { window, whole, texts, special, weights, columns: axes[1].values.length, tile, document };
 }
@@ -103,16 +124,4 @@ export function zoomed(region, whole, factor, at) {
 export function shortToken(text) {
   const letters = [...(text ?? "")];
   return letters.length > 11 ? `${letters.slice(0, 10).join("")}\u2026` : letters.join("");
-}
-
-// Pairs of plain tokens of the window with the largest weights.
-export function strongestPairs(map, count) {
-  const { query, key } = map.window;
-  const pairs = [];
-  map.weights.forEach((weight, i) => {
-    const pair = { query: query[0] + Math.floor(i / map.columns), key: key[0] + (i % map.columns), weight };
-    if (weight >= 0.02 && isPlain(map, "query", pair.query) && isPlain(map, "key", pair.key))
-      pairs.push(pair);
-  });
-  return pairs.sort((a, b) => b.weight - a.weight).slice(0, count);
 }

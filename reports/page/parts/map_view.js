@@ -2,9 +2,9 @@
 
 import { parseRegion, regionText } from "./address.js";
 import { ticks } from "./axes.js";
-import { button, element, scrolled, shape, textTable, words } from "./elements.js";
+import { button, choice, element, shape, words } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
-import { cellsOf, colorTop, mapOf, shortToken, strongestPairs, zoomed } from "./map_data.js";
+import { cellsOf, colorTop, mapOf, mapTexts, openingWords, shortToken, zoomed } from "./map_data.js";
 
 function placesText(tokens, first, step, end) {
   if (step === 1) return `${first} \u201c${tokens[first] ?? ""}\u201d`;
@@ -96,31 +96,27 @@ function mapPlot(map, layout) {
   };
 }
 
-function pairsOfTokens(map) {
-  const pairs = strongestPairs(map, 8);
-  if (!pairs.length) return null;
-  const text = (side) =>
-    pairs.map((pair) => `${pair[side]} \u201c${map.texts[side][pair[side]] ?? ""}\u201d`);
-  const title = "Strongest pairs in the exact window, without special tokens and the first token";
-  return element("details", { class: "numbers", open: true }, element("summary", {}, title),
-      scrolled(title, textTable([
-    { header: "weight", right: true, cells: pairs.map(({ weight }) => numberText(weight, 3)) },
-    { header: "query", cells: text("query") },
-    { header: "key", cells: text("key") },
-    { header: "offset", right: true, cells: pairs.map(({ query, key }) => offsetText(key - query)) },
-  ])));
+// A choice among the texts of which there are maps; null: there is one.
+function textChoice(texts, text, store) {
+  if (texts.length < 2) return null;
+  const options = texts.map((one) => [one.key, `\u201c${openingWords(one)}\u201d`]);
+  return choice("Text", options, text.key, (key) => store.change({ text: key, at: "" }));
 }
 
 export const mapView = {
   id: "map",
   title: "Attention map",
-  needs: ["attention_map/weight"],
-  follows: ["at"],
+  needs: ["attention_map/weight", "beside_0/weight"],
+  follows: ["at", "text"],
   words: "Queries down, keys across. Arrow keys go through cells, + and \u2212 zoom, 0 leads back.",
   async show(context) {
     const { store, width } = context;
-    const map = await mapOf(context);
-    if (!map) return [words("The page has maps of the strongest heads; this one is in the result file.")];
+    const texts = mapTexts(context);
+    const text = texts.find(({ key }) => key === store.state.text) ?? texts[0];
+    const map = await mapOf(context, text);
+    const chosen = textChoice(texts, text, store);
+    if (!map)
+      return [chosen, words("The page has maps of the strongest heads; this one is in the result file.")];
     const layout = mapLayout(map, store.state.at, width);
     const { cells, region } = layout;
     const plot = mapPlot(map, layout);
@@ -134,7 +130,7 @@ export const mapView = {
     };
     plot.keys = { "+": () => zoom(1 / 1.5), "=": () => zoom(1 / 1.5), "-": () => zoom(1.5),
       0: () => show(map.window) };
-    const controls = element("div", { class: "controls" },
+    const controls = element("div", { class: "controls" }, chosen,
       button("+", "zoom in", () => zoom(1 / 1.5)), button("\u2212", "zoom out", () => zoom(1.5)),
       button("exact window", "exact window", () => show(map.window)),
       map.tile ? button("whole document", "whole document", () => show(map.whole)) : null);
@@ -144,6 +140,6 @@ export const mapView = {
       : `Pooled: the largest weight in tiles of ${size} tokens, rounded to 1 in 100`;
     const of = map.document ? `, of ${map.document}` : "";
     return [controls, words(`${said}${of}. Special tokens and the first token may lie above the scale.`),
-      plot, pairsOfTokens(map)];
+      plot];
   },
 };

@@ -9,7 +9,7 @@ const plainNames = {
   distance: "page/distance:",
   position: "head_account/part:position",
   self: "head_account/part:self",
-  order: "head_account/part:order",
+  context: "head_account/part:context",
   entropy: "head_types/entropy:",
   sink: "head_types/sink_first:",
   kind: "head_types/kind:",

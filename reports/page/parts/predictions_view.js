@@ -46,10 +46,10 @@ export const predictionsView = {
     const interval = ({ low, high }) => (low === null || high === null ? ""
       : `${offsetText(low)} to ${offsetText(high)}`);
     return [scrolled(`Offsets of ${name}`, textTable([
-      { header: "", cells: rows.map(({ label }) => label) },
+      { header: "what", cells: rows.map(({ label }) => label) },
       { header: "offset", right: true, cells: rows.map(({ offset }) => offsetText(offset)) },
       { header: "interval", right: true, cells: rows.map(interval) },
-      { header: "", cells: rows.map(({ word }) => word) },
+      { header: "status", cells: rows.map(({ word }) => word) },
     ]))];
   },
 };

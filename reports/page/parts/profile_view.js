@@ -5,7 +5,7 @@ import { numberText, offsetText } from "./format.js";
 import { offsetLines } from "./lines.js";
 
 const spans = [["16", "\u00b116"], ["64", "\u00b164"], ["all", "all offsets"]];
-const termNames = ["position", "and self", "and order"];
+const termNames = ["position", "and self", "and context"];
 const [trace, shuffledTrace] = ["offset_trace/mean_weight", "offset_trace/null_weight"];
 const [accounted, dealtProfile] = ["head_account/measured_profile", "head_account/dealt_profile"];
 
@@ -62,7 +62,7 @@ export const profileView = {
   words: (_, arrays) => [
     arrays.has(trace) && "Mean attention weight at each offset; queries shuffled: what chance gives.",
     arrays.has(dealtProfile)
-      && "Position, self, order: what is left when contents are dealt to other places, when "
+      && "Position, self, context: what is left when contents are dealt to other places, when "
       + "tokens still meet themselves, and when contents vary as in the text; without the first token.",
     arrays.has("comparison/first_profile") && "Mean attention weight at each offset in both results.",
     arrays.has("word_atlas/profile") && "Predicted by random words: from the weights, over random documents.",

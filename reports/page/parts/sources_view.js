@@ -23,7 +23,7 @@ export function sourceRows(names, query, key) {
 
 function sourcesTable(rows, name) {
   const header = (text) => element("th", { scope: "col" }, text);
-  const headers = ["source", "through its queries", "through its keys"].map(header);
+  const headers = ["source", "through queries", "through keys"].map(header);
   const cell = (share, kind) => element("td", {}, textBar(share, kind), percentText(share));
   const lines = rows.map((row) => element("tr", {}, element("th", { scope: "row" }, row.name),
     cell(row.query, "query"), cell(row.key, "key")));

@@ -12,6 +12,7 @@ export function showTip(lines, x, y) {
     return row;
   }));
   tip.hidden = false;
+  tip.style.left = "0"; // near the right edge it would be measured narrow
   const { width, height } = tip.getBoundingClientRect();
   tip.style.left = `${Math.max(6, Math.min(Math.max(6, x + 14), innerWidth - width - 6))}px`;
   tip.style.top = `${Math.max(6, y + 18 + height > innerHeight ? y - height - 12 : y + 18)}px`;

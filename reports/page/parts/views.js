@@ -15,9 +15,10 @@ import { predictionsView } from "./predictions_view.js";
 import { checkpointsView, profileView } from "./profile_view.js";
 import { rotaryView } from "./rotary_view.js";
 import { sourcesView } from "./sources_view.js";
+import { strongestView } from "./strongest_view.js";
 import { delaysView, phasesView, wavesView } from "./waves_view.js";
 
 export const views = [
-  evidenceView, checkpointsView, profileView, mapView, sourcesView,
+  evidenceView, checkpointsView, profileView, mapView, strongestView, sourcesView,
   bandsView, predictionsView, rotaryView, wavesView, phasesView, delaysView,
 ];

@@ -1,0 +1,257 @@
+"""Files of profiles that other tools read (docs/profiles.md): which number of ours becomes which of theirs."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any, Callable
+
+import numpy as np
+
+from ..arguments import real
+from ..errors import FormatError, IoError, ShapeError
+
+if TYPE_CHECKING:
+    from .result import Profiles, Stack
+
+Files = dict[str, Callable[[str], Any]]  # by name: what writes it to a path
+
+# Verticals and slashes of MInference's own search: the cheapest, and what it takes where no pattern is known.
+_CHEAP, _FALLBACK = (30, 800), (1000, 6096)
+
+
+def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) -> None:
+    """Writes the files of a tool, all of them or none.
+
+    Raises:
+        FormatError: no such tool or option, or not what the tool needs; ShapeError: documents too short;
+        IoError: a file is there already, or cannot be written
+    """
+    if to not in _TOOLS:
+        raise FormatError(f"export: to='{to}'; expected one of {', '.join(_TOOLS)}")
+    known = list(inspect.signature(_TOOLS[to]).parameters)[2:]
+    for name in options:
+        if name not in known:
+            raise FormatError(f"export: '{to}' has no option {name}; expected {' or '.join(known) or 'none'}")
+    files = _TOOLS[to](profiles, _all_layers(profiles, to), **options)
+    for name in files:
+        if os.path.lexists(os.path.join(folder, name)):
+            raise IoError(f"{os.path.join(folder, name)}: is already there; choose another folder")
+    made = {os.path.join(folder, name): os.path.join(folder, f"{name}.unfinished") for name in files}
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for write, unfinished in zip(files.values(), made.values()):
+            write(unfinished)
+        for path, unfinished in made.items():
+            os.replace(unfinished, path)
+    except OSError as error:
+        raise IoError(f"{folder}: cannot be written: {error}") from error
+    finally:
+        for unfinished in made.values():
+            if os.path.lexists(unfinished):
+                os.remove(unfinished)
+
+
+def _duo_attention(profiles: "Profiles", stack: "Stack", recent: int = 256) -> Files:
+    """Patterns of DuoAttention: distant() of every key head.
+
+    DuoAttention trains its numbers; what both have in common is an order of heads.
+
+    Source: Xiao et al. 2024, arXiv:2410.10819.
+    """
+    distant = stack.distant(recent, groups=True)
+    about = {
+        "sink_size": profiles.settings["first"],
+        "recent_size": recent,
+        **_source(profiles, stack),
+        "measure": "distant share of attention",
+        "standard_error": np.where(np.isnan(distant.error), -1, distant.error).tolist(),
+    }
+    return {
+        "full_attention_heads.tsv": lambda path: np.savetxt(path, distant.value, delimiter="\t"),
+        "config.json": _json(about),
+    }
+
+
+def _minference(profiles: "Profiles", stack: "Stack", share: float = 0.9) -> Files:
+    """Patterns of MInference, of the two that a profile can tell apart.
+
+    A head gets 30 verticals and 800 slashes if the 800 heaviest offsets and the tokens apart hold `share` of its
+    attention, else 1000 and 6096. The score is the share held; verticals at other tokens would add to it.
+
+    Source: Jiang et al. 2024, arXiv:2407.02490.
+    """
+    share = real(share, "share", 0, 1)
+    length = _mean_length(stack)
+    if length < 2 * _CHEAP[1]:
+        raise ShapeError(
+            f"export: documents of {length} tokens say nothing about {_CHEAP[1]} slashes; "
+            f"watch documents of {2 * _CHEAP[1]} tokens or more"
+        )
+    cheap, costly = (held_by_slashes(stack, count) for _, count in (_CHEAP, _FALLBACK))
+    layers = [
+        {
+            str(head): [
+                "vertical_and_slash",
+                *(_CHEAP if cheap[layer, head] >= share else _FALLBACK),
+                round(float((cheap if cheap[layer, head] >= share else costly)[layer, head]), 4),
+            ]
+            for head in range(stack.heads)
+        }
+        for layer in range(len(stack.layers))
+    ]
+    return {"best_pattern.json": _json(layers, indent=None)}
+
+
+def held_by_slashes(stack: "Stack", count: int) -> np.ndarray:
+    """Share of attention on the `count` heaviest offsets and on pairs apart: (layers, heads).
+
+    Within a logarithmic bin weights are taken as even.
+    """
+    weight = stack.weight.sum(0)  # (layers, 2, heads, bins)
+    widths = (stack.last_offset - stack.first_offset + 1).astype(float)
+    order = np.argsort(-weight[:, 0] / widths, -1, kind="stable")
+    sorted_widths = widths[order]
+    taken = np.clip(count - (np.cumsum(sorted_widths, -1) - sorted_widths), 0, sorted_widths) / sorted_widths
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (
+            (np.take_along_axis(weight[:, 0], order, -1) * taken).sum(-1) + weight[:, 1].sum(-1)
+        ) / stack.kept.sum(0)
+
+
+def _kvpress(profiles: "Profiles", stack: "Stack") -> Files:
+    """Query statistics of kvpress's ExpectedAttentionStatsPress: means and covariances before rotary positions.
+
+    Source: Devoto et al. 2025, arXiv:2510.00636.
+    """
+    _require_queries(stack, "kvpress")
+    try:
+        from safetensors.numpy import save_file
+    except ImportError as error:
+        raise FormatError("export: 'kvpress' needs safetensors; pip install safetensors") from error
+    tensors = {
+        f"query_{label}": np.ascontiguousarray(getattr(stack, f"unrotated_{label}"), np.float32)
+        for label in ("mean", "cov")
+    }
+    config = {
+        "num_layers": len(stack.layers),
+        "num_heads": stack.heads,
+        "head_dim": stack.width,
+        "model_name": profiles.model,
+        "dataset_name": stack.digest or "unknown",
+        "num_samples": stack.documents,
+        "sample_seq_len": _mean_length(stack),
+        "n_sink": profiles.settings["first"],
+        **_source(profiles, stack),
+    }
+    return {
+        "model.safetensors": lambda path: save_file(tensors, path, {"format": "pt"}),
+        "config.json": _json(config),
+    }
+
+
+def _triattention(profiles: "Profiles", stack: "Stack") -> Files:
+    """Statistics of TriAttention: mean query and mean modulus of channels i and i + d/2, before rotary positions.
+
+    Source: Mao et al. 2026, arXiv:2604.04921.
+    """
+    _require_queries(stack, "triattention")
+    if np.isnan(stack.unrotated_modulus).any():
+        raise FormatError(
+            "export: 'triattention' reads channels i and i + d/2 as a pair, and rotary positions of this model "
+            "do not turn these together"
+        )
+    try:
+        import torch
+    except ImportError as error:
+        raise FormatError("export: 'triattention' needs PyTorch; pip install torch") from error
+
+    def tensor(of: np.ndarray) -> Any:
+        return torch.from_numpy(np.ascontiguousarray(of, np.float32))
+
+    half = stack.width // 2
+    mean, modulus = stack.unrotated_mean, stack.unrotated_modulus
+    heads = [[layer, head] for layer in range(len(stack.layers)) for head in range(stack.heads)]
+    metadata = {
+        "num_traces": stack.documents,
+        "head_dim": stack.width,
+        "dtype": stack.dtype,
+        "use_chat_template": False,
+        "system_prompt": "",
+        "prompt_template": "",
+        "kv_budget": 0,
+        "attn_implementation": stack.implementation,
+        "rope_style": "half",
+        "rope_type": stack.rope_type,
+        "sampled_heads": heads,
+        **_source(profiles, stack),
+    }
+    stats = {
+        f"layer{layer:02d}_head{head:02d}": {
+            "q_mean_real": tensor(mean[layer, head, :half]),
+            "q_mean_imag": tensor(mean[layer, head, half:]),
+            "q_abs_mean": tensor(modulus[layer, head]),
+        }
+        for layer, head in heads
+    }
+    return {"stats.pt": lambda path: torch.save({"metadata": metadata, "stats": stats}, path)}
+
+
+_TOOLS: dict[str, Callable[..., Files]] = {
+    "duo_attention": _duo_attention,
+    "minference": _minference,
+    "kvpress": _kvpress,
+    "triattention": _triattention,
+}
+
+
+def _all_layers(profiles: "Profiles", to: str) -> "Stack":
+    """The one stack of a causal model, with layers numbered from 0: these tools number layers, and know no names.
+
+    Raises:
+        FormatError: there are other stacks, or layers are missing
+    """
+    if list(profiles.stacks) != ["causal"]:
+        raise FormatError(f"export: '{to}' is for one stack of causal layers; found {profiles!r}")
+    stack = profiles["causal"]
+    numbers = [re.findall(r"(?<=\.)\d+(?=\.|$)", path)[:1] for path in stack.layers]
+    if numbers != [[str(n)] for n in range(len(numbers))] or any(
+        "did not run" in name for name in profiles.skipped
+    ):
+        raise FormatError(
+            f"export: '{to}' counts layers from 0 without gaps; found {', '.join(stack.layers[:4])} ..., "
+            f"and skipped {', '.join(profiles.skipped[:4]) or 'none'}"
+        )
+    return stack
+
+
+def _mean_length(stack: "Stack") -> int:
+    return round(float(stack.rows[:, 0].sum()) / stack.documents)
+
+
+def _require_queries(stack: "Stack", to: str) -> None:
+    if not hasattr(stack, "unrotated_mean"):
+        raise FormatError(
+            f"export: '{to}' needs queries before rotary positions; "
+            "watch with headwave.watch(model, queries=True)"
+        )
+
+
+def _source(profiles: "Profiles", stack: "Stack") -> dict[str, Any]:
+    """What was measured, on which documents; the tools' loaders ignore it."""
+    return {
+        "source": "headwave",
+        "model": profiles.model,
+        "ids_sha256": stack.digest,
+        "documents": stack.documents,
+    }
+
+
+def _json(value: Any, indent: int | None = 1) -> Callable[[str], None]:
+    def write(path: str) -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(value, file, indent=indent)
+
+    return write

@@ -1,0 +1,303 @@
+"""Files for other tools, read as these tools read them; numbers against PyTorch's, on queries that hooks see."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+transformers = pytest.importorskip("transformers", minversion="5.0", reason="transformers 5 is not installed")
+if not hasattr(transformers, "PreTrainedModel"):
+    pytest.skip("transformers cannot be used here", allow_module_level=True)
+
+import headwave  # noqa: E402
+from watched_models import MODELS, batch, built  # noqa: E402
+
+FIRST = 2
+
+
+def ids_of(documents, length, seed):
+    return torch.randint(3, 64, (documents, length), generator=torch.Generator().manual_seed(seed))
+
+
+def model_of(length=64, name="llama"):
+    return built(
+        type(MODELS[name][0]())(**{**MODELS[name][0]().to_diff_dict(), "max_position_embeddings": length})
+    )
+
+
+def watched(model, ids, **options):
+    with torch.no_grad(), headwave.watch(model, **options) as watch:
+        model(**ids) if isinstance(ids, dict) else model(ids)
+    return watch.result()
+
+
+def queries_of(model, inputs, kept):
+    """Outputs of every q_proj, or what q_norm makes of them: (layers, heads, tokens, d), of the tokens kept."""
+    found = []
+    modules = [getattr(layer.self_attn, "q_norm", layer.self_attn.q_proj) for layer in model.layers]
+    hooks = [module.register_forward_hook(lambda _, args, out: found.append(out)) for module in modules]
+    with torch.no_grad():
+        model(**inputs)
+    for hook in hooks:
+        hook.remove()
+    return torch.stack([out.reshape(*out.shape[:2], 4, -1)[kept].transpose(0, 1) for out in found]).double()
+
+
+def complex_pairs(queries):
+    half = queries.shape[-1] // 2
+    return torch.complex(queries[..., :half], queries[..., half:])
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen3"])
+def test_queries_before_rotary_positions_have_the_moments_of_the_projections(name, tmp_path):
+    pytest.importorskip("h5py")
+    model = model_of(name=name)
+    ids, mask = batch()
+    kept = mask.bool()
+    for row, begin in enumerate((0, 7, 0)):  # the first tokens of a document are counted apart
+        kept[row, begin : begin + FIRST] = False
+    queries = queries_of(model, {"input_ids": ids, "attention_mask": mask}, kept)
+    stack = watched(model, {"input_ids": ids, "attention_mask": mask}, queries=True, first=FIRST)["causal"]
+    assert stack.unrotated_tokens.tolist() == [103 - 3 * FIRST] * 2
+    for layer in range(2):
+        for head in range(4):
+            of = queries[layer, head]
+            np.testing.assert_allclose(stack.unrotated_mean[layer, head], of.mean(0), atol=1e-5)
+            np.testing.assert_allclose(
+                stack.unrotated_cov[layer, head], torch.cov(of.T), atol=1e-4 * float(of.var())
+            )
+            np.testing.assert_allclose(
+                stack.unrotated_modulus[layer, head], complex_pairs(of).abs().mean(0), atol=1e-5
+            )
+
+
+def test_moments_of_parts_add_up_and_come_back_from_the_file(tmp_path):
+    pytest.importorskip("h5py")
+    model, ids = model_of(), ids_of(5, 30, 1)
+    whole = watched(model, ids, queries=True)["causal"]
+    watched(model, ids[:2], queries=True).save(tmp_path / "0.h5")
+    added = (headwave.open(tmp_path / "0.h5") + watched(model, ids[2:], queries=True))["causal"]
+    for label in ("tokens", "mean", "cov", "modulus"):
+        np.testing.assert_allclose(
+            getattr(added, f"unrotated_{label}"), getattr(whole, f"unrotated_{label}"), rtol=1e-5, atol=1e-6
+        )
+    with pytest.raises(headwave.ShapeError, match="queries=True in one and queries=False"):
+        watched(model, ids[:2], queries=True) + watched(model, ids[2:])
+
+
+def test_moments_of_a_text_that_is_generated_are_those_of_the_whole_text():
+    torch.manual_seed(1)
+    model = transformers.AutoModelForCausalLM.from_config(MODELS["llama"][0]()).eval()
+    ids = ids_of(2, 20, 2)
+    with headwave.watch(model, queries=True) as watch:
+        written = model.generate(ids, max_new_tokens=9, min_new_tokens=9, do_sample=False)
+    stack, whole = watch.result()["causal"], watched(model, written[:, :-1], queries=True)["causal"]
+    assert stack.unrotated_tokens.tolist() == whole.unrotated_tokens.tolist() == [2 * 27] * 2
+    np.testing.assert_allclose(stack.unrotated_cov, whole.unrotated_cov, rtol=1e-4, atol=1e-4)
+
+
+def test_queries_that_cannot_be_turned_back_are_refused_by_name():
+    for name, message in (
+        ("gptj", "watch cannot undo"),
+        ("llama4", "does not see"),
+        ("deepseek_v3", "does not see"),
+    ):
+        model = built(MODELS[name][0]())
+        with (
+            torch.no_grad(),
+            headwave.watch(model, queries=True),
+            pytest.raises(headwave.FormatError, match=message),
+        ):
+            model(ids_of(1, 20, 3))
+
+
+def test_duo_attention_reads_patterns(tmp_path):
+    result = watched(model_of(512), ids_of(4, 300, 4), first=4)
+    result.export("duo_attention", tmp_path / "pattern", recent=64)
+    heads = np.loadtxt(tmp_path / "pattern" / "full_attention_heads.tsv", dtype=float, delimiter="\t")
+    about = json.loads((tmp_path / "pattern" / "config.json").read_text())
+    np.testing.assert_allclose(heads, result["causal"].distant(64, groups=True).value)
+    assert heads.shape == (2, 2) and ((heads >= 0) & (heads <= 1)).all()
+    assert (about["sink_size"], about["recent_size"], about["documents"]) == (4, 64, 4) and np.shape(
+        about["standard_error"]
+    ) == (2, 2)
+
+
+def in_kvpress(code, *arguments):
+    """What a script prints. It has a process of its own: importing kvpress changes attention functions of transformers."""
+    if importlib.util.find_spec("kvpress") is None:
+        pytest.skip("kvpress is not installed")
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], check=True, capture_output=True, text=True
+    ).stdout
+
+
+def test_kvpress_reads_patterns_of_duo_attention(tmp_path):
+    """Its own loader, which reads from the network; what it would get from there is read from the folder."""
+    result = watched(model_of(512), ids_of(4, 300, 4), first=4)
+    result.export("duo_attention", tmp_path, recent=64)
+    printed = in_kvpress(
+        """
+import json, pathlib, sys, types
+from kvpress.presses import duo_attention_press as duo
+def get(url):
+    text = pathlib.Path(sys.argv[1], url.rsplit("/", 1)[1]).read_text()
+    return types.SimpleNamespace(text=text, json=lambda: json.loads(text))
+duo.requests.get, duo.PATTERNS_DICT["tiny"] = get, "tiny"
+model = types.SimpleNamespace(config=types.SimpleNamespace(name_or_path="tiny"))
+sink, recent, heads = duo.DuoAttentionPress.load_attention_pattern(model)
+print(json.dumps([sink, recent, heads.tolist()]))
+""",
+        tmp_path,
+    )
+    sink, recent, heads = json.loads(printed.splitlines()[-1])
+    assert (sink, recent) == (4, 64)
+    np.testing.assert_allclose(heads, result["causal"].distant(64, groups=True).value)
+
+
+def test_minference_reads_patterns(tmp_path):
+    """As its init_minference_parameters() does, and unpacked as its kernel does."""
+    from headwave.profiles.export import held_by_slashes
+
+    ids = ids_of(2, 1700, 5)
+    result = watched(model_of(2048), ids)
+    cheap, costly = (held_by_slashes(result["causal"], count) for count in (800, 6096))
+    share = float(np.median(cheap))
+    result.export("minference", tmp_path, share=share)
+    layers = json.loads((tmp_path / "best_pattern.json").read_text())
+    assert len(layers) == 2
+    for layer in range(2):
+        patterns = {int(head): pattern for head, pattern in layers[layer].items()}
+        assert sorted(patterns) == [0, 1, 2, 3]
+        for head, (kind, verticals, slashes, score) in patterns.items():
+            few = cheap[layer, head] >= share
+            assert kind == "vertical_and_slash" and (verticals, slashes) == (
+                (30, 800) if few else (1000, 6096)
+            )
+            assert score == pytest.approx((cheap if few else costly)[layer, head], abs=1e-4)
+    assert 0 < (cheap >= share).sum() < 8
+    with pytest.raises(headwave.ShapeError, match="1600 tokens or more"):
+        watched(model_of(2048), ids[:, :900]).export("minference", tmp_path / "short")
+
+
+def test_what_slashes_hold_is_what_the_weights_say():
+    from headwave.profiles.export import held_by_slashes
+    from test_watch import eager_weights
+
+    ids = ids_of(2, 120, 6)
+    stack = watched(model_of(512), ids, exact=128, first=3)["causal"]
+    eager = model_of(512)
+    eager.set_attn_implementation("eager")
+    weights = np.stack([of.double().numpy() for of in eager_weights(eager, {"input_ids": ids}).values()])
+    i, j = np.indices(weights.shape[-2:])
+    regular = weights * ((i >= 3) & (j >= 3))
+    slashes = np.stack(
+        [(regular * (i - j == t)).sum((1, 3, 4)) for t in range(120)], -1
+    )  # (layers, heads, t)
+    apart = (weights - regular).sum((1, 3, 4))
+    for count in (1, 5, 60):
+        held = np.sort(slashes, -1)[..., ::-1][..., :count].sum(-1) + apart
+        np.testing.assert_allclose(held_by_slashes(stack, count), held / weights.sum((1, 3, 4)), atol=1e-5)
+
+
+@pytest.fixture()
+def calibrated():
+    model, ids = model_of(), ids_of(6, 40, 7)
+    kept = torch.ones_like(ids, dtype=torch.bool)
+    kept[:, :FIRST] = False
+    return watched(model, ids, queries=True, first=FIRST), queries_of(model, {"input_ids": ids}, kept)
+
+
+def test_kvpress_reads_statistics_of_queries(tmp_path, calibrated):
+    safetensors = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    result, queries = calibrated
+    result.export("kvpress", tmp_path)
+    tensors = safetensors.load_file(tmp_path / "model.safetensors")
+    assert sorted(tensors) == ["query_cov", "query_mean"] and tensors["query_cov"].shape == (2, 4, 8, 8)
+    np.testing.assert_allclose(tensors["query_mean"], queries.mean(2), atol=1e-5)
+    np.testing.assert_allclose(
+        tensors["query_cov"][1, 3], torch.cov(queries[1, 3].T), atol=1e-4 * float(queries.var())
+    )
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert (config["n_sink"], config["num_samples"], config["sample_seq_len"]) == (FIRST, 6, 40)
+
+    in_kvpress(
+        """
+import sys, types, torch
+from kvpress.presses.expected_attention_with_stats import ExpectedAttentionStatsPress
+press = ExpectedAttentionStatsPress(stats_folder=sys.argv[1])
+press.post_init_from_model(types.SimpleNamespace(device="cpu", dtype=torch.float32))
+torch.save([press.mu.detach(), press.cov.detach()], sys.argv[2])
+""",
+        tmp_path,
+        tmp_path / "read.pt",
+    )
+    mean, cov = torch.load(tmp_path / "read.pt")
+    np.testing.assert_array_equal(mean, tensors["query_mean"])
+    np.testing.assert_array_equal(cov, tensors["query_cov"])
+
+
+def test_triattention_reads_statistics_of_queries(tmp_path, calibrated):
+    """As its load_head_frequency_stats() does; numbers as its calibrate.py makes them of the queries of hooks."""
+    result, queries = calibrated
+    result.export("triattention", tmp_path)
+    payload = torch.load(tmp_path / "stats.pt", map_location="cpu")
+    metadata, stats = payload["metadata"], payload["stats"]
+    assert [tuple(of) for of in metadata["sampled_heads"]] == [
+        (layer, head) for layer in range(2) for head in range(4)
+    ]
+    assert (
+        metadata["head_dim"],
+        metadata["dtype"],
+        metadata["attn_implementation"],
+        metadata["rope_style"],
+        metadata["rope_type"],
+    ) == (8, "float32", "sdpa", "half", "default")
+    for layer, head in metadata["sampled_heads"]:
+        of, pairs = stats[f"layer{layer:02d}_head{head:02d}"], complex_pairs(queries[layer, head])
+        np.testing.assert_allclose(
+            torch.complex(of["q_mean_real"], of["q_mean_imag"]), pairs.mean(0), atol=1e-5
+        )
+        np.testing.assert_allclose(of["q_abs_mean"], pairs.abs().mean(0), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["glm", "gpt_neox", "gpt2"])
+def test_pairs_of_other_channels_are_refused(name, tmp_path):
+    """Neighbouring channels, a part of the channels, no rotary positions."""
+    with pytest.raises(headwave.FormatError, match="do not turn these together"):
+        watched(built(MODELS[name][0]()), ids_of(4, 40, 8), queries=True).export("triattention", tmp_path)
+
+
+def test_what_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, calibrated, monkeypatch):
+    result, _ = calibrated
+    for to, options, message in (
+        ("vllm", {}, "expected one of duo_attention, minference, kvpress, triattention"),
+        ("kvpress", {"recent": 3}, "has no option recent"),
+    ):
+        with pytest.raises(headwave.FormatError, match=message):
+            result.export(to, tmp_path / "out", **options)
+    plain = watched(model_of(), ids_of(2, 30, 1))
+    for to in ("kvpress", "triattention"):
+        with pytest.raises(headwave.FormatError, match="queries=True"):
+            plain.export(to, tmp_path / "out")
+    with pytest.raises(headwave.FormatError, match="one stack of causal layers"):
+        watched(built(MODELS["bert"][0]()), ids_of(2, 30, 1)).export("duo_attention", tmp_path / "out")
+    hybrid = built(MODELS["qwen3_5"][0]())
+    with pytest.raises(headwave.FormatError, match="without gaps"):
+        watched(hybrid, ids_of(2, 30, 1)).export("duo_attention", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    result.export("duo_attention", tmp_path / "out")
+    with pytest.raises(headwave.IoError, match="already there"):
+        result.export("duo_attention", tmp_path / "out")
+
+    def full(*_args, **_options):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(json, "dump", full)
+    with pytest.raises(headwave.IoError, match="no space left"):
+        result.export("duo_attention", tmp_path / "full")
+    assert list((tmp_path / "full").iterdir()) == []
