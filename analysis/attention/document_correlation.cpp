@@ -151,6 +151,13 @@ NullMoments::NullMoments(const Matrix& variances, const Matrix& thirds)
       thirds_(thirds),
       roots_(thirds.unaryExpr([](double w) { return std::cbrt(w); })) {}
 
+NullMoments NullMoments::within(Index reach) const {
+  const auto middle = [&](const Matrix& of) -> Matrix {
+    return of.middleCols((of.cols() - 1) / 2 - reach, 2 * reach + 1);
+  };
+  return {middle(variances_), middle(deviations_), middle(thirds_), middle(roots_)};
+}
+
 NullMoments::Spread NullMoments::of_sum(const Vector& correlation) const {
   Matrix variance = variances_, third = thirds_;
   for (Index row = 0; row < variance.rows(); ++row)

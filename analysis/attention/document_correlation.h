@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "../../core/attention/probe.h"
@@ -91,6 +92,12 @@ class DocumentCorrelation {
   /// Of one document.
   /// @param deviations  (rows, pairs)  of (1); no columns: nothing is compared
   DocumentCorrelation(Index heads, Matrix32 deviations) : heads_(heads), alone_(std::move(deviations)) {}
+  /// Of several documents, summed elsewhere.
+  /// @param sum        (rows, pairs)    sum_d z_d
+  /// @param documents  (layers, pairs)  n
+  /// @param squares    (rows)           sum over documents and pairs of z^2
+  DocumentCorrelation(Index heads, Matrix sum, Matrix documents, Vector squares)
+      : heads_(heads), sum_(std::move(sum)), documents_(std::move(documents)), squares_(std::move(squares)) {}
 
   void add(DocumentCorrelation&& next);
 
@@ -126,6 +133,13 @@ class NullMoments {
   /// Of one document.
   /// @param variances, thirds  (rows, columns)  variances v and third central moments w
   NullMoments(const Matrix& variances, const Matrix& thirds);
+  /// Of several documents, summed elsewhere.
+  /// @param deviations, roots  (rows, columns)  sums of sqrt v and of cbrt w
+  NullMoments(Matrix variances, Matrix deviations, Matrix thirds, Matrix roots)
+      : variances_(std::move(variances)),
+        deviations_(std::move(deviations)),
+        thirds_(std::move(thirds)),
+        roots_(std::move(roots)) {}
 
   [[nodiscard]] const Matrix& variances() const { return variances_; }
   [[nodiscard]] const Matrix& thirds() const { return thirds_; }
@@ -136,6 +150,8 @@ class NullMoments {
   };
   /// @param correlation  (rows)  of the documents
   [[nodiscard]] Spread of_sum(const Vector& correlation) const;
+  /// The middle columns: offsets |t| <= reach.
+  [[nodiscard]] NullMoments within(Index reach) const;
 
   template <class Self>
   static auto members(Self& self) {

@@ -237,6 +237,7 @@ const AnalysisKind& head_cluster_analysis() {
                                  .needs = {Need::attention},
                                  .reads = {measured_offset_analysis},
                                  .options = {&window_option, &clusters_option, &sweep_option},
+                                 .of_sums = true,
                                  .by_default = true,
                                  .make = make_of<HeadClusterAnalysis>};
   return kind;

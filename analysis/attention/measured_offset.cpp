@@ -98,6 +98,7 @@ const AnalysisKind& measured_offset_analysis() {
       .asks = "At which offset does each head look most, and does it stand out from the null?",
       .step = Step::landing,
       .needs = {Need::attention},
+      .of_sums = true,
       .always = true,
       .make = make_of<MeasuredOffsetAnalysis>};
   return kind;

@@ -42,6 +42,7 @@ std::string_view text_of(Need need) {
 
 bool applies(const AnalysisKind& kind, const Site& site) {
   if (kind.one_sequence && site.kind == AttentionKind::cross) return false;
+  if (!site.only_sums.empty() && !kind.of_sums) return false;
   const auto needs = [&](Need need) {
     return std::find(kind.needs.begin(), kind.needs.end(), need) != kind.needs.end();
   };

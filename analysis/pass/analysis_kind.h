@@ -51,6 +51,7 @@ struct AnalysisKind {
   std::vector<Of> reads_one_of = {};           ///< analyses of which at least one must run
   std::vector<const OwnOption*> options = {};  ///< that this analysis alone reads
   bool chain = false;                          ///< runs only where the wave chain can be followed, see Site::no_chain
+  bool of_sums = false;                        ///< also runs on stored profiles: its sums over documents are read
   bool one_sequence = false;                   ///< does not run in cross-attention
   bool always = false;                         ///< runs whatever is asked for
   bool by_default = false;                     ///< runs in every job where it applies; others if they are asked for

@@ -20,6 +20,7 @@ struct Site {
   std::string no_projections;  ///< why there are no queries, keys and scores here; otherwise empty
   std::string no_grid;         ///< why tokens stand on no grid here; otherwise empty
   Index key_length = 0;        ///< T but in cross-attention, where lengths of queries and keys count in pairs
+  std::string only_sums = {};  ///< why no document can be looked at, only sums over documents; otherwise empty
 
   [[nodiscard]] Index longer() const { return std::max(length, key_length); }
   /// Document i of the job among those of length T, from 0; -1: of another length.

@@ -11,8 +11,6 @@ namespace headwave {
 
 namespace {
 
-constexpr Index account_groups = 8;  ///< of each half: parts that the intervals leave out one at a time
-
 std::vector<std::uint8_t> places_that_stay(const TokenSequence& tokens, Index length) {
   std::vector<std::uint8_t> stays;
   for (Index i = 0; i < length; ++i) stays.push_back(i == 0 || tokens.is_special(i) ? 1 : 0);
@@ -114,13 +112,6 @@ void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& qu
   attend<float>(inputs, mask, {0, site.kind, nullptr}, probes);
 }
 
-ShuffledPlaces::Draw& ShuffledPlaces::Draw::operator+=(const Draw& other) {
-  weights += other.weights;
-  uniform += other.uniform;
-  pairs += other.pairs;
-  return *this;
-}
-
 namespace {
 
 std::vector<Index> inverse_of(const std::vector<Index>& place) {
@@ -164,7 +155,7 @@ void ShuffledPlaces::see(const Tile& tile) {
     if (i == 0) continue;
     const KeySpan open = tile.allowed_keys(i);
     for (std::size_t draw = 0; draw < draws_.size(); ++draw) {
-      Draw& sums = draws_[draw];
+      ShuffledDraw& sums = draws_[draw];
       find_reads(draw, i, open, reads);
       for (const Index column : reads.column) {
         sums.pairs[column] += 1;

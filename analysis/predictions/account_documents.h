@@ -16,6 +16,9 @@
 
 namespace headwave {
 
+/// Parts of each half of the documents, which intervals leave out one at a time.
+constexpr Index account_groups = 8;
+
 /// The heads of one kind of attention that are accounted for, over documents of one length.
 struct AccountSite {
   HeadGrid grid;
@@ -77,12 +80,46 @@ struct AccountHalf {
   }
 };
 
+/// Offset profiles of one layer's attention with places in random order, summed over the pairs that a draw puts
+/// at an offset t = -reach .. reach. The first token is neither query nor key.
+struct ShuffledDraw {
+  Matrix weights;  ///< (heads, 2 reach + 1)
+  Vector uniform;  ///< (2 reach + 1)  what uniform attention would give
+  Vector pairs;    ///< (2 reach + 1)
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.weights, self.uniform, self.pairs);
+  }
+};
+
+/// Profiles of dealt contents of one layer, summed over some documents.
+struct DealtProfiles {
+  Index documents = 0;
+  std::array<Matrix, 3> profile;  ///< [term] (heads, 2 reach + 1)  sums of the mean weight at an offset; NaN: no pair
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents, self.profile);
+  }
+};
+
+/// Contents of one layer that were dealt while a model ran elsewhere (docs/profiles.md).
+struct DealtLayer {
+  Vector pairs, uniform;                               ///< (2 reach + 1)  sums over the dealt documents
+  std::array<std::vector<DealtProfiles>, 2> profiles;  ///< [half]  the parts that intervals leave out one at a time
+  std::vector<ShuffledDraw> null;                      ///< draws of the null, over both halves
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.pairs, self.uniform, self.profiles, self.null);
+  }
+};
+
 /// Sums over documents.
 struct AccountSums {
   std::array<AccountHalf, 2> halves;
+  std::vector<DealtLayer> dealt;  ///< one for each layer if contents were dealt elsewhere; else empty
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.halves);
+    return std::tie(self.halves, self.dealt);
   }
   [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
 };
@@ -145,15 +182,6 @@ void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& qu
 /// - p(i)|. In cross-attention queries and keys get an order each, since no token meets itself.
 class ShuffledPlaces : public Probe {
  public:
-  /// Sums over the pairs that a draw puts at an offset t = -reach .. reach. The first token is neither query
-  /// nor key.
-  struct Draw {
-    Matrix weights;  ///< (heads, 2 reach + 1)
-    Vector uniform;  ///< (2 reach + 1)  what uniform attention would give
-    Vector pairs;    ///< (2 reach + 1)
-    Draw& operator+=(const Draw& other);
-  };
-
   /// @param query_stays  (places of queries)  1: this place stays where it is in every draw
   /// @param key_stays    (places of keys)  the same; but in cross-attention the same places
   ShuffledPlaces(Index heads, Index reach, AttentionKind kind, const std::vector<std::uint8_t>& query_stays,
@@ -162,7 +190,7 @@ class ShuffledPlaces : public Probe {
   using Probe::see;
   void see(const Tile& tile) override;
 
-  [[nodiscard]] const std::vector<Draw>& draws() const { return draws_; }
+  [[nodiscard]] const std::vector<ShuffledDraw>& draws() const { return draws_; }
 
  private:
   /// The keys of one query that a draw puts within reach, and the columns at which they count.
@@ -175,7 +203,7 @@ class ShuffledPlaces : public Probe {
   bool causal_;
   std::vector<std::vector<Index>> place_;     ///< [draw] (places of queries)  p
   std::vector<std::vector<Index>> position_;  ///< [draw] (places of keys)  inverse of p of the keys
-  std::vector<Draw> draws_;
+  std::vector<ShuffledDraw> draws_;
 };
 
 }  // namespace headwave

@@ -193,6 +193,7 @@ const AnalysisKind& offset_agreement_analysis() {
                                  .reads = {measured_offset_analysis},
                                  .reads_one_of = {head_account_analysis, position_atlas_analysis, phase_delay_analysis,
                                                   delay_spectrum_analysis, rotary_wave_analysis},
+                                 .of_sums = true,
                                  .make = make_of<OffsetAgreementAnalysis>};
   return kind;
 }

@@ -141,9 +141,20 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   return done;
 }
 
+/// Sums over documents are read, not computed: there is nothing to try, divide or share.
+/// @throws CLI::ValidationError
+void require_documents(const RunOptions& options, const Ranks& ranks) {
+  if (options.input.profiles.empty()) return;
+  const char* const summed = "does not apply to --profiles: the documents passed elsewhere, and their sums are read";
+  if (options.dry_run) throw CLI::ValidationError("--dry-run", summed);
+  if (!options.shard.empty()) throw CLI::ValidationError("--shard", summed);
+  if (ranks.count() > 1) throw CLI::ValidationError("mpirun", summed);
+}
+
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
   Ranks ranks;
   if (!ranks.leads()) return follow(options, given, ranks);
+  require_documents(options, ranks);
   if (options.dry_run) return dry_run(options, given);
   if (!options.shard.empty()) {
     if (ranks.count() > 1) throw CLI::ValidationError("--shard", "divides a run by hand; mpirun has divided this one");
@@ -168,7 +179,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   within_memory(
       options, given,
       [&](const JobInput& input) {
-        if (!kept) require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
+        if (!kept && !input.sums) require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
         identity = run_identity(input, options.job);
         const bool again = kept.has_value();  // with less memory
         kept.emplace(file, identity, options.keep.keep_every);
@@ -195,8 +206,10 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
 void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = program.add_subcommand(
-      "run", "follow every head of a model over text, token ids, images, sounds or stored states");
-  const SourceOptions source = add_whole_run_options(*command, *options);
+      "run", "follow every head of a model over text, token ids, images, sounds, stored states or profiles");
+  InputWithout without;
+  without.profiles = true;
+  const SourceOptions source = add_whole_run_options(*command, *options, without);
   command
       ->add_flag("--dry-run", options->dry_run,
                  "print the time, memory and disk that the job would take, measured in a short trial; write nothing")
@@ -225,7 +238,9 @@ void add_run(CLI::App& program, Command& chosen) {
        {"run --model whisper --features sounds.npz --out heard",
         "a model of sound over spectra and what is said in them: encoder, decoder, and the one looking at the other"},
        {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",
-        "the same with part of the model changed"}});
+        "the same with part of the model changed"},
+       {"run --profiles profiles.h5 --out watched",
+        "where the heads of a watched PyTorch model look; sums of several processes are given as several files"}});
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);

@@ -13,6 +13,7 @@
 #include "../../data/sources/state_documents.h"
 #include "../../data/sources/text_documents.h"
 #include "../../job/inputs/job_input.h"
+#include "../../job/inputs/stored_sums.h"
 #include "../../job/run/provenance.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../terminal/progress.h"
@@ -214,6 +215,13 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
           ->type_name("FILE");
   added.states =
       without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
+  added.profiles = without.profiles
+                       ? command
+                             .add_option("--profiles", options.profiles,
+                                         "sums that headwave.watch(model, null=True) saved beside a running PyTorch "
+                                         "model; several files hold further documents (docs/profiles.md)")
+                             ->type_name("FILE")
+                       : refused_option(command, "--profiles", "is what `headwave run` reads");
   added.random = command
                      .add_option("--random-tokens", options.random_tokens,
                                  "random tokens in place of a text: so many, twice, in every document (for induction)")
@@ -227,6 +235,9 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
     if (other != added.text) added.target->excludes(other);
   }
   added.target->excludes(added.features);
+  for (CLI::Option* other :
+       {added.model, added.map, added.text, added.target, added.ids, added.features, added.states, added.random})
+    added.profiles->excludes(other);
   added.documents = command
                         .add_option("--documents", options.packing.documents,
                                     "number of documents; otherwise all there are, up to 100")
@@ -256,13 +267,22 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   const auto refuse = [](const CLI::Option* option, const char* why) {
     if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
   };
-  const std::vector<const CLI::Option*> sources{given.text, given.ids, given.features, given.random, given.states};
+  const std::vector<const CLI::Option*> sources{given.text,   given.ids,    given.features,
+                                                given.random, given.states, given.profiles};
   if (std::ranges::all_of(sources, [](const CLI::Option* source) { return source->empty(); })) {
     std::string offered;  // what a command refuses stands in no group
     for (const CLI::Option* source : sources)
       if (!source->get_group().empty()) offered += (offered.empty() ? "" : ", ") + source->get_name();
     const std::size_t last = offered.rfind(", ");
     throw CLI::ValidationError("give one of " + offered.substr(0, last) + " and " + offered.substr(last + 2));
+  }
+  if (!given.profiles->empty()) {
+    const char* const summed = "does not apply to --profiles: they are sums over documents that passed elsewhere";
+    for (const CLI::Option* option : {given.documents, given.length, given.no_special_tokens, given.allow_unknown,
+                                      given.place.layers, given.place.weights, given.stored.head_count})
+      if (option != nullptr) refuse(option, summed);
+    for (const CLI::Option* option : given.stored.where()) refuse(option, summed);
+    if (!options.interventions.empty()) throw CLI::ValidationError("--intervene", summed);
   }
   if (given.text->empty()) refuse(given.encoding, "applies to --text only");
   if (given.text->empty()) refuse(given.allow_unknown, "applies to --text only");
@@ -277,6 +297,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
   if (!given.states->empty() && given.place.layers != nullptr)
     refuse(given.place.layers, "does not apply to --states: layers are those that were stored");
+  if (!given.profiles->empty()) return;
   if (given.states->empty()) {
     if (given.model->empty())
       throw CLI::ValidationError("--text, --ids, --features and --random-tokens need --model DIR");
@@ -306,6 +327,10 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
 }
 
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {
+  if (!options.profiles.empty()) {
+    progress_at("reading the profiles");
+    return profiles_input(options.profiles);
+  }
   progress_at("reading the model and the documents");
   const ModelPlace place = place_of(options.model, options.map, options.place);
   const auto open = [&]() -> JobInput {

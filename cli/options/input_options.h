@@ -62,6 +62,7 @@ StoredStatesOptions stored_of(const StoredOptions& options);
 /// Where a model and its documents come from, and which interventions change them.
 struct InputOptions {
   std::filesystem::path model, map, text, target, ids, features, states;
+  std::vector<std::filesystem::path> profiles;
   PlaceOptions place;
   PackingOptions packing;
   StoredOptions stored;
@@ -72,7 +73,7 @@ struct InputOptions {
 
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
-  CLI::Option *model, *map, *text, *target, *encoding, *ids, *features, *states, *random, *documents, *length,
+  CLI::Option *model, *map, *text, *target, *encoding, *ids, *features, *states, *profiles, *random, *documents, *length,
       *no_special_tokens, *allow_unknown, *shuffles;
   PlaceOptionsGiven place;
   StoredOptionsGiven stored;
@@ -81,7 +82,8 @@ struct SourceOptions {
 /// Why a command lacks some of these options; empty: it has them.
 struct InputWithout {
   std::string states = {}, interventions = {}, shuffles = {}, model = {};
-  bool layers = false;  ///< whether its --layers means something else
+  bool layers = false;    ///< whether its --layers means something else
+  bool profiles = false;  ///< whether it has --profiles
 };
 
 /// Adds --model, --map, --layers, --weights, --text, --target, --ids, --features, --states,

@@ -45,6 +45,7 @@ std::vector<fs::path> read_files(const InputOptions& input) {
   for (const fs::path& file :
        {input.map, input.text, input.target, input.ids, input.features, input.states, input.stored.states.map})
     files.push_back(file);
+  files.insert(files.end(), input.profiles.begin(), input.profiles.end());
   std::erase_if(files, [](const fs::path& file) { return file.empty(); });
   return files;
 }

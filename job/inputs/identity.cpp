@@ -42,7 +42,8 @@ constexpr auto told_later = std::to_array<std::string_view>({"processor",
                                                              "wave_documents",
                                                              "undefined_waves",
                                                              "undefined_account",
-                                                             "undefined_evidence"});
+                                                             "undefined_evidence",
+                                                             "undefined_analyses"});
 
 template <class Names>
 void erase(Attributes& attributes, const Names& names) {

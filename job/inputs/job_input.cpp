@@ -22,6 +22,7 @@
 #include "../../data/sources/feature_documents.h"
 #include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"
+#include "stored_sums.h"
 
 namespace headwave {
 
@@ -375,7 +376,8 @@ std::vector<KindResult> run_input(const JobInput& input, const JobOptions& optio
                                   const Gather& gather) {
   require_maps(options, *input.source);
   require_grid(options, input.model);
-  std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options, progress, gather);
+  std::vector<KindResult> results =
+      run_job_by_kind(input.model, *input.source, options, progress, input.sums ? input.sums->gather(options) : gather);
   for (KindResult& found : results) found.result.provenance.insert(input.provenance.begin(), input.provenance.end());
   return results;
 }

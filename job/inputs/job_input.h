@@ -50,12 +50,15 @@ std::optional<WeightsIn> weights_in(std::string_view word);
 inline constexpr auto expected_first_layers =
     "0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed";
 
-/// A model and the documents to run through it.
+class StoredSums;
+
+/// A model and the documents to run through it; or sums over documents that passed through it elsewhere.
 struct JobInput {
   Model model;
   std::unique_ptr<Source> source;
   Attributes provenance;   ///< of the model; the source has its own
   std::int32_t mask = -1;  ///< id of the mask token; -1: none
+  std::shared_ptr<const StoredSums> sums = nullptr;  ///< of stored profiles (stored_sums.h); null: documents are run
 };
 
 /// Checks that some document has two tokens: a single token can attend only to itself.

@@ -22,6 +22,7 @@ namespace {
 
 /// Why redefined queries and keys cannot be had of a kind of attention; empty: they can.
 std::string no_chain(const Stack& stack, const Document& document, const Site& site) {
+  if (!site.only_sums.empty()) return site.only_sums;
   if (site.kind == AttentionKind::cross) return "queries and keys of cross-attention stand in different sequences";
   if (!site.no_projections.empty()) return site.no_projections;
   if (!document.stored.empty() && document.stored.front().states.size() == 0)
@@ -85,6 +86,8 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
     const std::vector<SequenceLengths> lengths = sequence_lengths(model, source, kind);
     set_length(site, lengths);
     site.no_grid = no_grid(model.patches, lengths);
+    if (!first.stored.empty() && first.length() == 0)
+      site.only_sums = "needs documents, and stored profiles are sums over documents";
     if (!first.stored.empty() && !first.stored.front().attention.empty())
       site.no_projections = "needs queries and keys; the file holds finished attention";
     site.no_chain = no_chain(stack, first, site);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../analysis/attention/attention_map.h"
 #include "../../analysis/registry/job_option_table.h"
@@ -48,10 +49,27 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
                                                       : "pre-norm: a layer reads the output of its own first norm");
 }
 
+/// Names the analyses that sums over documents are not enough for.
+void add_left_out(Attributes& provenance, const std::vector<const AnalysisKind*>& kinds, const Site& site) {
+  std::vector<std::string_view> names;
+  for (const AnalysisKind* kind : kinds)
+    if (kind->listed && !applies(*kind, site)) names.push_back(kind->name);
+  if (!names.empty()) provenance["undefined_analyses"] = fmt::format("{}: {}", fmt::join(names, ", "), site.only_sums);
+}
+
+/// Whether an analysis gave a Field.
+bool holds(const Result& result, std::string_view analysis) {
+  return std::ranges::any_of(result.fields, [&](const Field& field) { return field.group() == analysis; });
+}
+
 void add_evidence(Result& result, const Model& model, const Source& source, const DocumentPass& pass, std::size_t s,
                   const AccountEvidenceOptions& options, StageReport& report) {
   const auto* account = pass.finished(s).find<HeadAccount>();
   if (account == nullptr || options.heads == 0) return;
+  if (const std::string& why = pass.sites()[s].only_sums; !why.empty()) {
+    result.provenance["undefined_evidence"] = why;
+    return;
+  }
   if (const std::string why = no_account_evidence(model, account->site, pass.first()); !why.empty()) {
     result.provenance["undefined_evidence"] = why;
     return;
@@ -128,6 +146,12 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
       result.provenance["undefined_waves"] = site.no_chain;
     }
     if (!site.no_projections.empty()) result.provenance["undefined_account"] = site.no_projections;
+    if (!site.only_sums.empty()) {
+      add_left_out(result.provenance, pass.kinds(), site);
+      if (!holds(result, head_account_analysis().name))
+        result.provenance["undefined_account"] =
+            std::string("needs dealt profiles of documents of the most common length; watch with deal=True");
+    }
     results.push_back({site.kind, std::move(result)});
   }
   const AccountEvidenceOptions evidence{

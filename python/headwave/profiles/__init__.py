@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = None, first: int = 1, tokenizer: Any = None,
           special: Iterable[int] = (), kernel: str = "auto", seed: int = 1, deal: bool = False,
-          least: int = 8, queries: bool = False) -> "Watch":
+          least: int = 8, queries: bool = False, null: bool = False) -> "Watch":
     """Sums up where a model's heads look while the model runs, as it is: on its device, in its dtype, with its own attention.
 
         with headwave.watch(model) as w:
@@ -38,6 +38,8 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         least: documents of each half that give means before any is dealt
         queries: sum queries before rotary positions too, for export(): means and covariances, heads times d_head
             squared numbers in each layer
+        null: sum also what `headwave run --profiles` reads: traces of whole documents and their null; one more walk
+            over each document
 
     Raises:
         FormatError: a layer computes attention in a way that cannot be followed; the message names it
@@ -46,4 +48,4 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         from .watching import Watch
     except ImportError as error:
         raise FormatError("watch: needs PyTorch; pip install torch transformers") from error
-    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least, queries)
+    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least, queries, null)

@@ -29,6 +29,7 @@ from .tiles import REGULAR, Counts, Scores, Span, diagonals, padded_for
 
 TERMS = ("position", "self", "context")
 BYTES = 1 << 30    # that means of all layers may take
+DRAWS = 20         # random orders of places
 
 
 class Rotations:
@@ -113,12 +114,14 @@ class Dealing:
     """Means of one layer by place, and sums of dealt attention.
 
     Attributes:
-        weight: (blocks, 3, H, bins) sums of weights by term, of regular pairs
+        weight: (blocks, 3, H, bins) sums of weights by term, the first token neither query nor key
         pairs, uniform: (blocks, bins)
+        null_weight, null_pairs, null_uniform: (draws, H, 2 reach + 1), (draws, 2 reach + 1) of the first term with
+            places in random order
         dealt: documents
     """
 
-    def __init__(self, blocks: int, scores: Scores, length: int, bins: OffsetBins, least: int) -> None:
+    def __init__(self, blocks: int, scores: Scores, length: int, bins: OffsetBins, least: int, draws: int = 0) -> None:
         device, heads, kv_heads, width = scores.query.device, scores.query.shape[1], scores.key.shape[1], scores.query.shape[3]
         wide = torch.float32 if device.type == "mps" else torch.float64
         self.length, self.least, self.dealt = length, least, 0
@@ -129,6 +132,10 @@ class Dealing:
         self._contents = [0, 0]                                                             # documents in them
         self.weight = torch.zeros(blocks, len(TERMS), heads, bins.count, dtype=wide, device=device)
         self.pairs, self.uniform = (torch.zeros(blocks, bins.count, dtype=wide, device=device) for _ in range(2))
+        self.reach, self._centre = bins.exact // 2, bins.centre
+        self.null_weight = torch.zeros(draws, heads, 2 * self.reach + 1, dtype=wide, device=device)
+        self.null_pairs, self.null_uniform = (torch.zeros(draws, 2 * self.reach + 1, dtype=wide, device=device) for _ in range(2))
+        self._places: torch.Tensor | None = None   # (draws, T) places in random order, the same for every document
 
     @staticmethod
     def bytes_of(scores: Scores, length: int) -> int:
@@ -154,7 +161,7 @@ class Dealing:
                 continue
             mean_query, mean_key = self._query[half] / self.counts[half], self._key[1 - half] / self.counts[1 - half]
             content_query, content_key = query - mean_query, key - mean_key
-            one = Span([row], [document], span.q0, span.q1, span.k0, span.k1, span.place, span.apart_queries, span.apart_keys)
+            one = Span([row], [document], span.q0, span.q1, span.k0, span.k1, span.place, [span.q0], [span.k0])
             stays = torch.zeros(self.length, dtype=torch.bool)
             stays[[j - span.k0 for j in span.apart_keys]] = True
             random = torch.Generator().manual_seed(seed + document)
@@ -174,12 +181,53 @@ class Dealing:
             placed_key = mean_key + content_key[:, pi]
             block = document % blocks
             for term, of_query, added in ((0, rho, None), (1, pi, None), (2, pi, order)):
-                self.weight[block, term] += sums_of(dealt(mean_query + content_query[:, of_query], placed_key, added), one)[REGULAR]
+                attention = dealt(mean_query + content_query[:, of_query], placed_key, added)
+                self.weight[block, term] += sums_of(attention, one)[REGULAR]
+                if term == 0 and len(self.null_weight):
+                    ahead = any(bool((counts.pairs[..., self._centre + 1:] > 0).any()) for counts, _, _ in counted)
+                    self._add_null(attention, one, stays, seed, causal=not ahead)
             for counts, _, _ in counted:
                 at = place if counts.pairs.shape[0] > 1 else 0
                 self.pairs[block] += counts.pairs[at, REGULAR]
                 self.uniform[block] += counts.uniform[at, REGULAR]
             self.dealt += 1
+
+
+    def _add_null(self, scores: Scores, span: Span, stays: torch.Tensor, seed: int, causal: bool) -> None:
+        """Adds a document's attention by position with places in a random order p.
+
+        The weight of query i on key j counts at t = p(j) - p(i).
+
+        Under a causal mask, which is about the true places, it counts at t = -|p(j) - p(i)|.
+        """
+        device = scores.query.device
+        if self._places is None:
+            random = torch.Generator().manual_seed(seed)
+            self._places = torch.stack([_dealt(stays, random) for _ in range(len(self.null_weight))]).to(device)
+        at = torch.argsort(self._places, 1)   # which token stands at a place
+        heads = slice(0, scores.query.shape[1])
+        t = torch.arange(-self.reach, self.reach + 1, device=device)
+        for r0 in range(span.q0, span.q1, 128):
+            r1 = min(span.q1, r0 + 128)
+            kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
+            weights = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)[0][0, :, :, :ke - kb]
+            allowed = scores.allowed(span.index, r0, r1, kb, ke)[0, 0]
+            share = 1 / allowed.sum(-1, keepdim=True).clamp(min=1)
+            i = torch.arange(r1 - 1, r0 - 1, -1, device=device) - span.q0
+            for draw, (place, token) in enumerate(zip(self._places, at)):
+                other = place[i][:, None] + t
+                there = (other >= 1) & (other < self.length) & (i > 0)[:, None]
+                column = token[other.clamp(0, self.length - 1)] - (kb - span.k0)
+                there &= (column + kb - span.k0 >= 1) & (column >= 0) & (column < ke - kb)
+                column = column.clamp(0, ke - kb - 1)
+                there &= allowed.gather(1, column)
+                found = weights.gather(2, column.expand(len(weights), -1, -1)) * there
+                for sums, of in ((self.null_weight, found), (self.null_pairs, there), (self.null_uniform, share * there)):
+                    added = of.sum(-2).to(sums.dtype)
+                    if causal:   # t > 0 counts at -t
+                        added[..., :self.reach] += added[..., self.reach + 1:].flip(-1)
+                        added[..., self.reach + 1:] = 0
+                    sums[draw] += added
 
 
 def _dealt(stays: torch.Tensor, random: torch.Generator) -> torch.Tensor:

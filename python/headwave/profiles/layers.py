@@ -39,6 +39,7 @@ class Layer:
     seen_in: Any = None
     dealing: Any = None
     moments: Any = None
+    traces: Any = None
 
     @classmethod
     def of(cls, path: str, times: int, cross: bool, implementation: str, module: str, scores: Scores, given: dict[str, Any], sums: LayerSums,

@@ -126,11 +126,12 @@ class Documents:
                 if own is not None and not again:
                     self._note(own[q0:q1])
                 apart = [j for j in range(k0, min(k1, k0 + self.first - place))] if place < self.first else []
-                if own is not None and self.special and shift == 0 and keys == queries:
-                    apart = sorted({*apart, *(k0 + i for i, token in enumerate(own[k0:k1].tolist()) if token in self.special)})
-                key = (q0, q1, k0, k1, place, tuple(apart))
+                marked = own is not None and bool(self.special) and shift == 0 and keys == queries
+                special = [k0 + i for i, token in enumerate(own[k0:k1].tolist()) if token in self.special] if marked else []
+                apart = sorted({*apart, *special})
+                key = (q0, q1, k0, k1, place, tuple(apart), tuple(special))
                 if key not in found:
-                    found[key] = Span([], [], q0, q1, k0, k1, place, [j - shift for j in apart if q0 <= j - shift < q1], apart)
+                    found[key] = Span([], [], q0, q1, k0, k1, place, [j - shift for j in apart if q0 <= j - shift < q1], apart, special=special)
                 found[key].rows.append(b)
                 found[key].documents.append(numbers[b][number if continues else -1])
         self._last = numbers

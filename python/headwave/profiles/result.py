@@ -43,8 +43,19 @@ _AXES = {
     "unrotated_modulus": ("layer", "head", "pair"),
     "dealt_weight": ("block", "layer", "term", "head", "bin"), "dealt_pairs": ("block", "layer", "bin"), "dealt_uniform": ("block", "layer", "bin"),
 }
+# What the program reads, `headwave run --profiles`: sums over documents too, and arrays of one document after another.
+_TRACES = {
+    "trace": ("layer", "pairs", "head", "offset"), "trace_mean": ("layer", "pairs", "head", "offset"), "trace_count": ("layer", "pairs", "offset"),
+    "trace_documents": ("layer", "pairs", "offset"), "null_weight": ("layer", "pairs", "head", "near"), "null_variance": ("layer", "pairs", "head", "near"),
+    "null_deviation": ("layer", "pairs", "head", "near"), "null_third": ("layer", "pairs", "head", "near"),
+    "null_root": ("layer", "pairs", "head", "near"), "null_documents": ("layer", "pairs", "near"), "account_weight": ("block", "layer", "head", "near"),
+    "place_sum": ("layer", "head", "place"), "place_documents": ("layer", "place"), "place_squares": ("layer", "head"),
+    "by_document": ("document", "layer", "head", "near"), "length": ("document",), "dealt_null_weight": ("layer", "draw", "head", "near"),
+    "dealt_null_pairs": ("layer", "draw", "near"), "dealt_null_uniform": ("layer", "draw", "near"),
+}
 _COUNTS = {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens",
            "unrotated_tokens"}
+_COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents"}
 _OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
 _ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dtype", "rope_type")
 
@@ -113,6 +124,11 @@ class Stack:
         if dealt_documents:
             arrays |= {f"dealt_{label}": np.stack([getattr(one, label).cpu().numpy() for one in dealt], 1)[:there, ..., part]
                        for label in ("weight", "pairs", "uniform")}
+        if all(layer.traces is not None for layer in layers):
+            arrays |= _traces_of([layer.traces for layer in layers], there)
+            if dealt_documents:
+                arrays |= {f"dealt_{label}": np.stack([getattr(one, label).cpu().numpy() for one in dealt])
+                           for label in ("null_weight", "null_pairs", "null_uniform")}
         if all(layer.moments is not None for layer in layers):
             moments = [layer.moments for layer in layers]
             arrays |= {f"unrotated_{label}": _together(moments, label) for label in LABELS}
@@ -129,7 +145,7 @@ class Stack:
         about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")} | {"digest": group.attrs["ids_sha256"]}
         about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
         arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", "band_first", *_OF_LAYERS)}
-        arrays |= {label: group[label][()].astype(np.float64) for label in _AXES if label in group}
+        arrays |= {label: group[label][()].astype(np.float64) for label in (*_AXES, *_TRACES) if label in group}
         arrays.setdefault("sampling_variance", np.zeros(arrays["weight"].shape[1:]))
         return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
 
@@ -169,6 +185,8 @@ class Stack:
                 arrays[label] = total / np.maximum(sum(tokens), 1)
             elif there:
                 arrays[label] = _added(there, axes, len(wider.first_offset))
+        if hasattr(self, "trace") and hasattr(other, "trace"):
+            arrays |= _added_traces(self, other)
         if hasattr(self, "unrotated_mean") and hasattr(other, "unrotated_mean"):
             both = [one + another for one, another in zip(self._moments, other._moments)]
             arrays |= {f"unrotated_{label}": _together(both, label) for label in LABELS}
@@ -281,6 +299,46 @@ def _added(arrays: list[tuple[np.ndarray, int]], axes: tuple[str, ...], bins: in
     for array, first in arrays:
         total[tuple(slice(first, first + size) if axis == "bin" else slice(size) for axis, size in zip(axes, array.shape))] += array
     return total
+
+
+def _traces_of(layers: list[Any], blocks: int) -> dict[str, np.ndarray]:
+    """Arrays of `_TRACES` of watched layers: documents in their order, offsets as far as documents are long."""
+    first = layers[0]
+    order = np.argsort(first.numbers)
+    length = np.array(first.lengths)[order]
+    beyond = {"offset": first.exact - min(first.exact, int(length.max()) - 1), "near": 0}
+    arrays = {"length": length, "by_document": np.stack([np.stack([layer.by_document[d] for d in order]) for layer in layers], 1)}
+    for label, axes in _TRACES.items():
+        if label not in arrays and not label.startswith("dealt_"):
+            values = np.stack([getattr(layer, label).cpu().numpy().astype(np.float64) for layer in layers], axes.index("layer"))
+            cut = beyond.get(axes[-1], 0)
+            values = values[..., cut:values.shape[-1] - cut]
+            arrays[label] = values[:blocks] if axes[0] == "block" else values
+    return arrays
+
+
+def _added_traces(one: Stack, other: Stack) -> dict[str, np.ndarray]:
+    """The sums of `_TRACES` over the documents of both.
+
+    Raises:
+        ShapeError: first documents differ in length, so that other places were compared
+    """
+    if one.place_sum.shape != other.place_sum.shape or one.length[0] != other.length[0]:
+        raise ShapeError(f"profiles: {one.name}: the first document has {one.length[0]} tokens in one and {other.length[0]} in the other; expected "
+                         "first documents of one length, whose places the null compares")
+    arrays = {}
+    for label, axes in _TRACES.items():
+        values = [getattr(each, label) for each in (one, other) if hasattr(each, label)]
+        if not values:
+            continue
+        if axes[0] == "document":
+            arrays[label] = np.concatenate(values)
+            continue
+        if axes[-1] == "offset":
+            most = max(of.shape[-1] for of in values)
+            values = [np.pad(of, [(0, 0)] * (of.ndim - 1) + [((most - of.shape[-1]) // 2,) * 2]) for of in values]
+        arrays[label] = _added([(of, 0) for of in values], axes, 0)
+    return arrays
 
 
 class Profiles:
@@ -433,7 +491,7 @@ def _write(group: Any, stack: Stack) -> None:
     group.create_dataset("last_offset", data=stack.last_offset)
     for name in _OF_LAYERS:
         group.create_dataset(name, data=getattr(stack, name))
-    for name, dims in _AXES.items():
+    for name, dims in (_AXES | _TRACES).items():
         values = getattr(stack, name, None)
         if values is None or (name == "sampling_variance" and not values.any()):
             continue

@@ -166,6 +166,7 @@ class Span:
         place: position in its document of the key k0
         apart_queries, apart_keys: rows and keys whose pairs are counted apart: special tokens, and the first of a document
         shift: of Scores, where the documents have one of their own
+        special: keys that are special tokens
     """
 
     rows: list[int]
@@ -178,6 +179,7 @@ class Span:
     apart_queries: list[int] = dataclasses.field(default_factory=list)
     apart_keys: list[int] = dataclasses.field(default_factory=list)
     shift: int | None = None
+    special: list[int] = dataclasses.field(default_factory=list)
 
     @property
     def index(self) -> Any:

@@ -16,12 +16,13 @@ import torch
 from ..arguments import whole, whole_or_none
 from ..errors import FormatError, ShapeError
 from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
-from .dealing import Dealing, Rotations, require_room, turning
+from .dealing import DRAWS, Dealing, Rotations, require_room, turning
 from .implementations import named, read
 from .layers import Layer
 from .passes import Documents, Frame, MaskRecord, mask_record
 from .result import Profiles
 from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
+from .traces import Traces, require_whole
 from .unrotated import unrotated
 
 CELL = 64                           # neighbouring query rows that are sampled together
@@ -34,7 +35,7 @@ class Watch:
     """A watch that is going on, from its making until close(), or the end of its `with`."""
 
     def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
-                 kernel: str, seed: int, deal: bool, least: int, queries: bool) -> None:
+                 kernel: str, seed: int, deal: bool, least: int, queries: bool, null: bool) -> None:
         if not isinstance(model, torch.nn.Module):
             raise FormatError(f"watch: {type(model).__name__}; expected a torch.nn.Module")
         if kernel not in ("auto", "torch", "triton"):
@@ -46,7 +47,7 @@ class Watch:
         self._first, self._seed = whole(first, "first", 0, 64), whole(seed, "seed")
         self._kernel = _kernel(kernel)
         self._least = whole(least, "least", 1)
-        self._deals, self._queries = bool(deal), bool(queries)
+        self._deals, self._queries, self._null = bool(deal), bool(queries), bool(null)
         self._special = [int(token) for token in (*getattr(tokenizer, "all_special_ids", ()), *special)]
         self._name = type(model).__name__
         self._model = weakref.ref(model)
@@ -101,7 +102,7 @@ class Watch:
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
                     "special": sorted(set(self._special)), "deal": self._deals, "least": self._least,
-                    "queries": self._queries}
+                    "queries": self._queries, "null": self._null}
         return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing)
 
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
@@ -189,6 +190,8 @@ class Watch:
                               "watch the rest of the model: headwave.watch(model.language_model)")
         layer.seen_in = mark
         self._add(own, scores, spans, layer.sums)
+        if self._null and not cross:
+            self._add_traces(own, layer, scores, spans)
         if self._rotations is not None:
             last, self._rotations.last = self._rotations.last, None
             if last is None and self._rotations.misses(module):
@@ -264,6 +267,15 @@ class Watch:
             for part in self._parts(scores, span, tiles):
                 sums.add(*part, blocks, sampled=tiles is not None)
 
+    def _add_traces(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span]) -> None:
+        for s, span in enumerate(spans):
+            require_whole(scores, span, self._first, self.rows, layer.path)
+            if layer.traces is None:
+                counted = own.counts[self._counts_key(s, scores, span)][0][1]
+                ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _, _ in counted)
+                layer.traces = Traces(scores, self.bins.exact, span.q1 - span.q0, not ahead, self.blocks)
+            layer.traces.add(scores, span, [d % self.blocks for d in span.documents], BUDGET.get(scores.query.device.type, OTHER_BUDGET))
+
     def _counts_key(self, s: int, scores: Scores, span: Span) -> Any:
         """What the pairs of a span depend on."""
         return s, scores.shift, scores.causal, scores.window, id(scores.mask), scores.query.shape[2], scores.key.shape[2], scores.query.device
@@ -294,12 +306,16 @@ class Watch:
         if layer.dealing is None:
             length = whole[0][1].q1 - whole[0][1].q0
             require_room(scores, len(self._names), length)
-            layer.dealing = Dealing(self.blocks, scores, length, self.bins, self._least)
+            layer.dealing = Dealing(self.blocks, scores, length, self.bins, self._least, DRAWS if self._null else 0)
         before = turning(last, scores, layer.path)
         for s, span in whole:
             if span.q1 - span.q0 != layer.dealing.length:
                 continue
-            counted = own.counts[self._counts_key(s, scores, span)][0][1]
+            without_first = dataclasses.replace(span, apart_queries=[span.q0], apart_keys=[span.k0])
+            key = (self._counts_key(s, scores, span), "without first")
+            if key not in own.counts:
+                own.counts[key] = self._tiles(scores, without_first), scores.mask
+            counted = own.counts[key][0][1]
 
             def sums_of(of: Scores, one: Span) -> torch.Tensor:
                 return sum(sums.weight.sum((0, 1)) for sums, _, _ in self._parts(of, one, None))

@@ -1,0 +1,180 @@
+#include "stored_profiles.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../../core/errors/error.h"
+#include "../files/printable.h"
+#include "../hdf5/hdf5_file.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr std::string_view profiles_format = "headwave profiles";
+constexpr std::int64_t newest_profiles = 1;
+
+/// Sizes that arrays share, by the letters below.
+using ProfileSizes = std::map<char, Index>;
+
+/// An array and its axes: L layers, K kinds of pairs, H heads, O offsets, N near offsets, B blocks, P pairs of
+/// places, D documents.
+struct ProfileArrayKind {
+  const char *name, *axes;
+};
+
+constexpr ProfileArrayKind trace_arrays[] = {
+    {"trace", "LKHO"},         {"trace_mean", "LKHO"},    {"trace_count", "LKO"},     {"trace_documents", "LKO"},
+    {"null_weight", "LKHN"},   {"null_variance", "LKHN"}, {"null_deviation", "LKHN"}, {"null_third", "LKHN"},
+    {"null_root", "LKHN"},     {"null_documents", "LKN"}, {"account_weight", "BLHN"}, {"place_sum", "LHP"},
+    {"place_documents", "LP"}, {"place_squares", "LH"},   {"by_document", "DLHN"}};
+
+/// T bins of offsets, C terms of the account, W draws of its null.
+constexpr ProfileArrayKind dealt_arrays[] = {{"first_offset", "T"},       {"last_offset", "T"},
+                                             {"dealt_weight", "BLCHT"},   {"dealt_pairs", "BLT"},
+                                             {"dealt_uniform", "BLT"},    {"dealt_null_weight", "LWHN"},
+                                             {"dealt_null_pairs", "LWN"}, {"dealt_null_uniform", "LWN"}};
+
+[[noreturn]] void refuse_profiles(const std::filesystem::path& path, const std::string& found) {
+  throw FormatError(fmt::format("{}: {}", path.string(), found));
+}
+
+std::int64_t whole_attribute(const Hdf5File& file, const Attributes& of, const std::string& name) {
+  const auto found = of.find(name);
+  const auto* value = found == of.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  if (value == nullptr) refuse_profiles(file.path(), fmt::format("lacks the whole number '{}'; expected it", name));
+  return *value;
+}
+
+/// The last number in a module's path: 3 of "encoder.layer.3.attention.self".
+std::optional<Index> layer_in_path(const std::string& module) {
+  std::optional<Index> number;
+  for (std::size_t at = 0; at < module.size();) {
+    const std::size_t end = std::min(module.find('.', at), module.size());
+    const std::string part = module.substr(at, end - at);
+    if (!part.empty() && part.size() < 5 && std::ranges::all_of(part, [](unsigned char c) { return std::isdigit(c); }))
+      number = std::stol(part);
+    at = end + 1;
+  }
+  return number;
+}
+
+/// Numbers of the layers in the model: as their modules' paths say, or 0, 1, 2, ...
+std::vector<Index> numbered_layers(const std::vector<std::string>& modules) {
+  std::vector<Index> numbers;
+  for (const std::string& module : modules) {
+    const std::optional<Index> number = layer_in_path(module);
+    if (!number || (!numbers.empty() && *number <= numbers.back())) break;
+    numbers.push_back(*number);
+  }
+  if (numbers.size() == modules.size()) return numbers;
+  numbers.clear();
+  for (std::size_t layer = 0; layer < modules.size(); ++layer) numbers.push_back(static_cast<Index>(layer));
+  return numbers;
+}
+
+/// The name of the only stack of layers.
+std::string only_stack(const Hdf5File& file) {
+  const std::vector<std::string> stacks = file.names("/");
+  if (stacks.size() == 1) return stacks.front();
+  throw FormatError(
+      fmt::format("{}: holds {} stacks of layers{}; expected one: watch a part of the model, such as its decoder, by "
+                  "itself",
+                  file.path().string(), stacks.size(),
+                  stacks.empty() ? "" : fmt::format(" ({})", printable(fmt::format("{}", fmt::join(stacks, ", "))))));
+}
+
+void read_profile_array(const Hdf5File& file, const ProfileArrayKind& kind, ProfileSizes& sizes,
+                        StoredProfiles& profiles) {
+  const std::string dataset = fmt::format("{}/{}", profiles.name, kind.name);
+  if (!file.has(dataset))
+    throw FormatError(
+        fmt::format("{}: lacks the array '{}', which the null of measured offsets needs; expected a file that was "
+                    "watched with null=True: headwave.watch(model, null=True)",
+                    file.path().string(), dataset));
+  ProfileArray& array = profiles.arrays[kind.name];
+  array.shape = file.node(dataset).shape;
+  const std::string_view axes = kind.axes;
+  bool fits = array.shape.size() == axes.size();
+  std::vector<std::string> expected;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    const auto known = sizes.find(axes[axis]);
+    if (known != sizes.end()) {
+      expected.push_back(fmt::format("{}", known->second));
+      fits = fits && array.shape[axis] == known->second;
+    } else {
+      expected.emplace_back("any");
+      if (fits) sizes[axes[axis]] = array.shape[axis];
+    }
+  }
+  if (!fits)
+    throw FormatError(fmt::format("{}: '{}' has the shape ({}); expected ({})", file.path().string(), dataset,
+                                  fmt::join(array.shape, ", "), fmt::join(expected, ", ")));
+  array.values = file.doubles(dataset);
+}
+
+AttentionKind kind_of_stack(const Hdf5File& file, const std::string& name) {
+  for (const AttentionKind kind : {AttentionKind::causal, AttentionKind::self})
+    if (name == name_of(kind) || name.starts_with(std::string(name_of(kind)) + "_")) return kind;
+  throw FormatError(
+      fmt::format("{}: holds the stack '{}'; expected 'causal' or 'self'", file.path().string(), printable(name)));
+}
+
+}  // namespace
+
+StoredProfiles stored_profiles(const std::filesystem::path& path) {
+  const Hdf5File file(path);
+  const Attributes about = file.attributes("/");
+  if (attribute_text(about, "format") != profiles_format)
+    refuse_profiles(path, "is no file of profiles; expected one that headwave.watch(model).result().save() wrote");
+  if (const std::int64_t version = whole_attribute(file, about, "format_version"); version > newest_profiles)
+    refuse_profiles(path,
+                    fmt::format("is of format {}; this headwave reads {}: get a newer one", version, newest_profiles));
+  StoredProfiles profiles;
+  profiles.path = path;
+  profiles.name = only_stack(file);
+  profiles.kind = kind_of_stack(file, profiles.name);
+  profiles.model = attribute_text(about, "model");
+  profiles.blocks = whole_attribute(file, about, "blocks");
+  profiles.knows_special = attribute_text(about, "special") != "[]";
+  const Attributes of_stack = file.attributes(profiles.name);
+  profiles.ids_sha256 = attribute_text(of_stack, "ids_sha256");
+  profiles.heads = whole_attribute(file, of_stack, "heads");
+  profiles.kv_heads = whole_attribute(file, of_stack, "kv_heads");
+  profiles.d_head = whole_attribute(file, of_stack, "d_head");
+  profiles.layers = numbered_layers(file.strings(profiles.name + "/layer"));
+  constexpr Index most = 1 << 20;
+  const auto sensible = [](Index size) { return size >= 1 && size <= most; };
+  if (!sensible(profiles.heads) || !sensible(profiles.kv_heads) || !sensible(profiles.d_head) ||
+      !sensible(profiles.blocks) || profiles.heads % profiles.kv_heads != 0 || profiles.layers.empty())
+    refuse_profiles(
+        path,
+        fmt::format(
+            "has {} layers of {} heads, {} key heads of width {}; expected 1 or more, and key heads that divide heads",
+            profiles.layers.size(), profiles.heads, profiles.kv_heads, profiles.d_head));
+  ProfileSizes sizes{{'L', std::ssize(profiles.layers)}, {'H', profiles.heads}, {'K', 3}, {'C', 3}};
+  for (const ProfileArrayKind& kind : trace_arrays) read_profile_array(file, kind, sizes, profiles);
+  profiles.dealt_documents = whole_attribute(file, of_stack, "dealt_documents");
+  if (profiles.dealt_documents > 0)
+    for (const ProfileArrayKind& kind : dealt_arrays) read_profile_array(file, kind, sizes, profiles);
+  for (const char offsets : {'O', 'N'})
+    if (sizes[offsets] % 2 == 0)
+      refuse_profiles(
+          path, fmt::format("has {} offsets from left to right; expected an odd number, 0 among them", sizes[offsets]));
+  for (const std::int64_t length : file.integers(profiles.name + "/length")) {
+    if (!sensible(length))
+      refuse_profiles(path, fmt::format("a document has {} tokens; expected 1 to {}", length, most));
+    profiles.lengths.push_back(length);
+  }
+  if (profiles.lengths.empty() || std::ssize(profiles.lengths) != sizes['D'])
+    refuse_profiles(path, fmt::format("{} documents have a length, and {} have traces; expected as many, 1 or more",
+                                      profiles.lengths.size(), sizes['D']));
+  return profiles;
+}
+
+}  // namespace headwave

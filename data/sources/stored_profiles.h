@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "../../core/attention/document.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// An array of a file of profiles, row-major.
+struct ProfileArray {
+  std::vector<Index> shape;
+  std::vector<double> values;
+};
+
+/// The sums of one stack of layers in a file of profiles, which headwave.watch wrote beside a running model.
+struct StoredProfiles {
+  std::filesystem::path path;
+  std::string name;        ///< of the stack: "causal"
+  std::string model;       ///< class of the watched model: "LlamaForCausalLM"
+  std::string ids_sha256;  ///< of the documents; empty: their ids were not seen
+  AttentionKind kind = AttentionKind::self;
+  std::vector<Index> layers;  ///< number of each layer in the model, ascending
+  Index heads = 0, kv_heads = 0, d_head = 0;
+  Index blocks = 0;                            ///< documents of number n modulo `blocks` were summed together
+  Index dealt_documents = 0;                   ///< documents whose contents were dealt; 0: there are no dealt arrays
+  bool knows_special = false;                  ///< whether special tokens were named
+  std::vector<Index> lengths;                  ///< (documents) tokens of each document
+  std::map<std::string, ProfileArray> arrays;  ///< the arrays of docs/profiles.md that the program reads, by name
+};
+
+/// Reads a file of profiles. docs/profiles.md says what is in it. The names and axes of its arrays are checked;
+/// numbers may be NaN, where a null is not defined.
+/// @throws IoError, FormatError if it is no file of profiles, of a later format, damaged, was watched without
+///         null=True, or holds several stacks of layers
+StoredProfiles stored_profiles(const std::filesystem::path& path);
+
+}  // namespace headwave

@@ -1,0 +1,332 @@
+#include "stored_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/predictions/head_account.h"
+#include "../../core/errors/error.h"
+#include "../../data/files/digest.h"
+#include "../run/document_pass.h"
+
+namespace headwave {
+
+namespace {
+
+/// Documents of which nothing is left but their lengths.
+class SummedDocuments : public Source {
+ public:
+  SummedDocuments(const std::vector<StoredProfiles>& profiles, DigestedFiles digests) : digests_(std::move(digests)) {
+    const StoredProfiles& first = profiles.front();
+    for (const Index layer : first.layers) layers_.push_back({layer, {}, {}, {}, {}});
+    special_ = first.knows_special ? "named when the model was watched" : "not known: none were named to the watch";
+    for (const StoredProfiles& each : profiles) {
+      names_.push_back(each.path.string());
+      ids_.push_back(each.ids_sha256.empty() ? "not seen" : each.ids_sha256);
+      lengths_.insert(lengths_.end(), each.lengths.begin(), each.lengths.end());
+    }
+  }
+
+  [[nodiscard]] Index count() const override { return std::ssize(lengths_); }
+  [[nodiscard]] Index length(Index i) const override { return lengths_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] Document document(Index i) const override {
+    Document document;
+    document.name = fmt::format("document {}", i);
+    document.stored = layers_;
+    return document;
+  }
+  [[nodiscard]] Attributes provenance() const override {
+    return {{"source", std::string("stored profiles")},
+            {"source_file", fmt::format("{}", fmt::join(names_, "\n"))},
+            {"source_sha256", digests_.list()},
+            {"ids_sha256", fmt::format("{}", fmt::join(ids_, "\n"))},
+            {"documents", std::int64_t{count()}},
+            {"length", std::int64_t{std::ranges::max(lengths_)}},
+            {"special_tokens", special_}};
+  }
+  void require_unchanged() const override { digests_.require_same(); }
+
+ private:
+  DigestedFiles digests_;
+  std::vector<StoredLayer> layers_;
+  std::vector<Index> lengths_;
+  std::vector<std::string> names_, ids_;
+  std::string special_;
+};
+
+/// A model of which only its heads and masks are known.
+Model model_of(const StoredProfiles& profiles) {
+  Model model;
+  model.family = profiles.model;
+  model.stack.blocks.resize(static_cast<std::size_t>(profiles.layers.back() + 1));
+  BlockSpec& block = model.stack.block;
+  block.causal = profiles.kind == AttentionKind::causal;
+  block.heads = profiles.heads;
+  block.kv_heads = profiles.kv_heads;
+  block.d_head = profiles.d_head;
+  return model;
+}
+
+/// Reads arrays of one file as the matrices of sums. Rows are (layer, head).
+class SumReader {
+ public:
+  explicit SumReader(const StoredProfiles& profiles)
+      : profiles_(profiles), layers_(std::ssize(profiles.layers)), heads_(profiles.heads) {}
+
+  /// One kind of pairs of an array (layers, kinds of pairs, heads, columns): (rows, columns).
+  [[nodiscard]] Matrix of_pairs(const std::string& name, std::size_t pairs) const {
+    const ProfileArray& array = at(name);
+    const Index columns = array.shape.back();
+    Matrix result(layers_ * heads_, columns);
+    for (Index layer = 0; layer < layers_; ++layer)
+      result.middleRows(layer * heads_, heads_) =
+          block(array, (layer * static_cast<Index>(pairs_kinds) + static_cast<Index>(pairs)) * heads_, heads_);
+    return result;
+  }
+
+  /// One kind of pairs of counts (layers, kinds of pairs, columns): of the layer whose mask allows most.
+  [[nodiscard]] Vector counts(const std::string& name, std::size_t pairs) const {
+    const ProfileArray& array = at(name);
+    Vector most = Vector::Zero(array.shape.back());
+    for (Index layer = 0; layer < layers_; ++layer)
+      most = most.cwiseMax(
+          block(array, layer * static_cast<Index>(pairs_kinds) + static_cast<Index>(pairs), 1).row(0).transpose());
+    return most;
+  }
+
+  /// Rows first .. first + count - 1 of an array, its last axis being columns.
+  [[nodiscard]] Matrix rows(const std::string& name, Index first, Index count) const {
+    return block(at(name), first, count);
+  }
+  [[nodiscard]] Index columns(const std::string& name) const { return at(name).shape.back(); }
+  [[nodiscard]] Vector vector(const std::string& name) const {
+    const ProfileArray& array = at(name);
+    return Eigen::Map<const Vector>(array.values.data(), std::ssize(array.values));
+  }
+
+ private:
+  [[nodiscard]] const ProfileArray& at(const std::string& name) const { return profiles_.arrays.at(name); }
+  static Matrix block(const ProfileArray& array, Index first, Index count) {
+    const Index columns = array.shape.back();
+    return Eigen::Map<const Matrix>(array.values.data() + first * columns, count, columns);
+  }
+
+  const StoredProfiles& profiles_;
+  Index layers_, heads_;
+};
+
+/// Puts columns of offsets -m .. m in the middle of a wider range.
+template <class Numbers>
+Numbers widened(const Numbers& numbers, Index columns) {
+  Numbers result;
+  if constexpr (Numbers::ColsAtCompileTime == 1) {
+    result = Numbers::Zero(columns);
+    result.segment((columns - numbers.size()) / 2, numbers.size()) = numbers;
+  } else {
+    result = Numbers::Zero(numbers.rows(), columns);
+    result.middleCols((columns - numbers.cols()) / 2, numbers.cols()) = numbers;
+  }
+  return result;
+}
+
+/// The sum over the documents of one file.
+/// @param columns  offsets of the traces, of all files
+OffsetTraceSum trace_sum(const StoredProfiles& profiles, Index columns) {
+  const SumReader read(profiles);
+  const Index rows = std::ssize(profiles.layers) * profiles.heads;
+  OffsetTraceSum sum;
+  sum.documents = std::ssize(profiles.lengths);
+  for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
+    sum.trace[pairs] = widened(read.of_pairs("trace", pairs), columns);
+    sum.weight[pairs] = widened(read.of_pairs("trace_mean", pairs), columns);
+    sum.count[pairs] = widened(read.counts("trace_count", pairs), columns);
+    sum.documents_with_pairs[pairs] = widened(read.counts("trace_documents", pairs), columns);
+    sum.null_weight[pairs] = read.of_pairs("null_weight", pairs);
+    sum.null[pairs] = NullMoments(read.of_pairs("null_variance", pairs), read.of_pairs("null_deviation", pairs),
+                                  read.of_pairs("null_third", pairs), read.of_pairs("null_root", pairs));
+    sum.documents_with_null[pairs] = read.counts("null_documents", pairs);
+  }
+  const Vector squares = read.vector("place_squares");
+  sum.correlation = DocumentCorrelation(profiles.heads, read.rows("place_sum", 0, rows),
+                                        read.rows("place_documents", 0, std::ssize(profiles.layers)), squares);
+  for (Index document = 0; document < sum.documents; ++document)
+    sum.by_document.push_back(read.rows("by_document", document * rows, rows));
+  sum.lengths.assign(profiles.lengths.begin(), profiles.lengths.end());
+  return sum;
+}
+
+/// The middle columns: offsets |t| <= reach.
+Matrix middle(const Matrix& of, Index reach) {
+  return of.middleCols((of.cols() - 1) / 2 - reach, 2 * reach + 1);
+}
+
+/// The same at |t| <= reach.
+OffsetTraceSum within(OffsetTraceSum sum, Index reach) {
+  const auto cut = [&](Matrix& matrix) { matrix = middle(matrix, reach); };
+  for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
+    cut(sum.null_weight[pairs]);
+    sum.null[pairs] = sum.null[pairs].within(reach);
+    Vector& documents = sum.documents_with_null[pairs];
+    documents = documents.segment((documents.size() - 1) / 2 - reach, 2 * reach + 1).eval();
+  }
+  for (Matrix& own : sum.by_document) cut(own);
+  return sum;
+}
+
+/// Columns of bins that hold one offset each, at t = -reach .. reach; -1: the file has none.
+std::vector<Index> columns_of_offsets(const StoredProfiles& profiles, Index reach) {
+  const std::vector<double>&first = profiles.arrays.at("first_offset").values,
+        &last = profiles.arrays.at("last_offset").values;
+  std::vector<Index> columns(static_cast<std::size_t>(2 * reach + 1), -1);
+  for (std::size_t bin = 0; bin < first.size(); ++bin)
+    if (first[bin] == last[bin] && std::abs(first[bin]) <= static_cast<double>(reach))
+      columns[static_cast<std::size_t>(static_cast<Index>(first[bin]) + reach)] = static_cast<Index>(bin);
+  return columns;
+}
+
+Matrix chosen_columns(const Matrix& from, const std::vector<Index>& columns) {
+  Matrix chosen = Matrix::Zero(from.rows(), std::ssize(columns));
+  for (std::size_t t = 0; t < columns.size(); ++t)
+    if (columns[t] >= 0) chosen.col(static_cast<Index>(t)) = from.col(columns[t]);
+  return chosen;
+}
+
+/// What was dealt of one layer while the model ran.
+DealtLayer dealt_layer(const StoredProfiles& profiles, Index layer, Index reach) {
+  const SumReader read(profiles);
+  const std::vector<Index> columns = columns_of_offsets(profiles, reach);
+  const Index layers = std::ssize(profiles.layers), heads = profiles.heads, terms = account_terms;
+  const Index blocks = profiles.arrays.at("dealt_pairs").shape.front();
+  DealtLayer dealt;
+  dealt.pairs = dealt.uniform = Vector::Zero(2 * reach + 1);
+  std::vector<Vector> pairs;
+  for (Index block = 0; block < blocks; ++block) {
+    const auto counts = [&](const char* name) -> Vector {
+      return chosen_columns(read.rows(name, block * layers + layer, 1), columns).row(0).transpose();
+    };
+    pairs.push_back(counts("dealt_pairs"));
+    dealt.pairs += pairs.back();
+    dealt.uniform += counts("dealt_uniform");
+  }
+  for (Index block = 0; block < blocks; ++block) {
+    const Vector& own = pairs[static_cast<std::size_t>(block)];
+    DealtProfiles& part = dealt.profiles[static_cast<std::size_t>(block % 2)].emplace_back();
+    // Dealt documents are of one length: each has the same share of the pairs.
+    const double share = dealt.pairs.sum() > 0 ? own.sum() / dealt.pairs.sum() : 0;
+    part.documents = std::lround(share * static_cast<double>(profiles.dealt_documents));
+    for (Index term = 0; term < terms; ++term) {
+      Matrix& profile = part.profile[static_cast<std::size_t>(term)];
+      profile =
+          chosen_columns(read.rows("dealt_weight", ((block * layers + layer) * terms + term) * heads, heads), columns);
+      for (Index t = 0; t < own.size(); ++t)
+        profile.col(t) *= own[t] > 0           ? static_cast<double>(part.documents) / own[t]
+                          : dealt.pairs[t] > 0 ? 0.0
+                                               : not_defined;
+    }
+  }
+  const Index draws = profiles.arrays.at("dealt_null_pairs").shape[1];
+  for (Index draw = layer * draws; draw < (layer + 1) * draws; ++draw)
+    dealt.null.push_back({middle(read.rows("dealt_null_weight", draw * heads, heads), reach),
+                          middle(read.rows("dealt_null_uniform", draw, 1), reach).row(0).transpose(),
+                          middle(read.rows("dealt_null_pairs", draw, 1), reach).row(0).transpose()});
+  return dealt;
+}
+
+/// The account's sums over the documents of one file, those of the first one's length; of no document if none was
+/// dealt.
+AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
+  AccountSums sums;
+  if (profiles.dealt_documents == 0) return sums;
+  const SumReader read(profiles);
+  const Index rows = std::ssize(profiles.layers) * profiles.heads;
+  const Index blocks = profiles.arrays.at("account_weight").shape.front();
+  for (AccountHalf& half : sums.halves) {
+    half.group_documents.assign(account_groups, 0);
+    half.group_weights.resize(account_groups);
+  }
+  for (Index block = 0; block < blocks; ++block) {
+    AccountHalf& half = sums.halves[static_cast<std::size_t>(block % 2)];
+    const auto group = static_cast<std::size_t>(block / 2 % account_groups);
+    Index documents = 0;
+    for (Index i = block; i < std::ssize(profiles.lengths); i += profiles.blocks)
+      documents += profiles.lengths[static_cast<std::size_t>(i)] == profiles.lengths.front() ? 1 : 0;
+    half.documents += documents;
+    half.group_documents[group] += documents;
+    add_to(half.group_weights[group], middle(read.rows("account_weight", block * rows, rows), reach));
+  }
+  for (Index layer = 0; layer < std::ssize(profiles.layers); ++layer)
+    sums.dealt.push_back(dealt_layer(profiles, layer, reach));
+  return sums;
+}
+
+/// Refuses files that are not of one model and one way of watching it.
+void require_alike(const StoredProfiles& one, const StoredProfiles& other) {
+  const auto require = [&](const char* what, const auto& first, const auto& second) {
+    if (first == second) return;
+    throw ShapeError(
+        fmt::format("{}: has {} {}, and {} has {}; expected files of one model, watched with the same "
+                    "options",
+                    other.path.string(), what, second, one.path.string(), first));
+  };
+  require("the model", one.model, other.model);
+  require("the stack", one.name, other.name);
+  require("the number of layers", one.layers.size(), other.layers.size());
+  require("heads", one.heads, other.heads);
+  require("key heads", one.kv_heads, other.kv_heads);
+  require("heads of width", one.d_head, other.d_head);
+  require("blocks", one.blocks, other.blocks);
+  const auto size = [](const StoredProfiles& of, const char* array) { return of.arrays.at(array).shape.back(); };
+  require("offsets of the null", size(one, "null_weight"), size(other, "null_weight"));
+  require("a first document of tokens", one.lengths.front(), other.lengths.front());
+  require("pairs of places", size(one, "place_sum"), size(other, "place_sum"));
+}
+
+}  // namespace
+
+Gather StoredSums::gather(const JobOptions& options) const {
+  const Index reach = traces_.null_weight[all_pairs].cols() / 2;
+  if (options.reach > reach)
+    throw ShapeError(fmt::format("stored profiles: the null reaches {} tokens, and the job's reach is {}; expected at "
+                                 "most {}, or a file watched with exact={}",
+                                 reach, options.reach, reach, 2 * options.reach),
+                     give("reach", fmt::format("{}", reach)));
+  const Index length = profiles_.front().lengths.front();
+  AccountSums account;
+  for (const StoredProfiles& each : profiles_)
+    add_to(account, account_sum(each, std::min(options.reach, (length - 1) / 2)));
+  return [traces = within(traces_, options.reach), account, length](DocumentPass& pass, StageReport& report) {
+    report.begin("preparation");
+    pass.prepare();
+    BlockSums sums = pass.new_block();
+    for (std::size_t a = 0; a < pass.kinds().size(); ++a)
+      if (pass.kinds()[a] == &measured_offset_analysis())
+        sums.front()[a] = std::make_unique<DocumentSumOf<OffsetTraceSum>>(traces);
+      else if (pass.kinds()[a] == &head_account_analysis() && pass.sites().front().length == length)
+        sums.front()[a] = std::make_unique<DocumentSumOf<AccountSums>>(account);
+    pass.join(std::move(sums));
+  };
+}
+
+JobInput profiles_input(const std::vector<std::filesystem::path>& files) {
+  DigestedFiles digests(files);
+  std::vector<StoredProfiles> profiles;
+  for (const std::filesystem::path& file : files) {
+    profiles.push_back(stored_profiles(file));
+    require_alike(profiles.front(), profiles.back());
+  }
+  Index columns = 1;
+  for (const StoredProfiles& each : profiles) columns = std::max(columns, each.arrays.at("trace").shape.back());
+  OffsetTraceSum traces;
+  for (const StoredProfiles& each : profiles) add_to(traces, trace_sum(each, columns));
+  Attributes provenance{{"watched", std::string("headwave.watch")}};
+  Model model = model_of(profiles.front());
+  auto source = std::make_unique<SummedDocuments>(profiles, std::move(digests));
+  return {std::move(model), std::move(source), std::move(provenance), -1,
+          std::make_shared<const StoredSums>(std::move(traces), std::move(profiles))};
+}
+
+}  // namespace headwave

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "../../analysis/attention/offset_trace.h"
+#include "../../data/sources/stored_profiles.h"
+#include "../run/job.h"
+#include "job_input.h"
+
+namespace headwave {
+
+/// Sums over documents that a running model gave (docs/profiles.md), in the form in which analyses add up their
+/// own: nothing after them knows that no document was run here.
+class StoredSums {
+ public:
+  StoredSums(OffsetTraceSum traces, std::vector<StoredProfiles> profiles)
+      : traces_(std::move(traces)), profiles_(std::move(profiles)) {}
+
+  /// Fills the pass of a job with these sums, in place of documents.
+  /// @throws ShapeError if the job's reach is larger than that of the stored null
+  [[nodiscard]] Gather gather(const JobOptions& options) const;
+
+ private:
+  OffsetTraceSum traces_;
+  std::vector<StoredProfiles> profiles_;  ///< of each file, for the account
+};
+
+/// Opens files of profiles (data/sources/stored_profiles.h). Documents of several files stand one after another.
+/// @param files  at least one
+/// @throws Error as stored_profiles(); ShapeError naming what differs if the files are not of one model, watched
+///         with the same options
+JobInput profiles_input(const std::vector<std::filesystem::path>& files);
+
+}  // namespace headwave

@@ -1,0 +1,298 @@
+"""The program's sums for measured offsets: weights along diagonals, and their null (analysis/attention/offset_trace.h).
+
+Each document gives, for the pairs of all tokens, without special tokens, and without special and first tokens,
+
+    tr_t = sum_i A[i, i+t]                                                                      (1)
+
+and the moments of (1) for a head that ignores where a key is. Moments are the program's: of the weights that a key
+gets from all queries, or under a causal mask of the weights that a query gives, about uniform attention.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..errors import FormatError
+from .bins import row_tiles
+from .tiles import Scores, Span, diagonals, padded_for
+
+PAIRS = 3                 # kinds of pairs: all, without special tokens, without special and first tokens
+WITHOUT_FIRST = 3         # one kind more, without null: the account's
+GROUPS, QUERIES, SHORTEST, SEED = 256, 8, 4, 37   # of place_pairs(), as in analysis/attention/document_correlation.cpp
+_WORD = (1 << 64) - 1
+
+
+class Traces:
+    """Sums over documents of one layer's attention along diagonals.
+
+    Args:
+        exact: largest |t| of traces, in tokens; the null reaches half as far
+        length: tokens of the first document, whose places are compared between documents
+        causal: whether no key behind its query may be looked at
+    """
+
+    def __init__(self, scores: Scores, exact: int, length: int, causal: bool, blocks: int) -> None:
+        device, heads = scores.query.device, scores.query.shape[1]
+        self._wide = torch.float32 if device.type == "mps" else torch.float64
+        self.exact, self.reach, self.causal, self.length = exact, exact // 2, causal, length
+        offsets, near = 2 * exact + 1, 2 * self.reach + 1
+
+        def zeros(*shape: int) -> torch.Tensor:
+            return torch.zeros(*shape, dtype=self._wide, device=device)
+
+        self.trace, self.trace_mean = zeros(PAIRS, heads, offsets), zeros(PAIRS, heads, offsets)
+        self.trace_count, self.trace_documents = zeros(PAIRS, offsets), zeros(PAIRS, offsets)
+        self.null_weight, self.null_variance, self.null_deviation, self.null_third, self.null_root = (zeros(PAIRS, heads, near) for _ in range(5))
+        self.null_documents = zeros(PAIRS, near)
+        self.account_weight = zeros(blocks, heads, near)
+        self.query, self.key, self.groups = (torch.from_numpy(of).to(device) for of in place_pairs(length, causal))
+        self.place_sum, self.place_documents = zeros(heads, len(self.query)), zeros(len(self.query))
+        self.place_squares = zeros(heads)
+        self.by_document: list[np.ndarray] = []   # (heads, near) of all pairs; NaN: no pair
+        self.lengths: list[int] = []              # tokens of each document
+        self.numbers: list[int] = []              # of each document
+
+    def add(self, scores: Scores, span: Span, blocks: list[int], budget: int) -> None:
+        """Adds the documents of a span, whole ones."""
+        length, n, heads = span.q1 - span.q0, len(span.rows), scores.query.shape[1]
+        of = _Documents(self, scores, span)
+        group = heads // scores.key.shape[1]
+        most = max(16, min(128, budget // (16 * n * group * 2 * length)))
+        for r0, r1 in row_tiles(span.q0, span.q1, -span.q0, most):
+            some = group * max(1, min(heads // group, budget // (16 * n * group * (r1 - r0) * length)))
+            for first in range(0, heads, some):
+                of.see(r0, r1, slice(first, min(heads, first + some)))
+        self.numbers += span.documents
+        self._add_traces(of, blocks, length)
+        self._add_null(of)
+        self._add_places(of)
+
+    def _add_traces(self, of: "_Documents", blocks: list[int], length: int) -> None:
+        # Pairs at each offset, as far as masks without a window allow.
+        counts = torch.stack([of.along(kind).sum(0) for kind in range(PAIRS)])
+        self.trace += of.trace[:, :PAIRS].sum(0)
+        self.trace_mean += (of.trace[:, :PAIRS] / counts.clamp(min=1)[:, None]).sum(0)
+        self.trace_count += len(of.trace) * counts
+        self.trace_documents += len(of.trace) * (counts > 0)
+        near = slice(self.exact - self.reach, self.exact + self.reach + 1)
+        own = torch.where(counts[0, near] > 0, of.trace[:, 0, :, near], torch.nan).float().cpu().numpy()
+        self.by_document.extend(own)
+        self.lengths.extend([length] * len(own))
+        if length == self.length:
+            self.account_weight.index_add_(0, torch.tensor(blocks, device=of.trace.device), of.trace[:, WITHOUT_FIRST, :, near])
+
+    def _add_null(self, of: "_Documents") -> None:
+        near = slice(self.exact - self.reach, self.exact + self.reach + 1)
+        for kind in range(PAIRS):
+            if of.keep[kind].sum() < 3:
+                continue
+            along = of.along(kind)[:, near]
+            number = along.sum(0)
+            there, pairs = (number > 0).to(self._wide), number.clamp(min=1)
+            mean, variance, third = (there * (moment @ along) / pairs ** power for power, moment in enumerate(of.moments(kind), 1))
+            self.null_weight[kind] += mean.sum(0)
+            self.null_variance[kind] += variance.sum(0)
+            self.null_deviation[kind] += variance.sqrt().sum(0)
+            self.null_third[kind] += third.sum(0)
+            self.null_root[kind] += (third.sign() * third.abs() ** (1 / 3)).sum(0)
+            self.null_documents[kind] += len(of.trace) * there
+
+    def _add_places(self, of: "_Documents") -> None:
+        """Weights at pairs of places, less the mean of their group, in units of their root mean square."""
+        x, there = of.places, ~of.places.isnan()
+        groups = torch.zeros(*x.shape[:2], GROUPS + 1, dtype=x.dtype, device=x.device)
+        index = self.groups.expand_as(x)
+        count = groups.scatter_add(2, index, there.to(x.dtype))
+        total = groups.scatter_add(2, index, x.nan_to_num())
+        there &= count.gather(2, index) >= 2
+        z = torch.where(there, x - (total / count.clamp(min=1)).gather(2, index), 0)
+        squares = z.square().sum(2, keepdim=True)
+        z = z * torch.where(squares > 0, (there.sum(2, keepdim=True) / squares.clamp(min=torch.finfo(x.dtype).tiny)).sqrt(), 1)
+        self.place_sum += z.sum(0)
+        self.place_squares += z.square().sum((0, 2))
+        self.place_documents += there[:, 0].sum(0)
+
+
+class _Documents:
+    """The documents of a span on their way through one layer.
+
+    Attributes:
+        keep: (4, T) tokens that count, by kind of pairs
+        trace: (n, 4, H, 2 exact + 1) of (1)
+        places: (n, H, pairs) weights at pairs of places; NaN: no such pair
+    """
+
+    def __init__(self, sums: Traces, scores: Scores, span: Span) -> None:
+        self._sums, self._scores, self._span, self._wide = sums, scores, span, sums._wide
+        device, n, heads, length = scores.query.device, len(span.rows), scores.query.shape[1], span.q1 - span.q0
+        self.keep = torch.ones(PAIRS + 1, length, dtype=torch.bool, device=device)
+        self.keep[1:3, [j - span.k0 for j in span.special]] = False
+        self.keep[2:, :1] = False
+        # Of each kind of pairs the first one that keeps the same tokens.
+        self._same = [next(k for k in range(PAIRS + 1) if torch.equal(self.keep[k], own)) for own in self.keep]
+        self.trace = torch.zeros(n, PAIRS + 1, heads, 2 * sums.exact + 1, dtype=self._wide, device=device)
+        self.places = torch.full((n, heads, len(sums.query)), torch.nan, dtype=self._wide, device=device)
+        self._along: dict[int, torch.Tensor] = {}
+        # Sums of powers of weights, by key, or under a causal mask by query; and how many keys each query may look at.
+        self._power = torch.zeros(3, n, PAIRS, heads, length, dtype=self._wide, device=device)
+        self._open = torch.zeros(n, length, dtype=self._wide, device=device)
+
+    def see(self, r0: int, r1: int, heads: slice) -> None:
+        """Adds a tile of query rows of some heads. Rows are in reverse."""
+        scores, span, causal = self._scores, self._span, self._sums.causal
+        kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
+        if scores.weights is not None:
+            weights = scores.weights[span.index, heads, r0:r1, kb:ke].flip(2).float()
+        else:
+            weights = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)[0][..., :ke - kb]
+        allowed = scores.allowed(span.index, r0, r1, kb, ke)[:, :1]
+        weights = weights * allowed
+        i = torch.arange(r1 - 1, r0 - 1, -1, device=weights.device) - span.q0
+        j = torch.arange(kb, ke, device=weights.device) - span.k0
+        opened = allowed[:, 0].sum(-1).to(self._wide)
+        self._open[:, i] = opened.expand(len(self._open), -1)
+        self._add_trace(weights, i, j, heads)
+        self._add_power(weights.to(self._wide), allowed, opened, i, j, heads)
+        pairs = torch.nonzero((self._sums.query >= int(i[-1])) & (self._sums.query <= int(i[0]))).flatten()
+        query, key = self._sums.query[pairs], self._sums.key[pairs]
+        inside = (key >= int(j[0])) & (key <= int(j[-1]))
+        pairs, query, key = pairs[inside], query[inside], key[inside]
+        those = self.keep[2, query] & self.keep[2, key]
+        pairs, row, column = pairs[those], int(i[0]) - query[those], key[those] - int(j[0])
+        value = weights[:, :, row, column].to(self._wide) * (opened[:, None, row] if causal else 1)
+        self.places[:, heads, pairs] = value.masked_fill(~allowed[:, :, row, column], torch.nan)
+
+    def _add_trace(self, weights: torch.Tensor, i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
+        exact = self._sums.exact
+        first = int(j[0] - i[0])                        # offset of the first diagonal
+        count = weights.shape[-2] + weights.shape[-1] - 1
+        low, high = max(first, -exact), min(first + count - 1, exact)
+        if low > high:
+            return
+        sums: dict[int, torch.Tensor] = {}
+        for kind, same in enumerate(self._same):
+            if same not in sums:
+                padded = padded_for(weights.shape, weights)
+                padded[..., :weights.shape[-1]] = weights * (self.keep[kind, i][:, None] & self.keep[kind, j])
+                sums[kind] = diagonals(padded.to(self._wide))[..., low - first:high - first + 1]
+            self.trace[:, kind, heads, low + exact:high + exact + 1] += sums[same]
+
+    def _add_power(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor,
+                   j: torch.Tensor, heads: slice) -> None:
+        keep = self.keep[:PAIRS].to(self._wide)
+        if self._sums.causal:
+            difference = (weights - 1 / opened.clamp(min=1)[:, None, :, None]) * (allowed & (j[None] < i[:, None]))
+            for power in (2, 3):
+                self._power[power - 1][:, :, heads, i] = torch.einsum("nhrc,kc->nkhr", difference ** power, keep[:, j])
+        else:
+            others = weights * (i[:, None] != j)
+            for power in (1, 2, 3):
+                self._power[power - 1][:, :, heads, int(j[0]):int(j[-1]) + 1] += torch.einsum("nhrc,kr->nkhc", others ** power, keep[:, i])
+
+    def along(self, kind: int) -> torch.Tensor:
+        """1 where a key, or under a causal mask a query, is one of a pair with the offset t: (T, 2 exact + 1)."""
+        if self._same[kind] in self._along:
+            return self._along[self._same[kind]]
+        length = self.keep.shape[1]
+        t = torch.arange(-self._sums.exact, self._sums.exact + 1, device=self.keep.device)
+        own = torch.arange(length, device=self.keep.device)[:, None]
+        partner = own + t if self._sums.causal else own - t
+        there = (partner >= 0) & (partner < length) & ((t <= 0) | (not self._sums.causal))
+        self._along[kind] = (there & self.keep[kind][:, None] & self.keep[kind][partner.clamp(0, length - 1)]).to(self._wide)
+        return self._along[kind]
+
+    def moments(self, kind: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Mean, variance and third central moment of the weights that each key gets, or each query gives: (n, H, T)."""
+        first, second, third = self._power[:, :, kind]
+        if self._sums.causal:
+            others = (self._open - 1).clamp(min=1)[:, None]
+            return (1 / self._open.clamp(min=1))[:, None].expand_as(second), second / others, third / others
+        givers = float(self.keep[kind].sum()) - 1
+        mean, second, third = first / givers, second / givers, third / givers
+        variance = (second - mean.square()).clamp(min=0) * (givers / (givers - 1))
+        third = third - 3 * mean * second + 2 * mean ** 3
+        # Offsets are not exchangeable where a mask forbids pairs.
+        hidden = (self._open < self.keep.shape[1]).any(1)[:, None, None]
+        return tuple(of.masked_fill(hidden, torch.nan) for of in (mean, variance, third))
+
+
+def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path: str) -> None:
+    """Raises:
+        FormatError: a document is not seen whole, or other tokens are counted apart than in the program
+    """
+    why = None
+    if scores.shift != 0 or span.place != 0 or (span.q0, span.q1) != (span.k0, span.k1):
+        why = "sees a document in parts; call the model without a cache"
+    elif span.q1 - span.q0 < 2:
+        why = "sees a document of one token, which has no pair; leave it out"
+    elif first != 1:
+        why = f"was watched with first={first}; the program counts one first token apart"
+    elif rows is not None:
+        why = "was watched with rows=; the null needs every query"
+    if why:
+        raise FormatError(f"watch: null=True: {path} {why}")
+
+
+@functools.lru_cache(maxsize=8)
+def place_pairs(length: int, causal: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The program's pairs of places at which documents are compared: queries, keys, and the group of each pair.
+
+    The program's generator (core/numbers/random.h) draws one key and up to eight queries for each group, all within
+    the first part of a document.
+    """
+    if length < SHORTEST:
+        return tuple(np.zeros(0, np.int64) for _ in range(3))
+    part = SHORTEST + np.arange(GROUPS) * (length - SHORTEST + 1) // GROUPS
+    state = np.array([_state(_scattered(_scattered(SEED ^ 0x68656164) + _GOLDEN * (g + 1))) for g in range(GROUPS)], np.uint64).T.copy()
+    key = 1 + (_bits(state) % (part - (3 if causal else 1)).astype(np.uint64)).astype(np.int64)
+    candidates = [np.setdiff1d(np.arange(k + 1 if causal else 1, p), [k]) for k, p in zip(key, part)]
+    left = np.array([len(of) for of in candidates])
+    items = np.zeros((GROUPS, left.max()), np.int64)
+    for g, of in enumerate(candidates):
+        items[g, :len(of)] = of
+    sizes = left.copy()
+    while (left > 1).any():
+        lanes = np.flatnonzero(left > 1)
+        those = state[:, lanes]
+        other = (_bits(those) % left[lanes].astype(np.uint64)).astype(np.int64)
+        state[:, lanes] = those
+        last = left[lanes] - 1
+        items[lanes, last], items[lanes, other] = items[lanes, other], items[lanes, last]
+        left[lanes] -= 1
+    taken = np.minimum(sizes, QUERIES)
+    group = np.repeat(np.arange(GROUPS), taken)
+    return np.concatenate([items[g, :taken[g]] for g in range(GROUPS)]), key[group], group
+
+
+_GOLDEN = 0x9e3779b97f4a7c15
+
+
+def _scattered(word: int) -> int:
+    word &= _WORD
+    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9 & _WORD
+    word = (word ^ word >> 27) * 0x94d049bb133111eb & _WORD
+    return word ^ word >> 31
+
+
+def _state(seed: int) -> list[int]:
+    return [_scattered(seed + _GOLDEN * (word + 1)) for word in range(4)]
+
+
+def _bits(state: np.ndarray) -> np.ndarray:
+    """64 random bits of each lane of xoshiro256**; the state goes on."""
+    def turned(x: np.ndarray, by: int) -> np.ndarray:
+        return x << np.uint64(by) | x >> np.uint64(64 - by)
+
+    result = turned(state[1] * np.uint64(5), 7) * np.uint64(9)
+    shifted = state[1] << np.uint64(17)
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= shifted
+    state[3] = turned(state[3], 45)
+    return result

@@ -1,0 +1,25 @@
+"""Makes tests/golden/profiles: profiles of the tiny Llama of tests/golden/families over 24 documents of 16 tokens, in two files, and the ids.
+
+numpy, PyTorch 2.13, transformers 5.24, h5py; the headwave package of this repository. The ids are drawn from 3 .. 39 with seed 5.
+"""
+
+import json
+import pathlib
+
+import numpy as np
+import torch
+import transformers
+
+import headwave
+
+HERE = pathlib.Path(__file__).resolve().parent
+PLACE = HERE / "profiles"
+
+ids = np.random.default_rng(5).integers(3, 40, (24, 16)).tolist()
+model = transformers.AutoModel.from_pretrained(HERE / "families" / "llama").float().eval()
+(PLACE / "ids.json").write_text(json.dumps(ids) + "\n")
+for name, part in (("first.h5", ids[:16]), ("second.h5", ids[16:])):
+    with torch.no_grad(), headwave.watch(model, exact=15, null=True, deal=True, least=2) as watch:
+        for document in part:
+            model(torch.tensor([document]))
+    watch.result().save(PLACE / name, overwrite=True)

@@ -1,0 +1,175 @@
+"""`headwave run --profiles`: what the program makes of sums that headwave.watch saved, against a run on the same model and documents."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+transformers = pytest.importorskip("transformers", minversion="5.0", reason="transformers 5 is not installed")
+h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+if not hasattr(transformers, "PreTrainedModel"):
+    pytest.skip("transformers cannot be used here", allow_module_level=True)
+
+import headwave  # noqa: E402
+from conftest import MODELS  # noqa: E402
+
+SHARED = ("offset_trace", "measured_offset", "head_cluster")
+
+
+def documents(lengths):
+    random = np.random.default_rng(5)
+    return [random.integers(3, 40, length).tolist() for length in lengths]
+
+
+def saved(family, ids, path, **options):
+    model = transformers.AutoModel.from_pretrained(MODELS / family).float().eval()
+    with torch.no_grad(), headwave.watch(model, exact=23, null=True, **options) as watch:
+        for document in ids:
+            model(torch.tensor([document]))
+    watch.result().save(path)
+    return path
+
+
+def ran(program, tmp_path, name, *source, only="measured_offset,head_cluster"):
+    program("run", *source, "--only", only, "--reach", 11, "--no-figures", "--out", tmp_path / name)
+    return tmp_path / name / "results.h5"
+
+
+def same(one, other, groups, skip=()):
+    """Every array of some groups is the same in two results."""
+    with h5py.File(one) as a, h5py.File(other) as b:
+        compared = 0
+        for group in groups:
+            assert set(a[group]) == set(b[group])
+            # Whether resampled clusters meet is decided by rounding where heads are alike, as those of random models are.
+            for name in [name for name in a[group] if name not in skip and "stability" not in name]:
+                x, y = a[group][name][()], b[group][name][()]
+                if x.dtype.kind == "f":
+                    scale = max(1.0, np.nanmax(np.abs(y), initial=0))
+                    np.testing.assert_allclose(x, y, atol=1e-6 * scale, err_msg=f"{group}/{name}")
+                else:
+                    assert np.array_equal(x, y), f"{group}/{name}"
+                compared += 1
+        return compared
+
+
+@pytest.mark.parametrize(("family", "lengths"), [("bert-mlm", [24] * 5), ("bert-mlm", [24, 24, 17, 24]), ("llama", [24] * 5), ("gpt2", [24, 9, 24]),
+                                                 ("gemma2", [24] * 4)])
+def test_measured_offsets_their_null_and_clusters_are_those_of_a_run_on_the_model(program, tmp_path, family, lengths):
+    ids = documents(lengths)
+    (tmp_path / "ids.json").write_text(json.dumps(ids))
+    theirs = ran(program, tmp_path, "model", "--model", MODELS / family, "--ids", tmp_path / "ids.json")
+    ours = ran(program, tmp_path, "profiles", "--profiles", saved(family, ids, tmp_path / "profiles.h5"))
+    # Skewness is a quotient of small moments: its digits are fewer.
+    assert same(ours, theirs, SHARED, skip=("null_skewness",)) > 20
+    with h5py.File(ours) as a, h5py.File(theirs) as b:
+        np.testing.assert_allclose(a["offset_trace/null_skewness"][()], b["offset_trace/null_skewness"][()], atol=1e-4)
+
+
+def test_special_tokens_are_those_that_were_named(program, tmp_path):
+    ids = [[1, *document, 2] for document in documents([22] * 4)]
+    path = saved("bert-mlm", ids, tmp_path / "profiles.h5", special=[1, 2])
+    ours = ran(program, tmp_path, "profiles", "--profiles", path)
+    weights = []
+    model = transformers.AutoModel.from_pretrained(MODELS / "bert-mlm", attn_implementation="eager").float().eval()
+    with torch.no_grad():
+        for document in ids:
+            weights.append(torch.stack(model(torch.tensor([document]), output_attentions=True).attentions)[:, 0].double().numpy())
+    offsets = np.arange(24)[None] - np.arange(24)[:, None]
+    keep = np.ones(24, bool)
+    keep[[0, -1]] = False
+    with h5py.File(ours) as file:
+        found = file["offset_trace/mean_weight"][1]
+        for t in range(-23, 24):
+            there = (offsets == t) & keep[:, None] & keep
+            mean = np.mean([of[..., there].mean(-1) for of in weights], 0) if there.any() else np.full(found.shape[:2], np.nan)
+            np.testing.assert_allclose(found[..., t + 23], mean, atol=1e-6)
+
+
+def test_several_files_hold_the_documents_of_one(program, tmp_path):
+    ids = documents([24] * 7)
+    whole = ran(program, tmp_path, "whole", "--profiles", saved("llama", ids, tmp_path / "whole.h5"))
+    parts = [saved("llama", part, tmp_path / f"{i}.h5") for i, part in enumerate((ids[:4], ids[4:]))]
+    assert same(ran(program, tmp_path, "parts", "--profiles", parts[0], "--profiles", parts[1]), whole, SHARED) > 20
+    (headwave.open(parts[0]) + headwave.open(parts[1])).save(tmp_path / "added.h5")
+    assert same(ran(program, tmp_path, "added", "--profiles", tmp_path / "added.h5"), whole, SHARED) > 20
+
+
+def test_the_account_measures_what_a_run_on_the_model_measures(program, tmp_path):
+    ids = documents([24] * 40)
+    (tmp_path / "ids.json").write_text(json.dumps(ids))
+    theirs = ran(program, tmp_path, "model", "--model", MODELS / "llama", "--ids", tmp_path / "ids.json", only="head_account")
+    ours = ran(program, tmp_path, "profiles", "--profiles", saved("llama", ids, tmp_path / "p.h5", deal=True, least=2), only="head_account")
+    with h5py.File(ours) as a, h5py.File(theirs) as b:
+        a, b = a["head_account"], b["head_account"]
+        assert set(a) == set(b)
+        for name in ("measured_profile", "uniform_profile", "strength", "measured_offset", "measured_weight"):
+            np.testing.assert_allclose(a[name][()], b[name][()], atol=1e-6, err_msg=name)
+        for name in ("overlap", "explained_share", "explained_shape"):   # `replicated`, the ceiling; a share of logarithms has fewer digits
+            np.testing.assert_allclose(a[name][3], b[name][3], atol=1e-5, err_msg=name)
+        # Dealt profiles are of other orders and other means: the same but for their noise.
+        assert np.nanmax(np.abs(a["dealt_profile"][()] - b["dealt_profile"][()])) < 0.05
+        assert a["dealt_profile"].attrs["dealt_documents"] == 36 and "headwave.watch" in str(a["dealt_profile"].attrs["dealt_by"])
+        assert np.isfinite(a["p_value"][()]).all() and np.array_equal(np.isnan(a["part"][()]), np.isnan(b["part"][()]))
+
+
+@pytest.fixture()
+def refused(tmp_path):
+    program = os.environ.get("HEADWAVE_PROGRAM") or shutil.which("headwave")
+    if not program or not os.path.exists(program):
+        pytest.skip("there is no program to compare with; name it: HEADWAVE_PROGRAM=build/release/headwave")
+
+    def run(*files, **options):
+        arguments = [program, "-q", "run", "--out", str(tmp_path / "out"), *[word for file in files for word in ("--profiles", str(file))]]
+        for name, value in options.items():
+            arguments += [f"--{name}", str(value)]
+        done = subprocess.run(arguments, capture_output=True, text=True)
+        assert done.returncode != 0 and not (tmp_path / "out" / "results.h5").exists()
+        return done.stderr
+
+    return run
+
+
+def test_files_that_are_no_profiles_are_refused_by_name(tmp_path, refused):
+    good = saved("llama", documents([24] * 3), tmp_path / "good.h5")
+
+    def changed(change):
+        shutil.copy(good, tmp_path / "bad.h5")
+        with h5py.File(tmp_path / "bad.h5", "a") as file:
+            change(file)
+        return refused(tmp_path / "bad.h5", reach=11)
+
+    def replaced(name, values):
+        def change(file):
+            del file[name]
+            file[name] = values
+        return change
+
+    with h5py.File(good) as file:
+        trace = file["causal/trace"][()]
+    assert "no file of profiles" in changed(lambda file: file.attrs.modify("format", "other"))
+    assert "format 2" in changed(lambda file: file.attrs.modify("format_version", 2))
+    assert "null=True" in changed(lambda file: file.__delitem__("causal/null_root"))
+    assert "expected (2, 3, 4, any)" in changed(replaced("causal/trace", trace[:1]))
+    assert "'causal/trace_mean' has the shape" in changed(replaced("causal/trace", trace[..., 1:]))
+    assert "tokens; expected 1" in changed(replaced("causal/length", np.array([24, 0, 24])))
+    assert "2 stacks of layers (causal, self)" in changed(lambda file: file.copy("causal", "self"))
+    assert "the null reaches 11 tokens" in refused(good, reach=12)
+    assert "expected files of one model" in refused(good, saved("gpt2", documents([24] * 3), tmp_path / "other.h5"), reach=11)
+    assert "does not apply to --profiles" in refused(good, documents=2)
+    (tmp_path / "text.h5").write_text("no HDF5 file at all")
+    assert "text.h5" in refused(tmp_path / "text.h5")
+
+
+def test_what_the_null_cannot_be_summed_of_is_refused_by_name():
+    model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
+    for options, inputs, message in (({"first": 2}, [[5, 6, 7]], "first=2"), ({}, [[5]], "one token")):
+        with torch.no_grad(), headwave.watch(model, null=True, **options), pytest.raises(headwave.FormatError, match=message):
+            model(torch.tensor(inputs))
+    with torch.no_grad(), headwave.watch(model, null=True), pytest.raises(headwave.FormatError, match="without a cache"):
+        cache = model(torch.tensor([[5, 6, 7]]), use_cache=True).past_key_values
+        model(torch.tensor([[8]]), past_key_values=cache, use_cache=True)
