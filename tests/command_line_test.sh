@@ -110,7 +110,7 @@ expect 0 "query-key pairs that offset profiles count (all, without_special or" r
 expect 0 "Follow every head of a model" help run
 expect 0 "Commands:"
 expect 0 "Commands:" help
-expect 2 "give one of --text, --ids, --features, --random-tokens and --states" run --model "$golden" --out "$work/r"
+expect 2 "give one of --text, --ids, --features, --random-tokens, --states and --profiles" run --model "$golden" --out "$work/r"
 expect 2 "" run --model "$golden" --text "$work/text.txt" --ids "$work/text.txt" --out "$work/r"
 expect 2 "need --model DIR" run --text "$work/text.txt" --out "$work/r"
 expect 1 "$work/missing.txt" run --model "$golden" --ids "$work/missing.txt" --out "$work/r"
@@ -495,7 +495,7 @@ sed 's/\(\[[0-9]*\(,[0-9]*\)\{47\}\)[0-9,]*\]/\1]/g' "$work/eight.json" >"$work/
 expect 0 "" run --model "$work/model" --ids "$work/eight48.json" --out "$work/shorter" $few
 expect 1 "documents have 64 tokens against 48, and mean weights and profiles change with the length whatever heads do; give --length 48 to both runs" compare "$work/A" "$work/shorter"
 expect 0 "comparable head by head: one model, the same 8 documents of 64 tokens" compare "$work/A" "$work/A"
-expect 3 "other model: interventions: none > positions-only" compare "$work/A" "$work/B" --wide
+expect 3 "other interventions: none -> positions-only" compare "$work/A" "$work/B" --wide
 expect 1 "cannot be compared: layers" compare "$work/A" "$work/bert-random" --out "$work/differ"
 expect 1 "cannot be compared: attention is cross against causal" compare "$work/pairs/cross" "$work/pairs/causal"
 expect 1 "name one of" compare "$work/pairs" "$work/A"

@@ -13,6 +13,7 @@ cp -r "$2/tests/golden/families/vit" "$work/vit"
 cp "$2/tests/golden/images.safetensors" "$work/photos.npz"  # what a file is, is said by its content
 cp -r "$2/tests/golden/families/whisper" "$work/whisper"
 cp "$2/tests/golden/sounds.safetensors" "$work/sounds.npz"
+cp "$2/tests/golden/profiles/first.h5" "$work/profiles.h5"
 awk 'BEGIN { x = 1; for (i = 0; i < 2000; ++i) { x = x * 75 % 65537; printf "w%d %s ", 1 + x % 3, x % 2 ? "badi" : "dadi" }; print "" }' >"$work/text.txt"
 for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"
@@ -22,6 +23,7 @@ for command in demo plant run spectrum figures inspect atlas re-aim reproduce qu
     # The documents of one block, or of two, where a part of them is asked for.
     case $line in *--shard*) documents=8 ;; *) documents=2 ;; esac
     shorter=$(echo "$line" | sed "s/--documents [0-9]*/--documents $documents/; s/--length [0-9]*/--length 16/; s,--shard [0-9/]*,--shard 2/2,")
+    case $line in *--profiles*) shorter="$shorter --reach 7" ;; esac  # its documents are short
     case $command in
       demo | run | figures | atlas | re-aim | reproduce) case $line in *--formats*) ;; *) shorter="$shorter --formats svg" ;; esac ;;
     esac

@@ -314,6 +314,7 @@ std::vector<TableColumn> short_columns(const Result& result) {
     columns.add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.weight); });
     columns.add_if("measured_offset/chance", "x chance",
                    [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
+    columns.add_asked();
     return columns.taken();
   }
   const auto add = [&](const char* header, Align align, const auto& text) {
@@ -328,6 +329,7 @@ std::vector<TableColumn> short_columns(const Result& result) {
   add("why", Align::left, [](const HeadFinding&, const HeadSentence& said) { return said.why; });
   if (std::ranges::any_of(sentences, &HeadSentence::tested))
     add("evidence", Align::left, [](const HeadFinding&, const HeadSentence& said) { return said.evidence; });
+  columns.add_asked();
   return columns.taken();
 }
 
