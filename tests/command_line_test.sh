@@ -496,6 +496,7 @@ expect 0 "" run --model "$work/model" --ids "$work/eight48.json" --out "$work/sh
 expect 1 "documents have 64 tokens against 48, and mean weights and profiles change with the length whatever heads do; give --length 48 to both runs" compare "$work/A" "$work/shorter"
 expect 0 "comparable head by head: one model, the same 8 documents of 64 tokens" compare "$work/A" "$work/A"
 expect 3 "other interventions: none -> positions-only" compare "$work/A" "$work/B" --wide
+expect 3 "one model, changed by an intervention" compare "$work/A" "$work/B"
 expect 1 "cannot be compared: layers" compare "$work/A" "$work/bert-random" --out "$work/differ"
 expect 1 "cannot be compared: attention is cross against causal" compare "$work/pairs/cross" "$work/pairs/causal"
 expect 1 "name one of" compare "$work/pairs" "$work/A"

@@ -128,7 +128,10 @@ Result result_of(const Comparison& compared, const fs::path& first, const fs::pa
 std::string comparable_text(const Comparison& compared) {
   bool other_model = false, changed = false;
   for (const ProvenanceChange& change : compared.provenance)
-    if (change.about == "model") (change.name.starts_with("interven") ? changed : other_model) = true;
+    if (change.about == "interventions")
+      changed = true;
+    else if (change.about == "model")
+      other_model = true;
   const std::string length = compared.length > 0 ? fmt::format(" of {} tokens", compared.length) : "";
   std::string text = fmt::format("comparable head by head: {}, ", other_model ? "two models of one shape"
                                                                   : changed   ? "one model, changed by an intervention"

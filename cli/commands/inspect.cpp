@@ -132,12 +132,21 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
     std::fputs(listing_json(listing).c_str(), stdout);
     return;
   }
-  print_facts(listing, options.attributes);
+  std::string heads;
   if (is_result(listing)) {
     const Result result = read_result(*listing.hdf5, fields_of_heads(listing), say);
     require_heads(result, options.table.heads);
-    if (!head_columns(result).empty()) fmt::print("{}\n", seen_head_table(result, options.table));
+    if (!head_columns(result).empty()) heads = seen_head_table(result, options.table) + "\n";
   }
+  // Who chooses heads or columns asks for them alone.
+  const HeadTableOptions& table = options.table;
+  const bool chosen = table.all || table.wide || !table.sort.empty() || !table.heads.empty();
+  if (chosen && !options.attributes && !heads.empty()) {
+    fmt::print("{}", heads);
+    return;
+  }
+  print_facts(listing, options.attributes);
+  fmt::print("{}", heads);
   print_entries(listing, options.attributes);
 }
 

@@ -42,7 +42,7 @@ Result map_beside(const fs::path& file, const Result& result) {
     const auto found = of.provenance.find(name);
     return found == of.provenance.end() ? std::string("none") : remark_text(found->second);
   };
-  for (const char* name : {"model_sha256", "layers", "heads", "attention", "interventions"})
+  for (const char* name : {"model_sha256", "model_family", "d_model", "layers", "heads", "attention", "interventions"})
     if (const std::string want = said(result, name), found = said(beside, name); want != found)
       throw FormatError(fmt::format("{}: {}: {}; expected {}, as in the result that the page is of", file.string(),
                                     name, found, want));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../analysis/predictions/head_account.h"
 #include "../../analysis/registry/registry.h"
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
@@ -83,7 +84,9 @@ void say_not_found(const JobOptions& job, const std::vector<KindResult>& results
   for (const std::string& name : job.only) {
     if (std::ranges::any_of(results, [&](const KindResult& found) { return holds(found, name); })) continue;
     const Attributes& said = results.front().result.provenance;
-    std::string why = attribute_text(said, "undefined_account");
+    std::string why = name == head_account_analysis().name || !said.contains("watched")
+                          ? attribute_text(said, "undefined_account")
+                          : "it needs the documents themselves";
     if (why.empty()) why = attribute_text(said, "undefined_waves");
     say(fmt::format("--only {}: nothing came of it{}", name, why.empty() ? "" : ": " + why));
   }

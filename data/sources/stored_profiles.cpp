@@ -32,7 +32,7 @@ constexpr ProfileArrayKind trace_arrays[] = {
     {"trace", "LKHO"},         {"trace_mean", "LKHO"},    {"trace_count", "LKO"},     {"trace_documents", "LKO"},
     {"null_weight", "LKHN"},   {"null_variance", "LKHN"}, {"null_deviation", "LKHN"}, {"null_third", "LKHN"},
     {"null_root", "LKHN"},     {"null_documents", "LKN"}, {"account_weight", "BLHN"}, {"place_sum", "LHP"},
-    {"place_documents", "LP"}, {"place_squares", "LH"},   {"by_document", "DLHN"}};
+    {"place_documents", "LP"}, {"place_squares", "LH"},   {"by_document", "DLHN"},    {"block_documents", "B"}};
 
 /// T bins of offsets, C terms of the account, W draws of its null.
 constexpr ProfileArrayKind dealt_arrays[] = {{"first_offset", "T"},       {"last_offset", "T"},

@@ -68,6 +68,7 @@ Model model_of(const StoredProfiles& profiles) {
   block.heads = profiles.heads;
   block.kv_heads = profiles.kv_heads;
   block.d_head = profiles.d_head;
+  block.score_scale = not_defined;
   return model;
 }
 
@@ -236,11 +237,29 @@ DealtLayer dealt_layer(const StoredProfiles& profiles, Index layer, Index reach)
   return dealt;
 }
 
+/// How many documents of the first one's length each block holds. Empty where that is not known: files were added
+/// whose documents differ in length.
+std::vector<Index> documents_of_blocks(const StoredProfiles& profiles) {
+  const std::vector<Index>& lengths = profiles.lengths;
+  const std::vector<double>& said = profiles.arrays.at("block_documents").values;
+  std::vector<Index> all(said.begin(), said.end());
+  if (std::ranges::count(lengths, lengths.front()) == std::ssize(lengths)) return all;
+  std::vector<Index> counted(all.size(), 0), alike(all.size(), 0);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const std::size_t block = i % static_cast<std::size_t>(profiles.blocks);
+    if (block >= all.size()) return {};
+    ++counted[block];
+    if (lengths[i] == lengths.front()) ++alike[block];
+  }
+  return counted == all ? alike : std::vector<Index>();
+}
+
 /// The account's sums over the documents of one file, those of the first one's length; of no document if none was
-/// dealt.
+/// dealt, if blocks mix documents of even and of odd number, or if it is not known which documents a block holds.
 AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
   AccountSums sums;
-  if (profiles.dealt_documents == 0) return sums;
+  const std::vector<Index> alike = documents_of_blocks(profiles);
+  if (profiles.dealt_documents == 0 || profiles.blocks % 2 != 0 || alike.empty()) return sums;
   const SumReader read(profiles);
   const Index rows = std::ssize(profiles.layers) * profiles.heads;
   const Index blocks = profiles.arrays.at("account_weight").shape.front();
@@ -251,9 +270,7 @@ AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
   for (Index block = 0; block < blocks; ++block) {
     AccountHalf& half = sums.halves[static_cast<std::size_t>(block % 2)];
     const auto group = static_cast<std::size_t>(block / 2 % account_groups);
-    Index documents = 0;
-    for (Index i = block; i < std::ssize(profiles.lengths); i += profiles.blocks)
-      documents += profiles.lengths[static_cast<std::size_t>(i)] == profiles.lengths.front() ? 1 : 0;
+    const Index documents = alike[static_cast<std::size_t>(block)];
     half.documents += documents;
     half.group_documents[group] += documents;
     add_to(half.group_weights[group], middle(read.rows("account_weight", block * rows, rows), reach));
@@ -279,6 +296,7 @@ void require_alike(const StoredProfiles& one, const StoredProfiles& other) {
   require("key heads", one.kv_heads, other.kv_heads);
   require("heads of width", one.d_head, other.d_head);
   require("blocks", one.blocks, other.blocks);
+  require("knowledge of special tokens:", one.knows_special, other.knows_special);
   const auto size = [](const StoredProfiles& of, const char* array) { return of.arrays.at(array).shape.back(); };
   require("offsets of the null", size(one, "null_weight"), size(other, "null_weight"));
   require("a first document of tokens", one.lengths.front(), other.lengths.front());
@@ -317,6 +335,12 @@ JobInput profiles_input(const std::vector<std::filesystem::path>& files) {
   for (const std::filesystem::path& file : files) {
     profiles.push_back(stored_profiles(file));
     require_alike(profiles.front(), profiles.back());
+    for (std::size_t i = 0; i + 1 < profiles.size(); ++i)
+      if (!profiles[i].ids_sha256.empty() && profiles[i].ids_sha256 == profiles.back().ids_sha256)
+        throw FormatError(
+            fmt::format("{}: holds the documents of {} (ids_sha256); expected other documents, since each "
+                        "counts once",
+                        file.string(), profiles[i].path.string()));
   }
   Index columns = 1;
   for (const StoredProfiles& each : profiles) columns = std::max(columns, each.arrays.at("trace").shape.back());

@@ -1,6 +1,7 @@
 #include "job.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
   if (block.d_head > 0) {
     provenance["kv_heads"] = static_cast<std::int64_t>(block.kv_heads);
     provenance["d_head"] = static_cast<std::int64_t>(block.d_head);
-    provenance["score_scale"] = block.score_scale;
+    if (std::isfinite(block.score_scale)) provenance["score_scale"] = block.score_scale;
   }
   if (stack.position_term) provenance["position_term"] = std::string(stack.position_term.name());
   add_trained_rows(provenance, stack.embedding.positions);
@@ -148,9 +149,11 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
     if (!site.no_projections.empty()) result.provenance["undefined_account"] = site.no_projections;
     if (!site.only_sums.empty()) {
       add_left_out(result.provenance, pass.kinds(), site);
-      if (!holds(result, head_account_analysis().name))
-        result.provenance["undefined_account"] =
-            std::string("needs dealt profiles of documents of the most common length; watch with deal=True");
+      if (std::ranges::count(pass.kinds(), &head_account_analysis()) > 0 &&
+          !holds(result, head_account_analysis().name))
+        result.provenance["undefined_account"] = std::string(
+            "needs dealt profiles of documents of the most common length, in an even number of blocks; "
+            "watch with deal=True, and give files of several lengths one by one");
     }
     results.push_back({site.kind, std::move(result)});
   }

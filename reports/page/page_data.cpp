@@ -377,12 +377,12 @@ PageArrays page_arrays(const Result& result, std::size_t most, std::span<const R
     page.said[name] = std::move(packed.second);
     page.blocks.push_back(std::move(packed.first));
   };
+  for (const KeptArrays& kept : kept_arrays())
+    for (const char* name : kept.names) keep(result, kept.group, name, kept);
   for (std::size_t i = 0; i < beside.size(); ++i)
     for (const KeptArrays& kept : kept_arrays())
       for (const char* name : kept.names)
         if (std::string_view(kept.group) == "attention_map") keep(beside[i], beside_name(i), name, kept);
-  for (const KeptArrays& kept : kept_arrays())
-    for (const char* name : kept.names) keep(result, kept.group, name, kept);
   return page;
 }
 

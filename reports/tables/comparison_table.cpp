@@ -176,7 +176,7 @@ std::string comparison_note(const Result& result) {
   const Field* field = result.find(comparison_verdict_name);
   if (field == nullptr) return {};
   const std::vector<std::string>& measures = labels_of(*field, "measure");
-  std::string note = "Cells: first result > second result; * beyond the interval.";
+  std::string note = "Cells: first result -> second result; * beyond the interval.";
   if (std::ranges::count(measures, "weight_at_first") > 0)
     note +=
         " weight at first, weight at second: mean weight at the offset that the first, or the second, result found.";

@@ -8,7 +8,7 @@
 
 namespace headwave {
 
-/// Two results head by head, changed heads first: "-1 > +1 *" is first > second, with a star if the change is beyond the
+/// Two results head by head, changed heads first: "-1 -> +1 *" is first -> second, with a star if the change is beyond the
 /// interval; one text if both are the same. Beside the weights is the offset at which the profile changed most.
 /// @param all  every head; else only heads that changed
 /// @returns no columns if the result is not a comparison

@@ -592,6 +592,10 @@ def test_profiles_of_two_processes_add_up_to_those_of_one(tmp_path):
     assert (parts[1] + parts[0])["causal"].pairs.sum() == stack.pairs.sum()
     with pytest.raises(headwave.ShapeError, match="exact=8"):
         added + watched(ids[:1], exact=8)
+    with pytest.raises(headwave.ShapeError, match="the same documents"):
+        parts[0] + watched(ids[:4], blocks=4, exact=16)
+    with pytest.raises(headwave.FormatError, match="an even number"):
+        watched(ids[:4], blocks=3, deal=True)
 
 
 def test_a_window_and_what_is_beyond_it_are_those_of_the_weights():

@@ -66,7 +66,7 @@ TEST_CASE(
   CHECK(comparison_columns(Result{}, true).empty());
   CHECK(comparison_sentence(Result{}).empty());
   CHECK(comparison_note(result) ==
-        "Cells: first result > second result; * beyond the interval. changed most at: offset where the profile changed "
+        "Cells: first result -> second result; * beyond the interval. changed most at: offset where the profile changed "
         "most in standard errors; profile: mean weight there.");
   CHECK(comparison_note(Result{}).empty());
 }

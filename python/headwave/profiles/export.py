@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import os
 import re
@@ -128,7 +129,7 @@ def _kvpress(profiles: "Profiles", stack: "Stack") -> Files:
     """
     _require_queries(stack, "kvpress")
     try:
-        from safetensors.numpy import save_file
+        import safetensors.numpy
     except ImportError as error:
         raise FormatError("export: 'kvpress' needs safetensors; pip install safetensors") from error
     tensors = {
@@ -147,7 +148,7 @@ def _kvpress(profiles: "Profiles", stack: "Stack") -> Files:
         **_source(profiles, stack),
     }
     return {
-        "model.safetensors": lambda path: save_file(tensors, path, {"format": "pt"}),
+        "model.safetensors": _written(safetensors.numpy.save(tensors, {"format": "pt"})),
         "config.json": _json(config),
     }
 
@@ -196,7 +197,9 @@ def _triattention(profiles: "Profiles", stack: "Stack") -> Files:
         }
         for layer, head in heads
     }
-    return {"stats.pt": lambda path: torch.save({"metadata": metadata, "stats": stats}, path)}
+    file = io.BytesIO()  # torch's own errors of writing are no OSError
+    torch.save({"metadata": metadata, "stats": stats}, file)
+    return {"stats.pt": _written(file.getvalue())}
 
 
 _TOOLS: dict[str, Callable[..., Files]] = {
@@ -247,6 +250,14 @@ def _source(profiles: "Profiles", stack: "Stack") -> dict[str, Any]:
         "ids_sha256": stack.digest,
         "documents": stack.documents,
     }
+
+
+def _written(content: bytes) -> Callable[[str], Any]:
+    """A file's content as what writes it."""
+    def write(path: str) -> None:
+        with open(path, "wb") as file:
+            file.write(content)
+    return write
 
 
 def _json(value: Any, indent: int | None = 1) -> Callable[[str], None]:

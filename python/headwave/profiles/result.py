@@ -385,11 +385,14 @@ class Profiles:
         Raises:
             ShapeError: the two are not of one model, or were not watched with the same options
         """
-        for name in ("exact", "first", "special", "rows", "queries"):
+        for name in ("exact", "first", "special", "rows", "queries", "blocks", "null", "deal"):
             one, another = (profiles.settings.get(name, False) for profiles in (self, other))
             if one != another:
                 raise ShapeError(f"profiles: {name}={one} in one and {name}={another} in the other; expected the same "
                                  "options")
+        for name in set(self.stacks) & set(other.stacks):
+            if self[name].digest and self[name].digest == other[name].digest:
+                raise ShapeError(f"profiles: {name}: both hold the same documents; expected others, since each counts once")
         if (self.model, list(self.stacks)) != (other.model, list(other.stacks)):
             raise ShapeError(f"profiles: {self!r} and {other!r}; expected profiles of one model")
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
