@@ -133,7 +133,8 @@ Setting setting_of(const CLI::Option& option, const std::vector<std::string>& wo
       return words.back() == "-" || is_sentence(words.back()) ? words.back() : remembered_path(words.back());
     case Kind::list: {
       std::vector<std::string> list = words;
-      if (option.get_type_name() == "DIRS" || option.get_type_name() == "FILE") std::ranges::transform(list, list.begin(), remembered_path);
+      if (option.get_type_name() == "DIRS" || option.get_type_name() == "FILE")
+        std::ranges::transform(list, list.begin(), remembered_path);
       return list;
     }
     default:
