@@ -65,9 +65,10 @@ TEST_CASE(
   CHECK(comparison_sentence(result) == "1 of 32 heads changed beyond the intervals (*; chance of at least one: 0.05)");
   CHECK(comparison_columns(Result{}, true).empty());
   CHECK(comparison_sentence(Result{}).empty());
-  CHECK(comparison_note(result) ==
-        "Cells: first result -> second result; * beyond the interval. changed most at: offset where the profile changed "
-        "most in standard errors; profile: mean weight there.");
+  CHECK(
+      comparison_note(result) ==
+      "Cells: first result -> second result; * beyond the interval. changed most at: offset where the profile changed "
+      "most in standard errors; profile: mean weight there.");
   CHECK(comparison_note(Result{}).empty());
 }
 
