@@ -36,11 +36,11 @@ def same(a, b):
     return len(a) == len(b) > 0 and all(torch.equal(x.isnan(), y.isnan()) and torch.equal(x.nan_to_num(), y.nan_to_num()) for x, y in zip(a, b))
 
 
-def eager_weights(model, inputs):
-    """Finished attention of every layer, by module: what eager attention functions return."""
+def with_attention_seen(model, inputs, seen):
+    """Runs a model; `seen` is given the module's name, what its attention function takes, and what it returns."""
     from transformers.modeling_utils import AttentionInterface
 
-    names, found = {id(module): name for name, module in model.named_modules()}, {}
+    names = {id(module): name for name, module in model.named_modules()}
     original = AttentionInterface.get_interface
 
     def get_interface(registry, implementation, default):
@@ -48,8 +48,7 @@ def eager_weights(model, inputs):
 
         def call(module, *args, **kwargs):
             output = function(module, *args, **kwargs)
-            times = sum(key.split("#")[0] == names[id(module)] for key in found)
-            found[names[id(module)] + (f"#{times + 1}" if times else "")] = output[1]
+            seen(names[id(module)], args, kwargs, output)
             return output
 
         return call
@@ -60,6 +59,17 @@ def eager_weights(model, inputs):
             model(**inputs)
     finally:
         AttentionInterface.get_interface = original
+
+
+def eager_weights(model, inputs):
+    """Finished attention of every layer, by module: what eager attention functions return."""
+    found = {}
+
+    def seen(name, args, kwargs, output):
+        times = sum(key.split("#")[0] == name for key in found)
+        found[name + (f"#{times + 1}" if times else "")] = output[1]
+
+    with_attention_seen(model, inputs, seen)
     return found
 
 
@@ -136,28 +146,15 @@ def test_what_cannot_be_followed_is_refused_by_name(name):
 
 def weights_of_queries(model, inputs):
     """Weights of every layer in double, by module, of the queries, keys and masks that sdpa is given."""
-    from transformers.modeling_utils import AttentionInterface
+    found = {}
 
-    names, found = {id(module): name for name, module in model.named_modules()}, {}
-    original = AttentionInterface.get_interface
+    def seen(name, args, kwargs, output):
+        query, key, _, attention_mask = args
+        group, scaling = query.shape[1] // key.shape[1], kwargs.get("scaling")
+        s = query.double() @ key.double().repeat_interleave(group, 1).transpose(2, 3) * (scaling or query.shape[-1] ** -0.5)
+        found[name] = torch.softmax(s.masked_fill(~attention_mask, -1e300), -1)
 
-    def get_interface(registry, implementation, default):
-        function = original(registry, implementation, default)
-
-        def call(module, query, key, value, attention_mask, scaling=None, **kwargs):
-            group = query.shape[1] // key.shape[1]
-            s = query.double() @ key.double().repeat_interleave(group, 1).transpose(2, 3) * (scaling or query.shape[-1] ** -0.5)
-            found[names[id(module)]] = torch.softmax(s.masked_fill(~attention_mask, -1e300), -1)
-            return function(module, query, key, value, attention_mask, scaling=scaling, **kwargs)
-
-        return call
-
-    AttentionInterface.get_interface = get_interface
-    try:
-        with torch.no_grad():
-            model(**inputs)
-    finally:
-        AttentionInterface.get_interface = original
+    with_attention_seen(model, inputs, seen)
     return found
 
 

@@ -44,7 +44,8 @@ class Watch:
         self.bins = OffsetBins(whole(exact, "exact", 1, 4096))
         self.blocks = whole(blocks, "blocks", 1, 4096)
         if deal and self.blocks % 2:
-            raise FormatError(f"watch: blocks={blocks} with deal=True; expected an even number: documents of even and of odd number are two halves")
+            raise FormatError(f"watch: blocks={blocks} with deal=True; expected an even number: documents of even and of odd "
+                              "number are two halves")
         self.rows = whole_or_none(rows, "rows", 2 * CELL)
         self._first, self._seed = whole(first, "first", 0, 64), whole(seed, "seed")
         self._kernel = _kernel(kernel)
