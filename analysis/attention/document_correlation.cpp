@@ -151,11 +151,13 @@ NullMoments::NullMoments(const Matrix& variances, const Matrix& thirds)
       thirds_(thirds),
       roots_(thirds.unaryExpr([](double w) { return std::cbrt(w); })) {}
 
+Matrix middle_columns(const Matrix& of, Index reach) {
+  return of.middleCols((of.cols() - 1) / 2 - reach, 2 * reach + 1);
+}
+
 NullMoments NullMoments::within(Index reach) const {
-  const auto middle = [&](const Matrix& of) -> Matrix {
-    return of.middleCols((of.cols() - 1) / 2 - reach, 2 * reach + 1);
-  };
-  return {middle(variances_), middle(deviations_), middle(thirds_), middle(roots_)};
+  return {middle_columns(variances_, reach), middle_columns(deviations_, reach), middle_columns(thirds_, reach),
+          middle_columns(roots_, reach)};
 }
 
 NullMoments::Spread NullMoments::of_sum(const Vector& correlation) const {

@@ -126,6 +126,9 @@ class DocumentCorrelation {
 double correlated_variance(double correlation, double variances, double deviations);
 double correlated_third(double correlation, double thirds, double roots);
 
+/// The columns of offsets |t| <= reach. The middle column is that of offset 0.
+Matrix middle_columns(const Matrix& of, Index reach);
+
 /// Sums over documents of what (3) and (4) need.
 class NullMoments {
  public:
@@ -150,7 +153,7 @@ class NullMoments {
   };
   /// @param correlation  (rows)  of the documents
   [[nodiscard]] Spread of_sum(const Vector& correlation) const;
-  /// The middle columns: offsets |t| <= reach.
+  /// Of offsets |t| <= reach, see middle_columns().
   [[nodiscard]] NullMoments within(Index reach) const;
 
   template <class Self>

@@ -78,11 +78,8 @@ void require_same_run(const std::filesystem::path& file, const Attributes& there
 
 /// Says which of the analyses that were asked for gave nothing, and why as far as that is known.
 void say_not_found(const JobOptions& job, const std::vector<KindResult>& results) {
-  const auto holds = [](const KindResult& found, const std::string& name) {
-    return std::ranges::any_of(found.result.fields, [&](const Field& field) { return field.group() == name; });
-  };
   for (const std::string& name : job.only) {
-    if (std::ranges::any_of(results, [&](const KindResult& found) { return holds(found, name); })) continue;
+    if (std::ranges::any_of(results, [&](const KindResult& found) { return holds(found.result, name); })) continue;
     const Attributes& said = results.front().result.provenance;
     std::string why = name == head_account_analysis().name || !said.contains("watched")
                           ? attribute_text(said, "undefined_account")
@@ -134,8 +131,7 @@ void say_fewer_documents(const KindResult& found) {
   if (common.documents == std::ssize(*tokens)) return;
   std::vector<std::string_view> fewer;
   for (const AnalysisKind* kind : listed_analyses())
-    if (std::ranges::count(kind->needs, Need::equal_length) > 0 &&
-        std::ranges::any_of(found.result.fields, [&](const Field& field) { return field.group() == kind->name; }))
+    if (std::ranges::count(kind->needs, Need::equal_length) > 0 && holds(found.result, kind->name))
       fewer.push_back(kind->name);
   if (fewer.empty()) return;
   say(fmt::format("documents differ in length: {} used {} of {}, those of {} tokens; --length makes all alike",

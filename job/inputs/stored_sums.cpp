@@ -160,14 +160,9 @@ OffsetTraceSum trace_sum(const StoredProfiles& profiles, Index columns) {
   return sum;
 }
 
-/// The middle columns: offsets |t| <= reach.
-Matrix middle(const Matrix& of, Index reach) {
-  return of.middleCols((of.cols() - 1) / 2 - reach, 2 * reach + 1);
-}
-
 /// The same at |t| <= reach.
 OffsetTraceSum within(OffsetTraceSum sum, Index reach) {
-  const auto cut = [&](Matrix& matrix) { matrix = middle(matrix, reach); };
+  const auto cut = [&](Matrix& matrix) { matrix = middle_columns(matrix, reach); };
   for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
     cut(sum.null_weight[pairs]);
     sum.null[pairs] = sum.null[pairs].within(reach);
@@ -231,9 +226,9 @@ DealtLayer dealt_layer(const StoredProfiles& profiles, Index layer, Index reach)
   }
   const Index draws = profiles.arrays.at("dealt_null_pairs").shape[1];
   for (Index draw = layer * draws; draw < (layer + 1) * draws; ++draw)
-    dealt.null.push_back({middle(read.rows("dealt_null_weight", draw * heads, heads), reach),
-                          middle(read.rows("dealt_null_uniform", draw, 1), reach).row(0).transpose(),
-                          middle(read.rows("dealt_null_pairs", draw, 1), reach).row(0).transpose()});
+    dealt.null.push_back({middle_columns(read.rows("dealt_null_weight", draw * heads, heads), reach),
+                          middle_columns(read.rows("dealt_null_uniform", draw, 1), reach).row(0).transpose(),
+                          middle_columns(read.rows("dealt_null_pairs", draw, 1), reach).row(0).transpose()});
   return dealt;
 }
 
@@ -273,7 +268,7 @@ AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
     const Index documents = alike[static_cast<std::size_t>(block)];
     half.documents += documents;
     half.group_documents[group] += documents;
-    add_to(half.group_weights[group], middle(read.rows("account_weight", block * rows, rows), reach));
+    add_to(half.group_weights[group], middle_columns(read.rows("account_weight", block * rows, rows), reach));
   }
   for (Index layer = 0; layer < std::ssize(profiles.layers); ++layer)
     sums.dealt.push_back(dealt_layer(profiles, layer, reach));

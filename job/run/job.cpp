@@ -58,11 +58,6 @@ void add_left_out(Attributes& provenance, const std::vector<const AnalysisKind*>
   if (!names.empty()) provenance["undefined_analyses"] = fmt::format("{}: {}", fmt::join(names, ", "), site.only_sums);
 }
 
-/// Whether an analysis gave a Field.
-bool holds(const Result& result, std::string_view analysis) {
-  return std::ranges::any_of(result.fields, [&](const Field& field) { return field.group() == analysis; });
-}
-
 void add_evidence(Result& result, const Model& model, const Source& source, const DocumentPass& pass, std::size_t s,
                   const AccountEvidenceOptions& options, StageReport& report) {
   const auto* account = pass.finished(s).find<HeadAccount>();
@@ -113,6 +108,10 @@ void run_part_of_job(const Model& model, const Source& source, const JobOptions&
   gather(pass, report);
   report.end();
   source.require_unchanged();
+}
+
+bool holds(const Result& result, std::string_view analysis) {
+  return std::ranges::any_of(result.fields, [&](const Field& field) { return field.group() == analysis; });
 }
 
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options,

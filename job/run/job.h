@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "../../analysis/pass/job_options.h"
@@ -26,6 +27,9 @@ struct KindResult {
   AttentionKind kind = AttentionKind::self;
   Result result;
 };
+
+/// Whether an analysis gave a Field.
+bool holds(const Result& result, std::string_view analysis);
 
 /// Runs documents through a model and follows every head, from the positions to where attention lands: every
 /// analysis of analysis/registry, or those of `only`.
