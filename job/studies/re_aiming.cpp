@@ -103,6 +103,8 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
   result.shifts.erase(std::unique(result.shifts.begin(), result.shifts.end()), result.shifts.end());
   const auto heads = static_cast<Index>(result.heads.size()), shifts = static_cast<Index>(result.shifts.size());
   result.offset = result.weight = result.followed = Matrix::Constant(heads, shifts, not_defined);
+  result.reach = std::min(options.reach, plain.traces.length - 1);
+  result.profile = Matrix::Constant(heads * shifts, 2 * result.reach + 1, not_defined);
   result.follows = result.slope = result.fitted = Vector::Constant(heads, not_defined);
 
   std::map<Index, std::vector<Index>> by_layer;  // places in result.heads
@@ -124,6 +126,8 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
         result.offset(h, s) = looks.offset(row);
         result.weight(h, s) = looks.measured.weight[all][row];
         result.followed(h, s) = looks.weight(row, target - static_cast<double>(u)) / plain.weight(plain_row, target);
+        for (Index t = -result.reach; t <= result.reach; ++t)
+          result.profile(h * shifts + s, t + result.reach) = looks.weight(row, static_cast<double>(t));
       }
       if (progress) progress({"re-aiming", ++done, runs});
     }
@@ -147,6 +151,10 @@ std::vector<Field> describe(const ReAiming& re_aiming) {
   fields.add("offset", {head, shift}, "token", "measured offset in the re-aimed model; 0: at itself", re_aiming.offset)
       .undefined("the maximum does not rise above its null");
   fields.add("weight", {head, shift}, "1", "mean attention weight at that offset", re_aiming.weight).undefined(beyond);
+  fields
+      .add("profile", {head, shift, offset_axis("profile_offset", -re_aiming.reach, re_aiming.reach)}, "1",
+           "mean attention weight at each offset in the re-aimed model", re_aiming.profile)
+      .undefined("no query has a key there");
   fields
       .add("followed", {head, shift}, "1",
            "mean weight u tokens further on, over the weight at the offset of the model as it is", re_aiming.followed)

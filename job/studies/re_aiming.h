@@ -21,6 +21,8 @@ struct ReAimingOptions {
 struct ReAiming {
   std::vector<HeadName> heads;
   std::vector<Index> shifts;
+  Index reach = 0;  ///< of the profiles, in tokens: the one that was searched, or that of the longest document
+  Matrix profile;   ///< (heads S, 2 reach + 1)  mean weight at each offset in the re-aimed model; NaN: no such pair
   Matrix offset;    ///< (heads, S)  measured offset in the re-aimed model, tokens; 0: at itself; NaN: undefined
   Matrix weight;    ///< (heads, S)  mean weight at that offset
   Matrix followed;  ///< (heads, S)  mean weight at t* - u, over that at t* in the model as it is; NaN: beyond the reach

@@ -35,6 +35,15 @@ TEST_CASE("planted heads move by exactly -u when their keys are re-aimed by u, t
       CHECK(std::isnan(found.follows[h]));
     }
   }
+  // The profile of the re-aimed model is largest where the head looks.
+  for (Index h = 0; h < static_cast<Index>(layer.size()); ++h)
+    for (Index s = 0; s < 3; ++s)
+      if (std::isfinite(found.offset(h, s)) && std::abs(found.offset(h, s)) <= static_cast<double>(found.reach)) {
+        const auto profile = found.profile.row(3 * h + s);
+        const auto at = static_cast<Index>(found.offset(h, s)) + found.reach;
+        CHECK(profile[at] == profile.maxCoeff());
+        CHECK(profile[at] == found.weight(h, s));
+      }
   CHECK(wave >= 5);
   CHECK(noise >= 1);
   const std::vector<Field> fields = describe(found);

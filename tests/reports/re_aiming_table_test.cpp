@@ -1,5 +1,6 @@
 #include "../../reports/tables/re_aiming_table.h"
 
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -33,6 +34,17 @@ TEST_CASE("re-aiming: a line for every head says where attention lands for each 
        {std::tuple{1, "+3", "-"}, {2, "+2", "0"}, {3, "+1", "-"}, {4, "-1.00", "-"}, {5, "100 %", "-"}})
     CHECK(columns[column].cells == std::vector<std::string>{first, second});
   CHECK(re_aiming_columns({}).empty());
+}
+
+TEST_CASE("re-aiming: one sentence says what was re-aimed and how often attention moved as far") {
+  CHECK(
+      re_aiming_sentence(re_aimed()) ==
+      "The keys of L0H1 and L1H0 were re-aimed by u = -1 to +1 tokens: the offset at which they look moved by exactly "
+      "-u in 2 of 2 trials.");
+  Result nowhere = re_aimed();
+  nowhere.fields[2].values = std::vector<double>{std::nan(""), std::nan("")};
+  CHECK_THAT(re_aiming_sentence(nowhere), ContainsSubstring("none of these heads had an offset that could move"));
+  CHECK(re_aiming_sentence({}).empty());
 }
 
 TEST_CASE("re-aiming: a table of other heads than there are offsets is refused") {
