@@ -130,9 +130,11 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
   for (std::size_t s = 0; s < pass.sites().size(); ++s) {
     const Site& site = pass.sites()[s];
     Result result;
-    result.title =
-        fmt::format("headwave: {} with {} layers x {} heads, {} document{}", model.family, site.grid.layers.size(),
-                    site.grid.heads, source.count(), source.count() == 1 ? "" : "s");
+    const auto counted = [](auto count, const char* one) {
+      return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+    };
+    result.title = fmt::format("headwave: {} with {} x {}, {}", model.family, counted(site.grid.layers.size(), "layer"),
+                               counted(site.grid.heads, "head"), counted(source.count(), "document"));
     if (pass.sites().size() > 1) result.title += fmt::format(", {} attention", name_of(site.kind));
     result.fields = pass.fields(s, report);
     result.provenance = source.provenance();
