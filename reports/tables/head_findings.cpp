@@ -36,6 +36,7 @@ constexpr HeadField<double> number_fields[]{{"measured_offset/offset", &HeadFind
                                             {"word_atlas/chance", &HeadFinding::words_chance}};
 
 constexpr HeadField<std::string> word_fields[]{{"measured_offset/status", &HeadFinding::status},
+                                               {"head_types/kind", &HeadFinding::kind},
                                                {"head_account/verdict", &HeadFinding::why}};
 
 /// Where an offset that is predicted stands, and what became of it.
@@ -204,6 +205,7 @@ constexpr HeadValue head_columns_for_programs[]{
     {"weight", [](Head head) -> Cell { return head.weight; }},
     {"threshold", [](Head head) -> Cell { return head.threshold; }},
     {"chance", [](Head head) -> Cell { return head.chance; }},
+    {"kind", [](Head head) -> Cell { return head.kind; }},
     {"why", [](Head head) -> Cell { return head.why; }},
     {"strength", [](Head head) -> Cell { return head.strength; }},
     {"by_position", [](Head head) -> Cell { return head.by_position; }},

@@ -43,6 +43,7 @@ struct HeadFinding {
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   FarFinding far;                ///< beyond the reach
+  std::string kind;              ///< what head_types() calls it: "previous", "sink", "other"; empty: not in the result
   std::string why;               ///< "positional", "self", "context", "mixed", "no preference", "undefined"
   double strength = 0;           ///< attention drawn to offsets beyond uniform attention: stands beside `why`
   double by_position = 0;        ///< part of what can be explained of the profile that positions give

@@ -22,6 +22,7 @@ const std::string said_verdict = "head_account/verdict", said_strength = "head_a
                   said_asked = "account_evidence/asked", said_source = "account_evidence/removed_source",
                   said_weight = "account_evidence/weight", said_without = "account_evidence/weight_without";
 constexpr double follows_above = 0.5;  // of the trials
+constexpr double weak_below = 0.05;    // strength: a profile as good as uniform (docs/account.md)
 
 std::string number_word(Index number) {
   static const std::array<const char*, 11> words{"no",  "one",   "two",   "three", "four", "five",
@@ -71,7 +72,7 @@ std::string with_span(const std::string& looks, std::span<const double> profile,
 std::string looks_text(const std::string& verdict, double offset) {
   if (verdict == "no preference") return "at no preferred offset";
   if (!std::isfinite(offset)) return "at the end of the search";
-  if (offset == 0) return verdict == "positional" ? "at its own place" : "at itself";
+  if (offset == 0) return "at itself";
   return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
 }
 
@@ -175,8 +176,9 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const bool moved = trials[i].asked > 0, removed = !without[i].source.empty();
     HeadSentence& sentence =
-        sentences.emplace_back(HeadSentence{heads[i], strength[i], moved || removed, {}, {}, {}, {}});
+        sentences.emplace_back(HeadSentence{heads[i], strength[i], not_defined, moved || removed, {}, {}, {}, {}});
     const std::string verdict = verdicts[i] == "unknown" ? "undefined" : verdicts[i];
+    if (verdict != "no preference") sentence.offset = offset[i];
     const std::array parts{part[i], part[heads.size() + i], part[2 * heads.size() + i]};
     sentence.looks = looks_text(verdict, offset[i]);
     if (has_profile && verdict != "no preference")
@@ -192,7 +194,8 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     if (verdict == "undefined")
       text += fmt::format("{} (strength {:.2f}): no verdict from so few documents", where_text(offset[i]), strength[i]);
     else if (verdict == "no preference")
-      text += fmt::format("shows no preference (strength {:.2f})", strength[i]);
+      text += fmt::format("shows no preference{} (strength {:.2f})", strength[i] < weak_below ? "" : " beyond chance",
+                          strength[i]);
     else
       text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i], why_text(verdict, parts));
     if (moved) text += "; " + trials[i].says(verdict);

@@ -12,6 +12,7 @@ namespace headwave {
 struct HeadSentence {
   HeadName name;
   double strength = 0;  ///< of its profile
+  double offset = 0;    ///< where `looks` says, tokens; 0: at itself; NaN: no preference, or the end of the search
   bool tested = false;  ///< its keys were moved, or a source was taken out of them
   std::string text;     ///< "L2H11 looks one token back ..."; empty: no verdict and no evidence
   std::string looks;    ///< "1 back", "3 ahead, +1 to +6"; with the offsets that get half of the largest weight or more
@@ -25,6 +26,8 @@ struct HeadSentence {
 ///
 ///     L2H11 looks one token back (strength 0.57): positional, 78 % of what can be explained; its keys moved
 ///     by up to two tokens, it follows in 32 of 32 trials
+///
+/// A head that chance explains, though its profile is not weak, "shows no preference beyond chance (strength 0.86)".
 ///
 /// If the result has sources, the sentence ends: "; without positions in its keys the weight there goes from 0.68 to
 /// 0.01". A trial is one document and one shift. A head follows if it does so in more than half of the trials. Where that

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,7 +25,6 @@ namespace headwave {
 namespace {
 
 constexpr double notable_share = 0.1;  // of attention beyond the reach
-constexpr const char* kind_field = "head_types/kind";
 
 std::string offset_text(double offset) {
   return offset == 0 ? "0" : fmt::format("{:+g}", offset);
@@ -206,6 +207,9 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("self", Align::right, [](const HeadFinding& head) { return percent_text(head.by_self); });
     columns.add("context", Align::right, [](const HeadFinding& head) { return percent_text(head.by_context); });
   }
+  if (std::ranges::any_of(heads, [](const auto& head) { return !head.kind.empty(); }))
+    columns.add("kind", Align::left,
+                [](const HeadFinding& head) { return head.kind == "other" ? std::string() : head.kind; });
   if (far) columns.add("beyond reach", Align::left, far_text);
   if (judged) {
     columns.add("predicted", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_account); });
@@ -238,15 +242,6 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   }
   columns.add_asked();
   return columns.taken();
-}
-
-std::vector<std::string> undefined_predictions(const Result& result) {
-  if (result.find("measured_offset/offset") == nullptr) return {};
-  const std::vector<HeadFinding> heads = head_findings(result);
-  std::vector<std::string> headers;
-  for (const Route& route : routes_of(result))
-    if (!route.predicts(heads)) headers.emplace_back(route.header);
-  return headers;
 }
 
 std::vector<TableColumn> agreement_columns(const Result& result) {
@@ -284,7 +279,6 @@ std::vector<std::string> head_table_fields() {
   std::vector<std::string> names = head_finding_fields();
   for (const std::string& name : head_sentence_fields())
     if (std::ranges::count(names, name) == 0) names.push_back(name);
-  names.emplace_back(kind_field);
   return names;
 }
 
@@ -303,14 +297,40 @@ std::string measured_looks(const HeadFinding& head) {
   return fmt::format("{:g} {}", std::abs(head.offset), head.offset < 0 ? "back" : "ahead");
 }
 
+/// The sentences of the account, if it is of the same heads.
+std::vector<HeadSentence> sentences_of(const Result& result, const std::vector<HeadFinding>& heads) {
+  std::vector<HeadSentence> sentences = head_sentences(result);
+  if (sentences.size() != heads.size()) sentences.clear();
+  return sentences;
+}
+
+/// Where each head looks: by the account, or without one at the measured offset.
+struct Looks {
+  double offset;     ///< tokens; 0: at itself; NaN: at no preferred offset, or at the end of the search
+  std::string text;  ///< "3 back"
+};
+
+std::vector<Looks> looks_of(const std::vector<HeadFinding>& heads, const std::vector<HeadSentence>& sentences) {
+  std::vector<Looks> looks;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const HeadFinding& head = heads[i];
+    if (sentences.empty())
+      looks.push_back({head.status == "self" ? 0.0 : head.offset, looks_cell(head, measured_looks(head))});
+    else
+      looks.push_back({sentences[i].offset, looks_cell(head, sentences[i].looks)});
+  }
+  return looks;
+}
+
 /// head, where it looks, how strongly, why, evidence; layer by layer.
 std::vector<TableColumn> short_columns(const Result& result) {
   const std::vector<HeadFinding> heads = head_findings(result);
-  const std::vector<HeadSentence> sentences = head_sentences(result);
+  const std::vector<HeadSentence> sentences = sentences_of(result, heads);
   Columns columns(result, heads);
-  if (sentences.size() != heads.size()) {
-    columns.add("looks, in tokens", Align::left,
-                [](const HeadFinding& head) { return looks_cell(head, measured_looks(head)); });
+  const std::vector<Looks> looks = looks_of(heads, sentences);
+  std::size_t row = 0;
+  columns.add("looks, in tokens", Align::left, [&](const HeadFinding&) { return looks[row++].text; });
+  if (sentences.empty()) {
     columns.add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.weight); });
     columns.add_if("measured_offset/chance", "x chance",
                    [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
@@ -318,17 +338,15 @@ std::vector<TableColumn> short_columns(const Result& result) {
     return columns.taken();
   }
   const auto add = [&](const char* header, Align align, const auto& text) {
-    std::size_t row = 0;
-    columns.add(header, align, [&](const HeadFinding& head) { return text(head, sentences[row++]); });
+    row = 0;
+    columns.add(header, align, [&](const HeadFinding&) { return text(sentences[row++]); });
   };
-  add("looks, in tokens", Align::left,
-      [](const HeadFinding& head, const HeadSentence& said) { return looks_cell(head, said.looks); });
-  add("strength", Align::right, [](const HeadFinding&, const HeadSentence& said) {
+  add("strength", Align::right, [](const HeadSentence& said) {
     return std::isnan(said.strength) ? std::string() : fmt::format("{:.2f}", said.strength);
   });
-  add("why", Align::left, [](const HeadFinding&, const HeadSentence& said) { return said.why; });
+  add("why", Align::left, [](const HeadSentence& said) { return said.why; });
   if (std::ranges::any_of(sentences, &HeadSentence::tested))
-    add("evidence", Align::left, [](const HeadFinding&, const HeadSentence& said) { return said.evidence; });
+    add("evidence", Align::left, [](const HeadSentence& said) { return said.evidence; });
   columns.add_asked();
   return columns.taken();
 }
@@ -347,15 +365,18 @@ std::vector<TableColumn> rows_named(const std::vector<TableColumn>& columns, con
   return chosen;
 }
 
-/// Every column: where a head looks, how strongly, why and the evidence, then what else was found.
+/// Every column: where a head looks, how strongly, why and the evidence, then what else was found. Beside an account,
+/// whose offset stands first, the measured one is called so.
 std::vector<TableColumn> wide_columns(const Result& result) {
   std::vector<TableColumn> columns = short_columns(result);
-  const auto there = [&](const std::string& header) {
-    return !header.empty() && std::ranges::find(columns, header, &TableColumn::header) != columns.end();
-  };
-  const std::vector<TableColumn> others = rows_named(head_columns(result), columns.front().cells);
-  for (const TableColumn& column : others)
-    if (!there(column.header)) columns.push_back(column);
+  const auto find = [&](const std::string& header) { return std::ranges::find(columns, header, &TableColumn::header); };
+  const bool accounted = find("strength") != columns.end();
+  for (TableColumn& column : rows_named(head_columns(result), columns.front().cells)) {
+    if (!column.header.empty() && find(column.header) != columns.end()) continue;
+    if (std::ranges::all_of(column.cells, &std::string::empty)) continue;
+    if (accounted && column.header == "offset") column.header = "measured offset";
+    columns.push_back(std::move(column));
+  }
   return columns;
 }
 
@@ -426,6 +447,23 @@ std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOpti
   return shown_rows(sorted_columns(result, options), options);
 }
 
+std::optional<Field> looks_field(const Result& result) {
+  const Field* measured = result.find("measured_offset/offset");
+  if (measured == nullptr) return std::nullopt;
+  const std::vector<HeadFinding> heads = head_findings(result);
+  const std::vector<HeadSentence> sentences = sentences_of(result, heads);
+  std::vector<double> offsets;
+  for (const Looks& looks : looks_of(heads, sentences)) offsets.push_back(looks.offset);
+  Field field =
+      make_field("looks/offset", {measured->axis("layer"), measured->axis("head")}, "token",
+                 sentences.empty() ? "where a head looks, as in the table: at its measured offset, or at itself"
+                                   : "where a head looks, as in the table: by the account, which leaves out "
+                                     "the first token",
+                 std::move(offsets));
+  field.attributes["undefined"] = std::string("no preferred offset, or the end of the search");
+  return field;
+}
+
 std::string head_paragraph(const Result& result) {
   std::string text = run_sentence(result.provenance);
   const auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : " ") + sentence; };
@@ -456,15 +494,15 @@ std::string head_paragraph(const Result& result) {
     add(fmt::format("{} of {} look at a preferred offset{}.", offsets, counted(number, "head"),
                     selves > 0 ? fmt::format(", {} at themselves", selves) : ""));
   }
-  if (const Field* kinds = result.find(kind_field)) {
-    const auto words = meanings_of(result, kinds->name, {"layer", "head"});
-    const auto called = [&](const char* word) { return std::ranges::count(words, word); };
-    const std::string names =
-        list({{called("sink"), called("sink") == 1 ? "sink" : "sinks"},
-              {called("duplicate"), called("duplicate") == 1 ? "duplicate-token head" : "duplicate-token heads"},
-              {called("induction"), called("induction") == 1 ? "induction head" : "induction heads"}});
-    if (!names.empty()) add(fmt::format("Kinds: {}.", names));
-  }
+  std::vector<std::string> kinds;
+  for (const auto& [kind, words] : {std::pair("previous", "previous-token head"),
+                                    {"next", "next-token head"},
+                                    {"one offset (Voita)", "one-offset head"},
+                                    {"duplicate", "duplicate-token head"},
+                                    {"induction", "induction head"},
+                                    {"sink", "sink"}})
+    if (const auto count = with(&HeadFinding::kind, kind); count > 0) kinds.push_back(counted(count, words));
+  if (!kinds.empty()) add(fmt::format("Kinds: {}.", fmt::join(kinds, ", ")));
   const auto planted = std::ranges::count_if(heads, [](const auto& head) { return head.planted.has_value(); });
   const auto found = std::ranges::count_if(heads, [](const auto& head) { return head.planted && head.planted->found; });
   if (planted > 0) add(fmt::format("{} of {} look where it was planted.", found, counted(planted, "head")));
@@ -485,15 +523,14 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
     add("looks: the offset with the largest weight, and those that get half of it; strength: attention drawn to "
         "offsets "
         "beyond uniform attention, 0 to 1; why: parts of what can be explained of that");
-  if (has("looks, in tokens") && has("offset"))
-    add("offset: as `looks`, but with the first token, and only where the weight stands out from chance");
+  if (has("looks, in tokens") && has("measured offset"))
+    add("measured offset, x chance, weight: over all pairs, with the first token that `looks` leaves out; undefined "
+        "where the weight does not stand out from chance, or a head looks at itself");
   if (has("evidence"))
     add("evidence: trials in which attention follows the moved keys; its weight -> that without the main source in the "
         "keys; of the strongest heads only");
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(position_note(result));
-  if (const auto undefined = undefined_predictions(result); !undefined.empty())
-    add(fmt::format("{}: undefined for every head", fmt::join(undefined, ", ")));
   add(grid_note(result));
   if (const std::string why = attribute_text(result.provenance, "undefined_evidence"); !why.empty())
     add(fmt::format("no keys were moved: {}", visible_text(why)));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,14 +11,15 @@ namespace headwave {
 
 /// Every column of what was found about each head, one row per head, the strongest first: its name, the measured offset
 /// and the mean attention weight there in multiples of chance, the weight itself, the account's verdict after the
-/// profile's strength, what is predicted for it, or the null threshold; if the result has them also what of its attention
+/// profile's strength, what is predicted for it, or the null threshold; if the result has them also the kind that
+/// head_types() gives it, what of its attention
 /// lies beyond the reach (if that is more than a tenth, with the offset there that draws most of it), the cluster that
 /// holds most of its texts, the planted truth with a word on whether it was found, and every Field that asks for a column.
 ///
 /// Of an atlas alone the table holds what random words predict, with its weight in attention and in multiples of chance,
 /// and what the weights predict for layer 0 and, as a proxy, for those above; without random words the weights' own weight
 /// and what decided about them. Of a training run's checkpoints it is arrival_columns(), of a comparison
-/// comparison_columns(). A prediction that is undefined for every head has no column: undefined_predictions().
+/// comparison_columns(). A prediction that is undefined for every head has no column.
 /// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"
 /// @returns no columns if the result has neither measured nor predicted offsets
 /// @throws ShapeError if the Fields have other axes than described
@@ -26,7 +28,8 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
 /// Which heads and columns a terminal shows.
 struct HeadTableOptions {
   bool all = false;       ///< every head; else the ten strongest
-  bool wide = false;      ///< the columns of head_columns() after those of the short table: where, how strongly, why
+  bool wide = false;      ///< the columns of head_columns() after those of the short table: where, how strongly, why;
+                          ///< the measured offset is called so beside an account, empty columns are omitted
   std::string sort = {};  ///< a column of head_values(): numbers from the largest; empty: strongest first
   std::vector<std::string> heads = {};  ///< these alone: "L2H3"; empty: no choice
 };
@@ -43,17 +46,21 @@ std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, con
 /// shown_rows() of sorted_columns().
 std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options);
 
+/// The offset at which each head looks, as a Field looks/offset of layer and head: the number of the table's column
+/// `looks`. With an account it is the account's offset, undefined for heads without a preference; else the measured
+/// offset, 0 for heads that look at themselves.
+/// @returns nothing if the result has no measured offsets
+/// @throws ShapeError if the Fields have other axes than described
+std::optional<Field> looks_field(const Result& result);
+
 /// What was run and what was found, in a few sentences: how many heads look at a preferred offset, how many by position,
-/// self and context, how many are sinks or copy by content.
+/// self and context, and how many are of each kind of head_types().
 std::string head_paragraph(const Result& result);
 
 /// The answer as text for a terminal: head_paragraph(), the table, what its columns mean, agreement_columns() where
 /// predictions were asked for, and what could not be found, with the reason.
 /// @param columns  of shown_columns(), perhaps with more beside
 std::string head_answer(const Result& result, const std::vector<TableColumn>& columns);
-
-/// The headers of columns that the table beside measured offsets omits, since they are undefined for every head.
-std::vector<std::string> undefined_predictions(const Result& result);
 
 /// How many heads each prediction agrees with, beside the count for always naming the same offset.
 /// Predictions without any offset are omitted.

@@ -62,7 +62,7 @@ std::string text_of(const Result& result, std::size_t head) {
 }  // namespace
 
 TEST_CASE("head sentences: each verdict by hand") {
-  const Result result = eight_heads();
+  Result result = eight_heads();
   CHECK(text_of(result, 0) == "L0H0 looks one token back (strength 0.68): positional, 97 % of what can be explained");
   CHECK(text_of(result, 1) == "L0H1 looks 12 tokens ahead (strength 0.50): positional, 80 % of what can be explained");
   CHECK(text_of(result, 2) == "L0H2 looks at itself (strength 0.40): self, 80 % of what can be explained");
@@ -72,6 +72,8 @@ TEST_CASE("head sentences: each verdict by hand") {
         "% by context of what can be explained");
   CHECK(text_of(result, 5) == "L0H5 shows no preference (strength 0.02)");
   CHECK(text_of(result, 6).empty());
+  std::get<std::vector<double>>(result.fields[1].values)[5] = 0.86;
+  CHECK(text_of(result, 5) == "L0H5 shows no preference beyond chance (strength 0.86)");
   CHECK(head_sentences({}).empty());
   CHECK(head_sentences(result)[3].name == HeadName{0, 3});
 }
@@ -87,6 +89,9 @@ TEST_CASE("head sentences: the same as cells of a table, with the offsets that g
   add_trials(result, {{32, 32}, {3, 32}, {30, 32}});
   const std::vector<HeadSentence> said = head_sentences(result);
   CHECK(said[0].looks == "1 back, -2 to 0");
+  CHECK(said[0].offset == -1);
+  CHECK(said[2].offset == 0);
+  for (const std::size_t nowhere : {4, 5}) CHECK(std::isnan(said[nowhere].offset));
   CHECK(said[0].why == "positional 97 %");
   CHECK(said[0].evidence == "32 of 32");
   CHECK(said[1].looks == "12 ahead");
@@ -100,6 +105,8 @@ TEST_CASE("head sentences: the same as cells of a table, with the offsets that g
   CHECK(said[5].why.empty());
   CHECK(said[6].why == "too few documents");
   CHECK(said[6].evidence.empty());
+  std::get<std::vector<double>>(result.fields[2].values)[0] = 0;
+  CHECK(head_sentences(result)[0].looks == "at itself, -2 to 0");  // positional as it is
 }
 
 TEST_CASE("head sentences: too few documents for a verdict, and still what happened") {
