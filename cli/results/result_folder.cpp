@@ -111,7 +111,8 @@ void add_table_options(CLI::App& command, HeadTableOptions& options) {
   command.add_flag("--all", options.all, "show every head; by default the ten strongest, or those of --heads")
       ->configurable(false)
       ->group(group);
-  command.add_flag("--wide", options.wide, "show every column: weights, parts, kinds, clusters, predictions and others")
+  command
+      .add_flag("--wide", options.wide, "show every column: weights, parts, kinds, clusters, predictions and others")
       ->configurable(false)
       ->group(group);
   const auto unknown = [](std::string& name) {

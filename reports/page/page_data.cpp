@@ -20,6 +20,7 @@
 #include "../../data/files/packed_text.h"
 #include "../drawing/visible_text.h"
 #include "../tables/head_findings.h"
+#include "../tables/head_table.h"
 
 namespace headwave {
 
@@ -131,22 +132,24 @@ ordered_json measure_json(const Field& field, const std::string& part) {
 
 PageMeasures page_measures(const Result& result) {
   PageMeasures page;
-  for (const Field& field : result.fields) {
+  const auto add = [&page](const Field& field) {
     const auto axis = part_axis(field);
-    if (!axis) continue;
+    if (!axis) return;
     field.check_shape();
     const ordered_json layers = values_json(field.axis("layer").values), heads = values_json(field.axis("head").values);
     if (page.layers.empty()) {
       page.layers = layers;
       page.heads = heads;
     }
-    if (layers != page.layers || heads != page.heads) continue;
+    if (layers != page.layers || heads != page.heads) return;
     if (*axis == field.axes.size()) page.measures.push_back(measure_json(field, ""));
     for (Index part = 0; *axis < field.axes.size() && part < field.axes[*axis].size(); ++part) {
       const Field one = taken(field, *axis, {static_cast<std::size_t>(part)});
       page.measures.push_back(measure_json(one, part_label(one.axes[*axis])));
     }
-  }
+  };
+  for (const Field& field : result.fields) add(field);
+  if (const std::optional<Field> looks = looks_field(result)) add(*looks);
   return page;
 }
 
@@ -191,6 +194,7 @@ const std::vector<KeptArrays>& kept_arrays() {
   static const std::vector<KeptArrays> kept{
       {"head_account", {"measured_profile", "dealt_profile"}},
       {"comparison", {"first_profile", "second_profile"}},
+      {"re_aiming", {"profile", "offset", "weight"}},
       {"checkpoints_measured_offset", {"weight", "chance", "offset"}},
       {"checkpoints_head_account", {"part"}},
       {"offset_trace", {"mean_weight"}, exact, 1, {nearest, "offset", 128}},

@@ -22,7 +22,8 @@ std::string remark_text(const Attribute& remark);
 /// Columns of a token's text on the page; longer ones are shortened.
 inline constexpr Index longest_token = 80;
 
-/// Everything that a result holds as one number, word or text per head: the measures of the page's overview.
+/// Everything that a result holds as one number, word or text per head: the measures of the page's overview, and
+/// looks_field(), the offset that the table says.
 ///
 /// A Field counts if it has the axes layer and head, and at most one short axis beside them (which query-key pairs
 /// count, which prediction); each entry of that axis is a measure.

@@ -83,6 +83,7 @@ ordered_json provenance_json(const Attributes& provenance) {
 std::string story_of(const Result& result) {
   std::vector<std::string> sentences{head_paragraph(result)};
   if (const std::string said = comparison_sentence(result); !said.empty()) sentences.push_back(said + ".");
+  sentences.push_back(re_aiming_sentence(result));
   if (const std::string note = position_note(result); !note.empty())
     sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
   if (const std::string grid = grid_note(result); !grid.empty())
@@ -123,7 +124,7 @@ std::string data_html(const Result& result, std::span<const Result> beside) {
                           {"layers", std::move(measures.layers)},
                           {"heads", std::move(measures.heads)},
                           {"measures", std::move(measures.measures)},
-                          {"table", table_json(head_columns(result))},
+                          {"table", table_json(sorted_columns(result, {.all = true, .wide = true}))},
                           {"table_words", comparison_note(result)},
                           {"agreement", table_json(agreement_columns(result))},
                           {"re_aimed", table_json(re_aiming_columns(result))},

@@ -15,11 +15,13 @@ import { numberText, offsetText, parseHead, percentText, valueText } from "../..
 import { cellsOf, colorTop, mapOf, mapTexts, openingWords, zoomed } from "../../reports/page/parts/map_data.js";
 import { cellWords } from "../../reports/page/parts/map_view.js";
 import { distanceMeasure, measureLabel, Measures } from "../../reports/page/parts/measures.js";
+import { cellValue } from "../../reports/page/parts/overview.js";
 import { nextPlace } from "../../reports/page/parts/pointing.js";
 import { predictionRows } from "../../reports/page/parts/predictions_view.js";
+import { reAimedSentence, reAimedSpan } from "../../reports/page/parts/re_aiming_view.js";
 import { rotaryPairs } from "../../reports/page/parts/rotary_view.js";
 import { sourceRows } from "../../reports/page/parts/sources_view.js";
-import { excerpt, pairsOf } from "../../reports/page/parts/strongest_view.js";
+import { excerpt, isUnnamed, pairsOf } from "../../reports/page/parts/strongest_view.js";
 import { Store } from "../../reports/page/parts/store.js";
 import { sortedRows } from "../../reports/page/parts/table.js";
 import { offsetPhase } from "../../reports/page/parts/waves_view.js";
@@ -133,6 +135,13 @@ test("filters: words of a row, and conditions on measures", () => {
   assert.ok(isFound("unheard=1"), "nor does an unknown name, which the page reports");
 });
 
+test("filters: a cell of the table is the number that it consists of, else its words", () => {
+  assert.deepEqual(["+1", "0.80", "96 %", "47 %, -30 by position"].map(cellValue), [1, 0.8, 96, 47]);
+  assert.deepEqual(["2 back, -4 to -1", "32 of 32; 0.80 -> 0.00", "undefined (self)"].map(cellValue),
+    ["2 back, -4 to -1", "32 of 32; 0.80 -> 0.00", "undefined (self)"]);
+  assert.ok(passes(filterTerms("looks=2_back kind=prev"), (name) => ({ looks: "2 back, -4 to -1", kind: "previous" })[name], []));
+});
+
 test("filters: names and values are completed after what is typed", () => {
   const wordsOf = (name) => (name === "why" ? ["positional", "no preference"] : []);
   assert.deepEqual(completions("offset=-1 w", ["offset", "weight", "why"], wordsOf), ["offset=-1 weight>", "offset=-1 why="]);
@@ -145,7 +154,7 @@ test("measures: plain names first, the others once, and none that is the same fo
   const measures = new Measures([
     measure("head_account/strength", "", [0.1, 0.2]),
     measure("head_account/part", "position", [0.5, null]),
-    measure("measured_offset/offset", "all", [-1, 1], { kind: "offset" }),
+    measure("looks/offset", "", [-1, 1], { kind: "offset" }),
     measure("measured_offset/weight", "all", [0.3, 0.4]),
     measure("measured_offset/weight", "without_sink", [0.3, 0.4]),
     measure("other/same", "", [1, 1]),
@@ -213,10 +222,12 @@ test("evidence: what the result lacks has no row", () => {
   const rows = evidenceRows(page(list, "rotary"), 0);
   assert.deepEqual(rows.map(({ happened }) => happened), [
     "strength 0.9 \u2192 0.8",
-    "the profile moved with them in 7 of 8 trials (\u22121: 7 of 8)",
+    "the profile moved with them in 7 of 8 trials (u = \u22121: 7 of 8)",
     "weight at its offset 0.68 \u2192 0.01",
   ]);
   assert.match(rows[1].done, /turned/);
+  const none = [measure("head_account/verdict", "", [0], { kind: "flag", meanings: ["no preference"] }), measure("head_account/part", "position", [0.9])];
+  assert.equal(evidenceRows(page([...list, ...none]), 0)[0].happened, "strength 0.9 \u2192 0.8", "chance explains all of it");
   assert.match(rows[2].done, /\u201cpositions\u201d/);
 });
 
@@ -268,14 +279,14 @@ test("maps: exact in the window, tiles beyond, and special tokens do not set the
   assert.match(cellWords(map, pooled, 3, 1).join(), /about .* 3 × 3 tokens,query 9–11/);
 });
 
-test("maps: the texts beside follow the result's document, and are called by their first words", () => {
+test("maps: the user's texts come before the result's document, and are called by their first words", () => {
   const arrays = new Arrays({ "attention_map/weight": {}, "beside_1/weight": {} }, () => "");
   const of = (words) => ({ token: ["[CLS]", ...words], special: [1, ...words.map(() => 0)] });
   const beside = [{ group: "beside_0", tokens: of(["lost"]) }, { group: "beside_1", tokens: of(["the", "keys"]) }];
   const texts = mapTexts({ arrays, page: { result: { tokens: of(Array(50).fill("w")), beside } } });
-  assert.deepEqual(texts.map(({ key, group }) => [key, group]), [["", "attention_map"], ["2", "beside_1"]]);
-  assert.equal(openingWords(texts[1]), "the keys");
-  assert.equal(openingWords(texts[0]), `${"w ".repeat(19)}w\u2026`);
+  assert.deepEqual(texts.map(({ key, group }) => [key, group]), [["2", "beside_1"], ["0", "attention_map"]]);
+  assert.equal(openingWords(texts[0]), "the keys");
+  assert.equal(openingWords(texts[1]), `${"w ".repeat(19)}w\u2026`);
   assert.equal(openingWords({ tokens: of(["play", "##ing", "it"]) }), "playing it");
   assert.equal(openingWords({ tokens: of(["\u2423on", "ce", "\u2423up", "on"]) }), "once upon");
   assert.equal([...openingWords({ tokens: of(["x".repeat(99)]) })].length, 40);
@@ -297,6 +308,12 @@ test("strongest pairs: a head's own, the largest first, and fewer where it has f
   const pairs = (head) => pairsOf({ arrays: new Arrays(said, (block) => blocks[block]), at: { layer: 0, head } });
   assert.deepEqual(await pairs(1), [{ weight: 0.5, document: 2, query: { at: 5, tokens: ["x", "y", "\u00e9"] }, key: { at: 1, tokens: ["X", "Y", "Z"] } }]);
   assert.deepEqual((await pairs(0)).map(({ document, query }) => [document, query.tokens.join("")]), [[3, "abc"], [1, "def"]]);
+});
+
+test("strongest pairs: tokens that are called by their positions have no text", () => {
+  const pair = (query, key) => ({ query: { at: 7, tokens: ["6", query, "8"] }, key: { at: 17, tokens: ["16", key, "18"] } });
+  assert.ok(isUnnamed([pair("7", "17"), pair("7", "17")]));
+  assert.ok(!isUnnamed([pair("7", "17"), pair("7", "the")]));
 });
 
 test("strongest pairs: the text around both stands once, with a gap where tokens are missing", () => {
@@ -335,10 +352,28 @@ test("predictions: rows of which the result knows nothing are left out", () => {
     measure("offset_agreement/predicted", "weights", [null, null]),
   ]);
   assert.deepEqual(predictionRows(measures, 0), [
-    { label: "measured", offset: -1, low: null, high: null, word: "offset" },
+    { label: "measured over all pairs", offset: -1, low: null, high: null, word: "offset" },
     { label: "by phases", offset: -1.2, low: -1.3, high: -1.1, word: "" },
   ]);
   assert.equal(predictionRows(measures, 1)[0].word, "flat");
+  assert.equal(predictionRows(measures, 1)[0].offset, null);
+  measures.get("measured_offset/status:all").values[1] = 1;
+  assert.equal(predictionRows(measures, 1)[0].offset, 0, "a head that looks at itself looks at 0");
+});
+
+test("re-aiming: one sentence says where attention went and what positions ask for", () => {
+  const at = (offset, weight) => ({ offset, weight });
+  assert.equal(reAimedSentence("L0H2", 2, at(-1, 0.99), at(-3, 0.97)),
+    "With the keys of L0H2 re-aimed by u = +2 tokens, attention goes from offset \u22121 to \u22123 (weight 0.99 \u2192 0.97): it moves by \u2212u, as positions ask for.");
+  assert.match(reAimedSentence("L0H2", -1, at(-1, 0.9), at(-1, 0.8)), /u = \u22121 token, .*; positions alone would ask for 0\.$/);
+  assert.match(reAimedSentence("L0H2", 1, at(NaN, 0.1), at(2, 0.2)), /to offset \+2: the head had no preferred offset before/);
+  assert.match(reAimedSentence("L0H2", 1, at(3, 0.4), at(NaN, 0.2)), /loses its preference for offset \+3/);
+});
+
+test("re-aiming: the profile is drawn around both peaks and 0", () => {
+  const offsets = Array.from({ length: 129 }, (_, i) => i - 64);
+  assert.deepEqual([reAimedSpan(offsets, [-1, -5])].map((span) => [span[0], span.at(-1)]), [[-21, 16]]);
+  assert.deepEqual([reAimedSpan(offsets, [NaN, 60])].map((span) => [span[0], span.at(-1)]), [[-16, 64]]);
 });
 
 test("modules share one scope once they are put together: no name twice, imports on one line", () => {

@@ -27,9 +27,10 @@ def check(true, sentence):
 
 
 def run(*arguments, ends_with=(0,)):
-    done = subprocess.run([headwave, "-q", *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([headwave, "-q", *map(str, arguments)], capture_output=True, text=True)
     if done.returncode not in ends_with:
         sys.exit(f"headwave {arguments[0]} exited with {done.returncode}: {done.stderr}")
+    return done.stdout
 
 
 def rows(file):
@@ -73,7 +74,7 @@ def opens_alone(browser, address, name):
         browser.size(width, 900)
         browser.open(address)
         browser.run("document.getElementById('more-views').open = true;")
-        browser.wait("return document.getElementById('views').dataset.head && document.body.dataset.drawn;")
+        browser.wait("return document.body.dataset.drawn;")
         check(not (found := browser.run(outside)), f"{name}, {width} pixels: outside its box: {found}")
     browser.size(1280, 900, dark=True)
     browser.open(address)
@@ -106,7 +107,7 @@ def shows_both_profiles(browser, address, first, second):
 def shows_stored_values(browser, address, figures):
     """Under the pointer stands what the result file holds, as `headwave figures` writes it beside its drawings."""
     weights = [row for row in rows(figures / "attention_map.tsv") if (row["layer"], row["head"]) == ("0", "1")]
-    browser.open(address + "#/L0H1/map")
+    browser.open(address + "#/L0H1/map?text=0")
     left, top, width, height = browser.run(place, "#view-map canvas")
     for row in weights[:: len(weights) // 6]:
         query, key = int(row["query"]), int(row["key"])
@@ -146,14 +147,50 @@ def shows_strongest_pairs(browser, address, result):
 
 def changes_the_text_of_the_map(browser, address):
     cells = "return [document.querySelector('#view-map canvas').width, document.querySelector('#view-map .controls select').value, location.hash];"
-    browser.open(address + "#/L0H1/map?at=0:10,0:10")
-    check(browser.run(cells)[:2] == [10, ""], f"the map begins with {browser.run(cells)}")
-    browser.run("const text = document.querySelector('#view-map .controls select'); text.value = '1'; text.dispatchEvent(new Event('change'));")
-    browser.wait("return document.querySelector('#view-map canvas').width === 8;")
-    check(browser.run(cells) == [8, "1", "#/L0H1/map?text=1"], f"the text beside is {browser.run(cells)}")
+    browser.open(address + "#/L0H1/map")
+    check(browser.run(cells)[:2] == [8, "1"], f"the map begins with {browser.run(cells)}, not with the text beside")
+    own = browser.run("return document.getElementById('own-text').textContent;")
+    check(own.startswith("Beside the result stands your text “") and own.endswith("its attention map."), f"of the text beside the page says {own!r}")
+    browser.run("const text = document.querySelector('#view-map .controls select'); text.value = '0'; text.dispatchEvent(new Event('change'));")
+    browser.wait("return document.querySelector('#view-map canvas').width !== 8;")
+    check(browser.run(cells) == [64, "0", "#/L0H1/map?text=0"], f"the result's document is {browser.run(cells)}")
     browser.run("document.querySelector('#head-nav button[title*=next]').click();")
     browser.wait("return document.getElementById('views').dataset.head !== 'L0H1';")
-    check(browser.run(cells)[:2] == [8, "1"], "the next head shows another text")
+    check(browser.run(cells)[:2] == [64, "0"], "the next head shows another text")
+
+
+def shows_what_re_aiming_did(browser, page, table):
+    """A sentence and both profiles of every head and shift, as in the table that `headwave re-aim` prints."""
+    headers, _, *lines = [line.split() for line in table.splitlines()]
+    looks = {name: dict(zip(headers[1:], cells)) for name, *cells in lines}
+    check(len(looks) == 2, f"re-aiming: the table is {table!r}")
+    for name, lands in looks.items():
+        for shift in (-1, 1):
+            browser.open(f"{page.as_uri()}#/{name}?shift={shift}")
+            sentence = browser.run("return document.getElementById('re-aiming-sentence').textContent;").replace("−", "-")
+            before, after = lands["u=0"], lands[f"u={shift}"]
+            goes = f"re-aimed by u = {shift:+d} token, attention goes from offset {before} to {after} (weight "
+            check(sentence.startswith(f"With the keys of {name} {goes}"), f"re-aiming: {sentence!r} is not {goes!r}")
+            drawn = browser.run("return document.querySelectorAll('#re-aiming-profile path.series').length;")
+            check(drawn == 2, f"re-aiming: {drawn} profiles are drawn")
+    check("were re-aimed by u = -1 to +1 tokens" in browser.run("return document.getElementById('story').textContent;"), "re-aiming: the paragraph does not say what was done")
+
+
+def says_the_same_offsets(browser, address, result):
+    """The overview, the filter and the scatter go by the offsets of the terminal's table."""
+    lines = subprocess.run([headwave, "inspect", result, "--all"], capture_output=True, text=True, check=True).stdout.splitlines()
+    looks = {line.split()[0]: line[6:] for line in lines if re.match(r"L\d+H\d+ ", line)}
+    browser.open(address)
+    typed = """const filter = document.getElementById("filter"); filter.value = arguments[0]; filter.dispatchEvent(new Event("input"));
+      return [...document.querySelectorAll("#table tbody tr")].map((row) => row.dataset.head);"""
+    for words, filters in (("1 back", ("offset=-1", "looks=1_back")), ("6 ahead", ("offset=6",)), ("at no preferred offset", ("looks=at_no",))):
+        named = [name for name, text in looks.items() if text.startswith(words)]
+        for one in filters:
+            check(named and browser.run(typed, one) == named, f"{one} shows {browser.run(typed, one)}, the table {named}")
+    previous = browser.run(typed, "kind=previous")
+    story = browser.run("return document.getElementById('story').textContent;")
+    check(previous and f"Kinds: {len(previous)} previous-token head" in story, f"kind=previous shows {previous}; the page says {story!r}")
+    browser.run(typed, "")
 
 
 def keeps_the_tip_wide(browser, address):
@@ -196,7 +233,7 @@ def links_what_is_marked(browser, address):
 
 
 def keeps_addresses(browser, address):
-    browser.open(address + "#/L1H3/map?color=kind&x=distance&sort=-2&filter=layer=1+sink<1&at=0:10,0:10")
+    browser.open(address + "#/L1H3/map?color=kind&x=distance&sort=-2&filter=layer=1+sink<1&at=0:10,0:10&text=0")
     said = browser.run("""return [document.getElementById("head-title").textContent, document.getElementById("measure").value, document.getElementById("filter").value,
       [...document.querySelectorAll("#table tbody th")].every((cell) => cell.textContent.startsWith("L1")), document.querySelectorAll(".dot:not(.filtered)").length,
       document.querySelector("#table tr.chosen").dataset.head, document.querySelector("#view-map canvas").width, document.activeElement.id];""")
@@ -238,7 +275,7 @@ def embeds_one_view(browser, address):
 
 def serves_keys(browser, address):
     right, down, enter = "ArrowRight", "ArrowDown", "Enter"
-    browser.open(address)
+    browser.open(address + "#?text=0")
     browser.run("document.getElementById('grid').focus();")
     browser.type(right, right, down, enter)
     browser.wait("return document.getElementById('views').dataset.head === 'L1H1' && document.activeElement.id === 'head-title';")
@@ -273,7 +310,7 @@ def shows_hostile_text(browser, page, address):
     bad.write_text(head + json.dumps(result).replace("<", "\\u003c") + rest)
     for width in (1280, 400):
         browser.size(width, 900)
-        browser.open(bad.as_uri() + "#/L0H1/map?at=0:10,0:10")
+        browser.open(bad.as_uri() + "#/L0H1/map?at=0:10,0:10&text=0")
         check(browser.run("return document.title;") != "run", "hostile text is run")
         check(browser.run("return document.querySelectorAll('img, b, #story *').length;") == 0, "hostile text becomes elements")
         check(not (found := browser.run(outside)), f"hostile text at {width} pixels: outside its box: {found}")
@@ -302,6 +339,9 @@ def main(work):
     run("figures", work / "other", "--only", "offset_profile", "--heads", "L0H1", "--formats", "svg", "--out", work / "other-drawn")
     run("compare", work / "demo", work / "other", "--out", work / "changes", ends_with=(0, 3))
     shutil.copy(work / "changes/report.html", alone / "comparison.html")
+    run("plant", "--out", work / "bert", "--documents", 2)
+    table = run("re-aim", "--model", work / "bert", "--ids", work / "bert/ids.json", "--documents", 2, "--furthest", 1, "--most-heads", 2, "--out", work / "re-aimed", "--no-figures")
+    run("report", work / "re-aimed", "--out", alone / "re-aimed.html")
     subprocess.run([sys.executable, source / "tests/page/wide_model.py", work / "wide"], check=True)
     run("run", "--everything", "--model", work / "wide", "--random-tokens", 256, "--documents", 2, "--draws", 3, "--atlas-draws", 3, "--resamples", 3, "--no-figures", "--out", work / "wide-run")
     run("report", work / "wide-run", "--out", alone / "wide.html")
@@ -314,6 +354,9 @@ def main(work):
         opens_alone(browser, address, "demo")
         opens_alone(browser, (alone / "wide.html").as_uri(), "12 x 12 x 512")
         opens_alone(browser, (alone / "comparison.html").as_uri(), "a comparison")
+        opens_alone(browser, (alone / "re-aimed.html").as_uri(), "re-aimed heads")
+        shows_what_re_aiming_did(browser, alone / "re-aimed.html", table)
+        says_the_same_offsets(browser, address, work / "demo")
         shows_both_profiles(browser, (alone / "comparison.html").as_uri(), profile_in(work / "drawn/figures"), profile_in(work / "other-drawn/figures"))
         shows_stored_values(browser, address, work / "drawn/figures")
         shows_strongest_pairs(browser, address, work / "demo")
@@ -327,7 +370,7 @@ def main(work):
         serves_keys(browser, address)
         shows_hostile_text(browser, alone / "page.html", address)
         says_what_is_too_old(browser, address)
-    check(sorted(file.name for file in alone.iterdir()) == ["comparison.html", "page.html", "wide.html"], "nothing is written beside the page")
+    check(sorted(file.name for file in alone.iterdir()) == ["comparison.html", "page.html", "re-aimed.html", "wide.html"], "nothing is written beside the page")
 
 
 if gone := missing():

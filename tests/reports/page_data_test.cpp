@@ -6,7 +6,9 @@
 #include "../../core/fields/fields.h"
 #include "../../core/fields/head_name.h"
 #include "../../data/files/packed_text.h"
+#include "../../reports/tables/head_table.h"
 #include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 
@@ -152,6 +154,16 @@ TEST_CASE("measures: one for each Field of heads, one for each of its parts, wha
   CHECK(measure(page, "some/last", "b")["values"] == std::vector<double>{10, 20, 30, 40});
   CHECK(measure(page, "some/last", "b")["kind"] == "offset");
   CHECK(measure(page, "some/word", "")["meanings"][1] == "yes");
+}
+
+TEST_CASE("measures: the offset at which a head looks is the one that the table says") {
+  const Result result = sample::result();
+  const auto looks = measure(page_measures(result), "looks/offset", "");
+  CHECK(looks["kind"] == "offset");
+  const Field said = looks_field(result).value();
+  const auto& offsets = std::get<std::vector<double>>(said.values);
+  REQUIRE(looks["values"].size() == offsets.size());
+  for (std::size_t i = 0; i < offsets.size(); ++i) CHECK(looks["values"][i] == number_json(offsets[i]));
 }
 
 TEST_CASE("page numbers: seven digits, null for what is undefined") {

@@ -32,7 +32,8 @@ export function ticks(low, high, count) {
   return found;
 }
 
-const offsetTicks = [0, -1, 1, -4, 4, -16, 16, -64, 64, -256, 256, -1024, 1024];
+// The first that have room are written.
+const offsetTicks = [0, -1, 1, -4, 4, -16, 16, -64, 64, -256, 256, -1024, 1024, -2, 2, -3, 3, -8, 8];
 
 // The numbers to write at an axis, about so many pixels apart.
 export function ticksOf(axis, apart) {

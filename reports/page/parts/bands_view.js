@@ -35,7 +35,7 @@ async function bandsOf({ arrays, at }) {
   const most = peaks ? peaks.axes[1].values.length : 0;
   const peak = (i) => ({ offset: peaks.values[i], cause: sources?.values[i] ?? 0 });
   const bands = profile.axes[0].values.map((begin, b) => ({
-    queries: `${begin} to ${ends.values[b]}`,
+    queries: begin === ends.values[b] ? `${begin}` : `${begin} to ${ends.values[b]}`,
     share: share?.values[b] ?? NaN,
     peaks: Array.from({ length: most }, (_, k) => peak(b * most + k))
       .filter(({ offset }) => Number.isFinite(offset)),
@@ -81,7 +81,8 @@ export const bandsView = {
         return bin < 0 ? null : `M${x(bin)} ${y(0)}V${y(bands.length)}H${x(bin + 1)}V${y(0)}Z`;
       },
       decorate: (svg, x, y) => bands.forEach(({ share, peaks }, b) => {
-        svg.append(shape("text", { x: x(bins.length) + 6, y: y(b + 0.5) + 4 }, percentText(share)));
+        if (Number.isFinite(share))
+          svg.append(shape("text", { x: x(bins.length) + 6, y: y(b + 0.5) + 4 }, percentText(share)));
         for (const { offset, cause } of peaks.filter(({ offset: one }) => binOf(bins, one) >= 0)) {
           const path = `M${x(binOf(bins, offset) + 0.5) - 4} ${y(b) + 2}h8l-4 7Z`;
           svg.append(shape("path",

@@ -25,7 +25,7 @@ export function evidenceRows(page, place) {
   const [strength, part] = [value("strength"), value("position")];
   const [dealt, shuffled] = [value("head_account/position_strength:"), value("head_account/null_strength:")];
   if (strength !== null && dealt !== null) {
-    const explained = part === null ? ""
+    const explained = part === null || measures.word("why", place) === "no preference" ? ""
       : `; positions give ${percentText(Math.max(0, part))} of what can be explained`;
     add("Contents were dealt to other places of the same document", strength, dealt,
       `strength ${change(strength, dealt)}${explained}`);
@@ -33,16 +33,17 @@ export function evidenceRows(page, place) {
   if (strength !== null && shuffled !== null) {
     const p = value("head_account/p_value:");
     const chance = p === null ? "" : ` (p = ${numberText(p, 2)})`;
-    add("Places were put in random order", strength, shuffled,
+    add("Positions were shuffled as well: what remains is chance", strength, shuffled,
       `strength ${change(strength, shuffled)}${chance}`);
   }
   const trials = shiftTrials(page, place);
   if (trials.length) {
     const total = (name) => trials.reduce((sum, one) => sum + one[name], 0);
     const [followed, asked] = [total("followed"), total("asked")];
-    const each = trials.map((one) => `${offsetText(one.shift)}: ${one.followed} of ${one.asked}`).join(", ");
+    const each = trials.map((one) => `u = ${offsetText(one.shift)}: ${one.followed} of ${one.asked}`)
+      .join(", ");
     const done =
-      `Its keys were ${provenance.get("position_term") === "rotary" ? "turned" : "moved"} by some tokens`;
+      `Its keys were ${provenance.get("position_term") === "rotary" ? "turned" : "moved"} by u tokens`;
     add(done, null, followed / asked,
       `the profile moved with them in ${followed} of ${asked} trials (${each})`);
   }

@@ -13,7 +13,7 @@ const [left, top] = [28, 18];
 export const profileArrays = ["head_account/measured_profile", "offset_trace/mean_weight",
   "word_atlas/profile", "comparison/second_profile", "position_atlas/kernel", "rotary_wave/kernel"];
 
-// Profiles over nearby offsets, each scaled to its largest, as a list of lists by head; null without arrays.
+// Nearby offsets, and profiles over them by head, each scaled to its largest; null without arrays.
 export async function smallProfiles({ arrays, page }) {
   const name = profileArrays.find((one) => arrays.has(one));
   if (!name) return null;
@@ -22,17 +22,18 @@ export async function smallProfiles({ arrays, page }) {
   const offsets = axes[axes.length - 1].values;
   const isNear = (offset) => offset >= -near && offset <= (page.causal ? 0 : near);
   const kept = offsets.map((_, i) => i).filter((i) => isNear(offsets[i]));
-  return Promise.all(page.heads.map(async ({ layer, head }) => {
+  const profiles = await Promise.all(page.heads.map(async ({ layer, head }) => {
     const slice = await arrays.slice(name, { ...pairs, layer, head });
     const values = slice ? kept.map((i) => Math.max(0, slice.values[i]) || 0) : [];
     const peak = Math.max(...values) || 1;
     return values.map((value) => value / peak);
   }));
+  return { offsets: kept.map((i) => offsets[i]), profiles };
 }
 
 export class HeadGrid {
   constructor(box, legend, page, store) {
-    Object.assign(this, { box, legend, page, store, profiles: null, cells: [], frames: [] });
+    Object.assign(this, { box, legend, page, store, small: null, cells: [], frames: [] });
   }
 
   // @param name  of the measure that gives the ink
@@ -89,7 +90,7 @@ export class HeadGrid {
     const { w, h } = this;
     const value = this.measure.values[place];
     const style = `fill: ${colors.color(value) ?? "none"}`;
-    const profile = this.profiles?.[place];
+    const profile = this.small?.profiles[place];
     const cell = shape("g", { class: "cell", transform: `translate(${this.corner(place).join(" ")})` });
     const ground = shape("rect",
       { class: "ground", width: w - 1, height: h - 1, style: profile ? null : style });
@@ -131,12 +132,13 @@ export class HeadGrid {
   }
 
   drawLegend(colors, letters) {
-    const { measure, page } = this;
+    const { measure } = this;
     const unit = measure.unit === "1" || measure.kind === "flag" ? ""
       : `, in ${measure.unit}s`.replace("nats", "nat");
     const gap = measure.undefined && measure.values.includes(null) ? ` No ink: ${measure.undefined}.` : "";
-    const span = `${offsetText(-near)} to ${page.causal ? "0" : offsetText(near)}`;
-    const cells = this.profiles ? ` Each cell is a profile over offsets ${span}, scaled to its largest.` : "";
+    const { small } = this;
+    const span = small ? `${offsetText(small.offsets[0])} to ${offsetText(small.offsets.at(-1))}` : "";
+    const cells = small ? ` Each cell is a profile over offsets ${span}, scaled to its largest.` : "";
     const said = element("p", { class: "words" },
       `${this.label}: ${measure.long_name}${unit}.${gap}${cells}`);
     if (letters) return this.legend.replaceChildren(...this.wordKeys(letters), said);

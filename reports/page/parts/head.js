@@ -97,18 +97,26 @@ export class HeadSection {
     if (why) return `${why}.`;
     const { measures } = this.page;
     const changed = measures.word("comparison/changed:", place);
-    if (changed) {
-      const at = measures.value("comparison/profile_offset:", place);
-      const most = at === null ? ""
-        : ` In standard errors its profile changed most at offset ${offsetText(at)}.`;
-      return `${name} ${changed === "yes" ? "changed" : "did not change"} beyond an interval.${most}`;
-    }
+    if (changed) return this.comparedSentence(name, place, changed === "yes");
     const [offset, weight] = ["offset", "weight"].map((one) => measures.value(one, place));
-    const looks =
-      `${name} looks at offset ${offsetText(offset)}, with a mean weight of ${numberText(weight)}.`;
-    if (offset !== null) return looks;
+    const where = offset === 0 ? "itself" : `offset ${offsetText(offset)}`;
+    if (offset !== null) return `${name} looks at ${where}, with a mean weight of ${numberText(weight)}.`;
     const status = measures.word("measured_offset/status:all", place);
     return status ? `${name} has no preferred offset (${status}).` : "";
+  }
+
+  // What became of a head from the first result to the second, in the words of the table.
+  comparedSentence(name, place, changed) {
+    const { measures, result } = this.page;
+    const row = result.table[0]?.cells.indexOf(name) ?? -1;
+    const cell = (header) => (result.table.find((column) => column.header === header)?.cells[row] ?? "")
+      .replace(/ \*$/, "").replace("->", "\u2192").replaceAll("-", "\u2212");
+    const offset = cell("offset") && `: it looks at offset ${cell("offset")}`;
+    const at = measures.value("comparison/profile_offset:", place);
+    const weight = cell("profile") && `: mean weight ${cell("profile")}`;
+    const most = at === null ? ""
+      : ` Its profile changed most, in standard errors, at offset ${offsetText(at)}${weight}.`;
+    return `${name} ${changed ? "changed" : "did not change"} beyond an interval${offset}.${most}`;
   }
 
   // Numbers beside the sentence, as far as the result has them.

@@ -5,8 +5,10 @@ import { element, scrolled, textTable, words } from "./elements.js";
 import { headName } from "./format.js";
 import { profileArrays, smallProfiles } from "./grid.js";
 import { HeadSection } from "./head.js";
+import { mapTexts, openingWords } from "./map_data.js";
 import { distanceMeasure, Measures } from "./measures.js";
 import { Overview } from "./overview.js";
+import { ReAimingSection } from "./re_aiming_view.js";
 import { Store } from "./store.js";
 
 const part = (id) => document.getElementById(id);
@@ -68,9 +70,36 @@ function embedOnly({ embed, head, view }) {
     section.classList.toggle("alone", section.id === `view-${view}`);
 }
 
+const failed = (error) => trouble(`A part of the page cannot be drawn: ${error.message}`);
+
+// Says which text of the user's own stands beside the result, and leads to its attention map.
+function sayOwnText(page, arrays, section) {
+  const own = mapTexts({ arrays, page }).find(({ key }) => key !== "0");
+  if (!own) return;
+  const link = element("a", { href: `#/${section.current().name}/map` }, "its attention map");
+  const text = `Beside the result stands your text \u201c${openingWords(own)}\u201d: see `;
+  part("own-text").append(text, link, ".");
+  part("own-text").hidden = false;
+}
+
+// Calls `draw` when the width of the page or the colours of the system change.
+function drawAnew(draw) {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  let [width, later] = [document.body.clientWidth, 0];
+  addEventListener("resize", () => {
+    if (document.body.clientWidth === width) return;
+    width = document.body.clientWidth;
+    clearTimeout(later);
+    later = setTimeout(draw, 120);
+  });
+}
+
+function followAddress(store) {
+  for (const event of ["popstate", "hashchange"]) addEventListener(event, () => store.follow(location.hash));
+}
+
 // Draws again what the address, the width or the colours of the system change.
 function keepUp(page, store, overview, section) {
-  const failed = (error) => trouble(`A part of the page cannot be drawn: ${error.message}`);
   const drawAll = () => {
     embedOnly(store.state);
     overview.draw();
@@ -88,22 +117,32 @@ function keepUp(page, store, overview, section) {
     const arrive = () => (other || changed.includes("view")) && state.head && section.arrive();
     section.redraw(other ? null : changed).then(arrive, failed);
   });
-  for (const event of ["popstate", "hashchange"]) addEventListener(event, () => store.follow(location.hash));
+  followAddress(store);
   addEventListener("keydown", (event) => {
     const typing = /^(INPUT|SELECT)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey
       || event.altKey;
     const by = { n: 1, p: -1 }[event.key];
     if (by && !typing) section.step(by);
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-  let [width, later] = [document.body.clientWidth, 0];
-  addEventListener("resize", () => {
-    if (document.body.clientWidth === width) return;
-    width = document.body.clientWidth;
-    clearTimeout(later);
-    later = setTimeout(drawAll, 120);
-  });
+  drawAnew(drawAll);
   return drawAll();
+}
+
+// The page of `re-aim`, which has no overview: one head after another.
+function keepUpReAiming(section, store) {
+  const draw = () => {
+    embedOnly(store.state);
+    return section.draw().catch(failed);
+  };
+  store.listen(draw);
+  followAddress(store);
+  drawAnew(draw);
+  return draw();
+}
+
+// Tells who reads along, such as tests, that all is drawn.
+function markDrawn() {
+  document.body.dataset.drawn = Math.round(performance.now());
 }
 
 async function start() {
@@ -111,25 +150,28 @@ async function start() {
   part("story").textContent = page.result.story;
   part("table-words").textContent = page.result.table_words;
   drawRun(part("run"), page);
-  if (!page.heads.length) {
-    for (const id of ["overview", "head", "heads"]) part(id).hidden = true;
-    return;
-  }
   const put = (address, step) => history[step ? "pushState" : "replaceState"](null, "", address);
   const store = new Store(location.hash, put);
+  const arrays = new Arrays(page.result.arrays, (block) => part(`block-${block}`).textContent);
+  const isOld = typeof DecompressionStream === "undefined";
+  if (!page.heads.length) {
+    for (const id of ["overview", "head", "heads"]) part(id).hidden = true;
+    if (isOld) return trouble(tooOld);
+    if (ReAimingSection.isOf(arrays)) await keepUpReAiming(new ReAimingSection(page, arrays, store), store);
+    return markDrawn();
+  }
   const overview = new Overview(page, store);
-  if (typeof DecompressionStream === "undefined") {
+  if (isOld) {
     part("head").hidden = true;
     overview.draw();
-    trouble(tooOld);
-    return;
+    return trouble(tooOld);
   }
-  const arrays = new Arrays(page.result.arrays, (block) => part(`block-${block}`).textContent);
-  overview.grid.profiles = await readProfiles(page, arrays);
+  overview.grid.small = await readProfiles(page, arrays);
   const section = new HeadSection(page, arrays, store);
   await keepUp(page, store, overview, section);
+  sayOwnText(page, arrays, section);
   if (store.state.head && !store.state.embed) section.arrive();
-  document.body.dataset.drawn = Math.round(performance.now());
+  markDrawn();
 }
 
 start().catch((error) => trouble(`This page cannot be drawn: ${error.message}`));

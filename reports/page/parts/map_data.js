@@ -1,12 +1,11 @@
 // The attention map of a head: exact weights of a window, and tiles over the whole document.
 
-// The texts of which the page has maps: the result's document, and those that stand beside it.
+// The texts of which the page has maps: the user's own, which stand beside the result, then its document.
 // @returns { key: as in the address, group: of its arrays, tokens }
 export function mapTexts({ arrays, page }) {
   const { tokens, beside } = page.result;
-  return [{ key: "", group: "attention_map", tokens },
-    ...beside.map((text, i) => ({ key: String(i + 1), ...text }))].filter(({ group }) =>
-    arrays.has(`${group}/weight`));
+  return [...beside.map((text, i) => ({ key: String(i + 1), ...text })),
+    { key: "0", group: "attention_map", tokens }].filter(({ group }) => arrays.has(`${group}/weight`));
 }
 
 // The words with which a text begins.

@@ -11,6 +11,8 @@ function placesText(tokens, first, step, end) {
   return `${first}\u2013${Math.min(first + step, end) - 1} \u201c${tokens[first] ?? ""} \u2026\u201d`;
 }
 
+const largestCell = 40; // pixels
+
 export function cellWords(map, cells, row, column) {
   const { first, step } = cells;
   const [query, key] = [first.query + row * step.query, first.key + column * step.key];
@@ -34,7 +36,8 @@ function mapLayout(map, at, width) {
   const token = (side, i) => shortToken(map.texts[side][cells.first[side] + i]);
   const letters = (side, count) => Array.from({ length: count }, (_, i) => [...token(side, i)].length);
   const longest = (side, count) => 14 + 6.8 * Math.max(3, ...letters(side, count));
-  const sizeBeside = (margin) => Math.min((room - margin.left - 14) / cells.columns, 640 / cells.rows);
+  const sizeBeside = (margin) =>
+    Math.min((room - margin.left - 14) / cells.columns, 640 / cells.rows, largestCell);
   // Tokens are written beside the cells if they can be read there.
   const named = { left: longest("query", cells.rows), head: longest("key", cells.columns) };
   const legible = cells.exact && sizeBeside(named) >= 8;
@@ -57,10 +60,12 @@ function mapPlot(map, layout) {
   const { region, cells, legible } = layout;
   const { first, step } = cells;
   const position = (side, i) => first[side] + i * step[side];
-  // Positions that are written are round numbers, at the cells that begin with them.
-  const written = (side, count) => ticks(first[side], position(side, count), 6)
-    .map((one) => (one - first[side]) / step[side])
-    .filter((i) => i >= 0 && i < count);
+  // Positions that are written are round numbers, or those with which tiles begin.
+  const written = (side, count) => {
+    const at = step[side] === 1 ? first[side] : 0;
+    const isCell = (i) => Number.isInteger(i) && i >= 0 && i < count;
+    return ticks(at, at + count, 6).map((one) => one - at).filter(isCell);
+  };
   const text = (side) => (i) =>
     `${position(side, i)}${cells.exact && legible ? ` ${layout.token(side, i)}` : ""}`;
   return {
@@ -100,7 +105,8 @@ function mapPlot(map, layout) {
 function textChoice(texts, text, store) {
   if (texts.length < 2) return null;
   const options = texts.map((one) => [one.key, `\u201c${openingWords(one)}\u201d`]);
-  return choice("Text", options, text.key, (key) => store.change({ text: key, at: "" }));
+  const change = (key) => store.change({ text: key === texts[0].key ? "" : key, at: "" });
+  return choice("Text", options, text.key, change);
 }
 
 export const mapView = {

@@ -4,7 +4,7 @@
 const plainNames = {
   strength: "head_account/strength:",
   why: "head_account/verdict:",
-  offset: "measured_offset/offset:all",
+  offset: "looks/offset:",
   weight: "measured_offset/weight:all",
   distance: "page/distance:",
   position: "head_account/part:position",

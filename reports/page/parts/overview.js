@@ -8,7 +8,20 @@ import { HeadScatter } from "./scatter.js";
 import { HeadTable, headColumns, sortedRows } from "./table.js";
 
 const byId = (id) => document.getElementById(id);
-const plainHeader = ({ header }) => header.toLowerCase().replaceAll(" ", "_");
+// "looks" of "looks, in tokens", "x_chance" of "x chance".
+const plainHeader = ({ header }) => header.split(",")[0].toLowerCase().replaceAll(" ", "_");
+
+// The number that a cell consists of or begins with before a comma, "47 %, -30"; else its text, "2 back".
+export function cellValue(cell) {
+  return /^[+-]?[\d.]+( %)?(,|$)/.test(cell) ? parseFloat(cell) : cell;
+}
+
+// A filter that the page understands.
+function filterExample(measures) {
+  const known = ["offset=-1", "strength>0.1", "changed=yes", "predicted=-1", "predicted_weight>0.1",
+    "weight>0.1"];
+  return known.filter((term) => measures.get(/^\w+/.exec(term)[0])).slice(0, 2).join(" ");
+}
 
 export class Overview {
   constructor(page, store) {
@@ -18,6 +31,7 @@ export class Overview {
     this.table = new HeadTable(byId("table"), page, store);
     this.select = byId("measure");
     this.filter = byId("filter");
+    this.filter.placeholder = filterExample(page.measures);
     this.select.addEventListener("change", () => {
       const { value } = this.select;
       if (value === "more") this.fillMeasures(true);
@@ -68,7 +82,7 @@ export class Overview {
     if (measure) return measure.values[place] ?? null;
     const cell = columns.find((column) => plainHeader(column) === name)?.cells[row].replaceAll("\u2212", "-");
     if (!cell) return cell === undefined ? undefined : null;
-    return Number.isNaN(parseFloat(cell)) ? cell : parseFloat(cell);
+    return cellValue(cell);
   }
 
   draw() {
