@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence, overload
 
 import numpy as np
 
@@ -21,6 +21,13 @@ Results = Result | dict[str, Result] | Profiles   # Profiles of a model of PyTor
 Progress = bool | Callable[[str], Any]
 
 
+@overload
+def run(model: str | os.PathLike, tokenizer: Any = None, *, target: str | os.PathLike, **given: Any) -> dict[str, Result]: ...
+@overload
+def run(model: str | os.PathLike, tokenizer: Any = None, *, features: None = None, random_tokens: None = None,
+        **given: Any) -> Result: ...
+@overload
+def run(model: Any = None, tokenizer: Any = None, **given: Any) -> Results: ...
 def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
         states: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
         documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
