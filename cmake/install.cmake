@@ -1,5 +1,5 @@
 # cmake --install, and a package that find_package(headwave) finds:
-#   find_package(headwave COMPONENTS analysis)   core and analysis: Eigen, FFTW and fmt alone
+#   find_package(headwave COMPONENTS analysis)   core and analysis: Eigen, fmt and FFTW (or not) alone
 #   find_package(headwave)                       every room
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)

@@ -76,7 +76,7 @@ flags=$(grep -nHE '"([^"]*[ (])?--[a-z]' $sources $(echo "$every" | grep '^pytho
 [ -z "$flags" ] || complain "an option of the command line is named below cli; give the error a remedy (core/errors/error.h): $flags"
 
 fftw=$(grep -lE 'include *[<"]fftw3' $sources || true)
-[ "$fftw" = core/numbers/fft.cpp ] || complain "fftw3.h is included by '$fftw', expected core/numbers/fft.cpp alone"
+[ "$fftw" = core/numbers/fft_fftw.cpp ] || complain "fftw3.h is included by '$fftw', expected core/numbers/fft_fftw.cpp alone"
 boost=$(grep -lE 'include *<boost/' $sources || true)
 [ "$boost" = analysis/statistics/quantile.cpp ] || complain "Boost is included by '$boost', expected analysis/statistics/quantile.cpp alone"
 

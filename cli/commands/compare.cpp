@@ -171,6 +171,8 @@ void print(const Comparison& compared, const Result& result, const CompareComman
                                  : fmt::format("{} and {} blocks", compared.first_blocks, compared.second_blocks);
   const std::string decided = compared.untested.empty() ? fmt::format(", decided by {} of documents", blocks) : "";
   fmt::print("{}\n", wrapped_text(comparison_sentence(result) + decided));
+  if (const std::string verdicts = changed_verdicts(result); !verdicts.empty())
+    fmt::print("{}\n", wrapped_text(verdicts));
   for (const ClusterChange& change : compared.clusters)
     fmt::print("{}: {} of {} heads in the same cluster, adjusted Rand index {:.2f}\n", change.name, change.same,
                compared.grid.rows(), change.agreement);

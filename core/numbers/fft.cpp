@@ -3,39 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <numbers>
-#include <tuple>
-#include <type_traits>
 
-#include <fftw3.h>
 #include <fmt/format.h>
+
+#include "fft_library.h"
 
 namespace headwave {
 
 namespace {
 
-// FFTW's planner and its destruction of plans share tables; executing a plan does not.
-std::mutex& planner() {
-  static std::mutex mutex;
-  return mutex;
+const FftLibrary& library() {
+  static const FftLibrary& chosen = fftw_library() != nullptr ? *fftw_library() : eigen_fft_library();
+  return chosen;
 }
-
-struct PlanDeleter {
-  void operator()(fftw_plan plan) const {
-    const std::lock_guard lock(planner());
-    fftw_destroy_plan(plan);
-  }
-};
-using Plan = std::shared_ptr<std::remove_pointer_t<fftw_plan>>;
-
-fftw_complex* fftw_pointer(MatrixC& matrix) {
-  return reinterpret_cast<fftw_complex*>(matrix.data());  // NOLINT: the two layouts are the same by FFTW's contract
-}
-
-enum class Transform { real_to_half, half_to_real, complex_in_place };
 
 // Columns transformed together, each with contiguous entries: FFTW is two to five times as fast as with entries a row
 // apart.
@@ -50,34 +31,6 @@ void transpose_into(Rows&& rows, const Columns& columns) {
     rows.middleCols(n, count) = columns.middleRows(n, count).transpose();
   }
 }
-
-// Cached plans by shape: a job transforms columns of the same few shapes again and again. A plan serves all arrays with
-// the alignment it was made for, which all Eigen arrays have.
-class Plans {
- public:
-  template <class Make>
-  Plan of(Transform transform, Index length, Index width, const Make& make) {
-    const Shape shape(transform, length, width);
-    std::map<Shape, Plan> dropped;  // their deleters take the lock
-    const std::lock_guard lock(planner());
-    if (const auto known = plans_.find(shape); known != plans_.end()) return known->second;
-    const fftw_plan made = make();
-    if (made == nullptr)
-      throw NumericError(fmt::format("FFTW has no plan for a transform of {} columns of length {}", width, length));
-    if (plans_.size() >= most) dropped.swap(plans_);
-    return plans_.emplace(shape, Plan(made, PlanDeleter())).first->second;
-  }
-
-  static Plans& all() {
-    static Plans plans;
-    return plans;
-  }
-
- private:
-  using Shape = std::tuple<Transform, Index, Index>;
-  static constexpr std::size_t most = 64;
-  std::map<Shape, Plan> plans_;
-};
 
 void check_size(const char* function, Index rows, Index columns) {
   constexpr Index limit = std::numeric_limits<int>::max();
@@ -134,19 +87,14 @@ MatrixC padded_dft(MatrixView columns, Index length) {
   MatrixC spectrum(length / 2 + 1, columns.cols());
   Matrix sequences;  // one a row
   MatrixC half;
-  const int rows = static_cast<int>(length);
   for (Index first = 0; first < columns.cols(); first += columns_at_once) {
-    const int width = static_cast<int>(std::min(columns_at_once, columns.cols() - first));
+    const Index width = std::min(columns_at_once, columns.cols() - first);
     if (sequences.rows() != width) {
       sequences.setZero(width, length);
       half.resize(width, spectrum.rows());
     }
     transpose_into(sequences, columns.middleCols(first, width));
-    const Plan plan = Plans::all().of(Transform::real_to_half, length, width, [&] {
-      return fftw_plan_many_dft_r2c(1, &rows, width, sequences.data(), nullptr, 1, rows, fftw_pointer(half), nullptr, 1,
-                                    static_cast<int>(half.cols()), FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
-    });
-    fftw_execute_dft_r2c(plan.get(), sequences.data(), fftw_pointer(half));
+    library().real_to_half(sequences, half);
     spectrum.middleCols(first, width) = half.transpose();
   }
   return spectrum;
@@ -176,18 +124,12 @@ Matrix real_columns(const MatrixC& half, Index length) {
   Matrix columns(length, half.cols());
   MatrixC spectrum;  // one column of `half` a row
   Matrix sequences;
-  const int rows = static_cast<int>(length);
   for (Index first = 0; first < half.cols(); first += columns_at_once) {
-    const int width = static_cast<int>(std::min(columns_at_once, half.cols() - first));
+    const Index width = std::min(columns_at_once, half.cols() - first);
     spectrum.resize(width, half.rows());
     sequences.resize(width, length);
     transpose_into(spectrum, half.middleCols(first, width));
-    const Plan plan = Plans::all().of(Transform::half_to_real, length, width, [&] {
-      return fftw_plan_many_dft_c2r(1, &rows, width, fftw_pointer(spectrum), nullptr, 1,
-                                    static_cast<int>(spectrum.cols()), sequences.data(), nullptr, 1, rows,
-                                    FFTW_ESTIMATE);
-    });
-    fftw_execute_dft_c2r(plan.get(), fftw_pointer(spectrum), sequences.data());
+    library().half_to_real(spectrum, sequences);
     columns.middleCols(first, width) = sequences.transpose();
   }
   return columns;
@@ -198,22 +140,12 @@ MatrixC dft(const MatrixC& columns) {
   if (!are_finite(columns))
     throw NumericError("dft: an entry is not finite; check the values before transforming them");
   MatrixC spectrum = columns;  // transformed in place
-  if (columns.cols() == 0) return spectrum;
-  const int length = static_cast<int>(columns.rows()), width = static_cast<int>(columns.cols());
-  const Plan plan = Plans::all().of(Transform::complex_in_place, length, width, [&] {
-    return fftw_plan_many_dft(1, &length, width, fftw_pointer(spectrum), nullptr, width, 1, fftw_pointer(spectrum),
-                              nullptr, width, 1, FFTW_FORWARD, FFTW_ESTIMATE);
-  });
-  fftw_execute_dft(plan.get(), fftw_pointer(spectrum), fftw_pointer(spectrum));
+  if (columns.cols() > 0) library().complex_columns(spectrum);
   return spectrum;
 }
 
 std::string fft_library() {
-  // "fftw-3.3.10-sse2-avx": the part after the second dash tells how it was built.
-  const std::string version = fftw_version;
-  const auto first = version.find('-');
-  if (first == std::string::npos) return "FFTW " + version;
-  return "FFTW " + version.substr(first + 1, version.find('-', first + 1) - first - 1);
+  return library().name();
 }
 
 }  // namespace headwave

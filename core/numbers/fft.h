@@ -30,7 +30,8 @@ struct SpectrumOptions {
 ///     F[f, c] = sum_n w[n] x[n, c] e^{-2 pi i f n / T}                                      (1)
 ///
 /// Not normalised: a cosine of amplitude a on a bin has |F| = a T / 2. The frequencies left out are F[T - f] = conj
-/// F[f]. May be called from several threads at once; plans are estimated, never measured, so the digits repeat.
+/// F[f]. May be called from several threads at once, and the digits repeat. The library behind it is FFTW, or the FFT
+/// module of Eigen (fft_library.h).
 ///
 /// Source: Frigo and Johnson 2005, doi:10.1109/JPROC.2004.840301 (FFTW).
 /// @param columns  (T, columns)  one sequence per column, T >= 1
@@ -82,7 +83,7 @@ Matrix real_columns(const MatrixC& half, Index length);
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 MatrixC dft(const MatrixC& columns);
 
-/// Name and version of the library that computes the transforms: "FFTW 3.3.10".
+/// Name and version of the library that computes the transforms: "FFTW 3.3.10", "FFT of Eigen 3.4.0".
 std::string fft_library();
 
 }  // namespace headwave
