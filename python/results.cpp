@@ -86,7 +86,7 @@ nb::bytes figure(const Result& result, const std::string& name, const std::vecto
                  const std::string& format, double width, const std::string& palette) {
   const std::string drawn = waited_for([&] {
     FigureOptions options;
-    options.heads = heads;
+    options.heads = heads_asked_for(result, heads);
     options.formats = {format};
     options.keep_data = false;
     options.style.width = width;
@@ -94,7 +94,6 @@ nb::bytes figure(const Result& result, const std::string& name, const std::vecto
     require_gnuplot();
     require_style(options.style);
     const FigureKind& kind = *kinds_of(result, {.only = {name}}).front();
-    require_heads(result, heads);
     return kind.draw(result, options).drawn(name, {format}, false).front().content;
   });
   return nb::bytes(drawn.data(), drawn.size());

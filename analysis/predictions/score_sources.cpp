@@ -12,6 +12,7 @@
 #include "../../core/algebra/product.h"
 #include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
+#include "../../core/fields/strongest_heads.h"
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/largest_entries.h"
@@ -674,17 +675,22 @@ class ScoreSourcesAnalysis : public Analysis {
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     ScoreSourcesOptions how;
     how.threads = input().threads;
-    for (const std::string& name : options().heads) how.heads.push_back(parse_head_name(name));
-    how.earlier = !how.heads.empty();
-    if (how.heads.empty()) how.heads = strongest(finished.get<HeadAccount>());
+    how.earlier = !options().heads.empty();
+    for (const std::string& name : options().heads) {
+      const auto count = strongest_count(name);
+      const std::vector<HeadName> heads =
+          count ? strongest(finished.get<HeadAccount>(), *count) : std::vector<HeadName>{parse_head_name(name)};
+      for (const HeadName& head : heads)
+        if (std::ranges::find(how.heads, head) == how.heads.end()) how.heads.push_back(head);
+    }
+    if (!how.earlier) how.heads = strongest(finished.get<HeadAccount>(), 5);
     return describe(finished.keep(
         score_sources(input().model, *input().source, site().numbers, finished.get<AccountHalves>(), how)));
   }
 
  private:
-  /// The strongest few heads that have a preference.
-  [[nodiscard]] static std::vector<HeadName> strongest(const HeadAccount& account) {
-    constexpr Index most = 5;
+  /// The strongest heads that have a preference, at most so many, layer by layer.
+  [[nodiscard]] static std::vector<HeadName> strongest(const HeadAccount& account, Index most) {
     const std::vector<HeadName> names = heads_of(account.site.grid);
     std::vector<HeadName> heads;
     for (const Index row : largest_entries(account.strength, most))

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/fields/head_name.h"
+#include "../../core/fields/strongest_heads.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
@@ -241,6 +242,11 @@ void add_compare(CLI::App& program, Command& chosen) {
                     "show every measure that both results have, with a star beyond its interval");
   command->add_flag("--json", options->json, "print JSON, versioned, for other programs (docs/compare-json.md)");
   add_folder_options(*command, options->folder, false, {.heads = true, .maps = false, .profiles = false});
+  command->get_option("--heads")
+      ->description("heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0)")
+      ->check([](const std::string& text) {
+        return strongest_count(text) ? "a comparison begins with the heads that changed; name heads, L2H3" : "";
+      });
   for (const char* name :
        {"--force", "--no-figures", "--heads", "--formats", "--figure-width", "--font", "--font-size", "--palette"})
     command->get_option(name)->needs("--out");

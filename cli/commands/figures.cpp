@@ -34,7 +34,7 @@ int figures(const CLI::App& command, const FiguresOptions& options) {
   require_gnuplot();
   const fs::path file = result_path(options.result);
   const Result result = read_result(file);
-  require_heads(result, options.drawing.heads);
+  (void)heads_asked_for(result, options.drawing.heads);
   say_fewer_map_tokens(command, result, options.drawing);
   OutputFiles names;
   for (const FigureKind* kind : kinds_of(result, options.drawing))
@@ -67,7 +67,9 @@ void add_figures(CLI::App& program, Command& chosen) {
                {{"figures result/results.h5 --heads L0H2,L1H3 --force",
                  "the same figures in place of those there; figures of single heads show these heads"},
                 {"figures result/results.h5 --only offset_profile --figure-width column --formats pdf --out paper",
-                 "one of them, as broad as a journal's column, in another folder"}});
+                 "one of them, as broad as a journal's column, in another folder"},
+                {"figures result/results.h5 --only account_profile --heads strongest:6 --out strongest",
+                 "the six strongest heads, as `headwave inspect` ranks them"}});
   command->final_callback([=, &chosen] { chosen = [=] { return figures(*command, *options); }; });
 }
 

@@ -135,7 +135,7 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
   std::string heads;
   if (is_result(listing)) {
     const Result result = read_result(*listing.hdf5, fields_of_heads(listing), say);
-    require_heads(result, options.table.heads);
+    (void)heads_asked_for(result, options.table.heads);
     if (!head_columns(result).empty()) heads = seen_head_table(result, options.table) + "\n";
   }
   // Who chooses heads or columns asks for them alone.
@@ -198,7 +198,7 @@ void add_inspect(CLI::App& program, Command& chosen) {
       ->type_name("PATH");
   command
       ->add_option("--heads", options->table.heads,
-                   "heads of a result to show, L2H3,L7H8 (layers and heads count from 0)")
+                   "heads of a result to show, L2H3,L7H8 (layers and heads count from 0), or strongest:N")
       ->delimiter(',')
       ->type_name("HEADS")
       ->group("Table");

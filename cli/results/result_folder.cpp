@@ -21,6 +21,7 @@
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
+#include "../../reports/figures/chosen_heads.h"
 #include "../../reports/figures/written_files.h"
 #include "../../reports/page/report.h"
 #include "../../reports/tables/field_heat.h"
@@ -81,7 +82,8 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
   if (drawn.heads)
     command
         .add_option("--heads", options.heads,
-                    "heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0)")
+                    "heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0), or "
+                    "strongest:N")
         ->delimiter(',')
         ->type_name("HEADS")
         ->group(group);
@@ -211,7 +213,9 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
   }
 }
 
-std::string seen_head_table(const Result& result, const HeadTableOptions& options) {
+std::string seen_head_table(const Result& result, const HeadTableOptions& asked) {
+  HeadTableOptions options = asked;
+  options.heads = heads_asked_for(result, asked.heads);
   const std::vector<TableColumn> every = sorted_columns(result, options);
   std::vector<TableColumn> columns = shown_rows(every, options);
   if (columns.empty()) return head_answer(result, columns);

@@ -14,6 +14,7 @@
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
+#include "../../core/fields/strongest_heads.h"
 #include "../../core/model/source.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
@@ -47,6 +48,7 @@ void require_heads(const FigureOptions& drawing, const Model& model, const Sourc
   for (const AttentionKind kind : model.kinds()) {
     const Stack& stack = model.stack_of(kind);
     for (const std::string& name : drawing.heads) {
+      if (strongest_count(name)) continue;  // known once the run is done
       const HeadName head = parse_head_name(name);
       if (head.layer >= stack.layers() || head.head >= stack.block.heads)
         throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads, L0H0 to {}", name,

@@ -50,6 +50,10 @@ class GnuplotFigure {
   /// Appends commands and a line end.
   void add(const std::string& commands) { script_ += commands + '\n'; }
 
+  /// Says what of the result this drawing shows, for its caption: "The 35 strongest of 72 heads are shown."
+  void show(const std::string& sentence) { shown_ += (shown_.empty() ? "" : " ") + sentence; }
+  [[nodiscard]] const std::string& shown() const { return shown_; }
+
   [[nodiscard]] const std::string& script() const { return script_; }
   /// Inches on paper.
   [[nodiscard]] double width() const { return width_ * enlargement(style_); }
@@ -71,7 +75,7 @@ class GnuplotFigure {
  private:
   double width_, height_;
   FigureStyle style_;
-  std::string script_, data_;
+  std::string script_, data_, shown_;
   std::size_t blocks_ = 0;
   std::optional<DataTable> kept_;
 };

@@ -41,6 +41,14 @@ PanelGrid grid_of(const PanelFlow& flow, std::size_t n, const FigureStyle& style
   return fitted(with_legend_above(flowed, flow.legend, style), n, flow.least, style);
 }
 
+PanelFlow lowered(PanelFlow flow, std::size_t n, const FigureStyle& style) {
+  const PanelGrid grid = grid_of(flow, n, style);
+  const double over = (grid.height() - layout_height(style)) / static_cast<double>(grid.rows);
+  if (flow.lowest > 0 && over > 0)
+    flow.grid.panel.height = std::max(std::min(flow.lowest, grid.panel.height), grid.panel.height - over);
+  return flow;
+}
+
 std::size_t panels_that_fit(const PanelFlow& flow, std::size_t n, const FigureStyle& style) {
   const std::size_t fit = std::min(n, panels_on_page(grid_of(flow, n, style), style));
   return std::max(flow.each, fit / flow.each * flow.each);
@@ -48,8 +56,10 @@ std::size_t panels_that_fit(const PanelFlow& flow, std::size_t n, const FigureSt
 
 GnuplotFigure drawn_panels(const PanelFlow& flow, std::size_t n, const FigureStyle& style, const FillPanel& fill) {
   PanelGrid grid = grid_of(flow, n, style);
-  const std::vector<std::string> notes =
-      flow.cut.empty() ? std::vector<std::string>() : note_lines({flow.cut}, grid.width());
+  std::vector<std::string> words;
+  for (const std::string& said : {flow.note, flow.cut})
+    if (!said.empty()) words.push_back(said);
+  const std::vector<std::string> notes = note_lines(words, grid.width());
   const double below = note_line * static_cast<double>(notes.size());
   grid.margin.bottom += below;
   Page page(grid, style);
@@ -59,6 +69,8 @@ GnuplotFigure drawn_panels(const PanelFlow& flow, std::size_t n, const FigureSty
   if (!flow.below.empty()) page.title_below(flow.below, 0.1 + below);
   if (!flow.left.empty()) page.title_left(flow.left);
   page.note_below(notes);
+  if (!flow.cut.empty()) page.show("The figure shows " + flow.cut + ".");
+  if (!flow.shown.empty()) page.show(flow.shown);
   return page.figure();
 }
 

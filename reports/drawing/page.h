@@ -54,6 +54,9 @@ class Page {
   /// A legend in a row above all panels, in several rows if it is too long.
   void legend(const std::vector<LegendEntry>& entries) { legend_ = entries; }
 
+  /// Says what is shown, for the caption: GnuplotFigure::show().
+  void show(const std::string& sentence) { figure_.show(sentence); }
+
   /// Uses one colour for each of several things in order, layers say, instead of colours for amounts.
   void step_colors(Index steps);
 
@@ -83,10 +86,16 @@ struct PanelFlow {
   std::size_t each = 1;                  ///< panels that stay together
   std::size_t color_steps = 0;           ///< of Page::step_colors()
   std::string cut = {};                  ///< note below where panels are left out: "the first 4 of 9 heads"
+  std::string note = {};                 ///< note below of all panels
+  std::string shown = {};                ///< sentence for the caption: GnuplotFigure::show()
+  double lowest = 0;                     ///< inches of height that a panel needs; 0: it keeps its height
 };
 
 /// The grid of n such panels at the style's width.
 PanelGrid grid_of(const PanelFlow& flow, std::size_t n, const FigureStyle& style);
+
+/// The flow with panels as low as n of them need to fit on the style's page, but not below `lowest`.
+PanelFlow lowered(PanelFlow flow, std::size_t n, const FigureStyle& style);
 
 /// How many of n panels fit on the style's page; all without a width.
 std::size_t panels_that_fit(const PanelFlow& flow, std::size_t n, const FigureStyle& style);

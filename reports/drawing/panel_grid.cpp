@@ -72,7 +72,11 @@ PanelGrid fitted(PanelGrid grid, std::size_t panels, double least, const FigureS
 }
 
 std::size_t panels_on_page(const PanelGrid& fitted, const FigureStyle& style) {
-  const double room = layout_height(style) - fitted.margin.top - fitted.margin.bottom + fitted.gap.y;
+  return panels_within(fitted, layout_height(style));
+}
+
+std::size_t panels_within(const PanelGrid& fitted, double height) {
+  const double room = height - fitted.margin.top - fitted.margin.bottom + fitted.gap.y;
   const double rows = std::floor(room / (fitted.panel.height + fitted.gap.y) + 1e-9);
   return fitted.columns * static_cast<std::size_t>(std::clamp(rows, 1.0, static_cast<double>(fitted.rows)));
 }
@@ -98,6 +102,12 @@ PanelGrid with_cells(PanelGrid grid, std::size_t across, std::size_t down, doubl
   if (grid.legend_below == 0)
     grid.margin.bottom +=
         std::max(0.0, legend_line * static_cast<double>(entries + 1) - grid.panel.height - grid.margin.bottom);
+  return grid;
+}
+
+PanelGrid with_room_below(PanelGrid grid, double inches) {
+  grid.margin.bottom += inches;
+  if (grid.legend_below > 0) grid.legend_below += inches;
   return grid;
 }
 

@@ -49,6 +49,8 @@ PanelGrid fitted(PanelGrid grid, std::size_t panels, double least, const FigureS
 
 /// How many panels fit on the page that the style asks for, in whole rows; at least one row.
 std::size_t panels_on_page(const PanelGrid& fitted, const FigureStyle& style);
+/// The same for a height in inches.
+std::size_t panels_within(const PanelGrid& fitted, double height);
 
 /// Inches from one line of a legend beside panels to the next, and around one below them.
 inline constexpr double legend_line = 0.17, legend_margin = 0.12;
@@ -61,6 +63,9 @@ PanelGrid with_legend_beside(PanelGrid grid, std::size_t entries, const FigureSt
 /// @param cell_width, cell_height  inches, if no width was asked for
 PanelGrid with_cells(PanelGrid grid, std::size_t across, std::size_t down, double cell_width, double cell_height,
                      std::size_t entries, const FigureStyle& style);
+
+/// The grid with so many inches more below its panels and their legend.
+PanelGrid with_room_below(PanelGrid grid, double inches);
 
 constexpr std::size_t most_head_panels = std::size_t{128} * 128;  ///< of one figure
 

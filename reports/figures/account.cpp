@@ -120,7 +120,8 @@ PanelFlow account_flow(const AccountProfiles& profiles, const FigureOptions& opt
                           .margin = {.left = 0.8, .right = 0.14, .top = 0.5, .bottom = 0.5}},
                  .below = "offset t = key − query (tokens)",
                  .left = "mean attention weight",
-                 .legend = {{"measured", measured_line}, {"position", {added_inks[0], 7.0}}}};
+                 .legend = {{"measured", measured_line}, {"position", {added_inks[0], 7.0}}},
+                 .lowest = 0.6};
   if (has_self(profiles)) flow.legend.push_back({"self", {added_inks[1], 7.0}});
   flow.legend.insert(flow.legend.end(),
                      {{"context", {added_inks[2], 7.0}}, {"rest", {added_inks[3], 7.0}}, {"uniform", uniform_line}});
@@ -133,6 +134,13 @@ GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& op
   const auto heads = heads_on_page(result, profile_name, options, flow, most_account_heads);
   return drawn_panels(flow, heads.size(), options.style,
                       [&](Page& page, Panel& panel, std::size_t k) { add_account(page, panel, profiles, heads[k]); });
+}
+
+/// Why the figure would show a profile and nothing that explains it.
+std::string no_parts(const Result& result, const FigureOptions& /*options*/) {
+  const std::vector<double>& parts = doubles_of(result, part_name, {"cause", "layer", "head"});
+  return std::ranges::any_of(parts, [](double part) { return std::isfinite(part); }) ? ""
+                                                                                     : "the account explains no head";
 }
 
 /// The sentence of every head that is drawn.
@@ -216,7 +224,8 @@ Ink verdict_ink(std::size_t verdict, std::size_t step) {
   return *cell.letter == '\0' || *cell.letter == '?' ? cell.ink : on_paper(cell.ink, strength_steps[step].opacity);
 }
 
-DotLegend verdict_legend(const std::vector<std::size_t>& verdicts) {
+/// @param halves  verdicts and strengths stand in two columns of one height
+DotLegend verdict_legend(const std::vector<std::size_t>& verdicts, bool halves) {
   DotLegend legend{.title = "why: heads", .entries = {}, .away = 0.2, .text_right = 0.12};
   const auto add = [&](const Ink& ink, const std::string& text) {
     legend.entries.push_back({{ink, 1.1, Shape::square}, text});
@@ -226,26 +235,38 @@ DotLegend verdict_legend(const std::vector<std::size_t>& verdicts) {
       const VerdictCell& cell = verdict_cells[verdict];
       add(cell.ink, fmt::format("{}{}{}: {}", cell.letter, *cell.letter == '\0' ? "" : "  ", cell.name, count));
     }
+  while (halves && legend.entries.size() < strength_steps.size() + 1) add(ink::paper, "");
   add(ink::paper, "strength:");
   for (std::size_t step = strength_steps.size(); step-- > 0;) add(verdict_ink(0, step), strength_steps[step].name);
   return legend;
 }
+
+constexpr double number_width = 2.4, two_lines = 2.6;  // in letters: of "100" with room, of a letter above a number
 
 GnuplotFigure draw_head_account(const Result& result, const FigureOptions& options) {
   const std::vector<std::size_t> verdicts = known_meanings(result, verdict_name, "verdict", place_of_verdict);
   const FieldHeads heads = field_heads(result.at(verdict_name));
   const auto& parts = doubles_of(result, part_name, {"cause", "layer", "head"});
   const auto& strength = doubles_of(result, strength_name, {"layer", "head"});
-  const DotLegend legend = verdict_legend(verdicts);
   const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
-  const PanelGrid grid =
-      with_cells({.margin = {.left = 0.5, .right = 1.75, .top = 0.1, .bottom = 0.42}}, heads.heads.size(),
-                 heads.layers.size(), std::clamp(5.6 / across, 0.12, 0.46),
+  const PanelGrid around{.margin = {.left = 0.5, .right = 1.75, .top = 0.1, .bottom = 0.42}};
+  DotLegend legend = verdict_legend(verdicts, false);
+  if (with_legend_beside(around, legend.entries.size(), options.style).legend_below > 0)
+    legend = verdict_legend(verdicts, true);
+  PanelGrid grid =
+      with_cells(around, heads.heads.size(), heads.layers.size(), std::clamp(5.6 / across, 0.12, 0.46),
                  std::clamp(5.6 / std::max(across, down), 0.1, 0.34), legend.entries.size(), options.style);
-  const double cell = grid.panel.width / across, line = grid.panel.height / down;
-  const double points = std::min({6.5, cell * 72 / 3.4, line * 72 / 2.6});  // of a letter above a number
-  const double alone = std::min({6.5, cell * 72 / 2, line * 72 / 1.3});     // of a letter
-  const double least = legible(0, options.style);                           // smaller ones are omitted
+  const double least = legible(0, options.style);  // points; smaller letters are omitted
+  const double cell = grid.panel.width / across;
+  // Cells that are broad enough for numbers become tall enough for them, as far as the page allows.
+  if (const double needed = down * least * two_lines / 72;
+      cell * 72 / number_width >= least && grid.height() - grid.panel.height + needed <= layout_height(options.style))
+    grid.panel.height = std::max(grid.panel.height, needed);
+  const double line = grid.panel.height / down;
+  const double points = std::min({6.5, cell * 72 / number_width, line * 72 / two_lines});  // of a letter above a number
+  const double alone = std::min({6.5, cell * 72 / 2, line * 72 / 1.3});                    // of a letter
+  const bool both = points >= least - 1e-9;
+  if (!both) grid = with_room_below(grid, note_line);
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
   panel.frame(Frame::none);
@@ -266,22 +287,31 @@ GnuplotFigure draw_head_account(const Result& result, const FigureOptions& optio
       const std::string data = page.data(table);
       const Ink ink = verdict_ink(verdict, step);
       panel.boxes(data, "1:2:(0.47):(0.46)", ink);
-      const bool both = points >= least;
       if (both || alone >= least)
         panel.texts(data, both ? "1:($2-0.2):3" : "1:2:3",
                     {.points = both ? points : alone, .bold = true, .ink = text_on(ink), .anchor = Anchor::center});
       if (both) panel.texts(data, "1:($2+0.22):4", {.points = points, .ink = text_on(ink), .anchor = Anchor::center});
     }
+  if (!both) {
+    const std::string omitted =
+        alone >= least ? "cells of this size hold no strengths" : "cells of this size hold no letters or strengths";
+    page.note_below({omitted + ": head_account.tsv has them"});
+    page.show("Numbers are omitted, since the cells are too small for them.");
+  }
   return page.figure();
 }
 
+/// Why the figure would be grey: no verdict at all, or nothing but heads without a cause.
 std::string no_verdict(const Result& result, const FigureOptions& /*options*/) {
   const auto verdicts = known_meanings(result, verdict_name, "verdict", place_of_verdict);
   const bool any = std::ranges::any_of(verdicts, [](std::size_t verdict) {
     const char letter = *verdict_cells[verdict].letter;
     return letter != '\0' && letter != '?';
   });
-  return any ? "" : "the account finds no cause for any head";
+  if (any) return "";
+  const bool undefined =
+      std::ranges::any_of(verdicts, [](std::size_t verdict) { return *verdict_cells[verdict].letter == '?'; });
+  return undefined ? "too few documents for the account's verdicts" : "the account finds no cause for any head";
 }
 
 constexpr const char *kind_name = "head_types/kind", *kind_offset_name = "head_types/positional_offset";
@@ -434,6 +464,7 @@ FigureKind account_profile_figure() {
           "largest beyond.",
       .drawing = draw_account_profile,
       .says = account_sentences,
+      .silent = no_parts,
       .single_heads = true};
 }
 
@@ -447,8 +478,7 @@ FigureKind head_account_figure() {
           "contents are dealt to other places; self: when every token keeps meeting itself; context: only with the "
           "tokens around, as the text and earlier layers put them there; mixed: none of the three alone. Ink and "
           "number, in per cent, are the profile's strength: attention "
-          "that the head draws to offsets within reach beyond uniform attention. Letters and numbers are omitted if "
-          "cells are too small to read them.",
+          "that the head draws to offsets within reach beyond uniform attention.",
       .drawing = draw_head_account,
       .silent = no_verdict};
 }

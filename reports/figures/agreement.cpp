@@ -10,6 +10,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
 #include "../drawing/page.h"
+#include "../drawing/visible_text.h"
 #include "../tables/head_findings.h"
 #include "../tables/head_table.h"
 #include "chosen_heads.h"
@@ -90,6 +91,7 @@ std::vector<std::string> baselines_of(const Result& result) {
   for (const TableColumn& column : columns)
     if (column.header.starts_with("always"))
       words += fmt::format("{}{} meets {}", words.empty() ? "" : ", ", column.header, column.cells.front());
+  replace_all(words, " -", " −");
   return {columns.front().cells.front(), words};
 }
 

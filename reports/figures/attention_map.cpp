@@ -231,6 +231,9 @@ GnuplotFigure draw_attention_map(const Result& result, const FigureOptions& opti
     panel.diagonal({ink::guide, 1, "-"});
   }
   page.note_below(layout.notes);
+  if (maps.size() < names.size())
+    page.show(fmt::format("{} of {} heads{} are shown.", maps.size(), names.size(),
+                          options.heads.empty() ? ", the strongest of different offsets," : ""));
   return page.figure();
 }
 
@@ -254,7 +257,7 @@ FigureKind attention_map_figure() {
           "Attention weights of single heads over a window of one text. Rows are queries and sum to 1 over all keys "
           "of the text, not only those shown. All panels share one colour scale, from 0 to the largest weight "
           "between tokens that are not special; special ones may lie above it. The number above a panel is its own "
-          "largest such weight. Unless heads are asked for, the strongest are shown. The dotted line marks offset "
+          "largest such weight. The dotted line marks offset "
           "0. Long tokens end in an ellipsis; positions stand where tokens could not be read.",
       .drawing = draw_attention_map,
       .silent = no_map,

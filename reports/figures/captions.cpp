@@ -67,8 +67,10 @@ bool leaves_out_position_term(const FigureKind& kind, const Result& result) {
   });
 }
 
-std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options) {
+std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options,
+                       const std::string& shown) {
   std::string text = kind.caption;
+  if (!shown.empty()) text += " " + shown;
   if (leaves_out_position_term(kind, result)) {
     const std::string term = attribute_text(result.provenance, "position_term");
     text += fmt::format(" Queries and keys are those before the position term{}, which is left out.",

@@ -16,7 +16,9 @@ bool leaves_out_position_term(const FigureKind& kind, const Result& result);
 /// pairs.
 ///
 /// Names from the result are visible_text() here, and no longer than 80 columns.
-std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options);
+/// @param shown  GnuplotFigure::shown() of the drawn figure
+std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options,
+                       const std::string& shown = {});
 
 /// The same as LaTeX: \caption{...} and \label{fig:name}, to be read by \input inside a figure. Signs that
 /// LaTeX takes for commands are escaped, Greek letters and minus signs are written as mathematics; all else

@@ -27,7 +27,7 @@ std::string checkpoint_label(const std::string& name) {
 double room_for_names(const std::vector<std::string>& names) {
   std::size_t longest = 1;
   for (const std::string& name : names) longest = std::max(longest, checkpoint_label(name).size());
-  return 0.2 + 0.068 * static_cast<double>(longest);
+  return 0.4 + 0.068 * static_cast<double>(longest);
 }
 
 /// Checkpoints across a panel, named where there is room; one alone has room at both sides.
@@ -38,6 +38,7 @@ void add_checkpoints(Page& page, Panel& panel, const std::vector<std::string>& n
     labels.add_row({i, checkpoint_label(names[i])});
   panel.x_cells(names.size(), {.numbers = Numbers::none, .points = 6, .upward = true});
   panel.x_tic_names(page.data(labels), 1, 2);
+  panel.title_below("checkpoint", room_for_names(names) - 0.1);
 }
 
 /// How many heads are what, in the order of the legend.
@@ -136,9 +137,11 @@ GnuplotFigure draw_checkpoint_heads(const Result& result, const FigureOptions& o
                  .margin = {.left = 0.75, .right = 0.95, .top = 0.12, .bottom = room_for_names(names)}};
   grid = fitted(grid, 1, 1.5, options.style);
   grid.panel.height = tall;
+  grid = with_room_below(grid, note_line);
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
   page.keep(table);
+  page.note_below({"white: no preferred offset"});
   add_checkpoints(page, panel, names);
   const auto down = [&](double row) { return static_cast<double>(rows) - 1 - row; };
   panel.y_axis({-0.5, static_cast<double>(rows) - 0.5}, {.numbers = Numbers::none, .points = 5});

@@ -4,13 +4,16 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
+#include "../../core/fields/strongest_heads.h"
 #include "../drawing/page.h"
+#include "../tables/head_table.h"
 
 namespace headwave {
 
@@ -94,13 +97,27 @@ std::vector<std::string> clearness_fields() {
   return {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"};
 }
 
-void require_heads(const Result& result, const std::vector<std::string>& heads) {
-  if (heads.empty()) return;
+std::vector<std::string> heads_asked_for(const Result& result, const std::vector<std::string>& heads) {
+  std::vector<std::string> names;
+  if (heads.empty()) return names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
   const std::vector<HeadName> known = known_heads(result);
-  for (const std::string& asked : heads)
-    if (const HeadName name = parse_head_name(asked); std::ranges::find(known, name) == known.end())
+  for (const std::string& asked : heads) {
+    if (const auto count = strongest_count(asked)) {
+      const std::vector<std::string> ranked = names_by_strength(result);
+      for (const std::string& name : std::span(ranked).first(std::min(ranked.size(), static_cast<std::size_t>(*count))))
+        add(name);
+      continue;
+    }
+    const HeadName name = parse_head_name(asked);
+    if (std::ranges::find(known, name) == known.end())
       throw ShapeError(
           fmt::format("there is no {}; the result has {}", head_name(name.layer, name.head), range_text(known)));
+    add(asked);
+  }
+  return names;
 }
 
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
@@ -127,11 +144,17 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
 std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view field, const FigureOptions& options,
                                       PanelFlow& flow, std::size_t most) {
   std::vector<ChosenHead> heads = chosen_heads(result, field, options, most);
+  flow = lowered(flow, heads.size() * flow.each, options.style);
   const std::size_t fit = panels_that_fit(flow, heads.size() * flow.each, options.style) / flow.each;
-  if (fit == heads.size()) return heads;
-  if (options.heads.empty()) return chosen_heads(result, field, options, fit);
-  flow.cut = fmt::format("the first {} of the {} heads asked for: the page holds no more", fit, heads.size());
-  heads.resize(fit);
+  if (!options.heads.empty()) {
+    if (fit < heads.size())
+      flow.cut = fmt::format("the first {} of the {} heads asked for: the page holds no more", fit, heads.size());
+    heads.resize(fit);
+    return heads;
+  }
+  if (fit < heads.size()) heads = chosen_heads(result, field, options, fit);
+  if (const std::size_t all = field_heads(result.at(field)).size(); heads.size() < all)
+    flow.shown = fmt::format("{} of {} heads, those whose measured offset is clearest, are shown.", heads.size(), all);
   return heads;
 }
 

@@ -33,8 +33,8 @@ struct ChosenHead {
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most = 4);
 
-/// The same heads, as many as fit on the style's page with the panels of `flow`, whose `cut` says what is
-/// missing: where heads are asked for, the first of them.
+/// The same heads, as many as fit on the style's page with the panels of `flow`, which become as low as that needs.
+/// Its `cut` says what is missing where heads are asked for, its `shown` which were chosen where none is.
 std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view field, const FigureOptions& options,
                                       PanelFlow& flow, std::size_t most = 4);
 
@@ -65,10 +65,11 @@ std::vector<std::string> clearness_fields();
 std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& options,
                                      const std::vector<double>& largest, std::size_t most);
 
-/// Refuses heads that a result knows nothing of, whatever is drawn of it.
-/// @param heads  "L2H3"
-/// @throws ShapeError that says which there are; FormatError if a name is invalid
-void require_heads(const Result& result, const std::vector<std::string>& heads);
+/// The names of the heads asked for, each once; "strongest:6" stands for the six strongest of the table.
+/// @param heads  "L2H3", "strongest:6"
+/// @throws ShapeError if the result knows nothing of a head, or does not say which are the strongest;
+///         FormatError if a name is invalid
+std::vector<std::string> heads_asked_for(const Result& result, const std::vector<std::string>& heads);
 
 /// An offset for a legend: "−2", "+1", "0" with a true minus sign, "none" if it is NaN.
 std::string signed_offset(double offset);

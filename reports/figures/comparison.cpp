@@ -42,9 +42,10 @@ struct Change {
 };
 
 struct Changes {
-  std::vector<std::string> measures, heads;  ///< heads that are shown
-  std::vector<Change> all;                   ///< head by head
-  std::vector<double> largest;               ///< (measures) |difference| of what is shown
+  std::vector<std::string> measures = {}, heads = {};  ///< heads that are shown
+  std::vector<Change> all = {};                        ///< head by head
+  std::vector<double> largest = {};                    ///< (measures) |difference| of what is shown
+  std::size_t compared = 0;                            ///< heads that are listed, shown or not
 };
 
 Changes changes_of(const Result& result, const FigureOptions& options) {
@@ -53,12 +54,14 @@ Changes changes_of(const Result& result, const FigureOptions& options) {
   const auto& verdict = flags_of(result, change_verdict_name, {"measure", "layer", "head"});
   const Field& field = result.at(change_verdict_name);
   const FieldHeads heads = field_heads(field);
-  Changes changes{labels_of(field, "measure"), {}, {}, {}};
+  Changes changes{.measures = labels_of(field, "measure")};
   changes.largest.resize(changes.measures.size(), 0.0);
   for (const std::size_t row : ranked_rows(result)) {
     const std::string name = head_name(heads[row].layer, heads[row].head);
     const bool asked = options.heads.empty() || std::ranges::find(options.heads, name) != options.heads.end();
-    if (!asked || changes.heads.size() == room_for_heads(options.style)) continue;
+    if (!asked) continue;
+    ++changes.compared;
+    if (changes.heads.size() == room_for_heads(options.style)) continue;
     for (std::size_t m = 0; m < changes.measures.size(); ++m) {
       const std::size_t i = m * heads.size() + row;
       changes.all.push_back(
@@ -81,6 +84,11 @@ std::string plain(std::string name) {
   return name;
 }
 
+/// Offsets are in tokens, all other measures without unit.
+std::string line_name(const std::string& measure) {
+  return measure == "offset" ? "offset (tokens)" : plain(measure);
+}
+
 GnuplotFigure draw_comparison(const Result& result, const FigureOptions& options) {
   const Changes changes = changes_of(result, options);
   const std::size_t across = changes.heads.size(), down = changes.measures.size();
@@ -89,6 +97,11 @@ GnuplotFigure draw_comparison(const Result& result, const FigureOptions& options
   const double cell = grid.panel.width / static_cast<double>(across),
                height = std::max(least_square, grid.panel.height / static_cast<double>(down));
   grid.panel.height = static_cast<double>(down) * height;
+  std::vector<std::string> said{"number: the line's largest difference", "shaded: beyond its interval"};
+  if (across < changes.compared) said.push_back(fmt::format("{} of {} heads", across, changes.compared));
+  const double room = grid.panel.width + 2 * std::min(grid.margin.left, grid.margin.right);  // both sides of the middle
+  const std::vector<std::string> notes = note_lines(said, room);
+  grid = with_room_below(grid, note_line * static_cast<double>(notes.size()));
   const double points = std::min(6.0, 72 * std::min(cell, height) / 1.3);
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
@@ -97,7 +110,7 @@ GnuplotFigure draw_comparison(const Result& result, const FigureOptions& options
   for (std::size_t h = 0; h < across; ++h) names.push_back({static_cast<double>(h), changes.heads[h]});
   for (std::size_t m = 0; m < down; ++m)
     lines.push_back(
-        {static_cast<double>(m), fmt::format("{}, {:.2g}", plain(changes.measures[m]), changes.largest[m])});
+        {static_cast<double>(m), fmt::format("{}, {:.2g}", line_name(changes.measures[m]), changes.largest[m])});
   panel.x_cells(across, {.named = names, .points = points, .away = -0.4, .upward = true});
   panel.y_cells(down, {.named = lines, .points = 7, .away = -0.5});
   panel.legend_beside({.title = "second − first",
@@ -127,6 +140,8 @@ GnuplotFigure draw_comparison(const Result& result, const FigureOptions& options
   if (!more.rows().empty()) panel.boxes(page.data(more), square, ink::differs);
   if (!dashes.rows().empty())
     panel.texts(page.data(dashes), "1:2:3", {.points = points, .ink = ink::number, .anchor = Anchor::center});
+  page.note_below(notes);
+  page.show(fmt::format("{} of {} heads are shown.", across, changes.compared));
   return page.figure();
 }
 
@@ -139,17 +154,16 @@ std::string no_change(const Result& result, const FigureOptions& options) {
 }  // namespace
 
 FigureKind comparison_figure() {
-  return {
-      .name = "comparison",
-      .fields = {change_verdict_name, first_name, second_name, "comparison/rank"},
-      .caption =
-          "What differs between two results: second less first, a line for each measure, heads that changed first, 24 "
-          "at most. The area of a square is the difference as a share of the largest shown in its line, which stands "
-          "with the measure, in tokens for offsets; a dash is undefined in one of them. If a difference is beyond its "
-          "interval the cell is shaded; measures without intervals are never shaded.",
-      .drawing = draw_comparison,
-      .silent = no_change,
-      .single_heads = true};
+  return {.name = "comparison",
+          .fields = {change_verdict_name, first_name, second_name, "comparison/rank"},
+          .caption =
+              "What differs between two results: second less first, a line for each measure, heads that changed first. "
+              "The area of a square is the difference as a share of the largest shown in its line, which stands "
+              "with the measure; a dash is undefined in one of them. If a difference is beyond its "
+              "interval the cell is shaded; measures without intervals are never shaded.",
+          .drawing = draw_comparison,
+          .silent = no_change,
+          .single_heads = true};
 }
 
 }  // namespace headwave

@@ -20,6 +20,12 @@ namespace headwave {
 
 namespace {
 
+/// The options with a name for each head: "strongest:6" is spelled out.
+FigureOptions with_named_heads(const Result& result, FigureOptions options) {
+  options.heads = heads_asked_for(result, options.heads);
+  return options;
+}
+
 bool has_fields(const FigureKind& kind, const Result& result) {
   return std::ranges::all_of(kind.fields, [&](const auto& name) { return result.find(name) != nullptr; });
 }
@@ -111,7 +117,8 @@ std::vector<std::string> formats_together(const std::filesystem::path& stem, std
   return asked;
 }
 
-std::vector<const FigureKind*> kinds_of(const Result& result, const FigureOptions& options) {
+std::vector<const FigureKind*> kinds_of(const Result& result, const FigureOptions& asked) {
+  const FigureOptions options = with_named_heads(result, asked);
   std::vector<const FigureKind*> kinds;
   for (const FigureKind& kind : figure_kinds())
     if (has_fields(kind, result) && why_undefined(kind, result).empty()) kinds.push_back(&kind);
@@ -122,7 +129,8 @@ std::vector<const FigureKind*> kinds_of(const Result& result, const FigureOption
   return kinds;
 }
 
-std::vector<UndrawnFigure> undrawn_figures(const Result& result, const FigureOptions& options) {
+std::vector<UndrawnFigure> undrawn_figures(const Result& result, const FigureOptions& asked) {
+  const FigureOptions options = with_named_heads(result, asked);
   std::vector<UndrawnFigure> undrawn;
   for (const FigureKind& kind : figure_kinds())
     if (options.only.empty() && has_fields(kind, result))
@@ -145,8 +153,8 @@ std::vector<std::string> undrawn_lines(const std::vector<UndrawnFigure>& undrawn
 }
 
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
-                                                const FigureOptions& options, const FigureCallback& begins) {
-  require_heads(result, options.heads);
+                                                const FigureOptions& asked, const FigureCallback& begins) {
+  const FigureOptions options = with_named_heads(result, asked);
   const std::vector<const FigureKind*> kinds = kinds_of(result, options);
   if (!options.only.empty())
     for (const FigureKind* kind : kinds) require_single_heads(*kind, options);
@@ -157,10 +165,10 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
     const FigureKind& kind = *kinds[i];
     const FigureOptions& those = kind.single_heads ? options : all_heads;
     if (begins) begins(kind.name, i + 1, kinds.size());
+    const GnuplotFigure figure = kind.draw(result, those);
     std::vector<DrawnFile> files =
-        kind.draw(result, those)
-            .drawn(kind.name, formats_together(folder / kind.name, options.formats), options.keep_data);
-    if (options.keep_data) append(files, caption_files(kind.name, caption_of(kind, result, those)));
+        figure.drawn(kind.name, formats_together(folder / kind.name, options.formats), options.keep_data);
+    if (options.keep_data) append(files, caption_files(kind.name, caption_of(kind, result, those, figure.shown())));
     append(written, write_drawn(folder, kind.name, files, run_mark(result.provenance)));
   }
   return written;

@@ -19,6 +19,7 @@ constexpr const char *lags_name = "grid_offset/mean_weight", *received_name = "g
                      *patch_map_name = "grid_offset/map", *down_name = "grid_offset/offset_down",
                      *right_name = "grid_offset/offset_right";
 constexpr std::size_t widest_grid = 1024;  // patches along a side
+constexpr double title_needs = 0.8;        // inches beside a panel
 
 /// What the panels are drawn from.
 struct GridMaps {
@@ -111,11 +112,13 @@ void add_patches(Page& page, Panel& panel, std::size_t p, const HeadName& name, 
   panel.y_axis({top + down - 0.5, top - 0.5}, {.step = std::max(1.0, tic_step(down)), .points = 6});
   panel.note(fmt::format("{} {}", head_name(name.layer, name.head), cells.title), panel.over(0, 0.1), {.points = 7});
   panel.title_below(p == 0 ? "patches right" : "column", 0.3);
-  if (p < 2 || panel.is_leftmost()) panel.title_left(p == 0 ? "patches down" : "row", 0.3);
+  if (p < 2 || panel.is_leftmost())
+    panel.title_left(p > 0 ? "row" : panel.height() < title_needs ? "down" : "patches down", 0.3);
   const double largest = cells.largest();
   panel.color_range({0, largest});
-  panel.color_bar(amount_bar(largest, "", 0.05));
-  panel.note("weight", panel.over(panel.width() + 0.05, 0.1), {.points = 6});
+  ColorBar bar = amount_bar(largest, "", 0.05);
+  bar.tics.step = tic_step(largest * std::max(1.0, title_needs / panel.height()));
+  panel.color_bar(bar);
   DataTable kept({"layer", "head", "panel", "row", "column", "weight"});
   for (std::size_t r = 0; r < cells.rows; ++r)
     for (std::size_t c = 0; c < cells.columns; ++c)
@@ -136,7 +139,8 @@ GnuplotFigure draw_grid_offset(const Result& result, const FigureOptions& option
                           .margin = {.left = 0.55, .right = 0.62, .top = 0.3, .bottom = 0.45}},
                  .in_row = maps.panels(),
                  .least = 0.7,
-                 .each = maps.panels()};
+                 .each = maps.panels(),
+                 .note = "colours: attention weight, each panel from 0 to its largest"};
   const double flatness = static_cast<double>(maps.rows) / static_cast<double>(maps.columns);
   const double width = grid_of(flow, maps.panels(), options.style).panel.width;
   flow.grid.panel.height = std::clamp(width * flatness, 0.25, 4.0);

@@ -192,6 +192,7 @@ GnuplotFigure draw_phase_spectrum(const Result& result, const FigureOptions& opt
   const Phases phases = phases_of(result, those);  // heads without a panel do not decide how the others are drawn
   PanelFlow flow = phase_flow(phases);
   flow.cut = room.cut;
+  flow.shown = room.shown;
   return drawn_panels(flow, phases.heads.size() * phases.sides, options.style,
                       [&](Page& page, Panel& panel, std::size_t k) { add_phases(page, panel, phases, k); });
 }

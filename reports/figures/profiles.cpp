@@ -15,6 +15,7 @@ namespace {
 
 constexpr double weak_ratio = 2.0, full_ratio = 32.0;  // of weight to threshold
 constexpr double weak_ink = 0.16, full_ink = 0.8;
+constexpr double most_height = 1.4;  // of a figure of all heads, in its widths
 
 /// One curve over offsets for every head, and the offset that is marked on it.
 struct Profiles {
@@ -38,6 +39,7 @@ struct ProfileLayout {
   std::vector<std::size_t> rows = {};   // of the heads shown
   bool by_layer = true;                 // layers in rows; else heads follow each other
   std::vector<std::string> words = {};  // notes below
+  std::string shown = {};               // which heads, for the caption
   double first = 0, last = 0;           // offsets shown
 
   [[nodiscard]] std::size_t panel_of(std::size_t k) const {
@@ -45,6 +47,30 @@ struct ProfileLayout {
     return grid.row(heads.line(rows[k]), heads.column(rows[k])) * grid.columns + grid.column(heads.column(rows[k]));
   }
 };
+
+/// The farthest offset in tokens at which any curve is defined: short documents have no others.
+double reach_of(const Profiles& profiles, std::size_t heads) {
+  const std::vector<double> offsets = coordinates(profiles.field, profiles.axis);
+  double reach = 0;
+  for (std::size_t row = 0; row < heads; ++row) {
+    const auto curve = slice_of(profiles.field.doubles(), profiles.skipped + row, offsets.size());
+    for (std::size_t t = 0; t < offsets.size(); ++t)
+      if (std::isfinite(curve[t])) reach = std::max(reach, std::abs(offsets[t]));
+  }
+  return reach > 0 ? reach : profiles.window;
+}
+
+/// The largest number of each head's curve.
+std::vector<double> peaks_of(const Profiles& profiles, std::size_t heads) {
+  const std::size_t offsets = coordinates(profiles.field, profiles.axis).size();
+  std::vector<double> peaks;
+  for (std::size_t row = 0; row < heads; ++row) {
+    peaks.push_back(std::nan(""));
+    for (const double number : slice_of(profiles.field.doubles(), profiles.skipped + row, offsets))
+      peaks.back() = std::fmax(peaks.back(), number);
+  }
+  return peaks;
+}
 
 /// All heads by layers where they fit on the page, else the strongest, or those asked for.
 ProfileLayout profile_layout(const Profiles& profiles, const Result& result, const FigureOptions& options) {
@@ -54,8 +80,8 @@ ProfileLayout profile_layout(const Profiles& profiles, const Result& result, con
     throw ShapeError(
         fmt::format("{}: {} heads are too many to draw, {} at most", profiles.field.name, all, most_head_panels));
   const bool causal = attribute_text(result.provenance, "attention") == "causal";
-  layout.first = -profiles.window;
-  layout.last = causal ? 0 : profiles.window;
+  layout.first = -std::min(profiles.window, reach_of(profiles, all));
+  layout.last = causal ? 0 : -layout.first;
   layout.words = {"upper right: " + profiles.number_name};
   if (!profiles.marked.empty()) layout.words.push_back("dot: " + profiles.mark + " (tokens)");
   if (!profiles.ratio.empty()) {
@@ -72,26 +98,42 @@ ProfileLayout profile_layout(const Profiles& profiles, const Result& result, con
     if (layout.rows.back() == all) throw ShapeError(fmt::format("{}: has no head {}", profiles.field.name, asked));
   }
   const double flatness = (layout.rows.empty() ? across : layout.rows.size()) <= 4 ? 0.6 : 0.66;
+  // A figure of all heads leaves room on the page for its caption; one of heads asked for takes what they need.
+  const double tallest =
+      std::min(layout_height(options.style),
+               options.heads.empty() ? most_height * layout_width(options.style) : layout_height(options.style));
+  std::string ranked = "strongest";
   if (layout.rows.empty()) {
     layout.grid = with_notes(head_panels(down, across, options.style, flatness));
-    layout.rows = descending(head_strengths(result, layout.heads, options.pairs));
-    if (layout.grid.height() <= layout_height(options.style)) {
+    std::vector<double> strengths = head_strengths(result, layout.heads, options.pairs);
+    if (std::ranges::none_of(strengths, [](double strength) { return std::isfinite(strength); })) {
+      strengths = profiles.number.empty() ? peaks_of(profiles, all) : profiles.number;
+      ranked = "most peaked";
+    }
+    layout.rows = descending(strengths);
+    if (options.style.width == 0 || layout.grid.height() <= tallest) {
       std::ranges::sort(layout.rows);
+      layout.shown = fmt::format("All {} heads are shown.", all);
       return layout;
     }
   }
   // The words that say what is missing take room themselves.
   const std::size_t wanted = layout.rows.size();
   const auto words = [&](std::size_t shown) {
-    return options.heads.empty() ? fmt::format("the {} strongest of {} heads", shown, wanted)
+    return options.heads.empty() ? fmt::format("the {} {} of {} heads", shown, ranked, wanted)
                                  : fmt::format("the first {} of the {} heads asked for", shown, wanted);
   };
   layout.by_layer = false;
   layout.words.insert(layout.words.begin(), words(wanted));
   const std::size_t fit =
-      std::min(wanted, panels_on_page(with_notes(head_panels(1, wanted, options.style, flatness)), options.style));
+      std::min(wanted, panels_within(with_notes(head_panels(1, wanted, options.style, flatness)), tallest));
   layout.words.front() = words(fit);
-  if (fit == wanted) layout.words.erase(layout.words.begin());
+  layout.shown = fmt::format("The figure shows {}.", words(fit));
+  if (fit == wanted) {
+    layout.words.erase(layout.words.begin());
+    layout.shown =
+        fit == all ? fmt::format("All {} heads are shown.", all) : fmt::format("{} of {} heads are shown.", fit, all);
+  }
   layout.rows.resize(fit);
   if (options.heads.empty()) std::ranges::sort(layout.rows);
   layout.grid = with_notes(head_panels(1, fit, options.style, flatness));
@@ -124,10 +166,9 @@ void mark_offset(Panel& panel, const ProfileLayout& layout, double offset, doubl
 /// Short where panels are narrow, so that it stands clear of the head's name.
 std::string peak_text(double peak, double panel_width) {
   if (panel_width > 0.9) return fmt::format("peak {:.2g}", peak);
-  const int decimals = panel_width < 0.5 ? 1 : 2;
-  const double least = std::pow(10.0, -decimals);
-  return peak < least / 2 ? "<" + fmt::format("{:.{}f}", least, decimals).substr(1)
-                          : fmt::format("{:.{}f}", peak, decimals);
+  if (peak < 0.005) return "<.01";
+  const std::string text = fmt::format("{:.2f}", peak);
+  return panel_width >= 0.5 ? text : text.starts_with("0.") ? text.substr(1) : text.substr(0, 3);
 }
 
 /// The axis below, the head's name above the left end, or its layer left of the row where layers are named
@@ -164,7 +205,7 @@ void add_profile(Page& page, Panel& panel, const Profiles& profiles, const Profi
   }
   if (!(peak > lowest)) lowest = 0;
   const double unit = peak > lowest && std::isfinite(peak) ? peak - lowest : 1;
-  add_head_frame(panel, layout, row, profiles.window > 16 ? 20 : 10);
+  add_head_frame(panel, layout, row, layout.first < -16 ? 20 : layout.first < -8 ? 10 : 5);
   // Room for the number above the peak; four digits.
   panel.y_axis({0, std::round(1e4 / (1 - (grid.points + 4.0) / (grid.panel.height * 72))) / 1e4});
   panel.vertical(0, {ink::zero_line, 0.7}, value(1));
@@ -197,6 +238,7 @@ GnuplotFigure draw_profiles(const Profiles& profiles, const Result& result, cons
   Page page(grid, options.style);
   for (std::size_t k = 0; k < layout.rows.size(); ++k)
     add_profile(page, page.panel(layout.panel_of(k)), profiles, layout, layout.rows[k]);
+  page.show(layout.shown);
   const auto notes = note_lines(layout.words, grid.width());
   page.title_below("offset t = key − query (tokens)", 0.1 + note_line * static_cast<double>(notes.size()));
   page.note_below(notes);
@@ -261,8 +303,8 @@ FigureKind offset_profile_figure() {
       .fields = {"offset_trace/mean_weight"},
       .extras = extras,
       .caption =
-          "Mean attention weight at each offset t = key position minus query position, for every head, or the "
-          "strongest heads if a page holds no more: mean over the query-key pairs of a document at that offset, then "
+          "Mean attention weight at each offset t = key position minus query position: mean over the query-key pairs "
+          "of a document at that offset, then "
           "over documents. Each panel is scaled to its own largest value, written above it. The dot and its number "
           "mark the measured offset in tokens, an arrow one beyond the panel; the dot is hollow if the weight is "
           "less than twice what chance would reach. The further the weight exceeds that, the fuller the ink, evenly "
@@ -279,8 +321,8 @@ FigureKind word_profile_figure() {
       .fields = {"word_atlas/profile", "word_atlas/predicted_offset"},
       .caption =
           "Mean attention weight that documents of random words predict at each offset t = key position minus query "
-          "position, for every head, or the strongest heads if a page holds no more: from mean queries and keys, "
-          "and what equal words add. Each panel is scaled to its own largest value, written above it. The dot and "
+          "position: from mean queries and keys, and what equal words add. Each panel is scaled to its own largest "
+          "value, written above it. The dot and "
           "its number mark the predicted offset in tokens, an arrow one beyond the panel, which shows offsets up to "
           "16 tokens, under a causal mask those it allows. Panels in grey predict none: their largest weight is "
           "less than twice that of equal weights, or lies at the end of the search.",
@@ -293,7 +335,7 @@ FigureKind position_kernel_figure() {
           .fields = {"position_atlas/kernel", "position_atlas/predicted_offset"},
           .extras = {"position_atlas/predicted_weight", "word_atlas/predicted_offset"},
           .caption =
-              "What every head, or the strongest heads if a page holds no more, would do by its weights alone: mean "
+              "What heads would do by their weights alone: mean "
               "score at each offset t = key position minus query position, of positions averaged over words, with what "
               "a token's word adds at t = 0, row means removed, each panel from its lowest to its highest score. The "
               "dot and its number mark the offset this predicts, an arrow one beyond the panel; the number upper right "

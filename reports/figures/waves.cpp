@@ -124,7 +124,8 @@ GnuplotFigure draw_redefined(const Result& result, const FigureOptions& options)
                  .least = 2.4,
                  .left = "value (units of X)",
                  .legend = {{"query", query_line}, {"key", key_line}},
-                 .each = courses.shown};
+                 .each = courses.shown,
+                 .lowest = 0.5};
   if (const double page = layout_width(options.style); page > 0 && page < 2 * one_line + 1.27) {
     flow.grid.gap.y += 0.13;  // the head's name and what is said of the column stand in two lines
     flow.grid.margin.top += 0.13;
@@ -221,11 +222,13 @@ GnuplotFigure draw_wave_spectra(const Result& result, const FigureOptions& optio
                  .in_row = columns,
                  .least = 1.2,
                  .below = fmt::format("frequency f (cycles/T, T = {:g})", spectra.length),
-                 .left = "largest amplitude |DFT|"};
+                 .left = "largest amplitude |DFT|",
+                 .lowest = 0.7};
   for (std::size_t c = spectrum_lines.size(); c-- > 0;)
     if (*spectrum_lines[c].title != '\0') flow.legend.push_back({spectrum_lines[c].title, spectrum_lines[c].line});
   flow.legend.push_back({"shuffled", {ink::number, 1.2, "."}});
   // Where a page does not hold all layers, layers as far apart as possible.
+  flow = lowered(flow, n, options.style);
   const std::size_t shown = panels_that_fit(flow, n, options.style);
   if (shown < n) flow.cut = fmt::format("{} of {} layers: the page holds no more", shown, n);
   return drawn_panels(flow, shown, options.style, [&](Page& page, Panel& panel, std::size_t k) {

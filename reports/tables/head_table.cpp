@@ -433,6 +433,16 @@ std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOpt
   return rows_named(columns, sorted_names(result, heads, options.sort.empty() ? "head" : options.sort));
 }
 
+std::vector<std::string> names_by_strength(const Result& result) {
+  if (result.find("measured_offset/offset") == nullptr)
+    throw ShapeError("the strongest heads need measured_offset/offset, which the result does not contain; name heads");
+  std::vector<HeadFinding> heads = head_findings(result);
+  rank_strongest(heads);
+  std::vector<std::string> names;
+  for (const HeadFinding& head : heads) names.push_back(head_name(head.name.layer, head.name.head));
+  return names;
+}
+
 std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, const HeadTableOptions& options) {
   if (columns.empty()) return columns;
   std::vector<std::string> names = columns.front().cells;

@@ -68,6 +68,10 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> agreement_columns(const Result& result);
 
+/// Names of all heads, the strongest first, as the table has them.
+/// @throws ShapeError if the result has no measured offsets
+std::vector<std::string> names_by_strength(const Result& result);
+
 /// Names of the Fields that the answer is made of, so that no more need be read.
 std::vector<std::string> head_table_fields();
 

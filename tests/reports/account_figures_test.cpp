@@ -56,6 +56,42 @@ TEST_CASE("account: the grid counts every verdict, and refuses one that it does 
   CHECK_THROWS_AS(head_account_figure().draw(result, {}), ShapeError);
 }
 
+TEST_CASE("account: a column holds six heads that are named, lower, and says which of more it shows") {
+  FigureOptions options;
+  options.style.width = 3.4;
+  for (const char* head : {"L0H0", "L0H1", "L0H2", "L0H3", "L1H0", "L1H1"}) options.heads.emplace_back(head);
+  const GnuplotFigure six = account_profile_figure().draw(sample::result(), options);
+  CHECK(count_of(six.script(), "\nplot ") == 1 + 6);  // the legend is one, too
+  CHECK(six.height() <= 9 + 1e-9);
+  CHECK(six.shown().empty());
+  for (const char* head : {"L1H2", "L1H3", "L2H0"}) options.heads.emplace_back(head);
+  CHECK_THAT(account_profile_figure().draw(sample::result(), options).shown(),
+             ContainsSubstring("of the 9 heads asked for"));
+  options.heads.clear();
+  CHECK_THAT(account_profile_figure().draw(sample::result(), options).shown(), ContainsSubstring("of 32 heads, those"));
+}
+
+TEST_CASE("account: strengths are printed in a column, and where cells are too small figure and caption say so") {
+  FigureOptions options;
+  options.style.width = 3.4;
+  const GnuplotFigure column = head_account_figure().draw(sample::result({.layers = 6, .heads = 12}), options);
+  CHECK_THAT(column.script(), ContainsSubstring("1:($2+0.22):4"));
+  CHECK(column.shown().empty());
+  const GnuplotFigure small = head_account_figure().draw(sample::result({.layers = 24, .heads = 32}), options);
+  CHECK_THAT(small.script(), !ContainsSubstring("1:($2+0.22):4"));
+  CHECK_THAT(small.script(), ContainsSubstring("head_account.tsv has them"));
+  CHECK_THAT(small.shown(), ContainsSubstring("Numbers are omitted"));
+}
+
+TEST_CASE("account: profiles of which nothing is explained are not drawn, and the run says why") {
+  Result result = sample::result();
+  std::ranges::fill(std::get<std::vector<double>>(field_of(result, "head_account/part").values), std::nan(""));
+  const std::vector<UndrawnFigure> undrawn = undrawn_figures(result);
+  const auto found = std::ranges::find(undrawn, "account_profile", &UndrawnFigure::name);
+  REQUIRE(found != undrawn.end());
+  CHECK(found->why == "the account explains no head");
+}
+
 TEST_CASE("account: rotary figures name the offset, and every layer and frequency") {
   const Result result = sample::result();
   FigureOptions options;

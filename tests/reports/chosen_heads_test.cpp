@@ -2,33 +2,68 @@
 
 #include "../../core/errors/error.h"
 #include "../../reports/figures/figures.h"
+#include "../../reports/tables/head_table.h"
 #include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 
 TEST_CASE("heads: what a result knows nothing of is refused, whichever Fields it has") {
   Result result;
-  CHECK_NOTHROW(require_heads(result, {}));
-  CHECK_THROWS_WITH(require_heads(result, {"L0H0"}), "there is no L0H0; the result has no heads");
+  CHECK(heads_asked_for(result, {}).empty());
+  CHECK_THROWS_WITH(heads_asked_for(result, {"L0H0"}), "there is no L0H0; the result has no heads");
   result.fields.push_back(
       make_field("a/x", {layer_axis(6), head_axis(12)}, "1", "x", std::vector<double>(static_cast<std::size_t>(72))));
-  CHECK_NOTHROW(require_heads(result, {"L5H11", "L0H0"}));
-  CHECK_THROWS_WITH(require_heads(result, {"L0H0", "L9H9"}),
+  CHECK(heads_asked_for(result, {"L5H11", "L0H0", "L5H11"}) == std::vector<std::string>{"L5H11", "L0H0"});
+  CHECK_THROWS_WITH(heads_asked_for(result, {"L0H0", "L9H9"}),
                     "there is no L9H9; the result has 6 layers of 12 heads, L0H0 to L5H11");
-  CHECK_THROWS_WITH(require_heads(result, {"L2H99"}), ContainsSubstring("there is no L2H99"));
-  CHECK_THROWS_AS(require_heads(result, {"L2"}), FormatError);
+  CHECK_THROWS_WITH(heads_asked_for(result, {"L2H99"}), ContainsSubstring("there is no L2H99"));
+  CHECK_THROWS_AS(heads_asked_for(result, {"L2"}), FormatError);
 }
 
 TEST_CASE("heads: layers may be missing, and re-aimed heads are named one by one") {
   Result result;
   const Axis layers = layer_axis(std::vector<Index>{1, 3});
   result.fields.push_back(make_field("a/x", {layers, head_axis(2)}, "1", "x", {1, 2, 3, 4}));
-  CHECK_THROWS_WITH(require_heads(result, {"L2H0"}), "there is no L2H0; the result has 4 heads, L1H0 to L3H1");
+  CHECK_THROWS_WITH(heads_asked_for(result, {"L2H0"}), "there is no L2H0; the result has 4 heads, L1H0 to L3H1");
   Result moved;
   const Axis heads{"re_aimed_head", "1", "head", std::vector<std::string>{"L0H2", "L1H8"}};
   moved.fields.push_back(make_field("re_aiming/slope", {heads}, "1", "x", {1, 2}));
-  CHECK_NOTHROW(require_heads(moved, {"L1H8"}));
-  CHECK_THROWS_WITH(require_heads(moved, {"L1H7"}), "there is no L1H7; the result has 2 heads, L0H2 to L1H8");
+  CHECK_NOTHROW(heads_asked_for(moved, {"L1H8"}));
+  CHECK_THROWS_WITH(heads_asked_for(moved, {"L1H7"}), "there is no L1H7; the result has 2 heads, L0H2 to L1H8");
+}
+
+TEST_CASE("heads: the strongest are those that the table lists first, each head once, and all where there are fewer") {
+  const Result result = sample::result();
+  const std::vector<std::string> table = shown_columns(result, {.all = true})[0].cells;
+  REQUIRE(table.size() > 3);
+  CHECK(heads_asked_for(result, {"strongest:3"}) == std::vector<std::string>(table.begin(), table.begin() + 3));
+  CHECK(heads_asked_for(result, {"strongest:1000"}) == table);
+  CHECK(heads_asked_for(result, {table[3], "strongest:2", table[0]}) ==
+        std::vector<std::string>{table[3], table[0], table[1]});
+  for (const char* invalid :
+       {"strongest:0", "strongest:", "strongest:-1", "strongest:6x", "strongest:99999999999999999999"})
+    CHECK_THROWS_WITH(heads_asked_for(result, {invalid}), ContainsSubstring("expected strongest:N"));
+  CHECK_THROWS_AS(heads_asked_for(result, {"strongest"}), FormatError);
+  Result atlas;
+  atlas.fields.push_back(make_field("a/x", {layer_axis(1), head_axis(1)}, "1", "x", {1}));
+  CHECK_THROWS_WITH(heads_asked_for(atlas, {"strongest:1"}), ContainsSubstring("measured_offset/offset"));
+}
+
+TEST_CASE("heads: a figure of the strongest draws what a figure of their names draws") {
+  const Result result = sample::result();
+  FigureOptions named, strongest;
+  strongest.only = named.only = {"offset_profile"};
+  strongest.heads = {"strongest:2"};
+  named.heads = heads_asked_for(result, strongest.heads);
+  named.formats = strongest.formats = {"svg"};
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  draw_figures(result, folder / "named", named);
+  draw_figures(result, folder / "strongest", strongest);
+  for (const char* file : {"offset_profile.tsv", "offset_profile.txt"})
+    CHECK(sample::content_of(folder / "named" / file) == sample::content_of(folder / "strongest" / file));
+  CHECK_THAT(sample::content_of(folder / "named" / "offset_profile.txt"), ContainsSubstring("2 of "));
 }
 
 TEST_CASE("heads: an unknown one is said before anything is drawn") {

@@ -34,7 +34,9 @@ TEST_CASE("comparison: a figure shows the heads that are asked for, fewer on a n
   const auto script = [&] { return comparison_figure().draw(result, options).script(); };
   CHECK(script().find("L2H6") != std::string::npos);
   CHECK(script().find("L3H7") == std::string::npos);
-  CHECK(script().find("offset, 2\"") != std::string::npos);
+  CHECK(script().find("offset (tokens), 2\"") != std::string::npos);
+  CHECK(script().find("24 of 32 heads") != std::string::npos);
+  CHECK(comparison_figure().draw(result, options).shown() == "24 of 32 heads are shown.");
   options.style.width = 3.4;
   CHECK(script().find("L2H6") == std::string::npos);
   options.heads = {"L3H7", "L2H0"};

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "../../core/fields/field_reader.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/kinds.h"
 #include "../catch.h"
@@ -408,11 +409,24 @@ TEST_CASE("figures: what a page does not hold is left out, and the figure says s
   CHECK(count_of(column, "\nplot ") < 12 * 16);
   CHECK_THAT(column, ContainsSubstring(std::to_string(count_of(column, "\nplot ")) + " strongest of 192 heads"));
   CHECK(count_of(column, "\"L0H0\"") == 1);  // adjacent
+  const GnuplotFigure drawn = kind_of_figure("offset_profile").draw(result, options);
+  CHECK(drawn.height() <= 1.4 * 3.4 + 1e-9);  // which leaves room for a caption
+  CHECK_THAT(drawn.shown(), ContainsSubstring("strongest of 192 heads"));
   for (int head = 0; head < 16; ++head) options.heads.push_back("L3H" + std::to_string(head));
   CHECK_THAT(script("redefined"), ContainsSubstring("of the 16 heads asked for"));
   options.style.width = 0;
   CHECK(count_of(script("redefined"), "\nplot ") == 1 + 2 * 16);  // the legend is one, too
   CHECK(count_of(script("offset_profile"), "\nplot ") == 16);
+}
+
+TEST_CASE("figures: profiles of short documents end where their offsets end") {
+  Result result = sample::result();
+  Field& field = field_of(result, "offset_trace/mean_weight");
+  const std::vector<double> offsets = coordinates(field, "offset");
+  auto& weights = std::get<std::vector<double>>(field.values);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (std::abs(offsets[i % offsets.size()]) > 6) weights[i] = std::nan("");
+  CHECK_THAT(offset_profile_figure().draw(result, {}).script(), ContainsSubstring("set xrange [-6.5:"));
 }
 
 TEST_CASE("figures: heads are shown by figures of single heads, and refused by the others") {
