@@ -9,6 +9,7 @@
 #include "../reports/figures/chosen_heads.h"
 #include "../reports/figures/figures.h"
 #include "../reports/page/report.h"
+#include "../reports/tables/comparison_table.h"
 #include "../reports/tables/head_table.h"
 #include "waiting.h"
 
@@ -105,9 +106,31 @@ std::vector<std::string> figures(const Result& result) {
   return names;
 }
 
+bool compares(const Result& result) {
+  return !comparison_sentence(result).empty();
+}
+
+/// What a result says in one paragraph; empty where it has no heads.
+std::string paragraph(const Result& result) {
+  if (!compares(result)) return head_paragraph(result);
+  const std::string verdicts = changed_verdicts(result);
+  return comparison_sentence(result) + (verdicts.empty() ? "" : "; " + verdicts);
+}
+
+/// Of a comparison the heads that changed, of other results those that look most strongly.
+std::vector<TableColumn> shown(const Result& result) {
+  return compares(result) ? short_comparison(result, false) : shown_columns(result, {});
+}
+
+std::string answer(const Result& result) {
+  if (!compares(result)) return head_answer(result, shown(result));
+  const std::vector<TableColumn> columns = shown(result);
+  return paragraph(result) + "\n" + (columns.front().cells.empty() ? "" : "\n" + terminal_table(columns));
+}
+
 nb::list table(const Result& result) {
   nb::list columns;
-  for (const TableColumn& column : head_columns(result)) {
+  for (const TableColumn& column : shown(result)) {
     nb::list cells;
     for (const std::string& cell : column.cells) cells.append(text_of(cell));
     columns.append(nb::make_tuple(text_of(column.header), column.align == Align::right, cells));
@@ -127,10 +150,13 @@ void add_results(nb::module_& module) {
       .def("figure", &figure, nb::arg("name"), nb::arg("heads"), nb::arg("format"), nb::arg("width"),
            nb::arg("palette"), "A figure as the bytes of a file.")
       .def("figures", &figures, "Names of the figures that can be drawn.")
-      .def("table", &table, "The table of heads: (header, right-aligned, cells) of every column.")
+      .def("table", &table, "The heads that matter most: (header, right-aligned, cells) of every column.")
       .def(
-          "table_text", [](const Result& result) { return head_answer(result, shown_columns(result, {})); },
-          "The same for a terminal.")
+          "paragraph", [](const Result& result) { return text_of(paragraph(result)); },
+          "What was run and found; empty where there are no heads.")
+      .def(
+          "table_text", [](const Result& result) { return text_of(answer(result)); },
+          "Paragraph and table for a terminal.")
       .def(
           "report", [](const Result& result) { return text_of(waited_for([&] { return report_page(result); })); },
           "The page to explore the result with, as HTML.");

@@ -1,11 +1,17 @@
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "../analysis/positions/position_spectrum.h"
+#include "../analysis/statistics/mean_change.h"
 #include "../analysis/waves/delay.h"
 #include "../core/errors/error.h"
 #include "../core/fields/fields.h"
 #include "../job/run/provenance.h"
+#include "../job/studies/comparison.h"
 #include "../job/studies/model_atlas.h"
+#include "../job/studies/re_aiming.h"
+#include "../job/studies/text_loss.h"
 #include "waiting.h"
 
 namespace headwave::python {
@@ -108,6 +114,61 @@ std::vector<std::pair<std::string, Result>> atlas(const ModelPlace& model, const
   return results;
 }
 
+Result compare(const Result& first, const Result& second, const std::pair<std::string, std::string>& names,
+               const ComparisonOptions& options) {
+  return waited_for([&] {
+    return result_of(comparison(first, second, {names.first, names.second}, options), names.first, names.second);
+  });
+}
+
+Result re_aim(const JobInput& input, const ReAimingOptions& options, std::uint64_t seed, const std::string& command,
+              const nb::object& progress) {
+  const std::time_t started = std::time(nullptr);
+  const auto begun = std::chrono::steady_clock::now();
+  ToldProgress told(progress);
+  Result result = waited_for(
+      [&, callback = told.callback()] {
+        return result_of(re_aiming(input.model, *input.source, options, callback), input, options, seed);
+      },
+      told.look());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  add_program(result.provenance, {command, started, seconds});
+  return result;
+}
+
+nb::dict dict_of_loss(const PredictionLoss& loss) {
+  nb::dict dict;
+  dict["tokens"] = loss.tokens;
+  dict["loss"] = loss.mean();
+  dict["perplexity"] = std::exp(loss.mean());
+  return dict;
+}
+
+/// What `loss --json` prints of a model, and of the same model changed.
+nb::dict loss(const JobInput& plain, const JobInput* changed, const TextLossOptions& options,
+              const nb::object& progress) {
+  const auto losses = [&](const JobInput& input) {
+    ToldProgress told(progress);
+    return waited_for(
+        [&, callback = told.callback()] {
+          return text_losses(input.model, *input.source, input.mask, options, callback);
+        },
+        told.look());
+  };
+  const std::vector<PredictionLoss> before = losses(plain);
+  nb::dict said;
+  said["model"] = dict_of_loss(total(before));
+  if (changed == nullptr) return said;
+  const std::vector<PredictionLoss> after = losses(*changed);
+  const LossDifference difference = loss_difference(before, after);
+  said["interventions"] = text_of(std::get<std::string>(changed->provenance.at("interventions")));
+  said["changed"] = dict_of_loss(total(after));
+  said["change"] = difference.mean;
+  said["change_standard_error"] =
+      std::isnan(difference.standard_error) ? nb::none() : nb::object(nb::cast(difference.standard_error));
+  return said;
+}
+
 }  // namespace
 
 void add_studies(nb::module_& module) {
@@ -125,6 +186,44 @@ void add_studies(nb::module_& module) {
       nb::arg("model"), nb::arg("length"), nb::arg("rows"), nb::arg("reach"), nb::arg("draws"), nb::arg("level"),
       nb::arg("words"), nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"),
       nb::arg("progress").none(), "Where every head would look, from the checkpoint alone.");
+  module.def(
+      "compare",
+      [](const Result& first, const Result& second, const std::pair<std::string, std::string>& names, double level,
+         Index draws, Index block, std::uint64_t seed, int threads) {
+        ComparisonOptions options;
+        options.level = level;
+        options.draws = draws;
+        options.block = block;
+        options.seed = seed;
+        options.threads = threads;
+        return compare(first, second, names, options);
+      },
+      nb::arg("first"), nb::arg("second"), nb::arg("names"), nb::arg("level"), nb::arg("draws"), nb::arg("block"),
+      nb::arg("seed"), nb::arg("threads"), "Two results, head by head.");
+  module.def(
+      "loss",
+      [](const JobInput& plain, const JobInput* changed, double masked_share, std::uint64_t seed, int threads,
+         const nb::object& progress) {
+        return loss(plain, changed, {masked_share, seed, threads}, progress);
+      },
+      nb::arg("plain"), nb::arg("changed").none(), nb::arg("masked_share"), nb::arg("seed"), nb::arg("threads"),
+      nb::arg("progress").none(), "How well a model predicts, and how much worse when it is changed.");
+  module.def(
+      "re_aim",
+      [](const JobInput& input, const std::vector<std::string>& heads, Index most_heads, Index furthest, Index reach,
+         double level, std::uint64_t seed, int threads, const std::string& command, const nb::object& progress) {
+        ReAimingOptions options;
+        for (const std::string& name : heads) options.heads.push_back(parse_head_name(name));
+        options.most_heads = most_heads;
+        options.shifts = shifts_to(furthest);
+        options.reach = reach;
+        options.level = level;
+        options.threads = threads;
+        return re_aim(input, options, seed, command, progress);
+      },
+      nb::arg("input"), nb::arg("heads"), nb::arg("most_heads"), nb::arg("furthest"), nb::arg("reach"),
+      nb::arg("level"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"), nb::arg("progress").none(),
+      "How far attention moves when keys are re-aimed.");
 }
 
 }  // namespace headwave::python

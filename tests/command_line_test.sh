@@ -484,7 +484,7 @@ expect 0 "" run --model "$work/model" --ids "$work/eight.json" --out "$work/B" $
 expect 0 "" run --model "$work/model" --ids "$work/eight.json" --out "$work/short" $few --reach 4
 expect 0 "" run --model "$golden" --random-tokens 8 --documents 8 --out "$work/bert-random" $few
 expect 0 "" run --model "$families/bart" --ids "$work/pair.json" --documents 1 --out "$work/pairs" $few
-expect 3 "changed beyond the intervals (*; chance of at least one: 0.05)" compare "$work/A" "$work/B"
+expect 3 "changed beyond the intervals (the chance that any does by luck: 0.05)" compare "$work/A" "$work/B"
 expect 3 '"changed": true' compare "$work/A" "$work/B" --json
 expect 3 "decided by" compare "$work/A" "$work/B" "$work/A"
 expect 0 "0 of 32 heads" compare "$work/A" "$work/A" --block 1
@@ -879,7 +879,7 @@ expect 1 "no\u000amodel: not found" run --model "$(printf 'no\nmodel')" --ids "$
 expect 1 "expected a file, found a folder" run --job "$work" --out "$work/r9"
 expect 2 "0, or 3 to 10000" run --model "$work/model" --ids "$work/model/ids.json" --draws 2 --out "$work/r9"
 expect 2 "3 to 100000" atlas --model "$work/model" --draws 1 --out "$work/r9"
-expect 3 "at the end of the search" demo --documents 3 --reach 2 --only measured_offset --no-figures --out "$work/demo" --force
+expect 3 "at the search's end" demo --documents 3 --reach 2 --only measured_offset --no-figures --out "$work/demo" --force
 # A standard stream that is closed does not get a result's bytes.
 "$headwave" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --no-figures --out "$work/closed" >"$work/out" 2>&- <&- || { echo "FAILED: a run with closed standard streams"; failed=1; }
 "$headwave" inspect "$work/closed/results.h5" >"$work/out" 2>"$work/err" || { echo "FAILED: the result of a run with closed standard streams"; failed=1; }

@@ -285,8 +285,10 @@ void add_chosen(Fields& fields, const HeadClusters& clusters) {
   note_resamples(fields, clusters);
 }
 
+/// Quality for every number of clusters that was tried, where there are several.
 void add_sweep(Fields& fields, const HeadClusters& clusters) {
   const auto& sweep = clusters.sweep;
+  if (sweep.size() < 2) return;
   std::vector<std::int64_t> counts;
   for (const ClusterCount& one : sweep) counts.push_back(one.clusters);
   const Axis tried{"clusters", "1", "number of clusters k", counts};

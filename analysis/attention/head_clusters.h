@@ -19,12 +19,14 @@ struct HeadVectors {
 };
 
 struct HeadClusterOptions {
-  Index clusters = 6;            ///< k; the published choice
-  Index sweep_last = 12;         ///< inertia, silhouette and stability are given for k = 2 .. this, and for `clusters`
-  Index restarts = 50;           ///< starts; the best is kept
-  Index bootstrap = 20;          ///< resamples of the documents for every stability
-  Index bootstrap_restarts = 5;  ///< starts for a resample: fewer, as a miss only lowers the stability
-  Index silhouette_points = 4000;  ///< random vectors that stand for all in a silhouette
+  Index clusters = 6;     ///< k; the published choice
+  Index sweep_last = 12;  ///< quality is given for k = 2 .. this, and for `clusters`; below 2: for `clusters` alone
+  Index restarts = 50;    ///< starts; the best is kept
+  Index bootstrap = 20;   ///< resamples of the documents for every stability
+  /// Starts for a resample: fewer, as a miss only lowers the stability.
+  Index bootstrap_restarts = 5;
+  /// Random vectors that stand for all in a silhouette.
+  Index silhouette_points = 4000;
   std::uint64_t seed = 1;
   int threads = 1;  ///< changes no digit
 };
@@ -82,8 +84,9 @@ HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index cluster
 inline constexpr OwnOption window_option{
     "window", "largest offset of the traces that heads are clustered by, in tokens; the published choice", 10, 1, 4096};
 inline constexpr OwnOption clusters_option{"clusters", "number of clusters, k of k-means", 6, 1, 100};
-inline constexpr OwnOption sweep_option{"sweep", "largest number of clusters for which quality is given, from 2", 12, 2,
-                                        100};
+inline constexpr OwnOption sweep_option{
+    "sweep", "largest number of clusters whose quality is given, from 2; 0: that of the chosen number", 0, 2, 100,
+    true};
 
 /// In a job: head_cluster/..., of the offset traces.
 const AnalysisKind& head_cluster_analysis();

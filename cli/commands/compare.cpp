@@ -115,15 +115,6 @@ std::string text_of(const ordered_json& json) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-Result result_of(const Comparison& compared, const fs::path& first, const fs::path& second) {
-  return {fmt::format("headwave: {} against {}", first.string(), second.string()),
-          describe(compared),
-          {{"first", first.string()},
-           {"second", second.string()},
-           {"first_documents", static_cast<std::int64_t>(compared.first_documents)},
-           {"second_documents", static_cast<std::int64_t>(compared.second_documents)}}};
-}
-
 /// Whether what differs may be read as a change of heads.
 std::string comparable_text(const Comparison& compared) {
   bool other_model = false, changed = false;
@@ -170,6 +161,8 @@ void print(const Comparison& compared, const Result& result, const CompareComman
                                  : fmt::format("{} and {} blocks", compared.first_blocks, compared.second_blocks);
   const std::string decided = compared.untested.empty() ? fmt::format(", decided by {} of documents", blocks) : "";
   fmt::print("{}\n", wrapped_text(comparison_sentence(result) + decided));
+  if (const std::string verdicts = changed_verdicts(result); !verdicts.empty())
+    fmt::print("{}\n", wrapped_text(verdicts));
   for (const ClusterChange& change : compared.clusters)
     fmt::print("{}: {} of {} heads in the same cluster, adjusted Rand index {:.2f}\n", change.name, change.same,
                compared.grid.rows(), change.agreement);
@@ -209,7 +202,8 @@ int compare(const CompareCommand& command) {
     if (found[i].beyond()) code = different;
     others.push_back(json_of(found[i], command.paths[i + 1]));
     results.emplace_back();
-    results.back().push_back({AttentionKind::self, result_of(found[i], command.paths[0], command.paths[i + 1])});
+    results.back().push_back(
+        {AttentionKind::self, result_of(found[i], command.paths[0].string(), command.paths[i + 1].string())});
   }
   std::vector<FolderContent> contents;  // all of them at once: none is new beside an earlier one
   for (std::size_t i = 0; i < folders.size(); ++i)

@@ -32,19 +32,9 @@ int re_aim(ReAimCommand& options, const SourceOptions& given) {
   OutputFolder folder = opened_folder(options.folder, read_files(options.input));
   const JobInput input = input_of(options.input, given, options.seed);
   for (const std::string& name : options.folder.drawing.heads) options.re_aiming.heads.push_back(parse_head_name(name));
-  options.re_aiming.shifts.clear();
-  for (Index u = 1; u <= options.furthest; ++u) {
-    options.re_aiming.shifts.push_back(u);
-    options.re_aiming.shifts.push_back(-u);
-  }
+  options.re_aiming.shifts = shifts_to(options.furthest);
   const ReAiming found = re_aiming(input.model, *input.source, options.re_aiming, progress());
-  Result result{fmt::format("headwave: {} with the keys of {} heads re-aimed", input.model.family, found.heads.size()),
-                describe(found), input.source->provenance()};
-  result.provenance.insert(input.provenance.begin(), input.provenance.end());
-  result.provenance["model_family"] = input.model.family;
-  result.provenance["reach"] = static_cast<std::int64_t>(options.re_aiming.reach);
-  result.provenance["level"] = options.re_aiming.level;
-  result.provenance["seed"] = static_cast<std::int64_t>(options.seed);
+  Result result = result_of(found, input, options.re_aiming, options.seed);
   const std::string table = terminal_table(re_aiming_columns(result));
   write_folder(folder, std::move(result), options.folder, [&] { fmt::print("{}", table); });
   return done;

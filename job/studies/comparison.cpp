@@ -690,4 +690,13 @@ std::vector<Field> describe(const Comparison& comparison) {
   return fields.taken();
 }
 
+Result result_of(const Comparison& comparison, const std::string& first, const std::string& second) {
+  return {fmt::format("headwave: {} against {}", first, second),
+          describe(comparison),
+          {{"first", first},
+           {"second", second},
+           {"first_documents", static_cast<std::int64_t>(comparison.first_documents)},
+           {"second_documents", static_cast<std::int64_t>(comparison.second_documents)}}};
+}
+
 }  // namespace headwave

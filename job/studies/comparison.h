@@ -116,6 +116,10 @@ Comparison comparison(const Result& first, const Result& second,
 /// second_profile (layer, head, near_offset); and change/NAME (layer, head), the difference in each measure.
 std::vector<Field> describe(const Comparison& comparison);
 
+/// The same as a Result.
+/// @param first, second  what the two are called
+Result result_of(const Comparison& comparison, const std::string& first, const std::string& second);
+
 /// Names of the Fields that comparison() looks at, so that no more need be read.
 const std::vector<std::string>& compared_fields();
 

@@ -162,4 +162,23 @@ std::vector<Field> describe(const ReAiming& re_aiming) {
   return fields.taken();
 }
 
+std::vector<Index> shifts_to(Index furthest) {
+  std::vector<Index> shifts;
+  for (Index u = -furthest; u <= furthest; ++u)
+    if (u != 0) shifts.push_back(u);
+  return shifts;
+}
+
+Result result_of(const ReAiming& re_aiming, const JobInput& input, const ReAimingOptions& options, std::uint64_t seed) {
+  Result result{
+      fmt::format("headwave: {} with the keys of {} heads re-aimed", input.model.family, re_aiming.heads.size()),
+      describe(re_aiming), input.source->provenance()};
+  result.provenance.insert(input.provenance.begin(), input.provenance.end());
+  result.provenance["model_family"] = input.model.family;
+  result.provenance["reach"] = static_cast<std::int64_t>(options.reach);
+  result.provenance["level"] = options.level;
+  result.provenance["seed"] = static_cast<std::int64_t>(seed);
+  return result;
+}
+
 }  // namespace headwave

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "../../core/fields/head_name.h"
+#include "../inputs/job_input.h"
 #include "../run/job.h"
 
 namespace headwave {
@@ -41,7 +42,14 @@ struct ReAiming {
 ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptions& options = {},
                    const ProgressCallback& progress = {});
 
+/// -furthest .. furthest without 0.
+std::vector<Index> shifts_to(Index furthest);
+
 /// Fields re_aiming/... (re_aimed_head, shift).
 std::vector<Field> describe(const ReAiming& re_aiming);
+
+/// The same as a Result.
+/// @param seed  of the input's documents and interventions
+Result result_of(const ReAiming& re_aiming, const JobInput& input, const ReAimingOptions& options, std::uint64_t seed);
 
 }  // namespace headwave

@@ -7,8 +7,9 @@ from .errors import Error, FormatError, IoError, NumericError, ShapeError
 from .jobs import account, atlas, run
 from .profiles import watch
 from .result import Result, open_result as open
+from .studies import compare, loss, re_aim
 
 __all__ = [
     "Error", "FormatError", "IoError", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",
-    "capture", "commit", "delay", "offset_traces", "open", "run", "spectrum", "watch",
+    "capture", "commit", "compare", "delay", "loss", "offset_traces", "open", "re_aim", "run", "spectrum", "watch",
 ]

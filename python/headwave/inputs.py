@@ -25,7 +25,7 @@ _FILE_NAME = re.compile(r"[!-~]*[\\/][!-~]*|[!-~]+\.[A-Za-z]\w{0,4}|[^\n]*\.(txt
 
 @dataclass
 class Input:
-    """What run() was given of a model and documents. Values are checked as it is made.
+    """What run(), re_aim() or loss() was given of a model and documents. Values are checked as it is made.
 
     Raises:
         FormatError: a value is of another type; ShapeError: a number is out of its range.
@@ -35,26 +35,27 @@ class Input:
     tokenizer: Any
     kind: str  #: "text", "ids", "states", "images", "features" or "random_tokens"
     value: Any
-    documents: int | None
-    length: int | None
-    special_tokens: bool
-    encoding: str
-    map: Any
-    heads: int
-    layer: int | None
-    dataset: str
-    axes: str
-    states_map: Any
-    apply_norm: bool
-    any_states: bool
-    interventions: Sequence[str]
-    shuffles: int
-    seed: int
-    threads: int
-    layers: str
-    weights: str
+    documents: int | None = None
+    length: int | None = None
+    special_tokens: bool = True
+    encoding: str = ""
+    map: Any = None
+    heads: int = 0
+    layer: int | None = None
+    dataset: str = ""
+    axes: str = ""
+    states_map: Any = None
+    apply_norm: bool = False
+    any_states: bool = False
+    interventions: Sequence[str] = ()
+    shuffles: int = 1
+    seed: int = 1
+    threads: int = 0
+    layers: str = ""
+    weights: str = "auto"
     target: Any = None  #: what an encoder-decoder writes where it reads text
     allow_unknown: bool = False  #: take a text whose tokens are nearly all unknown
+    function: str = "run"  #: of this package, for messages
 
     def __post_init__(self) -> None:
         self.model = unwrapped(self.model)
@@ -73,25 +74,25 @@ class Input:
         for name in ("heads", "layer", "dataset", "axes", "states_map", "apply_norm", "any_states"):
             given = getattr(self, name)
             if self.kind != "states" and (given or (name == "layer" and given is not None)):
-                raise FormatError(f"run: {name} describes states; omit it with {self.kind}")
+                raise FormatError(f"{self.function}: {name} describes states; omit it with {self.kind}")
         if self.axes and not self.dataset:
-            raise FormatError("run: axes describes dataset; give dataset too")
+            raise FormatError(f"{self.function}: axes describes dataset; give dataset too")
         if self.target is not None and (self.kind != "text" or self.in_memory):
-            raise FormatError("run: target is the output of an encoder-decoder for text; it needs a model directory and text, or omit it")
+            raise FormatError(f"{self.function}: target is the output of an encoder-decoder for text; it needs a model directory and text, or omit it")
         if self.target is not None and self.length is not None:
-            raise FormatError("run: length does not apply to target: documents are lines as they stand")
+            raise FormatError(f"{self.function}: length does not apply to target: documents are lines as they stand")
         if self.encoding and self.kind != "text":
-            raise FormatError(f"run: encoding is of a text; leave it away with {self.kind}")
+            raise FormatError(f"{self.function}: encoding is of a text; leave it away with {self.kind}")
         if self.allow_unknown and self.kind != "text":
-            raise FormatError(f"run: allow_unknown is of a text; leave it away with {self.kind}")
+            raise FormatError(f"{self.function}: allow_unknown is of a text; leave it away with {self.kind}")
         if self.kind == "states" and self.layers:
-            raise FormatError("run: layers does not apply to states: layers are those that were stored")
+            raise FormatError(f"{self.function}: layers does not apply to states: layers are those that were stored")
         if self.in_memory and (self.layers or self.weights != "auto"):
-            raise FormatError("run: layers and weights are of a model directory; the weights of a model of PyTorch are in memory, all of them")
+            raise FormatError(f"{self.function}: layers and weights are of a model directory; the weights of a model of PyTorch are in memory, all of them")
         if self.kind == "random_tokens":
             self.value = whole(self.value, "random_tokens", 1, 2**20)
         if self.kind in ("images", "features") and (self.length is not None or not self.special_tokens):
-            raise FormatError("run: the model says how long an image or a sound is; omit length and special_tokens")
+            raise FormatError(f"{self.function}: the model says how long an image or a sound is; omit length and special_tokens")
         if self.model is not None and not self.in_memory:
             self.model = model_folder(self.model)
 
@@ -148,7 +149,7 @@ class Input:
 
     def _text_or_ids(self) -> dict[str, Any]:
         if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
-            raise FormatError("run: ids of a model of PyTorch are lists or an array; read the file first")
+            raise FormatError(f"{self.function}: ids of a model of PyTorch are lists or an array; read the file first")
         return {"text": None, "ids": None} | (
             {"text": _written(self.value, self.encoding)} if self.kind == "text" else {"ids": self.value})
 
@@ -156,20 +157,20 @@ class Input:
         from .torch_models import module_input  # PyTorch where it is there
 
         if self.map:
-            raise FormatError("run: map does not go with a model of PyTorch, which says itself what its tensors are")
+            raise FormatError(f"{self.function}: map does not go with a model of PyTorch, which says itself what its tensors are")
         return module_input(self.model, self.tokenizer, documents=self.documents, length=self.length,
                             special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown),
                             refused=[] if self.kind in ("text", "ids") else [self.kind], **self._text_or_ids())
 
     def _of_states(self) -> Any:
         if self.length is not None:
-            raise FormatError("run: length does not apply to states: documents are as they were stored")
+            raise FormatError(f"{self.function}: length does not apply to states: documents are as they were stored")
         return _core.states_input(_arrays(self.value, "states"), self._place, self.heads, self.documents, self.layer,
                                   self.dataset, self.axes, self.states_map, self.apply_norm, self.any_states)
 
     def _of_folder(self) -> Any:
         if self.model is None:
-            raise FormatError(f"run: {self.kind} needs a model: its directory, or a model of transformers")
+            raise FormatError(f"{self.function}: {self.kind} needs a model: its directory, or a model of transformers")
         if self.kind == "text":
             if self.tokenizer is not None:
                 return self._of_tokenizer()
@@ -189,7 +190,7 @@ class Input:
     def _of_tokenizer(self) -> Any:
         """A text for a model directory through a tokenizer of transformers, cut as the program cuts texts."""
         if self.target is not None:
-            raise FormatError("run: a text and its target are read by the tokenizers of the model directory; omit tokenizer")
+            raise FormatError(f"{self.function}: a text and its target are read by the tokenizers of the model directory; omit tokenizer")
         listed, _ = documents_of(self._place, None, self.tokenizer, _written(self.value, self.encoding), None, self.documents, self.length,
                                  self.special_tokens)
 
@@ -201,6 +202,21 @@ class Input:
         provenance = {"source": "text", "documents": len(listed), "length": max(lengths), "tokenizer": type(self.tokenizer).__name__}
         provenance |= unknown_share(self.tokenizer, listed, bool(self.allow_unknown))
         return _core.tokenized_input(self._place, lengths, document, provenance)
+
+
+def given_input(function: str, model: Any, tokenizer: Any, sources: dict[str, Any], **others: Any) -> Input:
+    """The Input of a function, of whose sources one is given.
+
+    Args:
+        sources: "text", "ids", ... with their values, None where it is not given
+        others: fields of Input by name
+    """
+    if sources.get("text") is None and isinstance(tokenizer, (str, os.PathLike)):
+        sources, tokenizer = sources | {"text": tokenizer}, None
+    given = [name for name, value in sources.items() if value is not None]
+    if len(given) != 1:
+        raise FormatError(f"{function}: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
+    return Input(model, tokenizer, given[0], sources[given[0]], function=function, **others)
 
 
 def unwrapped(model: Any) -> Any:

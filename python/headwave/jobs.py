@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from . import _core
 from .arguments import names, path, real, text as as_text, whole
 from .errors import FormatError
 from .hub import model_folder
-from .inputs import Input
+from .inputs import given_input
 from .profiles.result import Profiles
 from .result import Result
 
@@ -21,6 +21,13 @@ Results = Result | dict[str, Result] | Profiles   # Profiles of a model of PyTor
 Progress = bool | Callable[[str], Any]
 
 
+@overload
+def run(model: str | os.PathLike, tokenizer: Any = None, *, target: str | os.PathLike, **given: Any) -> dict[str, Result]: ...
+@overload
+def run(model: str | os.PathLike, tokenizer: Any = None, *, features: None = None, random_tokens: None = None,
+        **given: Any) -> Result: ...
+@overload
+def run(model: Any = None, tokenizer: Any = None, **given: Any) -> Results: ...
 def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
         states: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
         documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
@@ -76,21 +83,18 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
     Raises:
         headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
     """
-    if text is None and isinstance(tokenizer, (str, os.PathLike)):
-        text, tokenizer = tokenizer, None
+    progress = listener(progress)
     sources = {"text": text, "ids": ids, "states": states, "images": images, "features": features, "random_tokens": random_tokens}
-    given = [name for name, value in sources.items() if value is not None]
-    if len(given) != 1:
-        raise FormatError(f"run: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
-    progress = _listener(progress)
-    over = Input(model, tokenizer, given[0], sources[given[0]], documents, length, special_tokens, encoding, map, heads, layer,
-                 dataset, axes, states_map, apply_norm, any_states, interventions, shuffles, options.get("seed", 1),
-                 options.get("threads", 0), layers, weights, target, allow_unknown)
+    over = given_input("run", model, tokenizer, sources, documents=documents, length=length, special_tokens=special_tokens,
+                       encoding=encoding, map=map, heads=heads, layer=layer, dataset=dataset, axes=axes, states_map=states_map,
+                       apply_norm=apply_norm, any_states=any_states, interventions=interventions, shuffles=shuffles,
+                       seed=options.get("seed", 1), threads=options.get("threads", 0), layers=layers, weights=weights,
+                       target=target, allow_unknown=allow_unknown)
     if not set(options) - {"seed"} and (why := over.why_watched()):
         warnings.warn(f"run: {why}; headwave.watch sums its profiles instead (docs/profiles.md)", stacklevel=2)
         return told(progress, over.watched)
     opened = over.opened()
-    command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', given[0] + '=...']))}" + "".join(
+    command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', over.kind + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
     found = told(progress, lambda look: _core.run(opened, _plain(options), over.as_options(), command, look))
     _warn_of_unknown(found[0][1].provenance)
@@ -136,7 +140,7 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
     Raises:
         headwave.Error: the model cannot be read, or a number is out of its range.
     """
-    progress = _listener(progress)
+    progress = listener(progress)
     folder, words = model_folder(model), path(words, "words")
     place = _core.ModelPlace(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
     length, rows, reach = whole(length, "length", 0, 2**20), whole(rows, "rows", 0, 2**20), whole(reach, "reach", 1, 2**20)
@@ -147,7 +151,7 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
         place, length, rows, reach, draws, level, words, passes, seed, threads, command, look)))
 
 
-def _listener(progress: Progress) -> Progress:
+def listener(progress: Progress) -> Progress:
     if not isinstance(progress, bool) and progress is not None and not callable(progress):
         raise FormatError(f"progress: {type(progress).__name__}; expected True, False, or a function that is given a line")
     return progress

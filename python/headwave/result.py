@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import html
 import os
@@ -197,14 +198,27 @@ class Result:
         return f"{self.title}\n{self._found.table_text().rstrip()}" if columns else repr(self)
 
     def _repr_html_(self) -> str:
+        """What was found, the heads that matter most, and a picture where gnuplot is there."""
         columns = self._found.table()
         rows = max((len(cells) for _, _, cells in columns), default=0)
         head = "".join(f"<th>{html.escape(header)}</th>" for header, _, _ in columns)
         body = "".join(
             "<tr>" + "".join(f'<td style="text-align:{"right" if right else "left"}">{html.escape(cells[row])}</td>'
                              for _, right, cells in columns) + "</tr>" for row in range(rows))
-        return (f"<p><b>{html.escape(self.title)}</b></p><div style='max-height:24em;overflow:auto'><table><thead><tr>{head}"
-                f"</tr></thead><tbody>{body}</tbody></table></div><p>{html.escape(', '.join(self._made()))}</p>")
+        return (f"<p><b>{html.escape(self.title)}</b></p><p>{html.escape(self._found.paragraph())}</p>"
+                f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{self._picture()}"
+                f"<p>groups: {html.escape(', '.join(self._made()))}</p>")
+
+    def _picture(self) -> str:
+        """The figure that says most, as an image in HTML; nothing where none can be drawn."""
+        shown = next((name for name in ("comparison", "offset_profile") if name in self.figures()), None)
+        if shown is None:
+            return ""
+        try:
+            drawn = self.figure(shown, width="page")
+        except IoError:  # there is no gnuplot
+            return ""
+        return f'<img alt="{shown}" src="data:image/svg+xml;base64,{base64.b64encode(drawn.data).decode()}">'
 
     def _made(self) -> dict[str, Any]:
         if self._groups is None:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
@@ -192,10 +193,29 @@ std::string comparison_sentence(const Result& result) {
   const double level = attribute_number(notes, "level");
   std::string text =
       fmt::format("{} of {} heads changed beyond the intervals", std::ranges::count(changed, 1), changed.size());
-  if (!std::isnan(level)) text += fmt::format(" (*; chance of at least one: {})", level);
+  if (!std::isnan(level)) text += fmt::format(" (the chance that any does by luck: {})", level);
   if (const std::string why = attribute_text(notes, "untested"); !why.empty())
     text += fmt::format("; no document decides: {}", visible_text(why));
   return text;
+}
+
+std::string changed_verdicts(const Result& result) {
+  constexpr std::size_t most = 6;
+  if (result.find("comparison/first_word") == nullptr) return {};
+  require_fitting(result, comparison_fields);
+  const Compared compared(result, true);
+  std::vector<TableColumn> columns = compared.named_heads();
+  add_words(columns, compared, result, "why");
+  if (columns.size() < 2) return {};
+  std::vector<std::string> changes;
+  for (std::size_t i = 0; i < compared.rows.size(); ++i)
+    if (const std::string& cell = columns[1].cells[i]; cell.find(" -> ") != std::string::npos)
+      changes.push_back(fmt::format("{} {}", columns[0].cells[i], cell));
+  if (changes.empty()) return "the verdict is the same for every head";
+  const std::size_t shown = std::min(most, changes.size());
+  return fmt::format("{} of {} verdicts differ (verdicts have no interval): {}{}", changes.size(), compared.rows.size(),
+                     fmt::join(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     shown < changes.size() ? ", ..." : "");
 }
 
 }  // namespace headwave

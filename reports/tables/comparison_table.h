@@ -23,7 +23,11 @@ std::vector<TableColumn> short_comparison(const Result& result, bool all);
 /// What cells and columns of comparison_columns() mean. Empty if the result is not a comparison.
 std::string comparison_note(const Result& result);
 
-/// How many heads changed, and the probability of that by chance: "2 of 72 heads changed beyond the intervals (*, ...)"; or
+/// "3 of 72 verdicts differ (...): L1H8 mixed -> context, ...", those that changed most first. Empty if the result is not
+/// a comparison, or has no verdicts.
+std::string changed_verdicts(const Result& result);
+
+/// How many heads changed, and the probability of that by chance: "2 of 72 heads changed beyond the intervals (...)"; or
 /// why documents cannot decide. Empty if the result is not a comparison.
 std::string comparison_sentence(const Result& result);
 

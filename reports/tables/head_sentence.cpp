@@ -69,13 +69,13 @@ std::string with_span(const std::string& looks, std::span<const double> profile,
 
 /// "1 back", "3 ahead"
 std::string looks_text(const std::string& verdict, double offset) {
-  if (verdict == "no preference") return "at no preferred offset";
-  if (!std::isfinite(offset)) return "at the end of the search";
+  if (verdict == "no preference") return "no preferred offset";
+  if (!std::isfinite(offset)) return "at the search's end";
   if (offset == 0) return verdict == "positional" ? "at its own place" : "at itself";
   return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
 }
 
-/// "positional 94 %", "position 68, context 29 %": of a mixed head the parts that matter.
+/// "positional 94 %", "position 68, context 29 %": of a mixed head the two largest parts, if they matter.
 std::string why_cell(const std::string& verdict, const std::array<double, 3>& parts) {
   constexpr double matters = 0.1;
   if (verdict == "no preference") return {};
@@ -86,7 +86,7 @@ std::string why_cell(const std::string& verdict, const std::array<double, 3>& pa
   if (verdict == "context") return percent("context", parts[2]) + " %";
   std::string text;
   for (const auto& [name, part] : {std::pair("position", parts[0]), {"self", parts[1]}, {"context", parts[2]}})
-    if (part >= matters) text += (text.empty() ? "" : ", ") + percent(name, part);
+    if (part >= matters && part > std::ranges::min(parts)) text += (text.empty() ? "" : ", ") + percent(name, part);
   return text + " %";
 }
 
@@ -186,7 +186,8 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     sentence.why = why_cell(verdict, parts);
     if (moved) sentence.evidence = trials[i].cell(verdict);
     if (removed && verdict != "no preference")
-      sentence.evidence += fmt::format("{}{:.2f} -> {:.2f}", moved ? "; " : "", without[i].weight, without[i].without);
+      sentence.evidence += fmt::format("{}{}: {:.2f} -> {:.2f}", moved ? "; " : "", visible_text(without[i].source),
+                                       without[i].weight, without[i].without);
     if (verdict == "undefined" && !sentence.tested) continue;
     std::string text = head_name(heads[i].layer, heads[i].head) + " ";
     if (verdict == "undefined")

@@ -16,7 +16,7 @@ struct HeadSentence {
   std::string text;     ///< "L2H11 looks one token back ..."; empty: no verdict and no evidence
   std::string looks;    ///< "1 back", "3 ahead, +1 to +6"; with the offsets that get half of the largest weight or more
   std::string why;      ///< "positional 94 %", "position 68, context 29 %"; empty: it has no preference
-  std::string evidence;  ///< "32 of 32; 0.80 > 0.00"; empty: not tested
+  std::string evidence;  ///< "32 of 32; positions: 0.80 -> 0.00"; empty: not tested
 };
 
 /// One sentence for each head, layer by layer, the same in the table, on the page and in captions: where its profile is

@@ -298,8 +298,8 @@ std::string looks_cell(const HeadFinding& head, const std::string& otherwise) {
 /// Where a head looks without an account: "3 back".
 std::string measured_looks(const HeadFinding& head) {
   if (head.status == "self") return "at itself";
-  if (head.status == "edge") return "at the end of the search";
-  if (std::isnan(head.offset)) return "at no preferred offset";
+  if (head.status == "edge") return "at the search's end";
+  if (std::isnan(head.offset)) return "no preferred offset";
   return fmt::format("{:g} {}", std::abs(head.offset), head.offset < 0 ? "back" : "ahead");
 }
 
@@ -488,8 +488,13 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
   if (has("looks, in tokens") && has("offset"))
     add("offset: as `looks`, but with the first token, and only where the weight stands out from chance");
   if (has("evidence"))
-    add("evidence: trials in which attention follows the moved keys; its weight -> that without the main source in the "
-        "keys; of the strongest heads only");
+    add(fmt::format(
+        "evidence, of the strongest heads only: trials in which attention follows the moved keys; the main "
+        "source of these keys, and the weight with -> without it{}",
+        result.find("rotary_wave/status") != nullptr
+            ? " (rotary positions turn what sources such as words write, so losing weight without words says nothing "
+              "against positions)"
+            : ""));
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(position_note(result));
   if (const auto undefined = undefined_predictions(result); !undefined.empty())

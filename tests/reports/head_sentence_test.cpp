@@ -94,9 +94,9 @@ TEST_CASE("head sentences: the same as cells of a table, with the offsets that g
   CHECK(said[2].looks == "at itself");
   CHECK(said[2].why == "self 80 %");
   CHECK(said[2].evidence == "yet 30 of 32");
-  CHECK(said[4].looks == "at the end of the search");
-  CHECK(said[4].why == "position 50, self 10, context 40 %");
-  CHECK(said[5].looks == "at no preferred offset");
+  CHECK(said[4].looks == "at the search's end");
+  CHECK(said[4].why == "position 50, context 40 %");
+  CHECK(said[5].looks == "no preferred offset");
   CHECK(said[5].why.empty());
   CHECK(said[6].why == "too few documents");
   CHECK(said[6].evidence.empty());
@@ -150,7 +150,7 @@ TEST_CASE("head sentences: evidence stands behind the verdict, and says so where
 TEST_CASE("head sentences: the answer has their cells, and says why no keys were moved") {
   Result result = sample::result();
   const auto answer = [&] { return head_answer(result, shown_columns(result, {})); };
-  CHECK_THAT(answer(), ContainsSubstring("evidence: trials in which attention follows"));
+  CHECK_THAT(answer(), ContainsSubstring("evidence, of the strongest heads only: trials in which attention follows"));
   CHECK_THAT(answer(), !ContainsSubstring("no keys were moved"));
   CHECK_THAT(answer(), ContainsSubstring("heads look at a preferred offset: 7 by position,"));
   std::istringstream lines(answer());

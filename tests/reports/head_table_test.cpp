@@ -39,13 +39,13 @@ std::string shown_table(const Result& result, const HeadTableOptions& options) {
 
 TEST_CASE("head table: the short one by hand, without an account, the heaviest head first") {
   CHECK(shown_table(small_result(), {}) ==
-        "head  looks, in tokens        weight\n"
-        "----  ----------------------  ------\n"
-        "L7H0  2 back                  0.3457\n"
-        "L7H1  at itself               0.2000\n"
-        "L7H3  3 ahead                 0.1000\n"
-        "L7H4  5 ahead                 0.1000\n"
-        "L7H2  at no preferred offset  0.0100\n");
+        "head  looks, in tokens     weight\n"
+        "----  -------------------  ------\n"
+        "L7H0  2 back               0.3457\n"
+        "L7H1  at itself            0.2000\n"
+        "L7H3  3 ahead              0.1000\n"
+        "L7H4  5 ahead              0.1000\n"
+        "L7H2  no preferred offset  0.0100\n");
   CHECK(head_paragraph(small_result()) == "3 of 5 heads look at a preferred offset, 1 at themselves.");
 }
 
