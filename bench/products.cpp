@@ -1,5 +1,5 @@
 // Products x W^T of the shapes that a pass multiplies, 512 tokens, one thread: headwave's, and where they are installed those of
-// OpenBLAS and oneDNN. HEADWAVE_VECTORS=compiled leaves AVX-512 unused on our side alone.
+// OpenBLAS and oneDNN. HEADWAVE_VECTORS=avx2 leaves AVX-512 unused on our side alone.
 
 #include <benchmark/benchmark.h>
 

@@ -9,7 +9,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
+#include <fmt/format.h>
 
+#include "../core/algebra/kernels.h"
 #include "../data/files/printable.h"
 #include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
@@ -81,7 +83,9 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // files are finished, whoever closes standard output (require_printed())
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is said to be, as on a full disk
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
-  program.set_version_flag("--version", std::string("headwave ") + HEADWAVE_VERSION);
+  program.set_version_flag("--version", [] {
+    return fmt::format("headwave {} (kernels: {})", HEADWAVE_VERSION, headwave::instruction_set());
+  });
   program.add_flag("-q,--quiet", quiet(), "say nothing but results and errors");
   program.add_flag_callback(
       "--trusted", headwave::trust_hdf5_files,

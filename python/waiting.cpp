@@ -6,9 +6,9 @@
 #include <exception>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "../core/process/joined_thread.h"
 #include "../core/process/threads.h"
 #include "../job/run/progress.h"
 
@@ -57,7 +57,7 @@ class Work {
   std::condition_variable changed_;
   bool ended_ = false;
   std::exception_ptr error_;
-  std::jthread thread_;  // last: what it uses is there
+  JoinedThread thread_;  // last: what it uses is there
 };
 
 void look_up(const std::function<void()>& look) {

@@ -29,7 +29,7 @@ digests() { "$headwave" export "$1/results.h5" --csv "$1/tables" >/dev/null 2>&1
 printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
-expect 0 "headwave 0" --version
+expect 0 "(kernels: " --version
 for command in demo run merge sweep plant spectrum figures report export completion inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 

@@ -70,7 +70,7 @@ else
 fi
 
 # --- the version is said in one voice
-version=$("$headwave" --version | sed 's/headwave //')
+version=$("$headwave" --version | sed 's/headwave //; s/ .*//')
 grep -qx "version: $version" "$source/CITATION.cff" || complain "CITATION.cff is not of version $version"
 [ $failed = 0 ] && echo "shells and man: as the help says"
 exit $failed

@@ -6,8 +6,11 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-ar x "$1" kernels_avx512.cpp.o
-[ -s kernels_avx512.cpp.o ] || { echo "there is no kernels_avx512.cpp.o in $1"; exit 1; }
-shared=$(nm -C kernels_avx512.cpp.o | awk '$2 ~ /^[WVu]$/' | grep -v "EigenOf512Bits\|headwave::avx512_kernels<\|DW.ref" || true)
-[ -z "$shared" ] || { echo "shared with what is compiled for narrower vectors:"; echo "$shared"; exit 1; }
+for wide in avx2:EigenOf256Bits avx512:EigenOf512Bits; do
+  object=kernels_${wide%%:*}.cpp.o
+  ar x "$1" "$object"
+  [ -s "$object" ] || { echo "there is no $object in $1"; exit 1; }
+  shared=$(nm -C "$object" | awk '$2 ~ /^[WVu]$/' | grep -v "${wide#*:}\|headwave::avx[0-9]*_kernels<\|DW.ref" || true)
+  [ -z "$shared" ] || { echo "$object shares with what is compiled for narrower vectors:"; echo "$shared"; exit 1; }
+done
 echo "wide kernels: alone"

@@ -8,6 +8,5 @@ class App;
 class Option;
 class ParseError;
 class Validator;
-enum class AppFormatMode;
 
 }  // namespace CLI

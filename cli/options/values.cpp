@@ -1,7 +1,7 @@
 #include "values.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/nearest_name.h"
+#include "../../core/numbers/decimal_number.h"
 #include "../../data/files/printable.h"
 
 namespace headwave::cli {
@@ -49,11 +50,11 @@ std::optional<double> bytes_in(const std::string& text) {
   static const std::map<std::string, double, std::less<>> units{
       {"kB", 1e3},     {"MB", 1e6},        {"GB", 1e9},           {"TB", 1e12},
       {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  const auto unit = units.find(std::string_view(end, text.data() + text.size()));
-  if (error != std::errc() || unit == units.end() || !(number > 0) || number > 1e6) return std::nullopt;
-  return number * unit->second;
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::optional<double> number = decimal_number(std::string_view(text).substr(0, digits));
+  const auto unit = units.find(std::string_view(text).substr(digits));
+  if (!number || unit == units.end() || !(*number > 0) || *number > 1e6) return std::nullopt;
+  return *number * unit->second;
 }
 
 }  // namespace
@@ -87,10 +88,8 @@ CLI::Validator whole_range(std::int64_t low, std::int64_t high, std::int64_t mos
 CLI::Validator real_number(double low, double high) {
   const std::string range = fmt::format("{:g} to {:g}", low, high);
   return {[=](std::string& text) {
-            double number = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-            const bool is_number = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
-            if (is_number && number >= low && number <= high) return std::string();
+            const std::optional<double> number = decimal_number(text);
+            if (number && *number >= low && *number <= high) return std::string();
             return fmt::format("expected a number, {}, got '{}'", range, shown(text));
           },
           range};

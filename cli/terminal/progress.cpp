@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include <unistd.h>
 
+#include "../../core/process/joined_thread.h"
 #include "terminal.h"
 
 namespace headwave::cli {
@@ -26,6 +26,11 @@ double seconds(Clock::duration time) {
 /// What was last told, and the thread that shows it.
 class Display {
  public:
+  Display() = default;
+  Display(const Display&) = delete;
+  Display& operator=(const Display&) = delete;
+  ~Display() { end_writer(); }
+
   void tell(const JobProgress& now) {
     const std::lock_guard lock(mutex_);
     const Clock::time_point time = Clock::now();
@@ -36,25 +41,33 @@ class Display {
     told_ = time;
     if (writer_.joinable()) return;
     try {
-      writer_ = std::jthread([this](const std::stop_token& stop) { write(stop); });
+      writer_ = JoinedThread([this] { write(); });
     } catch (const std::system_error&) {
       return;  // no work fails because nobody can be told of it
     }
   }
 
   void end() {
-    writer_ = {};
+    end_writer();
     const std::lock_guard lock(mutex_);
     if (line_is_open_) std::fputs("\r\033[K", stderr);
     line_is_open_ = false;
   }
 
  private:
-  void write(const std::stop_token& stop) {
+  void end_writer() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    woken_.notify_one();
+    writer_.join();
+    ends_ = false;
+  }
+
+  void write() {
     std::unique_lock lock(mutex_);
-    while (!stop.stop_requested()) {
-      woken_.wait_for(lock, stop, std::chrono::milliseconds(500), [] { return false; });
-      if (stop.stop_requested()) return;
+    while (!woken_.wait_for(lock, std::chrono::milliseconds(500), [this] { return ends_; })) {
       const std::string line = line_now();
       // Outside the lock: whoever reads standard error may take their time, the work must not wait for them.
       lock.unlock();
@@ -83,13 +96,13 @@ class Display {
 
   const bool is_terminal_ = isatty(STDERR_FILENO) != 0;
   std::mutex mutex_;
-  std::condition_variable_any woken_;
+  std::condition_variable woken_;
   std::optional<Clock::time_point> started_;
   Clock::time_point stage_started_, told_;
   JobProgress now_;
   double written_ = 0;  // seconds since the beginning
-  bool begins_ = false, line_is_open_ = false;
-  std::jthread writer_;  // the last member: it ends before what it reads
+  bool begins_ = false, line_is_open_ = false, ends_ = false;
+  JoinedThread writer_;  // the last member: it ends before what it reads
 };
 
 Display& display() {

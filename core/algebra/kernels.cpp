@@ -12,6 +12,14 @@ namespace headwave {
 
 namespace {
 
+bool has_avx2() {
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
 bool has_avx512() {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -21,26 +29,48 @@ bool has_avx512() {
 #endif
 }
 
-/// What the environment asks for.
-bool asks_for_widest() {
+/// The widest vectors that the environment allows.
+Vectors widest_allowed() {
   constexpr const char* variable = "HEADWAVE_VECTORS";
   const char* asked = std::getenv(variable);
-  if (asked == nullptr || std::string_view(asked) == "widest") return true;
-  if (std::string_view(asked) == "compiled") return false;
-  throw FormatError(fmt::format("{}={} in the environment: expected widest or compiled", variable, asked));
+  const std::string_view word = asked == nullptr ? "widest" : asked;
+  if (word == "widest") return Vectors::avx512;
+  if (word == "avx2") return Vectors::avx2;
+  if (word == "compiled") return Vectors::compiled;
+  throw FormatError(fmt::format("{}={} in the environment: expected widest, avx2 or compiled", variable, word));
 }
 
-bool uses_avx512() {
-  static const bool uses = asks_for_widest() && has_avx512() && avx512_kernels<float>() != nullptr;
-  return uses;
+Vectors widest() {
+  static const Vectors chosen = [] {
+    const Vectors allowed = widest_allowed();
+    for (const Vectors vectors : {Vectors::avx512, Vectors::avx2})
+      if (vectors <= allowed && kernels_for<float>(vectors) != nullptr) return vectors;
+    return Vectors::compiled;
+  }();
+  return chosen;
 }
 
 }  // namespace
 
 template <class Scalar>
+const Kernels<Scalar>* kernels_for(Vectors vectors) {
+  switch (vectors) {
+    case Vectors::avx512:
+      return has_avx512() ? avx512_kernels<Scalar>() : nullptr;
+    case Vectors::avx2:
+      return has_avx2() ? avx2_kernels<Scalar>() : nullptr;
+    case Vectors::compiled:
+      break;
+  }
+  return &vector_kernels::all_kernels<Scalar>;
+}
+
+template const Kernels<float>* kernels_for(Vectors);
+template const Kernels<double>* kernels_for(Vectors);
+
+template <class Scalar>
 const Kernels<Scalar>& kernels() {
-  static const Kernels<Scalar>& chosen =
-      uses_avx512() ? *avx512_kernels<Scalar>() : vector_kernels::all_kernels<Scalar>;
+  static const Kernels<Scalar>& chosen = *kernels_for<Scalar>(widest());
   return chosen;
 }
 
@@ -48,7 +78,8 @@ template const Kernels<float>& kernels();
 template const Kernels<double>& kernels();
 
 const char* instruction_set() {
-  if (uses_avx512()) return "AVX-512";
+  if (widest() == Vectors::avx512) return "AVX-512";
+  if (widest() == Vectors::avx2) return "AVX2, FMA";
 #if defined(__AVX512F__)
   return "AVX-512";
 #elif defined(__AVX2__) && defined(__FMA__)

@@ -57,17 +57,30 @@ struct Kernels {
   void (*add_powers)(const Operand<Scalar>& x, double* first, double* second, double* third);
 };
 
-/// The kernels for the widest vectors of this processor: 512 bits if it has AVX-512 (F, BW, CD, DQ, VL), else the width
-/// the program was compiled for. HEADWAVE_VECTORS=compiled in the environment turns AVX-512 off. Chosen once per process;
-/// sums of the two differ in their last digits.
-/// @throws FormatError if HEADWAVE_VECTORS is neither "widest" nor "compiled"
+/// Vector instructions that kernels are compiled for, the narrowest first.
+enum class Vectors {
+  compiled,  ///< those of the rest of the program (HEADWAVE_ARCH); NEON on aarch64
+  avx2,      ///< 256 bits: AVX2 and FMA
+  avx512,    ///< 512 bits: AVX-512 F, BW, CD, DQ and VL
+};
+
+/// The kernels for some vector instructions; nullptr if this processor lacks them, or is no x86-64.
+template <class Scalar>
+const Kernels<Scalar>* kernels_for(Vectors vectors);
+
+/// The kernels for the widest vectors of this processor, or for the widest that HEADWAVE_VECTORS in the environment
+/// allows (avx2, compiled). Chosen once per process; sums of two kinds differ in their last digits.
+/// @throws FormatError if HEADWAVE_VECTORS is not "widest", "avx2" or "compiled"
 template <class Scalar>
 const Kernels<Scalar>& kernels();
 
 /// The vector instructions that kernels() uses: "AVX-512", "AVX2, FMA", "SSE2", "NEON", "none".
 const char* instruction_set();
 
-/// AVX-512 kernels; nullptr if they are not compiled (not x86-64). Call only on a processor with AVX-512.
+/// Kernels compiled for wider vectors than the rest; nullptr where they are not compiled (not x86-64). They must run only
+/// where the processor has such vectors: kernels_for() checks it.
+template <class Scalar>
+const Kernels<Scalar>* avx2_kernels();
 template <class Scalar>
 const Kernels<Scalar>* avx512_kernels();
 

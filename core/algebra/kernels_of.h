@@ -1,8 +1,9 @@
 #pragma once
 
-// The kernels, compiled once per vector width: only kernels.cpp and kernels_avx512.cpp include this header. Everything here
-// has internal linkage, and kernels_avx512.cpp renames what it takes from Eigen: the linker would keep only one of two
-// templates of the same name.
+// The kernels, compiled once per vector width: only kernels.cpp, kernels_avx2.cpp and kernels_avx512.cpp include this header.
+// Everything here has internal linkage, and the latter two rename what they take from Eigen: the linker would keep only one
+// of two templates of the same name. (Beside one shared library per vector width this is the smaller way: only products,
+// softmax and sums over rows are hot, and one archive stays one archive.)
 
 #include <algorithm>
 #include <array>

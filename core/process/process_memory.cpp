@@ -6,9 +6,11 @@
 #include <limits>
 #include <string>
 
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace headwave {
 
@@ -18,13 +20,14 @@ constexpr std::int64_t without_limit = std::numeric_limits<std::int64_t>::max();
 
 std::atomic<int> sharing = 1;
 
-/// The number in "MemAvailable:  1234 kB".
+/// The number in "MemAvailable:  1234 kB"; without /proc half of the memory of the machine.
 std::int64_t available() {
   std::ifstream file("/proc/meminfo");
   std::string name, unit;
   for (std::int64_t kilobytes = 0; file >> name >> kilobytes; std::getline(file, unit))
     if (name == "MemAvailable:") return kilobytes * 1024;
-  return without_limit;
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  return pages > 0 ? std::int64_t{pages} * ::sysconf(_SC_PAGESIZE) / 2 : without_limit;
 }
 
 /// The limit of the control group in "0::/path" (version 2); "max" means no limit.
@@ -51,7 +54,11 @@ std::int64_t resident_bytes() {
 std::int64_t most_resident_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+  return usage.ru_maxrss;
+#else
   return std::int64_t{usage.ru_maxrss} * 1024;
+#endif
 }
 
 void give_back_freed_memory() {

@@ -4,7 +4,7 @@
 
 namespace headwave {
 
-/// Resident memory of this process in bytes, mapped files included.
+/// Resident memory of this process in bytes, mapped files included; without /proc the largest so far.
 std::int64_t resident_bytes();
 
 /// The largest resident memory since the process started, in bytes.

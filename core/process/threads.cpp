@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "joined_thread.h"
+
 namespace headwave {
 
 namespace {
@@ -97,7 +99,7 @@ void parallel_for(Index count, int threads, const std::function<void(Index)>& bo
   }
   Work work(count, body);
   {
-    std::vector<std::jthread> pool;
+    std::vector<JoinedThread> pool;
     pool.reserve(static_cast<std::size_t>(workers - 1));
     try {
       for (Index i = 1; i < workers; ++i)

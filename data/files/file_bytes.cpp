@@ -95,9 +95,13 @@ void MappedFile::let_go(std::size_t first, std::size_t count) const {
 bool MappedFile::was_changed() const {
   struct stat now {};
   const auto& then = when_mapped_;
+#ifdef __APPLE__
+  const timespec &changed = now.st_mtimespec, &mapped = then.st_mtimespec;
+#else
+  const timespec &changed = now.st_mtim, &mapped = then.st_mtim;
+#endif
   return ::stat(path_.c_str(), &now) == 0 && now.st_dev == then.st_dev && now.st_ino == then.st_ino &&
-         (now.st_size != then.st_size || now.st_mtim.tv_sec != then.st_mtim.tv_sec ||
-          now.st_mtim.tv_nsec != then.st_mtim.tv_nsec);
+         (now.st_size != then.st_size || changed.tv_sec != mapped.tv_sec || changed.tv_nsec != mapped.tv_nsec);
 }
 
 void require_intact_files() {

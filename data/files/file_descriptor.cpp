@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +61,20 @@ bool FileDescriptor::close() {
 
 void fail_by_errno(const std::filesystem::path& path, const char* what) {
   throw IoError(fmt::format("{}: {}: {}", shown_path(path), what, std::strerror(errno)));
+}
+
+FileDescriptor nameless_file() {
+#ifdef __linux__
+  return FileDescriptor(::memfd_create("headwave", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+#else
+  std::string name = (std::filesystem::temp_directory_path() / "headwave-XXXXXX").string();
+  FileDescriptor file(::mkstemp(name.data()));
+  if (file.is_open()) {
+    ::unlink(name.c_str());
+    (void)::fcntl(file.get(), F_SETFD, FD_CLOEXEC);
+  }
+  return file;
+#endif
 }
 
 namespace {

@@ -42,6 +42,10 @@ class FileDescriptor {
 /// @throws IoError always
 [[noreturn]] void fail_by_errno(const std::filesystem::path& path, const char* what);
 
+/// An empty file without a name, which lies in memory where the system has such files (Linux), else in the folder of
+/// temporary files. On failure it is closed and errno says why.
+FileDescriptor nameless_file();
+
 /// Takes the lock of an open file, until the file is closed or the process ends, however it ends.
 /// @returns false if another process holds the lock; true also on a file system without locks
 bool locked(const FileDescriptor& file);

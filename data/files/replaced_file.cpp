@@ -105,7 +105,9 @@ void ReplacedFile::seal() const {
 
 void ReplacedFile::forget() const {
   if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
+#ifdef POSIX_FADV_DONTNEED
   (void)::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_DONTNEED);  // a file system in memory keeps it, and may
+#endif
 }
 
 void ReplacedFile::commit() {

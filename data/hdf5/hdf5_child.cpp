@@ -1,3 +1,18 @@
+#include "hdf5_answers.h"
+
+#ifndef __linux__
+
+namespace headwave {
+
+// A child as below needs sockets that keep messages apart, sealed memory and limits that Linux alone has.
+std::unique_ptr<Hdf5Reader> hdf5_reader_in_child(const std::filesystem::path& path, std::uintmax_t bytes) {
+  return std::make_unique<Hdf5Answers>(path, bytes, true);
+}
+
+}  // namespace headwave
+
+#else
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,17 +29,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../files/file_descriptor.h"
-#include "hdf5_answers.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HEADWAVE_SHADOW_MEMORY  // more address space than any limit allows
@@ -85,6 +102,15 @@ class SharedBytes {
 
 constexpr int child_socket = 3, child_file = 4;
 
+/// Closes every file from a number on.
+void close_from(int first) {
+#ifdef SYS_close_range
+  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+#endif
+  const long most = std::min(::sysconf(_SC_OPEN_MAX), 65536L);  // a container may allow a billion
+  for (int file = first; file < most; ++file) ::close(file);
+}
+
 /// Keeps nothing of the parent but the two files, and leaves nothing behind.
 void stand_alone(int socket, int file) {
   for (const int signal : {SIGINT, SIGHUP, SIGTERM, SIGPIPE}) std::signal(signal, SIG_IGN);  // the parent's to heed
@@ -92,7 +118,7 @@ void stand_alone(int socket, int file) {
   const int high_socket = ::fcntl(socket, F_DUPFD, child_file + 1), high_file = ::fcntl(file, F_DUPFD, child_file + 1);
   ::dup2(high_socket, child_socket);
   ::dup2(high_file, child_file);
-  (void)::close_range(child_file + 1, ~0U, 0);
+  close_from(child_file + 1);
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int stream = 0; stream < 3; ++stream) ::dup2(nothing, stream);
   if (nothing > child_file) ::close(nothing);
@@ -102,9 +128,11 @@ void stand_alone(int socket, int file) {
   if (::getrlimit(RLIMIT_FSIZE, &file_size) == 0) file_size.rlim_cur = file_size.rlim_max;
   (void)::setrlimit(RLIMIT_FSIZE, &file_size);
   // A chunk's memory is kept for the next chunk, not given back to the system each time.
+#ifdef __GLIBC__
   constexpr int kept_memory = 1 << 28;
   ::mallopt(M_MMAP_THRESHOLD, kept_memory);
   ::mallopt(M_TRIM_THRESHOLD, kept_memory);
+#endif
 }
 
 /// Lets the memory of this process grow by so many bytes from now on.
@@ -201,7 +229,7 @@ class ChildReader : public Hdf5Reader {
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) fail("no socket can be made");
     socket_ = FileDescriptor(sockets[0]);
     const FileDescriptor theirs(sockets[1]);
-    file_ = FileDescriptor(::memfd_create("headwave numbers", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    file_ = nameless_file();
     // A child that goes wrong may not take memory away from under our reading.
     if (!file_.is_open() || ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("no shared memory can be made");
     shared_.emplace(file_.get());
@@ -318,3 +346,5 @@ std::unique_ptr<Hdf5Reader> hdf5_reader_in_child(const std::filesystem::path& pa
 }
 
 }  // namespace headwave
+
+#endif

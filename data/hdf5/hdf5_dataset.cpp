@@ -275,7 +275,13 @@ std::size_t Hdf5Dataset::unpacked_size(const std::vector<hsize_t>& first, std::s
   if (filters_.empty() || (is_partial && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0)) return stored;
   packed_.resize(stored);
   std::uint32_t skipped = 0;
-  if (H5Dread_chunk(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data()) < 0) throw FormatError(hdf5_reason());
+#if H5_VERS_MAJOR >= 2
+  std::size_t room = packed_.size();
+  const herr_t read = H5Dread_chunk2(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data(), &room);
+#else
+  const herr_t read = H5Dread_chunk(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data());
+#endif
+  if (read < 0) throw FormatError(hdf5_reason());
   for (std::size_t i = filters_.size(); i-- > 0;) {
     if (((skipped >> i) & 1U) != 0) continue;
     if (filters_[i].id == H5Z_FILTER_FLETCHER32) {

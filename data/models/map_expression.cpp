@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
+#include "../../core/numbers/decimal_number.h"
 #include "../files/printable.h"
 
 namespace headwave {
@@ -148,11 +148,10 @@ class ExpressionParser {
     const std::string token(next());
     if (token.empty() || !is_of_word(token.front()) || token.front() == '.') fail();
     if (is_digit(token.front())) {
-      double number = 0;
-      const auto end = std::from_chars(token.data(), token.data() + token.size(), number);
-      if (end.ec != std::errc() || end.ptr != token.data() + token.size()) fail();
+      const std::optional<double> number = decimal_number(token);
+      if (!number) fail();
       at_ += token.size();
-      return number;
+      return *number;
     }
     at_ += token.size();
     return take("(") ? called(token) : named(token);

@@ -1,7 +1,6 @@
 #include "named_arrays.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -14,6 +13,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
+#include "../../core/numbers/decimal_number.h"
 #include "../arrays/npy.h"
 #include "../arrays/safetensors.h"
 #include "../files/file_content.h"
@@ -134,9 +134,7 @@ class OpenedArrays : public NamedArrays {
   [[nodiscard]] std::optional<double> number(const std::string& name) const override {
     double value = std::nan("");
     if (const auto found = texts_.find(name); found != texts_.end()) {
-      const std::string& text = found->second;
-      const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (problem != std::errc() || stop != text.data() + text.size()) value = std::nan("");
+      value = decimal_number(found->second).value_or(value);
     } else if (!has(name)) {
       return {};
     } else if (const std::vector<Index> shape = this->shape(name);

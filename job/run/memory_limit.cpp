@@ -8,8 +8,15 @@
 
 namespace headwave {
 
-MemoryWatch::MemoryWatch(std::int64_t limit)
-    : limit_(limit), most_(resident_bytes()), watcher_([this](const std::stop_token& stop) { watch(stop); }) {}
+MemoryWatch::MemoryWatch(std::int64_t limit) : limit_(limit), most_(resident_bytes()), watcher_([this] { watch(); }) {}
+
+MemoryWatch::~MemoryWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  woken_.notify_one();
+}
 
 std::int64_t MemoryWatch::most() {
   const std::lock_guard lock(mutex_);
@@ -17,14 +24,14 @@ std::int64_t MemoryWatch::most() {
   return std::max(now, std::exchange(most_, now));
 }
 
-void MemoryWatch::watch(const std::stop_token& stop) {
+void MemoryWatch::watch() {
   using std::chrono::milliseconds;
   constexpr milliseconds between(3), after_giving_back(10);  // which takes a while
   milliseconds pause = between;
   std::int64_t before = resident_bytes();
   std::unique_lock lock(mutex_);
-  while (!stop.stop_requested()) {
-    woken_.wait_for(lock, stop, pause, [] { return false; });
+  while (!ends_) {
+    woken_.wait_for(lock, pause, [this] { return ends_; });
     pause = between;
     std::int64_t now = resident_bytes();
     most_ = std::max(most_, now);

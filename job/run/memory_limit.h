@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <thread>
 
 #include "../../core/numbers/matrix.h"
+#include "../../core/process/joined_thread.h"
 
 namespace headwave {
 
@@ -19,6 +19,9 @@ class MemoryWatch {
  public:
   /// @param limit  bytes; 0: none
   explicit MemoryWatch(std::int64_t limit = 0);
+  MemoryWatch(const MemoryWatch&) = delete;
+  MemoryWatch& operator=(const MemoryWatch&) = delete;
+  ~MemoryWatch();
 
   /// Set once memory reached the limit: for Stoppable.
   [[nodiscard]] const std::atomic<bool>& is_exceeded() const { return is_exceeded_; }
@@ -26,14 +29,15 @@ class MemoryWatch {
   std::int64_t most();
 
  private:
-  void watch(const std::stop_token& stop);
+  void watch();
 
   std::int64_t limit_;
   std::atomic<bool> is_exceeded_{false};
   std::mutex mutex_;
   std::int64_t most_;
-  std::condition_variable_any woken_;
-  std::jthread watcher_;  // the last member: it ends before the members that it reads
+  bool ends_ = false;
+  std::condition_variable woken_;
+  JoinedThread watcher_;  // the last member: it ends before the members that it reads
 };
 
 /// Decides how many documents go through a model side by side, from the memory that earlier documents took.

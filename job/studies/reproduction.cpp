@@ -363,20 +363,20 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
 
 std::vector<Field> describe(const Reproduction& reproduction) {
   using One = ReproducedQuantity;
-  const auto all = [&](auto member) { return reproduction.quantities | std::views::transform(member); };
+  const auto every = [&](auto member) { return reproduction.quantities | std::views::transform(member); };
   std::vector<std::string> names;
   for (const One& one : reproduction.quantities) names.push_back(one.name);
   const Axis quantity{"quantity", "1", "what the paper reports", names};
   Fields fields("reproduction");
-  fields.add("measured", {quantity}, "1", "measured, in the unit of reproduction/unit", all(&One::measured))
+  fields.add("measured", {quantity}, "1", "measured, in the unit of reproduction/unit", every(&One::measured))
       .undefined("the model or the documents do not give it");
-  fields.add("low", {quantity}, "1", "least value that agrees with what is published", all(&One::low))
+  fields.add("low", {quantity}, "1", "least value that agrees with what is published", every(&One::low))
       .undefined("nothing is published of this model");
-  fields.add("high", {quantity}, "1", "largest value that agrees", all(&One::high))
+  fields.add("high", {quantity}, "1", "largest value that agrees", every(&One::high))
       .undefined("nothing is published of this model");
-  fields.add("published", {quantity}, "1", "what is published", all(&One::published));
-  fields.add("unit", {quantity}, "1", "unit of measured, low and high", all(&One::unit));
-  fields.add("source", {quantity}, "1", "where it is published", all(&One::source));
+  fields.add("published", {quantity}, "1", "what is published", every(&One::published));
+  fields.add("unit", {quantity}, "1", "unit of measured, low and high", every(&One::unit));
+  fields.add("source", {quantity}, "1", "where it is published", every(&One::source));
   return fields.taken();
 }
 

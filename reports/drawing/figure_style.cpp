@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
+#include "../../core/numbers/decimal_number.h"
 #include "visible_text.h"
 
 namespace headwave {
@@ -29,10 +29,8 @@ std::optional<double> figure_width(std::string_view words) {
   if (words == "column") return 3.4;
   if (words == "page") return page_width;
   if (words == "slide") return 12.0;
-  double inches = 0;
-  const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), inches);
-  const bool number = error == std::errc() && end == words.data() + words.size();
-  return number && inches >= least_width && inches <= most_width ? std::optional(inches) : std::nullopt;
+  const std::optional<double> inches = decimal_number(words);
+  return inches && *inches >= least_width && *inches <= most_width ? inches : std::nullopt;
 }
 
 bool is_font_name(std::string_view name) {

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +18,8 @@
 #include "../../data/files/replaced_file.h"
 #include "run_mark.h"
 #include "visible_text.h"
+
+extern char** environ;  // NOLINT: macOS declares it in no header
 
 namespace headwave {
 
@@ -80,7 +81,7 @@ std::string finished_svg(std::string svg, const std::string& name, const Paper& 
 }
 
 FileDescriptor file_in_memory(const std::string& content, const std::string& what) {
-  FileDescriptor file(memfd_create("headwave", MFD_CLOEXEC));
+  FileDescriptor file = nameless_file();
   if (!file.is_open() || !file.write(content)) fail(what, "hold a figure in memory");
   return file;
 }

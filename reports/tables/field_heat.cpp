@@ -176,10 +176,10 @@ TableColumn profile_column(const Result& result, const std::vector<std::string>&
   for (const std::string& head : heads) {
     const std::size_t row = all.row_of(parse_head_name(head));
     if (row == all.size()) throw ShapeError(fmt::format("{}: expected a profile of {}, found none", name, head));
-    std::vector<double> near;
+    std::vector<double> around;
     for (std::size_t t = 0; t < offsets.size(); ++t)
-      if (std::abs(offsets[t]) <= profile_reach) near.push_back(weights[(first + row) * offsets.size() + t]);
-    column.cells.push_back(sparkline(near, sign_scale(near), signs));
+      if (std::abs(offsets[t]) <= profile_reach) around.push_back(weights[(first + row) * offsets.size() + t]);
+    column.cells.push_back(sparkline(around, sign_scale(around), signs));
   }
   return column;
 }

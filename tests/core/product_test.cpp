@@ -14,15 +14,12 @@ using namespace headwave;
 
 namespace {
 
-/// Of every width that there is here: what the program chose, and the widest where the processor has it.
+/// The kernels of every width that the processor has.
 template <class Scalar>
 std::vector<const Kernels<Scalar>*> kernels_here() {
-  std::vector<const Kernels<Scalar>*> all{&kernels<Scalar>()};
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    all.push_back(avx512_kernels<Scalar>());
-#endif
+  std::vector<const Kernels<Scalar>*> all;
+  for (const Vectors vectors : {Vectors::compiled, Vectors::avx2, Vectors::avx512})
+    if (const auto* found = kernels_for<Scalar>(vectors)) all.push_back(found);
   return all;
 }
 

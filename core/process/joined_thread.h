@@ -1,0 +1,38 @@
+#pragma once
+
+#include <thread>
+#include <utility>
+
+namespace headwave {
+
+/// A thread whose end the destructor waits for. (std::jthread, which libc++ lacks.) Whoever wants it to end sooner tells its
+/// function so.
+class JoinedThread {
+ public:
+  JoinedThread() = default;
+  /// Calls a function in a new thread.
+  /// @throws std::system_error if the system gives no thread
+  template <class Function>
+  explicit JoinedThread(Function function) : thread_(std::move(function)) {}
+  JoinedThread(JoinedThread&&) noexcept = default;
+  JoinedThread& operator=(JoinedThread&& other) noexcept {
+    join();
+    thread_ = std::move(other.thread_);
+    return *this;
+  }
+  JoinedThread(const JoinedThread&) = delete;
+  JoinedThread& operator=(const JoinedThread&) = delete;
+  ~JoinedThread() { join(); }
+
+  /// Whether there is a thread that nobody waited for yet.
+  [[nodiscard]] bool joinable() const { return thread_.joinable(); }
+  /// Waits until the function returns; does nothing if there is no thread.
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::thread thread_;
+};
+
+}  // namespace headwave
