@@ -1034,7 +1034,7 @@ expect 1 "is of another run (seed: 1 there, 2 here)" $divided --shard 1/2 --seed
 expect 1 "give each part once" merge "$work/d1" "$work/d2" "$work/d1" --out "$work/merged"
 expect 1 "is of another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2" --seed 2 --out "$work/merged"
 expect 1 "cannot be divided into 3 parts; expected 2 at most" $divided --shard 1/3 --out "$work/d3"
-expect 2 "expected a part of so many, 1/16 to 16/16, got '3/2'" $divided --shard 3/2 --out "$work/d3"
+expect 2 "expected PART/PARTS with PART from 1 to PARTS, such as 3/16, got '3/2'" $divided --shard 3/2 --out "$work/d3"
 expect 2 "excludes" $divided --shard 1/2 --dry-run
 mkdir "$work/named" && cp "$work/d1/block-01-of-02.part" "$work/named/results.h5"
 expect 1 "results.h5: would be replaced, and is the input $work/named/results.h5" merge "$work/named/results.h5" "$work/d2" --no-figures --out "$work/named" --force

@@ -82,7 +82,8 @@ std::vector<Field> describe(const HeadClusters& clusters, const std::string& gro
 HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index clusters);
 
 inline constexpr OwnOption window_option{
-    "window", "largest offset of the traces that heads are clustered by, in tokens; the published choice", 10, 1, 4096};
+    "window", "heads are clustered by their attention at offsets up to this, in tokens; 10 is the paper's choice", 10,
+    1, 4096};
 inline constexpr OwnOption clusters_option{"clusters", "number of clusters, k of k-means", 6, 1, 100};
 inline constexpr OwnOption sweep_option{
     "sweep", "largest number of clusters whose quality is given, from 2; 0: that of the chosen number", 0, 2, 100,

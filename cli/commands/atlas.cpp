@@ -83,7 +83,9 @@ void add_atlas(CLI::App& program, Command& chosen) {
   command->add_option("--draws", options->atlas.atlas.null.draws, "random rotations for the null")
       ->check(whole_number(3, 100000))
       ->capture_default_str();
-  command->add_option("--level", options->atlas.atlas.null.level, "share of false offsets among the heads given one")
+  command
+      ->add_option("--level", options->atlas.atlas.null.level,
+                   "false discovery rate: accepted share of false offsets among the heads that are given one")
       ->check(real_number(0.0, 1.0))
       ->capture_default_str();
   command->add_option("--seed", options->atlas.atlas.null.seed, "seed of the rotations and of the random words")

@@ -46,7 +46,8 @@ void add_re_aim(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<ReAimCommand>();
   CLI::App* command = program.add_subcommand(
       "re-aim",
-      "move the keys of heads by u tokens and see whether attention moves by -u: how much of a head is position");
+      "give each position the key of the one u tokens further on, and see whether attention moves by -u, as it does "
+      "where position alone decides");
   const SourceOptions source = add_input_options(*command, options->input,
                                                  {"stored states are what the model has computed; re-aiming changes it",
                                                   "re-aiming is the intervention here", ""});

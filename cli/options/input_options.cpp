@@ -78,7 +78,7 @@ StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options)
                          ->group(group);
   added.layer = command
                     .add_option("--layer", options.states.layer,
-                                "layer that the states enter, if the file does not say it; otherwise 0")
+                                "layer whose queries and keys are made of the states; for files that do not say it")
                     ->check(whole_number(0, 1023))
                     ->type_name("N")
                     ->group(group);

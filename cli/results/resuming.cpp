@@ -64,7 +64,9 @@ std::optional<Shard> read_shard(const std::string& text) {
 
 CLI::Option* add_shard_option(CLI::App& command, std::string& shard, const std::string& help) {
   const auto wrong = [](const std::string& text) {
-    return read_shard(text) ? "" : fmt::format("expected a part of so many, 1/16 to 16/16, got '{}'", text);
+    return read_shard(text)
+               ? ""
+               : fmt::format("expected PART/PARTS with PART from 1 to PARTS, such as 3/16, got '{}'", text);
   };
   return command.add_option("--shard", shard, help)
       ->check(CLI::Validator(wrong, "", "part"))

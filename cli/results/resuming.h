@@ -46,7 +46,7 @@ struct Shard {
   Index part = 1, parts = 1;
 };
 
-/// Adds --shard, which takes "1/16" to "16/16" and excludes --json.
+/// Adds --shard PART/PARTS, with PART from 1 to PARTS: "3/16" is the third of sixteen parts. It excludes --json.
 CLI::Option* add_shard_option(CLI::App& command, std::string& shard, const std::string& help);
 
 /// Reads a value of --shard.

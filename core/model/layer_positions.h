@@ -85,7 +85,8 @@ Matrix position_rows(const Stack& stack, Index length);
 ///     position(n) = E_w norm(scale word_w + position_n + token type 0)                         (1)
 ///     C = Cov_w norm(scale word_w + mean position + token type 0)                              (2)
 ///
-/// with the norms of layer_positions(). A norm divides by the length of what it gets, so (1) is not what
+/// where norm is what stands between the sum of embeddings and the layer's projections: the norm of the
+/// embeddings if there is one, then, in pre-norm models, the layer's own first norm. A norm divides by the length of what it gets, so (1) is not what
 /// positions would be beside the mean word. Expectations are over all words, by their chances. With centred
 /// word u and position p, one norm is z = (u + p) / sigma with sigma^2 = (|u|^2 + |p|^2 + 2 u.p) / d + eps,
 /// so that (1) is

@@ -72,7 +72,7 @@ struct Stack {
   [[nodiscard]] const PositionTerm& term(Index layer) const;
   /// The rotation of a layer; null: it has none.
   [[nodiscard]] const RotaryTerm* rotary(Index layer) const;
-  /// The rotation of the stack, or of its other layers if only those have one; null: none.
+  /// A rotation that some layers use: that of position_term, or else that of `others`; null: no layer rotates.
   [[nodiscard]] const RotaryTerm* rotary() const;
   /// Whether some layer normalises its queries or keys, so that W_Q W_K^T does not say what they match.
   [[nodiscard]] bool normalises_heads() const;

@@ -73,8 +73,9 @@ std::string comma_separated(const DataTable& table);
 std::string csv_cell(const Cell& cell);
 std::string csv_line(const std::vector<std::string>& cells);
 
-/// The same rows as gnuplot reads them, without the names. gnuplot ends a text at a double quote and takes
-/// backslashes for escapes, so both are written as escapes here; texts are made visible_text() first.
+/// The rows as lines for gnuplot, cells separated by tabs, without the line of column names. Characters in texts
+/// that cannot be seen are written out (visible_text()), then double quotes, at which gnuplot ends a text, and
+/// backslashes as escapes.
 std::string gnuplot_data(const DataTable& table);
 
 }  // namespace headwave

@@ -42,6 +42,7 @@ struct Planted {
     JobOptions options;
     options.everything = true;
     options[clusters_option] = clusters;
+    options[sweep_option] = 3;
     options.threads = threads;
     options.only = only;
     return run_job(model.model, *documents, options);
