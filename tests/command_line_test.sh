@@ -615,6 +615,7 @@ expect 1 "holds no attention map to show beside" report "$work/map" --beside "$w
 
 # The strongest pairs of a head.
 expect 0 "text: [query], (key)" inspect "$work/other-text" --strongest-pairs L0H0
+expect 0 "without special tokens and the first" inspect "$work/other-text" --strongest-pairs L0H0
 expect 1 "there is no L99H0" inspect "$work/other-text" --strongest-pairs L99H0
 expect 1 "holds no strongest_pairs" inspect "$work/map" --strongest-pairs L0H0
 expect_line 2 "excludes" inspect "$work/other-text" --strongest-pairs L0H0 --json

@@ -417,6 +417,15 @@ void rank_strongest(std::vector<HeadFinding>& heads) {
 }
 
 constexpr std::size_t strongest_heads = 10;
+constexpr Index named_of_a_kind = 3;  // more of them are counted alone
+
+/// "L0H2, L3H6": the heads of a kind.
+std::string of_kind(const std::vector<HeadFinding>& heads, std::string_view kind) {
+  std::string names;
+  for (const HeadFinding& head : heads)
+    if (head.kind == kind) names += (names.empty() ? "" : ", ") + head_name(head.name.layer, head.name.head);
+  return names;
+}
 
 }  // namespace
 
@@ -511,7 +520,9 @@ std::string head_paragraph(const Result& result) {
                                     {"duplicate", "duplicate-token head"},
                                     {"induction", "induction head"},
                                     {"sink", "sink"}})
-    if (const auto count = with(&HeadFinding::kind, kind); count > 0) kinds.push_back(counted(count, words));
+    if (const auto count = with(&HeadFinding::kind, kind); count > 0)
+      kinds.push_back(counted(count, words) +
+                      (count > named_of_a_kind ? "" : fmt::format(" ({})", of_kind(heads, kind))));
   if (!kinds.empty()) add(fmt::format("Kinds: {}.", fmt::join(kinds, ", ")));
   const auto planted = std::ranges::count_if(heads, [](const auto& head) { return head.planted.has_value(); });
   const auto found = std::ranges::count_if(heads, [](const auto& head) { return head.planted && head.planted->found; });

@@ -87,7 +87,9 @@ TEST_CASE("head table: kinds of heads have a column in the wide table and are co
                            std::vector<std::uint8_t>{1, 6, 0, 1, 2},
                            {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"},
                            {}});
-  CHECK_THAT(head_paragraph(result), ContainsSubstring(" Kinds: 2 previous-token heads, 1 next-token head, 1 sink."));
+  CHECK_THAT(
+      head_paragraph(result),
+      ContainsSubstring(" Kinds: 2 previous-token heads (L7H0, L7H3), 1 next-token head (L7H4), 1 sink (L7H1)."));
   const auto wide = shown_columns(result, {.wide = true, .sort = "head"});
   const auto kind = std::ranges::find(wide, "kind", &TableColumn::header);
   REQUIRE(kind != wide.end());
@@ -95,7 +97,8 @@ TEST_CASE("head table: kinds of heads have a column in the wide table and are co
   CHECK(shown_columns(result, {.sort = "kind"})[0].cells.front() == "L7H4");
   std::get<std::vector<std::uint8_t>>(result.fields.back().values) = {3, 3, 4, 5, 0};
   CHECK_THAT(head_paragraph(result),
-             ContainsSubstring(" Kinds: 2 one-offset heads, 1 duplicate-token head, 1 induction head."));
+             ContainsSubstring(" Kinds: 2 one-offset heads (L7H0, L7H1), 1 duplicate-token head (L7H2), 1 "
+                               "induction head (L7H3)."));
 }
 
 TEST_CASE("head table: without an account a head looks at its measured offset, or at itself") {
