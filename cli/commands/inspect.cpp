@@ -172,8 +172,7 @@ int print_strongest_pairs(const std::filesystem::path& path, const HeadName& hea
     throw FormatError(
         fmt::format("{}: holds no strongest_pairs; expected the result of a run with that analysis", path.string()));
   fmt::print("{}", terminal_table(strongest_pair_columns(result, head)));
-  fmt::print(
-      "without special tokens and the first, which the attention map on the page shows\n");
+  fmt::print("without special tokens and the first, which the attention map on the page shows\n");
   return done;
 }
 
