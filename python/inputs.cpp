@@ -11,7 +11,6 @@
 #include "../data/sources/named_arrays.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/job_input.h"
-#include "../job/run/provenance.h"
 #include "memory.h"
 #include "options.h"
 #include "waiting.h"
@@ -94,19 +93,10 @@ std::vector<std::pair<std::string, Result>> run(const JobInput& input, const nb:
                                                 const nb::object& progress) {
   const JobOptions options = options_of(given);
   const std::string job = job_text(input_options, options);
-  const std::time_t started = std::time(nullptr);
-  const auto begun = std::chrono::steady_clock::now();
-  ToldProgress told(progress);
-  std::vector<KindResult> found =
-      waited_for([&, callback = told.callback()] { return run_input(input, options, callback); }, told.look());
-  std::vector<std::pair<std::string, Result>> results;
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  for (KindResult& kind : found) {
-    kind.result.provenance["job"] = job;
-    add_program(kind.result.provenance, {command, started, seconds});
-    results.emplace_back(name_of(kind.kind), std::move(kind.result));
-  }
-  return results;
+  auto [found, by] =
+      made(command, progress, [&](const ProgressCallback& told) { return run_input(input, options, told); });
+  for (KindResult& kind : found) kind.result.provenance["job"] = job;
+  return named_results(std::move(found), by);
 }
 
 template <class Open>

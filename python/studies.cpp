@@ -100,18 +100,9 @@ std::vector<std::pair<std::string, Result>> atlas(const ModelPlace& model, const
   options.atlas.threads = given.threads;
   options.words.words = given.words;
   options.words.documents = given.passes;
-  const std::time_t started = std::time(nullptr);
-  const auto begun = std::chrono::steady_clock::now();
-  ToldProgress told(progress);
-  std::vector<KindResult> found =
-      waited_for([&, callback = told.callback()] { return model_atlas(model, options, callback); }, told.look());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  std::vector<std::pair<std::string, Result>> results;
-  for (KindResult& kind : found) {
-    add_program(kind.result.provenance, {command, started, seconds});
-    results.emplace_back(name_of(kind.kind), std::move(kind.result));
-  }
-  return results;
+  auto [found, by] =
+      made(command, progress, [&](const ProgressCallback& told) { return model_atlas(model, options, told); });
+  return named_results(std::move(found), by);
 }
 
 Result compare(const Result& first, const Result& second, const std::pair<std::string, std::string>& names,
@@ -123,17 +114,11 @@ Result compare(const Result& first, const Result& second, const std::pair<std::s
 
 Result re_aim(const JobInput& input, const ReAimingOptions& options, std::uint64_t seed, const std::string& command,
               const nb::object& progress) {
-  const std::time_t started = std::time(nullptr);
-  const auto begun = std::chrono::steady_clock::now();
-  ToldProgress told(progress);
-  Result result = waited_for(
-      [&, callback = told.callback()] {
-        return result_of(re_aiming(input.model, *input.source, options, callback), input, options, seed);
-      },
-      told.look());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  add_program(result.provenance, {command, started, seconds});
-  return result;
+  auto [result, by] = made(command, progress, [&](const ProgressCallback& told) {
+    return result_of(re_aiming(input.model, *input.source, options, told), input, options, seed);
+  });
+  add_program(result.provenance, by);
+  return std::move(result);
 }
 
 nb::dict dict_of_loss(const PredictionLoss& loss) {
@@ -148,12 +133,9 @@ nb::dict dict_of_loss(const PredictionLoss& loss) {
 nb::dict loss(const JobInput& plain, const JobInput* changed, const TextLossOptions& options,
               const nb::object& progress) {
   const auto losses = [&](const JobInput& input) {
-    ToldProgress told(progress);
-    return waited_for(
-        [&, callback = told.callback()] {
-          return text_losses(input.model, *input.source, input.mask, options, callback);
-        },
-        told.look());
+    return waited_for_with_progress(progress, [&](const ProgressCallback& told) {
+      return text_losses(input.model, *input.source, input.mask, options, told);
+    });
   };
   const std::vector<PredictionLoss> before = losses(plain);
   nb::dict said;

@@ -125,4 +125,13 @@ std::function<void()> ToldProgress::look() {
   };
 }
 
+std::vector<std::pair<std::string, Result>> named_results(std::vector<KindResult> found, const MadeBy& by) {
+  std::vector<std::pair<std::string, Result>> results;
+  for (KindResult& kind : found) {
+    add_program(kind.result.provenance, by);
+    results.emplace_back(name_of(kind.kind), std::move(kind.result));
+  }
+  return results;
+}
+
 }  // namespace headwave::python

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <chrono>
+#include <ctime>
 #include <functional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "../job/run/job.h"
+#include "../job/run/provenance.h"
 #include "python.h"
 
 namespace headwave::python {
@@ -39,5 +44,28 @@ class ToldProgress {
   nb::object callable_;
   std::shared_ptr<Told> told_;
 };
+
+/// waited_for() of work that tells its progress.
+/// @param progress  as of ToldProgress
+/// @param work      (const ProgressCallback&)
+template <class Work>
+auto waited_for_with_progress(const nb::object& progress, const Work& work) {
+  ToldProgress told(progress);
+  return waited_for([&, callback = told.callback()] { return work(callback); }, told.look());
+}
+
+/// The same of work that makes results.
+/// @returns what it gives, and the command with its start and time
+template <class Work>
+auto made(const std::string& command, const nb::object& progress, const Work& work) {
+  MadeBy by{command, std::time(nullptr), 0};
+  const auto begun = std::chrono::steady_clock::now();
+  auto found = waited_for_with_progress(progress, work);
+  by.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  return std::pair(std::move(found), std::move(by));
+}
+
+/// (kind, result) of every kind of attention, with who made it.
+std::vector<std::pair<std::string, Result>> named_results(std::vector<KindResult> found, const MadeBy& by);
 
 }  // namespace headwave::python
