@@ -128,7 +128,7 @@ def shows_stored_values(browser, address, figures):
 def shows_strongest_pairs(browser, address, result):
     """Weights, positions and texts are those that `headwave inspect` prints of the result file."""
     said = subprocess.run([headwave, "inspect", result, "--strongest-pairs", "L0H1"], capture_output=True, text=True, check=True)
-    lines = [line.split(maxsplit=3) for line in said.stdout.splitlines()[2:]]
+    lines = [line.split(maxsplit=3) for line in said.stdout.splitlines()[2:-1]]  # between the headers and a line about all
     for width in (1280, 400):
         browser.size(width, 900)
         browser.open(address + "#/L0H1/strongest")
