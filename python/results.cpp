@@ -111,9 +111,7 @@ bool compares(const Result& result) {
 
 /// What a result says in one paragraph; empty where it has no heads.
 std::string paragraph(const Result& result) {
-  if (!compares(result)) return head_paragraph(result);
-  const std::string verdicts = changed_verdicts(result);
-  return comparison_sentence(result) + (verdicts.empty() ? "" : "; " + verdicts);
+  return compares(result) ? comparison_paragraph(result) : head_paragraph(result);
 }
 
 /// Of a comparison the heads that changed, of other results those that look most strongly.

@@ -116,47 +116,10 @@ std::string text_of(const ordered_json& json) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// Whether what differs may be read as a change of heads.
-std::string comparable_text(const Comparison& compared) {
-  bool other_model = false, changed = false;
-  for (const ProvenanceChange& change : compared.provenance)
-    if (change.about == "interventions")
-      changed = true;
-    else if (change.about == "model")
-      other_model = true;
-  const std::string length = compared.length > 0 ? fmt::format(" of {} tokens", compared.length) : "";
-  std::string text = fmt::format("comparable head by head: {}, ", other_model ? "two models of one shape"
-                                                                  : changed   ? "one model, changed by an intervention"
-                                                                              : "one model");
-  if (!compared.paired)
-    return text + fmt::format("{} documents{} against {} others, so a change may be one of the texts",
-                              compared.first_documents, length, compared.second_documents);
-  text += fmt::format("the same {} documents{}", compared.compared_documents, length);
-  if (compared.first_documents != compared.second_documents)
-    text += fmt::format(" (of {} and {}; strength and parts are of all of them)", compared.first_documents,
-                        compared.second_documents);
-  return text;
-}
-
-/// Two texts from where they begin to differ, so that long ones that begin alike can be told apart.
-std::string difference_text(const std::string& first, const std::string& second) {
-  constexpr Index width = 40;
-  constexpr std::size_t before = 8;
-  const auto [one, other] = std::ranges::mismatch(first, second);
-  auto begin = static_cast<std::size_t>(one - first.begin());
-  begin = static_cast<Index>(std::max(first.size(), second.size())) <= width || begin <= before ? 0 : begin - before;
-  const auto cut = [&](const std::string& text) {
-    return (begin > 0 ? "..." : "") + shortened(visible_text(text.substr(std::min(begin, text.size()))), width);
-  };
-  return cut(first) + " -> " + cut(second);
-}
-
 void print(const Comparison& compared, const Result& result, const CompareCommand& command, const fs::path& second) {
   fmt::print("{} against {}\n", visible_text(command.paths[0].string()), visible_text(second.string()));
-  fmt::print("{}\n", wrapped_text(comparable_text(compared)));
-  for (const ProvenanceChange& change : compared.provenance)
-    fmt::print("  other {}{}: {}\n", change.about, change.name == change.about ? "" : ": " + visible_text(change.name),
-               difference_text(change.first, change.second));
+  fmt::print("{}\n", wrapped_text(how_comparable(compared)));
+  for (const std::string& setting : other_settings(result)) fmt::print("  other {}\n", setting);
   const std::string blocks = compared.paired
                                  ? fmt::format("{} pairs of blocks", compared.first_blocks)
                                  : fmt::format("{} and {} blocks", compared.first_blocks, compared.second_blocks);

@@ -673,6 +673,16 @@ std::vector<Field> describe(const Comparison& comparison) {
     fields.add("first_word", said, "1", "what the first result says", every(&WordChange::first));
     fields.add("second_word", said, "1", "what the second result says", every(&WordChange::second));
   }
+  if (!comparison.provenance.empty()) {
+    std::vector<std::string> settings, values;
+    for (const ProvenanceChange& change : comparison.provenance) {
+      settings.push_back(change.name == change.about ? change.about : change.about + ": " + change.name);
+      values.insert(values.end(), {change.first, change.second});
+    }
+    const Axis of{"result", "1", "which of the two", std::vector<std::string>{"first", "second"}};
+    fields.add("set_to", {{"setting", "1", "what the two runs were told differently", settings}, of}, "1",
+               "what each run was told", values);
+  }
   if (const Index offsets = comparison.first_profile.cols(); offsets > 0) {
     const std::vector<Axis> near = with(offset_axis("near_offset", -(offsets / 2), offsets / 2), false);
     const char* const long_name = "mean attention weight at an offset, over blocks of documents";
@@ -690,11 +700,33 @@ std::vector<Field> describe(const Comparison& comparison) {
   return fields.taken();
 }
 
+std::string how_comparable(const Comparison& compared) {
+  bool other_model = false, changed = false;
+  for (const ProvenanceChange& change : compared.provenance)
+    if (change.about == "interventions")
+      changed = true;
+    else if (change.about == "model")
+      other_model = true;
+  const std::string length = compared.length > 0 ? fmt::format(" of {} tokens", compared.length) : "";
+  std::string text = fmt::format("comparable head by head: {}, ", other_model ? "two models of one shape"
+                                                                  : changed   ? "one model, changed by an intervention"
+                                                                              : "one model");
+  if (!compared.paired)
+    return text + fmt::format("{} documents{} against {} others, so a change may be one of the texts",
+                              compared.first_documents, length, compared.second_documents);
+  text += fmt::format("the same {} documents{}", compared.compared_documents, length);
+  if (compared.first_documents != compared.second_documents)
+    text += fmt::format(" (of {} and {}; strength and parts are of all of them)", compared.first_documents,
+                        compared.second_documents);
+  return text;
+}
+
 Result result_of(const Comparison& comparison, const std::string& first, const std::string& second) {
   return {fmt::format("headwave: {} against {}", first, second),
           describe(comparison),
           {{"first", first},
            {"second", second},
+           {"comparable", how_comparable(comparison)},
            {"first_documents", static_cast<std::int64_t>(comparison.first_documents)},
            {"second_documents", static_cast<std::int64_t>(comparison.second_documents)}}};
 }

@@ -111,12 +111,17 @@ Comparison comparison(const Result& first, const Result& second,
                       const std::vector<std::string>& names = {"first", "second"},
                       const ComparisonOptions& options = {});
 
+/// Whether what differs may be read as a change of heads, in words: "comparable head by head: one model, changed by an
+/// intervention, the same 100 documents of 512 tokens".
+std::string how_comparable(const Comparison& comparison);
+
 /// Fields comparison/first, second, lower, upper and verdict (measure, layer, head); changed, rank and
-/// profile_offset (layer, head); first_word and second_word (word, layer, head); first_profile and
-/// second_profile (layer, head, near_offset); and change/NAME (layer, head), the difference in each measure.
+/// profile_offset (layer, head); first_word and second_word (word, layer, head); set_to (setting, result), what the
+/// runs were told differently, if anything; first_profile and second_profile (layer, head, near_offset); and
+/// change/NAME (layer, head), the difference in each measure.
 std::vector<Field> describe(const Comparison& comparison);
 
-/// The same as a Result.
+/// The same as a Result, with how_comparable() in its provenance.
 /// @param first, second  what the two are called
 Result result_of(const Comparison& comparison, const std::string& first, const std::string& second);
 

@@ -82,7 +82,7 @@ ordered_json provenance_json(const Attributes& provenance) {
 /// What was run, what was found, and what could not be found; empty: nothing to say.
 std::string story_of(const Result& result) {
   std::vector<std::string> sentences{head_paragraph(result)};
-  if (const std::string said = comparison_sentence(result); !said.empty()) sentences.push_back(said + ".");
+  sentences.push_back(comparison_paragraph(result));
   sentences.push_back(re_aiming_sentence(result));
   if (const std::string note = position_note(result); !note.empty())
     sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
@@ -91,6 +91,7 @@ std::string story_of(const Result& result) {
   std::erase(sentences, "");
   std::string story = fmt::format("{}", fmt::join(sentences, " "));
   std::erase(story, '`');
+  replace_all(story, " -> ", " → ");
   return story;
 }
 

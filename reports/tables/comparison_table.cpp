@@ -104,6 +104,19 @@ struct Compared {
   }
 };
 
+/// Two texts from where they begin to differ, so that long ones that begin alike can be told apart.
+std::string difference_text(const std::string& first, const std::string& second) {
+  constexpr Index width = 40;
+  constexpr std::size_t before = 8;
+  const auto [one, other] = std::ranges::mismatch(first, second);
+  auto begin = static_cast<std::size_t>(one - first.begin());
+  begin = static_cast<Index>(std::max(first.size(), second.size())) <= width || begin <= before ? 0 : begin - before;
+  const auto cut = [&](const std::string& text) {
+    return (begin > 0 ? "..." : "") + shortened(visible_text(text.substr(std::min(begin, text.size()))), width);
+  };
+  return cut(first) + " -> " + cut(second);
+}
+
 /// Columns of words that both results say, of all of them or of one.
 void add_words(std::vector<TableColumn>& columns, const Compared& compared, const Result& result,
                std::string_view only = {}) {
@@ -159,16 +172,19 @@ std::vector<TableColumn> short_comparison(const Result& result, bool all) {
   }
   add_words(columns, compared, result, "why");
   compared.add(columns, "beyond the interval", [&](std::size_t row) {
-    std::string changed;
+    std::string changed, parts;
     for (std::size_t m = 0; m < compared.measures.size(); ++m) {
       if (!compared.beyond(m, row)) continue;
       std::string name = visible_text(compared.measures[m]);
       if (name == "profile") name = fmt::format("profile at {}", number_text(compared.at[row], true));
       if (name.starts_with("weight_at_")) name = "weight";
-      if (name.ends_with("_part")) name = "parts";
+      if (name.ends_with("_part")) {
+        parts += (parts.empty() ? "part by " : ", ") + name.substr(0, name.find('_'));
+        continue;
+      }
       if (changed.find(name) == std::string::npos) changed += (changed.empty() ? "" : ", ") + name;
     }
-    return changed;
+    return changed + (changed.empty() || parts.empty() ? "" : ", ") + parts;
   });
   return columns;
 }
@@ -216,6 +232,32 @@ std::string changed_verdicts(const Result& result) {
   return fmt::format("{} of {} verdicts differ (verdicts have no interval): {}{}", changes.size(), compared.rows.size(),
                      fmt::join(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                      shown < changes.size() ? ", ..." : "");
+}
+
+std::vector<std::string> other_settings(const Result& result) {
+  std::vector<std::string> settings;
+  const Field* field = result.find("comparison/set_to");
+  if (field == nullptr) return settings;
+  const auto& values = strings_of(result, field->name, {"setting", "result"});
+  for (const std::string& name : labels_of(*field, "setting")) {
+    const std::size_t at = 2 * settings.size();
+    settings.push_back(fmt::format("{}: {}", visible_text(name), difference_text(values.at(at), values.at(at + 1))));
+  }
+  return settings;
+}
+
+std::string comparison_paragraph(const Result& result) {
+  const std::string heads = comparison_sentence(result), verdicts = changed_verdicts(result);
+  if (heads.empty()) return {};
+  std::string text = fmt::format("{} against {}", visible_text(attribute_text(result.provenance, "first", "first")),
+                                 visible_text(attribute_text(result.provenance, "second", "second")));
+  if (const std::string comparable = attribute_text(result.provenance, "comparable"); !comparable.empty())
+    text += ": " + visible_text(comparable);
+  if (const std::vector<std::string> settings = other_settings(result); !settings.empty())
+    text += fmt::format(". The runs differ in {}", fmt::join(settings, "; "));
+  text += fmt::format(". {}", heads);
+  if (!verdicts.empty()) text += "; " + verdicts;
+  return text + ".";
 }
 
 }  // namespace headwave

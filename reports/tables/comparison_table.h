@@ -31,6 +31,13 @@ std::string changed_verdicts(const Result& result);
 /// why documents cannot decide. Empty if the result is not a comparison.
 std::string comparison_sentence(const Result& result);
 
+/// What the two runs were told differently, model first: "interventions: none -> shuffled-words".
+std::vector<std::string> other_settings(const Result& result);
+
+/// Everything in one paragraph: what was compared, what differed between the runs, and what became of the heads. Empty if
+/// the result is not a comparison.
+std::string comparison_paragraph(const Result& result);
+
 /// Rows (layer, head) of a comparison, changed heads first.
 /// @throws ShapeError if ranks are not a permutation
 std::vector<std::size_t> ranked_rows(const Result& result);

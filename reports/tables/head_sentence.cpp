@@ -76,7 +76,8 @@ std::string looks_text(const std::string& verdict, double offset) {
   return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
 }
 
-/// "positional 94 %", "position 68, context 29 %": of a mixed head the two largest parts, if they matter.
+/// "positional 94 %", "position 68, context 29 %": of a mixed head the two largest parts, if they matter; what is
+/// missing to 100 is the third.
 std::string why_cell(const std::string& verdict, const std::array<double, 3>& parts) {
   constexpr double matters = 0.1;
   if (verdict == "no preference") return {};

@@ -543,10 +543,14 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
   if (has("looks, in tokens") && has("strength"))
     add("looks: the offset with the largest weight, and those that get half of it; strength: attention drawn to "
         "offsets "
-        "beyond uniform attention, 0 to 1; why: parts of what can be explained of that");
+        "beyond uniform attention, 0 to 1; why: parts of what can be explained of that (position, self, context: those "
+        "left out make up 100 %)");
   if (has("looks, in tokens") && has("measured offset"))
     add("measured offset, x chance, weight: over all pairs, with the first token that `looks` leaves out; undefined "
         "where the weight does not stand out from chance, or a head looks at itself");
+  if (has("kind") || has("cluster"))
+    add("kind: what the literature calls such a head (docs/glossary.md says when); cluster: heads with like "
+        "profiles; share: of the head's documents in that cluster");
   if (has("evidence"))
     add(fmt::format(
         "evidence, of the strongest heads only: trials in which attention follows the moved keys; the main "

@@ -61,8 +61,13 @@ TEST_CASE("the head that looks elsewhere has changed, by as much, and no other h
     const MeasureChange& weight = measure(compared, "weight_at_first");
     CHECK(weight.second[4] - weight.first[4] == Approx(-0.5).margin(0.05));
     CHECK((weight.lower[4] < -0.45 && weight.upper[4] > -0.55));
-    const std::vector<Field> fields = describe(compared);
-    CHECK(fields.front().name == "comparison/first");
+    const Result result = result_of(compared, "one", "other");
+    CHECK(result.fields.front().name == "comparison/first");
+    CHECK((result.find("comparison/set_to") == nullptr) == paired);
+    if (!paired)
+      CHECK(std::get<std::vector<std::string>>(result.at("comparison/set_to").values) ==
+            std::vector<std::string>{"ab", "cd"});
+    CHECK(std::get<std::string>(result.provenance.at("comparable")) == how_comparable(compared));
   }
 }
 

@@ -169,6 +169,15 @@ test("measures: plain names first, the others once, and none that is the same fo
   assert.equal(measureLabel(measures, "measured_offset/weight:without_sink"), "measured offset: weight (without sink)");
 });
 
+test("the change between two results has ink where it is beyond the interval alone", () => {
+  const measures = new Measures([
+    measure("comparison/changed", "", [1, 0, 1], { kind: "flag", meanings: ["no", "yes"] }),
+    measure("change/profile", "", [-0.5, 0.4, 0.2]),
+  ]);
+  assert.deepEqual(measures.get("change").values, [-0.5, null, 0.2]);
+  assert.equal(new Measures([measure("change/profile", "", [1, 2])]).get("change"), undefined);
+});
+
 test("measures: the distance is the mean of |t| by the profile", () => {
   const { values } = distanceMeasure([1, 0, 1, 0.5, 0.5, 0, NaN, NaN, NaN], [-2, 0, 2]);
   assert.deepEqual(values, [2, 1, null]);

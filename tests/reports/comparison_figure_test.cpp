@@ -83,6 +83,24 @@ TEST_CASE(
   CHECK(comparison_note(Result{}).empty());
 }
 
+TEST_CASE(
+    "comparison: one paragraph says what was compared, what the runs were told differently, and what became of it") {
+  const Result result = sample::comparison_result();
+  CHECK(other_settings(result) ==
+        std::vector<std::string>{"interventions: none -> shuffled-words", "text: seed: 1 -> 2"});
+  CHECK(comparison_paragraph(result) ==
+        "a against b. The runs differ in interventions: none -> shuffled-words; text: seed: 1 -> 2. 1 of 32 heads "
+        "changed beyond the intervals (the chance that any does by luck: 0.05).");
+  CHECK(report_page(result).find("The runs differ in interventions: none \\u2192 shuffled-words") != std::string::npos);
+  CHECK(other_settings(Result{}).empty());
+  CHECK(comparison_paragraph(Result{}).empty());
+  Result parts = result;
+  for (Field& field : parts.fields)
+    if (field.name.starts_with("comparison/") && field.axes[0].name == "measure")
+      std::get<std::vector<std::string>>(field.axes[0].values) = {"position_part", "self_part", "entropy"};
+  CHECK(short_comparison(parts, false).back().cells == std::vector<std::string>{"part by position, self"});
+}
+
 TEST_CASE("comparison: Fields that do not go together are refused by name") {
   Result result = sample::comparison_result();
   std::get<std::vector<std::int64_t>>(field_of(result, "comparison/rank").values)[0] = 0;

@@ -53,6 +53,9 @@ void add_comparison(Result& result, const Size& size) {
   fields.add("profile_offset", grid, "token", "where", at);
   fields.add("first_word", words, "1", "first", kinds);
   fields.add("second_word", words, "1", "second", others);
+  const Axis setting{"setting", "1", "setting", std::vector<std::string>{"interventions", "text: seed"}};
+  const Axis which{"result", "1", "result", std::vector<std::string>{"first", "second"}};
+  fields.add("set_to", {setting, which}, "1", "told", std::vector<std::string>{"none", "shuffled-words", "1", "2"});
   fields.add("first_profile", offsets, "1", "profile", profile);
   fields.add("second_profile", offsets, "1", "profile", other);
   fields.note_all("level", 0.05);

@@ -32,8 +32,8 @@ export function evidenceRows(page, place) {
   }
   if (strength !== null && shuffled !== null) {
     const p = value("head_account/p_value:");
-    const chance = p === null ? "" : ` (p = ${numberText(p, 2)})`;
-    add("Positions were shuffled as well: what remains is chance", strength, shuffled,
+    const chance = p === null ? "" : `; p = ${numberText(p, 2)} that the measured strength is chance`;
+    add("Positions were shuffled: what chance alone gives over this text", strength, shuffled,
       `strength ${change(strength, shuffled)}${chance}`);
   }
   const trials = shiftTrials(page, place);

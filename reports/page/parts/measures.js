@@ -13,7 +13,7 @@ const plainNames = {
   entropy: "head_types/entropy:",
   sink: "head_types/sink_first:",
   kind: "head_types/kind:",
-  change: "change/profile:",
+  change: "page/change:",
   changed: "comparison/changed:",
   changed_at: "comparison/profile_offset:",
   predicted_weight: "word_atlas/predicted_weight:",
@@ -28,6 +28,7 @@ export class Measures {
   constructor(list) {
     this.all = new Map(list.map((measure) => [`${measure.name}:${measure.part}`, measure]));
     for (const [key, measure] of this.all) measure.key = key;
+    this.addChange();
   }
 
   // Adds what the page computes itself.
@@ -35,6 +36,15 @@ export class Measures {
     measure.key = `${measure.name}:${measure.part}`;
     this.all.set(measure.key, measure);
     this.lists = null;
+  }
+
+  // The change of a profile where two results were compared, without those that chance may give.
+  addChange() {
+    const change = this.all.get("change/profile:");
+    const changed = this.all.get("comparison/changed:");
+    if (!change || !changed) return;
+    const values = change.values.map((value, place) => (changed.values[place] === 1 ? value : null));
+    this.add({ ...change, name: "page/change", values, undefined: "nothing changed beyond the interval" });
   }
 
   // By its plain name, or as "group/quantity:part"; undefined if the result does not have it.

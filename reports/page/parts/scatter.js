@@ -75,9 +75,10 @@ function measureAxis({ measures, causal }, name) {
   const { kind, unit, values } = measures.get(name);
   const known = values.filter((value) => value !== null);
   const [low, high] = [Math.min(0, ...known), Math.max(0, ...known)];
+  const ofUnit = unit === "1" ? "" : ` (${unit}${unit === "token" ? "s" : ""})`;
   const ofOffsets = [Math.min(low, -1), Math.max(high, causal ? 0.2 : 1)];
   return {
-    title: measureLabel(measures, name) + (unit === "1" ? "" : ` (${unit}${unit === "token" ? "s" : ""})`),
+    title: measureLabel(measures, name) + (kind === "offset" ? " (tokens; stretched near 0)" : ofUnit),
     kind: kind === "offset" ? "offset" : "linear",
     domain: kind === "offset" ? ofOffsets : [low, high === low ? low + 1 : high + 0.03 * (high - low)],
     text: kind === "offset" ? offsetText : numberText,
