@@ -321,6 +321,7 @@ StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& opti
 
 StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
+  model.decoder.reset();
   std::shared_ptr<const StateFiles> files = opened(at, options);
   if (is_attention(*files)) {
     if (options.apply_norm || options.any_states)

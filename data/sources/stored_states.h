@@ -55,7 +55,7 @@ struct StoredInput {
 StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options = {});
 
 /// The same with the weights of a model; weights in the file are not used. States after the last layer, which
-/// enter none, are omitted.
+/// enter none, are omitted. Of an encoder-decoder, states are taken for the encoder's.
 ///
 /// What enters the projections is the output of a norm: in pre-norm models of the layer's own, in post-norm
 /// models of the layer before, or of the embedding. States that are not (see share_from_norm), such as those

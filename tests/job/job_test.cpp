@@ -214,6 +214,21 @@ TEST_CASE("stored embeddings give the attention that was stored beside them") {
                     ContainsSubstring("give model"));
 }
 
+TEST_CASE("job: stored states of an encoder-decoder are its encoder's, whose attention alone is analysed") {
+  const auto folder = shared_file("aren-transliteration");
+  StoredStatesOptions stored;
+  stored.dataset = "{document}/encoder/attention_input";
+  const JobInput input =
+      states_input(folder / "reference.h5", {folder, repository_file("tests/golden/maps/aren.toml")}, stored);
+  const std::vector<KindResult> results = run_job_by_kind(input.model, *input.source);
+  REQUIRE(results.size() == 1);
+  CHECK(results.front().kind == AttentionKind::self);
+  double heaviest = 0;
+  for (const double weight : results.front().result.at("measured_offset/weight").doubles())
+    heaviest = std::fmax(heaviest, weight);
+  CHECK(heaviest > 0.1);
+}
+
 TEST_CASE("a result claims nothing about states that were not there") {
   const JobInput input = states_input(repository_file("tests/golden/stored/causal.h5"));
   JobOptions options;
