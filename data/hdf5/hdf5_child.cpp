@@ -43,10 +43,6 @@ std::unique_ptr<Hdf5Reader> hdf5_reader_in_child(const std::filesystem::path& pa
 #include "../../core/errors/error.h"
 #include "../files/file_descriptor.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HEADWAVE_SHADOW_MEMORY  // more address space than any limit allows
-#endif
-
 namespace headwave {
 
 namespace {
@@ -137,7 +133,7 @@ void stand_alone(int socket, int file) {
 
 /// Lets the memory of this process grow by so many bytes from now on.
 void limit_memory([[maybe_unused]] std::uintmax_t more) {
-#ifndef HEADWAVE_SHADOW_MEMORY
+#ifndef HEADWAVE_SANITIZED
   unsigned long pages = 0;  // in use already, much of it the parent's
   if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
     if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
@@ -334,7 +330,7 @@ class ChildReader : public Hdf5Reader {
 }  // namespace
 
 std::unique_ptr<Hdf5Reader> hdf5_reader_in_child(const std::filesystem::path& path, std::uintmax_t bytes) {
-#ifdef HEADWAVE_SHADOW_MEMORY
+#ifdef HEADWAVE_SANITIZED
   // The sanitizer's allocator, unlike the C library's, may be locked by another thread at a fork(): the child would
   // wait for that thread for ever.
   if (std::ranges::distance(std::filesystem::directory_iterator("/proc/self/task")) > 1)

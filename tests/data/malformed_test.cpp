@@ -12,7 +12,7 @@
 
 using namespace headwave;
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef HEADWAVE_SANITIZED
 // The HDF5 library forgets memory when it gives up on a damaged file.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
