@@ -23,6 +23,12 @@ Index legend_rows(const std::vector<LegendEntry>& entries, double width) {
   return static_cast<Index>(std::ceil(static_cast<double>(entries.size()) / in_row));
 }
 
+/// Inches of height that the flow may take.
+double flow_height(const PanelFlow& flow, const FigureStyle& style) {
+  const double page = layout_height(style);
+  return flow.tallest > 0 && style.width > 0 ? std::min(page, flow.tallest * layout_width(style)) : page;
+}
+
 }  // namespace
 
 std::vector<std::string> note_lines(const std::vector<std::string>& parts, double width) {
@@ -43,14 +49,14 @@ PanelGrid grid_of(const PanelFlow& flow, std::size_t n, const FigureStyle& style
 
 PanelFlow lowered(PanelFlow flow, std::size_t n, const FigureStyle& style) {
   const PanelGrid grid = grid_of(flow, n, style);
-  const double over = (grid.height() - layout_height(style)) / static_cast<double>(grid.rows);
+  const double over = (grid.height() - flow_height(flow, style)) / static_cast<double>(grid.rows);
   if (flow.lowest > 0 && over > 0)
     flow.grid.panel.height = std::max(std::min(flow.lowest, grid.panel.height), grid.panel.height - over);
   return flow;
 }
 
 std::size_t panels_that_fit(const PanelFlow& flow, std::size_t n, const FigureStyle& style) {
-  const std::size_t fit = std::min(n, panels_on_page(grid_of(flow, n, style), style));
+  const std::size_t fit = std::min(n, panels_within(grid_of(flow, n, style), flow_height(flow, style)));
   return std::max(flow.each, fit / flow.each * flow.each);
 }
 
@@ -66,8 +72,8 @@ GnuplotFigure drawn_panels(const PanelFlow& flow, std::size_t n, const FigureSty
   page.legend(flow.legend);
   if (flow.color_steps > 0) page.step_colors(static_cast<Index>(flow.color_steps));
   for (std::size_t k = 0; k < n; ++k) fill(page, page.panel(k), k);
-  if (!flow.below.empty()) page.title_below(flow.below, 0.1 + below);
-  if (!flow.left.empty()) page.title_left(flow.left);
+  if (!flow.below.empty()) page.title_below(flow.below, 0.1 + below, flow.points);
+  if (!flow.left.empty()) page.title_left(flow.left, 0.12, flow.points);
   page.note_below(notes);
   if (!flow.cut.empty()) page.show("The figure shows " + flow.cut + ".");
   if (!flow.shown.empty()) page.show(flow.shown);
@@ -88,14 +94,14 @@ Panel& Page::panel(std::size_t row, std::size_t column) {
   return panels_.emplace_back(grid_, row, column, style_);
 }
 
-void Page::title_below(const std::string& title, double height) {
+void Page::title_below(const std::string& title, double height, double points) {
   panels_.front().note(title, grid_.at((grid_.margin.left + grid_.width() - grid_.margin.right) / 2, height),
-                       {.anchor = Anchor::center});
+                       {.points = points, .anchor = Anchor::center});
 }
 
-void Page::title_left(const std::string& title, double distance) {
+void Page::title_left(const std::string& title, double distance, double points) {
   panels_.front().note(title, grid_.at(distance, (grid_.margin.bottom + grid_.height() - grid_.margin.top) / 2),
-                       {.anchor = Anchor::center, .upward = true});
+                       {.points = points, .anchor = Anchor::center, .upward = true});
 }
 
 void Page::note_below(const std::vector<std::string>& lines) {

@@ -45,8 +45,9 @@ class Page {
 
   /// Titles of all panels together, centred below and left of them, at a distance in inches from the page's
   /// edge. They become labels of the first panel: add a panel before.
-  void title_below(const std::string& title, double height = 0.1);
-  void title_left(const std::string& title, double distance = 0.12);
+  /// @param points  size of letters; 0: as along axes
+  void title_below(const std::string& title, double height = 0.1, double points = 0);
+  void title_left(const std::string& title, double distance = 0.12, double points = 0);
   /// Explains letters and inks of the panels in small letters below everything; the bottom margin needs room
   /// for it. Add a panel before.
   /// @param lines  of note_lines()
@@ -89,6 +90,8 @@ struct PanelFlow {
   std::string note = {};                 ///< note below of all panels
   std::string shown = {};                ///< sentence for the caption: GnuplotFigure::show()
   double lowest = 0;                     ///< inches of height that a panel needs; 0: it keeps its height
+  double tallest = 0;                    ///< the figure's height in widths of its page; 0: as tall as the page
+  double points = 0;                     ///< of the titles' letters; 0: as along axes
 };
 
 /// The grid of n such panels at the style's width.

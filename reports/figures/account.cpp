@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,8 @@ constexpr const char *verdict_name = "head_account/verdict", *part_name = "head_
                      *strength_name = "head_account/strength", *profile_name = "head_account/measured_profile",
                      *dealt_name = "head_account/dealt_profile", *uniform_name = "head_account/uniform_profile";
 constexpr std::size_t most_account_heads = 6, terms = 3;
-constexpr double near_query = 16;  // tokens
+constexpr double near_query = 16;                           // tokens
+constexpr double narrow_account = 1.5, narrow_letters = 7;  // inches of a panel; points in it
 
 /// What lies between a profile and the one before it, from uniform attention on. Terms have inks of verdicts.
 const std::array added_inks{categorical(0), categorical(1), categorical(3), ink::rest};
@@ -99,29 +101,40 @@ void add_account(Page& page, Panel& panel, const AccountProfiles& profiles, cons
   }
   page.keep(kept);
   const std::string data = page.data(drawn);
-  panel.x_axis(shown, {.step = std::max(1.0, tic_step(1.2 * (shown.high - shown.low))), .numbers = Numbers::plain});
-  panel.y_axis({0, highest > 0 ? 1.06 * highest : 1}, {.step = tic_step(highest > 0 ? highest : 1)});
+  const bool narrow = panel.width() < narrow_account;
+  const double letters = narrow ? narrow_letters : 0, few = panel.height() < 0.8 ? 2 : 1;
+  panel.x_axis(
+      shown,
+      {.step = std::max(1.0, tic_step(1.2 * (shown.high - shown.low))), .numbers = Numbers::plain, .points = letters});
+  panel.y_axis({0, highest > 0 ? 1.06 * highest : 1},
+               {.step = tic_step(few * (highest > 0 ? highest : 1)), .points = letters});
   for (std::size_t added = 0; added < added_inks.size(); ++added)
     panel.band(data, fmt::format("1:{}:{}", added + 2, added + 3), added_inks[added]);
   panel.curve(data, "1:2", uniform_line);
   panel.curve(data, "1:6", measured_line);
-  panel.above(head.text(), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
+  panel.above(head.text(), Anchor::left, {.points = narrow ? narrow_letters : 8, .bold = true, .up = 0.5});
   std::string parts;
   for (std::size_t term = 0; term < terms; ++term)
     if (const double part = profiles.part[term * profiles.strength.size() + head.row]; std::isfinite(part))
       parts += fmt::format("{}{:.0f}", parts.empty() ? "" : ", ", 100 * part);
   panel.above(fmt::format("{:.2f}: {}", profiles.strength[head.row], parts.empty() ? "–" : parts + " %"), Anchor::right,
-              {.points = 7, .ink = ink::number, .up = 0.5});
+              {.points = narrow ? 6.0 : 7.0, .ink = ink::number, .up = 0.5});
 }
 
 PanelFlow account_flow(const AccountProfiles& profiles, const FigureOptions& options) {
-  PanelFlow flow{.grid = {.panel = {options.heads.size() == 1 ? 3.6 : 2.05, 1.5},
-                          .gap = {0.62, 0.5},
-                          .margin = {.left = 0.8, .right = 0.14, .top = 0.5, .bottom = 0.5}},
+  constexpr double narrow_page = 5;  // inches: panels stand in pairs, and are as flat as broader ones
+  const bool alone = options.heads.size() == 1;
+  const bool pairs = !alone && options.style.width > 0 && layout_width(options.style) < narrow_page;
+  PanelFlow flow{.grid = {.panel = {alone ? 3.6 : 2.05, pairs ? 0.95 : 1.5},
+                          .gap = {0.46, 0.46},
+                          .margin = {.left = 0.66, .right = 0.12, .top = 0.5, .bottom = 0.5}},
+                 .least = 1.05,
                  .below = "offset t = key − query (tokens)",
                  .left = "mean attention weight",
                  .legend = {{"measured", measured_line}, {"position", {added_inks[0], 7.0}}},
-                 .lowest = 0.6};
+                 .lowest = 0.6,
+                 .tallest = 1.73,
+                 .points = pairs ? narrow_letters : 0};
   if (has_self(profiles)) flow.legend.push_back({"self", {added_inks[1], 7.0}});
   flow.legend.insert(flow.legend.end(),
                      {{"context", {added_inks[2], 7.0}}, {"rest", {added_inks[3], 7.0}}, {"uniform", uniform_line}});
@@ -143,16 +156,29 @@ std::string no_parts(const Result& result, const FigureOptions& /*options*/) {
                                                                                      : "the account explains no head";
 }
 
-/// The sentence of every head that is drawn.
-std::string account_sentences(const Result& result, const FigureOptions& options) {
+/// The sentence of a head that is drawn alone; of several their verdicts, and where they look: "Verdict and offset:
+/// positional L0H2 −1, L1H8 +1; mixed L4H9 +1."
+std::string account_answers(const Result& result, const FigureOptions& options) {
   const std::vector<HeadSentence> sentences = head_sentences(result);
   if (sentences.empty()) return {};
-  std::string text;
+  const std::vector<std::string> verdicts = meanings_of(result, verdict_name, {"layer", "head"});
   PanelFlow flow = account_flow(account_profiles_of(result), options);
-  for (const ChosenHead& head : heads_on_page(result, profile_name, options, flow, most_account_heads))
-    if (head.row < sentences.size() && !sentences[head.row].text.empty())
-      text += (text.empty() ? "" : " ") + sentences[head.row].text + ".";
-  return text;
+  const std::vector<ChosenHead> drawn = heads_on_page(result, profile_name, options, flow, most_account_heads);
+  if (drawn.size() == 1 && !sentences[drawn.front().row].text.empty()) return sentences[drawn.front().row].text + ".";
+  std::vector<std::pair<std::string, std::string>> by_verdict;  // and its heads
+  for (const ChosenHead& head : drawn) {
+    const std::string& verdict = verdicts[head.row];
+    const double offset = sentences[head.row].offset;
+    auto heads = std::ranges::find(by_verdict, verdict, &std::pair<std::string, std::string>::first);
+    if (heads == by_verdict.end()) heads = by_verdict.insert(heads, {verdict, ""});
+    heads->second += fmt::format("{} {}{}", heads->second.empty() ? "" : ",", head.text(),
+                                 std::isfinite(offset) ? " " + signed_offset(offset) : "");
+  }
+  std::string text;
+  for (const auto& [verdict, heads] : by_verdict)
+    text += fmt::format("{} {}{}", text.empty() ? "Verdict and offset:" : ";",
+                        verdict == "undefined" || verdict == "unknown" ? "none" : shortened(verdict, 20), heads);
+  return text + ".";
 }
 
 std::vector<std::string> account_fields() {
@@ -447,56 +473,45 @@ GnuplotFigure draw_head_types(const Result& result, const FigureOptions& options
 }  // namespace
 
 FigureKind account_profile_figure() {
-  return {
-      .name = "account_profile",
-      .fields = account_fields(),
-      .extras = account_extras(),
-      .caption =
-          "What the offset profile of single heads comes from. Line: mean attention weight at each offset, the first "
-          "token neither query nor key. Filled: what lies between uniform attention and the profile that is left when "
-          "the contents of a document are dealt to other places (position); between that and the profile in which "
-          "every token still meets itself (self); between that and the profile with how contents vary together on "
-          "average at each distance (context); between that and what was measured (rest). A step that takes weight "
-          "away "
-          "is filled below the one before it. The numbers: the strength of the profile (attention drawn to offsets "
-          "within reach beyond uniform attention), and of what can be explained the parts in per cent that these three "
-          "give; self is missing in cross-attention. Sixteen offsets on either side are shown, or all if attention is "
-          "largest beyond.",
-      .drawing = draw_account_profile,
-      .says = account_sentences,
-      .silent = no_parts,
-      .single_heads = true};
+  return {.name = "account_profile",
+          .fields = account_fields(),
+          .extras = account_extras(),
+          .caption =
+              "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention "
+              "up: what is left when a document's contents are dealt to other places (position), what tokens add by "
+              "meeting themselves (self), what contents add together (context), and the rest. Above each panel: the "
+              "profile's strength, and the parts of these three in per cent.",
+          .drawing = draw_account_profile,
+          .says = account_answers,
+          .silent = no_parts,
+          .single_heads = true};
 }
 
 FigureKind head_account_figure() {
-  return {
-      .name = "head_account",
-      .fields = {verdict_name, strength_name, part_name},
-      .caption =
-          "Why every head looks where it looks. Colour and letter are the verdict: what gives at least three quarters "
-          "of what can be explained of the head's offset profile. Positional: that much of it is left when "
-          "contents are dealt to other places; self: when every token keeps meeting itself; context: only with the "
-          "tokens around, as the text and earlier layers put them there; mixed: none of the three alone. Ink and "
-          "number, in per cent, are the profile's strength: attention "
-          "that the head draws to offsets within reach beyond uniform attention.",
-      .drawing = draw_head_account,
-      .silent = no_verdict};
+  return {.name = "head_account",
+          .fields = {verdict_name, strength_name, part_name},
+          .caption =
+              "Why every head looks where it looks. Colour and letter: what gives at least three quarters of what "
+              "can be explained of its offset profile. Positional: what is left when contents are dealt to other "
+              "places; self: what tokens add by meeting themselves; context: what contents add together; mixed: "
+              "none of the three alone. Ink and number: the profile's strength in per cent, attention drawn to "
+              "offsets within reach beyond uniform attention.",
+          .drawing = draw_head_account,
+          .silent = no_verdict};
 }
 
 FigureKind head_types_figure() {
-  return {
-      .name = "head_types",
-      .fields = {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share",
-                 "head_types/duplicate", "head_types/induction", "head_types/sink_weight"},
-      .extras = {kind_offset_name},
-      .caption =
-          "Scores by which heads are named, every head a cell: mean weight on the previous or next token, largest "
-          "share of queries whose largest weight lies at one offset (which Voita et al. 2019 call positional; here "
-          "that is a verdict of the account), mean weight on earlier occurrences of the query's token or on what "
-          "followed them, largest mean weight that one key gets. All panels have one scale. Framed heads are called "
-          "so, by the first kind of which they pass the threshold; where cells are too small for numbers a dot stands "
-          "in place of the frame. Grey: undefined, as the next token is under a causal mask.",
-      .drawing = draw_head_types};
+  return {.name = "head_types",
+          .fields = {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share",
+                     "head_types/duplicate", "head_types/induction", "head_types/sink_weight"},
+          .extras = {kind_offset_name},
+          .caption =
+              "Scores by which heads are named, every head a cell: mean weight on the previous and on the next "
+              "token, largest share of queries whose largest weight lies at one offset (which Voita et al. 2019 "
+              "call positional), mean weight on earlier occurrences of the query's token and on what followed them, "
+              "largest mean weight that one key gets. Framed, or with a dot where cells are small: heads called so, "
+              "by the first kind of which they pass the threshold. Grey: undefined.",
+          .drawing = draw_head_types};
 }
 
 }  // namespace headwave

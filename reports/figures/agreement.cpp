@@ -68,6 +68,7 @@ struct Box {
 };
 
 constexpr double usual_width = 2.15;  // inches of a panel
+constexpr double widest_plane = 3.6;  // inches, where one panel has a page to itself
 constexpr double margin = 0.14;       // inches between the farthest offset and the frame
 constexpr double dot_inches = 0.087;  // of a dot of size 1
 constexpr double least_reach = 3.0;   // tokens
@@ -104,7 +105,7 @@ Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead
   grid = fitted(flowing(grid, panels.size(), panels.size() == 4 ? 2 : 3), panels.size(), 1.9, style);
   if (grid.rows == 1) {  // squares that fit on the page, at the left of it
     const double fits = layout_height(style) - grid.margin.top - grid.margin.bottom - 0.13;
-    const double side = std::clamp(fits, 1.6, std::max(1.6, grid.panel.width));
+    const double side = std::clamp(fits, 1.6, std::clamp(grid.panel.width, 1.6, widest_plane));
     grid.margin.right += static_cast<double>(grid.columns) * std::max(0.0, grid.panel.width - side);
     grid.panel.width = std::min(grid.panel.width, side);
   }
@@ -379,20 +380,18 @@ std::string no_dots(const Result& result, const FigureOptions& /*options*/) {
 }  // namespace
 
 FigureKind offset_agreement_figure() {
-  return {
-      .name = "offset_agreement",
-      .fields = {predicted_offset_name, measured_offset_name, agreement_verdict_name},
-      .extras = {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper",
-                 "rotary_wave/status", "delay_spectrum/lower", "delay_spectrum/upper"},
-      .caption =
-          "Offsets predicted by the account, from weights alone, from phases and from scores against the measured "
-          "ones, in tokens, on axes even about 0 and logarithmic further out. Grey dots are heads that look at "
-          "their own token and were predicted to, which takes no wave: they are counted by themselves. Bars are "
-          "bootstrap intervals, the grey area is what counts as agreement. A number is the count of heads in one "
-          "place; dots that would cover each other are moved aside. Heads far from the diagonal are named. The line "
-          "below says what always predicting one and the same offset would reach.",
-      .drawing = draw_offset_agreement,
-      .silent = no_dots};
+  return {.name = "offset_agreement",
+          .fields = {predicted_offset_name, measured_offset_name, agreement_verdict_name},
+          .extras = {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper",
+                     "rotary_wave/status", "delay_spectrum/lower", "delay_spectrum/upper"},
+          .caption =
+              "Predicted against measured offsets, in tokens, on axes that are logarithmic further out: predicted "
+              "by what the account gives to positions (position), from weights alone, from phases and from scores. "
+              "Bars: bootstrap intervals; grey area: what counts as agreement. Grey dots: heads that look at their "
+              "own token and were predicted to. A number counts heads in one place; heads far from the diagonal are "
+              "named. The line below: what always predicting one offset would reach.",
+          .drawing = draw_offset_agreement,
+          .silent = no_dots};
 }
 
 }  // namespace headwave

@@ -46,8 +46,7 @@ std::vector<Clearness> clearness_of(const Result& result, const std::vector<Head
   return found;
 }
 
-/// Of heads in descending order the first of every offset first, then the others; the first so many in
-/// ascending order.
+/// Of heads in descending order the first of every offset first, then the others; the first so many.
 std::vector<std::size_t> one_of_each(std::vector<std::size_t> order, const std::vector<Clearness>& heads,
                                      std::size_t most, bool flat_last) {
   const auto known = [&](std::size_t head) { return !std::isnan(heads[head].offset); };
@@ -58,8 +57,35 @@ std::vector<std::size_t> one_of_each(std::vector<std::size_t> order, const std::
     return known(head) ? seen.insert(heads[head].offset).second : !std::exchange(seen_flat, true);
   });
   order.resize(std::min(order.size(), most));
-  std::sort(order.begin(), order.end());
   return order;
+}
+
+/// The strength of each head: of the account, or where the result has none the mean weight at the measured offset.
+std::vector<double> named_strengths(const Result& result, const std::vector<HeadName>& names,
+                                    const std::string& pairs) {
+  std::vector<double> strengths(names.size(), std::nan(""));
+  for (const char* name : {"head_account/strength", "measured_offset/weight"}) {
+    if (result.find(name) == nullptr) continue;
+    const std::vector<double> all = head_doubles(result, name, pairs);
+    const FieldHeads known = field_heads(result.at(name));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (const std::size_t at = known.row_of(names[i]); at < all.size()) strengths[i] = all[at];
+    break;
+  }
+  return strengths;
+}
+
+/// Places of heads, the strongest first.
+void sort_strongest(std::vector<std::size_t>& places, const std::vector<double>& strengths) {
+  std::vector<std::size_t> sorted = descending(strengths);
+  std::erase_if(sorted, [&](std::size_t place) { return std::ranges::count(places, place) == 0; });
+  places = std::move(sorted);
+}
+
+std::vector<HeadName> every_name(const FieldHeads& heads) {
+  std::vector<HeadName> names;
+  for (std::size_t row = 0; row < heads.size(); ++row) names.push_back(heads[row]);
+  return names;
 }
 
 std::vector<double> each(const std::vector<Clearness>& heads, double Clearness::*number) {
@@ -124,8 +150,7 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
                                      std::size_t most) {
   const FieldHeads heads = field_heads(result.at(field));
   if (heads.size() == 0) throw ShapeError(fmt::format("{}: holds no head to draw", field));
-  std::vector<HeadName> names;
-  for (std::size_t row = 0; row < heads.size(); ++row) names.push_back(heads[row]);
+  const std::vector<HeadName> names = every_name(heads);
   const std::vector<Clearness> found = clearness_of(result, names, options.pairs);
   std::vector<std::size_t> rows;
   for (const std::string& asked : options.heads) {
@@ -135,7 +160,10 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
                                    head_name(names.front().layer, names.front().head),
                                    head_name(names.back().layer, names.back().head)));
   }
-  if (rows.empty()) rows = one_of_each(descending(each(found, &Clearness::ratio)), found, most, true);
+  if (rows.empty()) {
+    rows = one_of_each(descending(each(found, &Clearness::ratio)), found, most, true);
+    sort_strongest(rows, named_strengths(result, names, options.pairs));
+  }
   std::vector<ChosenHead> chosen;
   for (const std::size_t row : rows) chosen.push_back({names[row], row, found[row].offset});
   return chosen;
@@ -154,7 +182,8 @@ std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view fie
   }
   if (fit < heads.size()) heads = chosen_heads(result, field, options, fit);
   if (const std::size_t all = field_heads(result.at(field)).size(); heads.size() < all)
-    flow.shown = fmt::format("{} of {} heads, those whose measured offset is clearest, are shown.", heads.size(), all);
+    flow.shown =
+        fmt::format("{} of {} heads are shown, those with the clearest offsets, strongest first.", heads.size(), all);
   return heads;
 }
 
@@ -177,16 +206,7 @@ std::vector<std::size_t> descending(const std::vector<double>& numbers) {
 }
 
 std::vector<double> head_strengths(const Result& result, const FieldHeads& heads, const std::string& pairs) {
-  std::vector<double> strengths(heads.size(), std::nan(""));
-  for (const char* name : {"head_account/strength", "measured_offset/weight"}) {
-    if (result.find(name) == nullptr) continue;
-    const std::vector<double> all = head_doubles(result, name, pairs);
-    const FieldHeads known = field_heads(result.at(name));
-    for (std::size_t row = 0; row < heads.size(); ++row)
-      if (const std::size_t at = known.row_of(heads[row]); at < all.size()) strengths[row] = all[at];
-    break;
-  }
-  return strengths;
+  return named_strengths(result, every_name(heads), pairs);
 }
 
 std::string no_offsets(const Result& result, const FigureOptions& options) {
@@ -213,7 +233,9 @@ std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& 
   std::vector<std::size_t> order = descending(each(found, &Clearness::weight));
   const double bound = worth_seeing * *std::ranges::max_element(largest);
   std::erase_if(order, [&](std::size_t map) { return largest[map] < bound; });
-  return one_of_each(order, found, most, false);
+  order = one_of_each(order, found, most, false);
+  sort_strongest(order, named_strengths(result, names, options.pairs));
+  return order;
 }
 
 std::string signed_offset(double offset) {

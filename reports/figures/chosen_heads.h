@@ -23,7 +23,7 @@ struct ChosenHead {
 };
 
 /// The heads to draw of a Field whose axes begin with (layer, head): those that options.heads names, else the
-/// few whose measured offset is clearest, layer by layer.
+/// few whose measured offset is clearest, the strongest first.
 ///
 /// The clearest head is the one whose weight exceeds what chance reaches by the largest factor. The first
 /// head of every offset comes before the second of any, since heads of one offset look alike.
@@ -57,7 +57,7 @@ std::string no_offsets(const Result& result, const FigureOptions& options);
 std::vector<std::string> clearness_fields();
 
 /// Which of a result's attention maps to draw, as places along the axis `map_head`: the ones asked for, or
-/// those worth seeing; of more than `most` the strongest head of every offset first.
+/// those worth seeing, the strongest first; of more than `most` the strongest head of every offset.
 /// @param largest  (maps) the largest weight of each: maps below a tenth of the largest of all are not worth
 ///                 seeing
 /// @throws ShapeError if a head asked for has no map, naming it and those there are; FormatError if its name

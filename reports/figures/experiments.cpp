@@ -166,9 +166,10 @@ GnuplotFigure draw_re_aiming(const Result& result, const FigureOptions& options)
   panel.falling_diagonal({ink::reference, 1.2, "2"}, "position alone");
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const double slope = slopes[heads[h].place];
-    panel.curve(
-        page.numbers(tables[h]), "5:4", categorical_line(static_cast<Index>(h), 1.8, 0.5),
-        fmt::format("{}: {}", heads[h].name, std::isfinite(slope) ? fmt::format("{:.2f}", slope) : "no offset"));
+    panel.curve(page.numbers(tables[h]), "5:4", categorical_line(static_cast<Index>(h), 1.8, 0.5),
+                fmt::format("{}: {}", heads[h].name,
+                            std::isfinite(slope) ? fmt::format("{}{:.2f}", slope < 0 ? "−" : "", std::abs(slope))
+                                                 : "no offset"));
   }
   return page.figure();
 }

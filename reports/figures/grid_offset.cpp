@@ -160,19 +160,17 @@ GnuplotFigure draw_grid_offset(const Result& result, const FigureOptions& option
 }  // namespace
 
 FigureKind grid_offset_figure() {
-  return {
-      .name = "grid_offset",
-      .fields = {lags_name, received_name, patch_map_name, down_name, right_name},
-      .extras = clearness_fields(),
-      .caption =
-          "Attention of single heads over the patches of images. By offset: mean weight of a patch on the patch so "
-          "many rows down and columns right of it, over the pairs that there are; the dot marks the patch itself, the "
-          "ring the measured offset if there is one. Received: mean weight that the patch at a place gets from all "
-          "patches, over all images. From token 0 ([CLS]) and others before the patches, from the middle: weights of "
-          "that token, and of the patch in the middle, over the patches of one image. Rows count from the top. Each "
-          "panel has its own colour scale from 0 to its largest weight.",
-      .drawing = draw_grid_offset,
-      .single_heads = true};
+  return {.name = "grid_offset",
+          .fields = {lags_name, received_name, patch_map_name, down_name, right_name},
+          .extras = clearness_fields(),
+          .caption =
+              "Attention of single heads over the patches of images. By offset: mean weight on the patch so many "
+              "rows down and columns right; dot: the patch itself, ring: the measured offset. Received: mean weight "
+              "that the patch at a place gets from all patches, over all images. From token 0 ([CLS]) and others "
+              "before the patches, from the middle: weights of one token over the patches of one image. Each panel "
+              "has its own colour scale from 0 to its largest weight.",
+          .drawing = draw_grid_offset,
+          .single_heads = true};
 }
 
 }  // namespace headwave

@@ -185,11 +185,10 @@ FigureKind score_sources_figure() {
   return {.name = "score_sources",
           .fields = {query_share_name, key_share_name, kernel_sd_name},
           .caption =
-              "What wrote what the heads of each layer read of positions: shares of their position kernels (mean score "
-              "at each offset of one document's queries or keys with the mean keys or queries of others), all heads of "
-              "a layer together, kernels counted by their variance over offsets. Shares of a bar add up to 1; what "
-              "works against the kernel stands left of 0. Attention and feed-forward are those of all layers before; "
-              "the result has each layer, and each head, by itself.",
+              "What wrote what the heads of each layer read of positions: shares of their position kernels (mean "
+              "score at each offset of one document's queries or keys with the mean keys or queries of others), all "
+              "heads of a layer together, by variance over offsets. Shares of a bar add up to 1; what works against "
+              "the kernel stands left of 0. Attention and feed-forward are those of all layers before.",
           .drawing = draw_score_sources};
 }
 

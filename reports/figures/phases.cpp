@@ -325,14 +325,11 @@ FigureKind phase_spectrum_figure() {
           .fields = {phase_map_names[0], phase_map_names[1]},
           .extras = clearness_fields(),
           .caption =
-              "Energy of single heads in frequency and phase: absolute discrete Fourier transform of redefined queries "
-              "and keys along the directions p whose phase θ (rad) lies in a bin, not normalised, mean over documents. "
-              "On the ridge θ = 2πfΔ/T all waves are shifted by Δ tokens, so that the head attends to t* = −Δ; the "
-              "solid one is the measured offset's. Each head has one colour scale, whose end 0.1 % of the cells "
-              "exceed. Keys are drawn if those of a head differ from the queries by more than 15 %, by the root mean "
-              "square; the numbers beside the figure hold both. Frequency 0 is left out, and what lies more than a "
-              "tenth beyond the last frequency at which a head is loud; where more than 400 are shown, neighbours "
-              "share a column, which shows the largest.",
+              "Energy of single heads in frequency and phase: absolute discrete Fourier transform, not normalised, "
+              "of redefined queries and keys along the directions p whose phase θ lies in a bin, mean over "
+              "documents. On the ridge θ = 2πfΔ/T all waves are shifted by Δ tokens, so that the head attends to t* "
+              "= −Δ; the solid one is the measured offset's. Each head has one colour scale. Keys are drawn where "
+              "they differ from the queries by more than 15 %.",
           .drawing = draw_phase_spectrum,
           .silent = no_offsets,
           .single_heads = true,

@@ -21,6 +21,7 @@ constexpr const char *components_name = "position_components/cumulative_share",
 constexpr std::array named_counts{4.0, 12.0};
 
 GnuplotFigure draw_position_components(const Result& result, const FigureOptions& options) {
+  constexpr double label_width = 1.45;  // inches of a dot's label and its distance from the dot
   const auto& shares = doubles_of(result, components_name, {"component"});
   const auto counts = coordinates(result.at(components_name), "component");
   if (!(counts.front() > 0)) throw ShapeError(fmt::format("{}: holds no components to draw", components_name));
@@ -30,8 +31,8 @@ GnuplotFigure draw_position_components(const Result& result, const FigureOptions
   Panel& panel = page.panel(0);
   panel.title_below("number of principal components, largest first");
   panel.title_left("cumulative share of variance (%)");
-  panel.x_axis({counts.front() / 1.06, std::max(counts.back(), 2 * counts.front()) * 1.04},
-               {.numbers = Numbers::plain});
+  const ValueRange shown{counts.front() / 1.06, std::max(counts.back(), 2 * counts.front()) * 1.04};
+  panel.x_axis(shown, {.numbers = Numbers::plain});
   panel.x_logarithmic(2);
   panel.y_axis({0, 102}, {.step = 20, .numbers = Numbers::plain});
   DataTable table({"components", "cumulative_share", "cumulative_percent"});
@@ -39,15 +40,18 @@ GnuplotFigure draw_position_components(const Result& result, const FigureOptions
     const double percent = 100 * shares[i];
     table.add_row({counts[i], shares[i], percent});
     const bool named = std::ranges::find(named_counts, counts[i]) != named_counts.end();
-    const bool left = counts[i] * 4 > counts.back();   // of its dot, where the panel ends
-    if (named && shares[i] >= 0 && shares[i] <= 1.01)  // the curve rises, so there is room below it
-      panel.mark({value(counts[i]), value(percent)}, {ink::mark, 0.45},
-                 fmt::format("{:g} components: {:.1f} %", counts[i], percent),
-                 {.ink = ink::mark,
-                  .anchor = left ? Anchor::right : Anchor::left,
-                  .right = left ? 0.0 : 0.8,
-                  .up = left ? -1.2 : -0.5,
-                  .front = true});
+    if (!named || !(shares[i] >= 0 && shares[i] <= 1.01)) continue;
+    // The curve rises, so there is room below it: right of the dot, or where the panel ends before it.
+    const double place = std::log(counts[i] / shown.low) / std::log(shown.high / shown.low);
+    const bool fits = (1 - place) * panel.width() > label_width;
+    panel.mark({value(counts[i]), value(percent)}, {ink::mark, 0.45});
+    panel.note(fmt::format("{:g} components: {:.1f} %", counts[i], percent),
+               {fits ? value(counts[i]) : share(0.98), value(percent)},
+               {.ink = ink::mark,
+                .anchor = fits ? Anchor::left : Anchor::right,
+                .right = fits ? 0.8 : 0.0,
+                .up = fits ? -0.5 : -1.5,
+                .front = true});
   }
   panel.curve(page.numbers(table), "1:3", categorical_line(0));
   return page.figure();

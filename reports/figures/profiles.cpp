@@ -6,6 +6,8 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
 #include "../drawing/page.h"
+#include "../tables/head_sentence.h"
+#include "../tables/head_table.h"
 #include "chosen_heads.h"
 #include "kinds.h"
 
@@ -21,8 +23,8 @@ constexpr double most_height = 1.4;  // of a figure of all heads, in its widths
 struct Profiles {
   const Field& field;               // (..., layer, head, offset)
   const char* axis;                 // of the offsets
-  std::string curve, marked_name;   // columns of the numbers: "mean_weight", "measured_offset"
-  std::string title, mark;          // "mean attention weight", "measured offset"
+  std::string curve, marked_name;   // columns of the numbers: "mean_weight", "looks"
+  std::string title, mark;          // "mean attention weight", "where the head looks"
   double window = 16;               // tokens on either side
   bool from_lowest = false;         // a panel begins at the curve's lowest value instead of 0
   std::size_t skipped = 0;          // rows of the field before the first head
@@ -120,7 +122,7 @@ ProfileLayout profile_layout(const Profiles& profiles, const Result& result, con
   // The words that say what is missing take room themselves.
   const std::size_t wanted = layout.rows.size();
   const auto words = [&](std::size_t shown) {
-    return options.heads.empty() ? fmt::format("the {} {} of {} heads", shown, ranked, wanted)
+    return options.heads.empty() ? fmt::format("the {} {} of {} heads, in that order", shown, ranked, wanted)
                                  : fmt::format("the first {} of the {} heads asked for", shown, wanted);
   };
   layout.by_layer = false;
@@ -135,7 +137,7 @@ ProfileLayout profile_layout(const Profiles& profiles, const Result& result, con
         fit == all ? fmt::format("All {} heads are shown.", all) : fmt::format("{} of {} heads are shown.", fit, all);
   }
   layout.rows.resize(fit);
-  if (options.heads.empty()) std::ranges::sort(layout.rows);
+  if (options.heads.empty() && fit == all) std::ranges::sort(layout.rows);
   layout.grid = with_notes(head_panels(1, fit, options.style, flatness));
   return layout;
 }
@@ -178,7 +180,12 @@ void add_head_frame(Panel& panel, const ProfileLayout& layout, std::size_t row, 
   const HeadName name = layout.heads[row];
   const double room = layout.last > 0 ? 0.5 : -0.1 * layout.first;  // the last number needs as much
   panel.frame(Frame::base_line);
-  panel.common_x_axis({layout.first - 0.5, layout.last + room}, {.step = step, .points = grid.points, .away = -0.5});
+  // Numbers of narrow panels would touch: then 0, which has a line, has none.
+  const double apart = step / (layout.last - layout.first + 1) * grid.panel.width * 72 / grid.points;  // in letters
+  std::vector<Tic> named;
+  if (apart < 1.7 && layout.last > 0) named = {{-step, fmt::format("−{:g}", step)}, {step, fmt::format("{:g}", step)}};
+  panel.common_x_axis({layout.first - 0.5, layout.last + room},
+                      {.step = step, .named = named, .points = grid.points, .away = -0.5});
   panel.without_y_tics();
   panel.above(grid.layers_left ? fmt::format("H{}", name.head) : head_name(name.layer, name.head), Anchor::left,
               {.points = grid.points, .bold = true, .up = 0.35});
@@ -240,26 +247,45 @@ GnuplotFigure draw_profiles(const Profiles& profiles, const Result& result, cons
     add_profile(page, page.panel(layout.panel_of(k)), profiles, layout, layout.rows[k]);
   page.show(layout.shown);
   const auto notes = note_lines(layout.words, grid.width());
-  page.title_below("offset t = key − query (tokens)", 0.1 + note_line * static_cast<double>(notes.size()));
+  const double letters = std::min(8.0, grid.points + 1);
+  page.title_below("offset t = key − query (tokens)", 0.1 + note_line * static_cast<double>(notes.size()), letters);
   page.note_below(notes);
   const std::string of = profiles.from_lowest ? " from lowest to highest" : " ÷ the panel's peak";
-  page.title_left(grid.height() > 3 ? profiles.title + of : profiles.from_lowest ? "mean score" : "weight ÷ peak");
+  page.title_left(grid.height() > 3      ? profiles.title + of
+                  : profiles.from_lowest ? "mean score"
+                                         : "weight ÷ peak",
+                  0.12, letters);
   return page.figure();
+}
+
+/// Where each head looks, as the table says; without an account of other pairs than all their measured offset.
+std::vector<double> profile_looks(const Result& result, const std::string& pairs) {
+  if (pairs != "all" && head_sentences(result).empty() && result.find("measured_offset/offset") != nullptr)
+    return head_doubles(result, "measured_offset/offset", pairs);
+  const std::optional<Field> looks = looks_field(result);
+  return looks ? looks->doubles() : std::vector<double>{};
 }
 
 GnuplotFigure draw_offset_profile(const Result& result, const FigureOptions& options) {
   constexpr const char* name = "offset_trace/mean_weight";
   (void)doubles_of(result, name, {"pairs", "layer", "head", "offset"});
-  Profiles profiles{result.at(name),         "offset",         "mean_weight", "measured_offset",
-                    "mean attention weight", "measured offset"};
+  Profiles profiles{result.at(name), "offset", "mean_weight", "looks", "mean attention weight", "where the head looks"};
   profiles.skipped = place_of(profiles.field, "pairs", options.pairs) * field_heads(profiles.field).size();
   const auto numbers = [&](const char* one) {
     return result.find(one) == nullptr ? std::vector<double>{} : head_doubles(result, one, options.pairs);
   };
-  profiles.marked = numbers("measured_offset/offset");
-  const auto weight = numbers("measured_offset/weight"), threshold = numbers("measured_offset/threshold");
-  for (std::size_t row = 0; row < std::min(weight.size(), threshold.size()); ++row)
-    profiles.ratio.push_back(weight[row] / threshold[row]);
+  profiles.marked = profile_looks(result, options.pairs);
+  const auto measured = numbers("measured_offset/offset"), weight = numbers("measured_offset/weight"),
+             threshold = numbers("measured_offset/threshold"), offsets = coordinates(profiles.field, "offset");
+  for (std::size_t row = 0; row < std::min({profiles.marked.size(), weight.size(), threshold.size()}); ++row) {
+    const double looks = profiles.marked[row];
+    const auto at = std::ranges::find(offsets, looks);
+    const auto curve = slice_of(profiles.field.doubles(), profiles.skipped + row, offsets.size());
+    const double there = at != offsets.end()      ? curve[static_cast<std::size_t>(at - offsets.begin())]
+                         : looks == measured[row] ? weight[row]
+                                                  : std::nan("");
+    profiles.ratio.push_back(there / threshold[row]);
+  }
   return draw_profiles(profiles, result, options);
 }
 
@@ -297,37 +323,31 @@ GnuplotFigure draw_position_kernel(const Result& result, const FigureOptions& op
 
 FigureKind offset_profile_figure() {
   std::vector<std::string> extras = clearness_fields();
-  extras.emplace_back("head_account/strength");
-  return {
-      .name = "offset_profile",
-      .fields = {"offset_trace/mean_weight"},
-      .extras = extras,
-      .caption =
-          "Mean attention weight at each offset t = key position minus query position: mean over the query-key pairs "
-          "of a document at that offset, then "
-          "over documents. Each panel is scaled to its own largest value, written above it. The dot and its number "
-          "mark the measured offset in tokens, an arrow one beyond the panel; the dot is hollow if the weight is "
-          "less than twice what chance would reach. The further the weight exceeds that, the fuller the ink, evenly "
-          "in its logarithm, up to 32 times. Offsets up to 16 tokens are shown, under a causal mask those it "
-          "allows. Panels in grey have no measured offset: no weight rises above the head's own null, or the "
-          "largest is at the token itself or at the end of the search.",
-      .drawing = draw_offset_profile,
-      .single_heads = true};
+  for (const std::string& name : head_sentence_fields()) extras.push_back(name);
+  return {.name = "offset_profile",
+          .fields = {"offset_trace/mean_weight"},
+          .extras = extras,
+          .caption =
+              "Mean attention weight at each offset t = key position minus query position: over the query-key pairs "
+              "of a document, then over documents. Each panel is scaled to its peak, written above it. Dot and "
+              "number: where the head looks, in tokens, as in the table of heads; an arrow points beyond the panel. "
+              "The dot is hollow if the weight there is less than twice what chance would reach; the further above, "
+              "the fuller the ink. Grey: no preferred offset.",
+          .drawing = draw_offset_profile,
+          .single_heads = true};
 }
 
 FigureKind word_profile_figure() {
-  return {
-      .name = "word_profile",
-      .fields = {"word_atlas/profile", "word_atlas/predicted_offset"},
-      .caption =
-          "Mean attention weight that documents of random words predict at each offset t = key position minus query "
-          "position: from mean queries and keys, and what equal words add. Each panel is scaled to its own largest "
-          "value, written above it. The dot and "
-          "its number mark the predicted offset in tokens, an arrow one beyond the panel, which shows offsets up to "
-          "16 tokens, under a causal mask those it allows. Panels in grey predict none: their largest weight is "
-          "less than twice that of equal weights, or lies at the end of the search.",
-      .drawing = draw_word_profile,
-      .single_heads = true};
+  return {.name = "word_profile",
+          .fields = {"word_atlas/profile", "word_atlas/predicted_offset"},
+          .caption =
+              "Mean attention weight that documents of random words predict at each offset t = key position minus "
+              "query position, from mean queries and keys, and what equal words add. Each panel is scaled to its "
+              "peak, written above it. Dot and number: the predicted offset in tokens; an arrow points beyond the "
+              "panel. Grey: no prediction, since the largest weight is less than twice that of equal weights, or "
+              "lies at the end of the search.",
+          .drawing = draw_word_profile,
+          .single_heads = true};
 }
 
 FigureKind position_kernel_figure() {
@@ -335,15 +355,11 @@ FigureKind position_kernel_figure() {
           .fields = {"position_atlas/kernel", "position_atlas/predicted_offset"},
           .extras = {"position_atlas/predicted_weight", "word_atlas/predicted_offset"},
           .caption =
-              "What heads would do by their weights alone: mean "
-              "score at each offset t = key position minus query position, of positions averaged over words, with what "
-              "a token's word adds at t = 0, row means removed, each panel from its lowest to its highest score. The "
-              "dot and its number mark the offset this predicts, an arrow one beyond the panel; the number upper right "
-              "is the share of attention that the softmax of the whole kernel gives to its maximum. Offsets up to 32 "
-              "tokens are shown, under a causal mask those it allows. Panels in grey predict none: they do not rise "
-              "above their null, are largest at the end of the search, or hardly draw attention anywhere. Layers above "
-              "0 are a proxy, since the blocks between change positions and words; they are grey too where random "
-              "words predict instead (word_profile).",
+              "What heads would do by their weights alone: mean score at each offset t = key position minus query "
+              "position, of positions averaged over words, row means removed, each panel from its lowest to its "
+              "highest score. Dot and number: the predicted offset in tokens; upper right: the share of attention "
+              "that the kernel's softmax gives to its maximum. Grey: no prediction. Layers above 0 are a proxy, "
+              "since the blocks between change positions and words.",
           .drawing = draw_position_kernel,
           .single_heads = true};
 }

@@ -269,8 +269,8 @@ void add_covariance_part(Panel& panel, const ValueRange& part, const WeightedSum
   panel.part(part.low, part.high);
   panel.vertical(0, {ink::zero_line, 0.7});
   panel.level(0, {ink::zero_line, 0.7});
-  panel.x_axis({-sums.reach(), sums.reach()},
-               {.step = tic_step(1.4 * sums.reach()), .numbers = part.low > 0 ? Numbers::none : Numbers::plain});
+  panel.x_axis({-sums.reach(), sums.reach()}, {.step = tic_step((panel.width() < 2 ? 2.8 : 1.4) * sums.reach()),
+                                               .numbers = part.low > 0 ? Numbers::none : Numbers::plain});
   if (panel.is_leftmost()) panel.title_left(title, 0.52);
 }
 
@@ -359,11 +359,10 @@ FigureKind redefined_figure() {
           .extras = {"qk_svd/gain", "periodic_columns/peak_frequency", "measured_offset/offset"},
           .caption =
               "Redefined queries Q = X U_Q and keys K = X U_K of single heads, with U_Q S U_K^T the singular value "
-              "decomposition of W_Q W_K^T: two periodic columns over the first 64 tokens of the first document, in the "
-              "units of the hidden states X, each panel on its own scale. Shown are columns of which the head's offset "
-              "is between a sixteenth and half of a period, so that the shift can be seen, or where the head has none "
-              "the columns that come nearest to it. Columns count from 1 by descending gain (singular value); f is the "
-              "query column's peak in cycles per T tokens; offsets are the measured ones, in tokens.",
+              "decomposition of W_Q W_K^T: two periodic columns over the first 64 tokens of the first document, in "
+              "the units of the hidden states X, chosen so that the head's offset can be seen. Columns count from 1 "
+              "by descending gain (singular value); f is the query column's peak in cycles per T tokens; offsets "
+              "are the measured ones, in tokens.",
           .drawing = draw_redefined,
           .silent = no_offsets,
           .single_heads = true,
@@ -376,11 +375,10 @@ FigureKind wave_spectra_figure() {
                      "wave_spectra/key_shuffled", "wave_spectra/state_shuffled"},
           .caption =
               "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden "
-              "states that enter the layer over their columns: absolute discrete Fourier transform over positions, not "
-              "normalised, mean over documents; all are expected maxima over one number of columns. Dotted: the same "
-              "with the positions in another order. Where queries and keys agree, the thin line of the queries lies on "
-              "the broad one of the keys. All panels have one scale; if it is logarithmic, four decades at most. "
-              "Frequency 0 is left out.",
+              "states that enter the layer over their columns: absolute discrete Fourier transform over positions, "
+              "not normalised, mean over documents, expected maxima over one number of columns. Dotted: the same "
+              "with the positions in another order. Where queries and keys agree, the thin line of the queries lies "
+              "on the broad one of the keys.",
           .drawing = draw_wave_spectra,
           .follows_waves = true};
 }
@@ -391,10 +389,9 @@ FigureKind cross_covariance_figure() {
           .extras = clearness_fields(),
           .caption =
               "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, "
-              "summed with their gains as weights, which is the sum of the unscaled scores along a diagonal; row means "
-              "of the scores taken away, divided by T, mean over documents. The dot and its number mark the maximum in "
-              "tokens, unless it is where the lags end. Below: correlations of the columns with the largest gains, "
-              "less their mean over lags. Sums have their own scales; lags up to 30 are shown.",
+              "summed with their gains as weights: the unscaled scores summed along each diagonal, row means taken "
+              "away, divided by T, mean over documents. Dot and number: the maximum in tokens, unless it is where "
+              "the lags end. Below: correlations of the columns with the largest gains, less their mean over lags.",
           .drawing = draw_cross_covariance,
           .single_heads = true,
           .follows_waves = true};

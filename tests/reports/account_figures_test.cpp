@@ -2,8 +2,12 @@
 #include <cmath>
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/agreement.h"
+#include "../../reports/figures/captions.h"
+#include "../../reports/figures/chosen_heads.h"
 #include "../../reports/figures/kinds.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
@@ -56,19 +60,33 @@ TEST_CASE("account: the grid counts every verdict, and refuses one that it does 
   CHECK_THROWS_AS(head_account_figure().draw(result, {}), ShapeError);
 }
 
-TEST_CASE("account: a column holds six heads that are named, lower, and says which of more it shows") {
+TEST_CASE("account: a column holds six heads that are named, at most 6 inches high, and says which of more it shows") {
   FigureOptions options;
   options.style.width = 3.4;
   for (const char* head : {"L0H0", "L0H1", "L0H2", "L0H3", "L1H0", "L1H1"}) options.heads.emplace_back(head);
   const GnuplotFigure six = account_profile_figure().draw(sample::result(), options);
   CHECK(count_of(six.script(), "\nplot ") == 1 + 6);  // the legend is one, too
-  CHECK(six.height() <= 9 + 1e-9);
+  CHECK(six.height() <= 6);
   CHECK(six.shown().empty());
   for (const char* head : {"L1H2", "L1H3", "L2H0"}) options.heads.emplace_back(head);
-  CHECK_THAT(account_profile_figure().draw(sample::result(), options).shown(),
-             ContainsSubstring("of the 9 heads asked for"));
+  const GnuplotFigure cut = account_profile_figure().draw(sample::result(), options);
+  CHECK_THAT(cut.shown(), ContainsSubstring("of the 9 heads asked for"));
+  CHECK(cut.height() <= 6);
   options.heads.clear();
-  CHECK_THAT(account_profile_figure().draw(sample::result(), options).shown(), ContainsSubstring("of 32 heads, those"));
+  CHECK_THAT(account_profile_figure().draw(sample::result(), options).shown(),
+             ContainsSubstring("of 32 heads are shown, those"));
+}
+
+TEST_CASE("account: the caption names the heads drawn, by their verdicts, with the offsets of the table") {
+  FigureOptions options;
+  options.heads = {"L0H1", "L0H0", "L0H4", "L0H5"};
+  const Result result = sample::result();
+  const auto looks = std::get<std::vector<double>>(looks_field(result)->values);
+  const std::string caption = caption_of(account_profile_figure(), result, options);
+  CHECK_THAT(caption,
+             ContainsSubstring(fmt::format("Verdict and offset: self L0H1 {}; positional L0H0 {}, L0H5 {}; "
+                                           "no preference L0H4.",
+                                           signed_offset(looks[1]), signed_offset(looks[0]), signed_offset(looks[5]))));
 }
 
 TEST_CASE("account: strengths are printed in a column, and where cells are too small figure and caption say so") {

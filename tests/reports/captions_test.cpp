@@ -1,9 +1,11 @@
 #include "../../reports/figures/captions.h"
 
 #include <algorithm>
+#include <set>
 
 #include "../../core/errors/error.h"
 #include "../../reports/drawing/visible_text.h"
+#include "../../reports/figures/chosen_heads.h"
 #include "../../reports/figures/figures.h"
 #include "../../reports/tables/run_sentence.h"
 #include "../catch.h"
@@ -69,6 +71,24 @@ TEST_CASE("captions: model, text and what was changed are named, and the pairs t
   CHECK_THAT(caption_of(kind_of_figure("offset_profile"), result, options), ContainsSubstring("Pairs with the sink"));
   CHECK(caption_of(kind_of_figure("redefined"), result, options) ==
         kind_of_figure("redefined").caption + " Model: " + run);
+}
+
+TEST_CASE("captions: at a column's width every one is short, whichever heads are drawn") {
+  Result result = sample::rotary_result({.layers = 6, .heads = 12});
+  result.provenance = named_result().provenance;
+  result.provenance.erase("interventions");
+  const std::set<std::string> kept_heads{"attention_map", "carried_waves", "re_aiming"};  // of few heads
+  FigureOptions options;
+  options.style.width = 3.4;
+  for (const FigureKind& one : figure_kinds())
+    for (const char* heads : {"", "strongest:6", "strongest:12"}) {
+      options.heads.clear();
+      if (*heads != '\0') options.heads = heads_asked_for(result, {heads});
+      if (!options.heads.empty() && (!one.single_heads || kept_heads.contains(one.name))) continue;
+      INFO(one.name << ' ' << heads);
+      const GnuplotFigure figure = one.draw(result, options);
+      CHECK(display_width(caption_of(one, result, options, figure.shown())) <= 700);
+    }
 }
 
 TEST_CASE("captions: LaTeX prints every sign as what it looks like") {

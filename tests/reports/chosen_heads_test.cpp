@@ -1,9 +1,13 @@
 #include "../../reports/figures/chosen_heads.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "../../core/errors/error.h"
 #include "../../reports/figures/figures.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
@@ -48,6 +52,23 @@ TEST_CASE("heads: the strongest are those that the table lists first, each head 
   Result atlas;
   atlas.fields.push_back(make_field("a/x", {layer_axis(1), head_axis(1)}, "1", "x", {1}));
   CHECK_THROWS_WITH(heads_asked_for(atlas, {"strongest:1"}), ContainsSubstring("measured_offset/offset"));
+}
+
+TEST_CASE("heads: those that a figure chooses stand by strength, in grids of some heads, too") {
+  Result result = sample::result({.layers = 6, .heads = 12});
+  auto& strengths = values_of(result, "head_account/strength");
+  for (std::size_t head = 0; head < strengths.size(); ++head) strengths[head] = 0.01 * static_cast<double>(head);
+  const auto strength = [&](const ChosenHead& head) { return strengths[head.row]; };
+  const std::vector<ChosenHead> chosen = chosen_heads(result, "head_account/measured_profile", {}, 6);
+  REQUIRE(chosen.size() == 6);
+  CHECK(std::ranges::is_sorted(chosen, std::greater(), strength));
+  FigureOptions options;
+  options.style.width = 3.4;
+  const auto first = rows_of(kind_of_figure("offset_profile").draw(result, options))[1];
+  CHECK(head_name(std::stol(first[0]), std::stol(first[1])) == "L5H11");
+  options.style.width = 0;  // all heads: layers down, heads across
+  const auto all = rows_of(kind_of_figure("offset_profile").draw(result, options))[1];
+  CHECK(head_name(std::stol(all[0]), std::stol(all[1])) == "L0H0");
 }
 
 TEST_CASE("heads: a figure of the strongest draws what a figure of their names draws") {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../core/errors/error.h"
@@ -28,7 +29,7 @@ const std::map<std::string, Structure>& structures() {
       {"attention_map",
        {{"key token", "query token", "attention weight", "tokens 0 to 14; from: wiki.txt, document 3"}, 1}},
       {"offset_profile",
-       {{offset, "mean attention weight ÷ the panel's peak", "dot: measured offset (tokens)",
+       {{offset, "mean attention weight ÷ the panel's peak", "dot: where the head looks (tokens)",
          "upper right: the panel's peak"}}},
       {"word_profile", {{offset, "predicted weight ÷ the panel's peak", "dot: predicted offset (tokens)"}}},
       {"position_kernel",
@@ -115,6 +116,31 @@ TEST_CASE("figures: no letter is smaller than 6 points on paper, whatever is ask
         const double least = style.points > 0 ? std::min(6.0, style.points) : 6.0;
         CHECK(std::all_of(sizes.begin(), sizes.end(), [&](double points) { return points >= least - 0.02; }));
       }
+  }
+}
+
+TEST_CASE("figures: titles of narrow panels are at most a point larger than the numbers along their axes") {
+  const Result result = sample::result({.layers = 6, .heads = 12});
+  const auto size_after = [](const std::string& script, const std::string& words) {
+    const std::size_t at = script.find(words), end = script.find('\n', at + 1);
+    REQUIRE(at != std::string::npos);
+    const std::string line = script.substr(at, end - at);
+    const std::size_t comma = line.find(',', line.find("font \""));
+    return line.find("font \"") == std::string::npos || comma == std::string::npos ? 8
+                                                                                   : std::stod(line.substr(comma + 1));
+  };
+  FigureOptions options;
+  options.style.width = 3.4;
+  for (const auto& [name, left] : {std::pair("account_profile", "mean attention"),
+                                   {"offset_profile", "mean attention"},
+                                   {"word_profile", "predicted weight"},
+                                   {"position_kernel", "mean score"}}) {
+    CAPTURE(name);
+    const std::string script = kind_of_figure(name).draw(result, options).script();
+    const double numbers = size_after(script, "\nset xtics");
+    CHECK(numbers < 8);
+    CHECK(size_after(script, "set label \"offset t = ") <= numbers + 1.01);
+    CHECK(size_after(script, std::string("set label \"") + left) <= numbers + 1.01);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "../../core/fields/field_reader.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/kinds.h"
+#include "../../reports/tables/head_table.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
@@ -207,17 +208,19 @@ TEST_CASE("offset profile: the numbers beside it, a dot for every offset, grey w
   const TemporaryFolder folder;
   const Result result = sample::result();
   draw_figures(result, folder.path(), svg_only());
+  const std::vector<double> looks = std::get<std::vector<double>>(looks_field(result)->values);
+  const auto nowhere = static_cast<std::size_t>(std::ranges::count_if(looks, [](double t) { return std::isnan(t); }));
   const auto rows = rows_of(folder / "offset_profile.tsv");
   REQUIRE(rows.size() == 1 + 32 * 33);
   for (std::size_t r = 1; r < rows.size(); r += 37) {
     const Index layer = std::stol(rows[r][0]);
     const Index head = std::stol(rows[r][1]);
     CHECK(std::stod(rows[r][3]) == sample::weight_at(layer, head, std::stod(rows[r][2])));
-    CHECK((rows[r][4] == "NaN") == std::isnan(sample::planted_offset(layer, head)));
+    CHECK((rows[r][4] == "NaN") == std::isnan(looks[static_cast<std::size_t>(layer * 8 + head)]));
   }
   const std::string script = kind_of_figure("offset_profile").draw(result, {}).script();
-  CHECK(count_of(script, "point pt 7") == 24);
-  CHECK(count_of(script, "filledcurves y=0 lc rgb \"#808080\"") == 8);
+  CHECK(count_of(script, "point pt 7") == 32 - nowhere);
+  CHECK(count_of(script, "filledcurves y=0 lc rgb \"#808080\"") == nowhere);
   FigureOptions options;
   options.pairs = "nothing";
   CHECK_THROWS_AS(kind_of_figure("offset_profile").draw(result, options), ShapeError);
@@ -229,8 +232,22 @@ TEST_CASE("offset profile: works without measured offsets, and points to those o
       kind_of_figure("offset_profile").draw(without(result, "measured_offset/offset"), {}).script();
   CHECK(count_of(bare, "point pt") == 0);
   Result far = result;
-  std::get<std::vector<double>>(field_of(far, "measured_offset/offset").values)[0] = -40;
+  std::get<std::vector<double>>(field_of(far, "head_account/measured_offset").values)[0] = -40;
   CHECK(kind_of_figure("offset_profile").draw(far, {}).script().find("← −40") != std::string::npos);
+}
+
+TEST_CASE("offset profile: a head is marked where the table says that it looks, not at another measured offset") {
+  Result result = sample::result();
+  values_of(result, "measured_offset/offset")[0] = 52;
+  values_of(result, "head_account/measured_offset")[0] = -1;
+  const auto marks = [&](const FigureOptions& options) {
+    return rows_of(kind_of_figure("offset_profile").draw(result, options))[1][4];
+  };
+  CHECK(marks(asking_for({"L0H0"})) == "-1");
+  CHECK(marks(asking_for({"L0H4"})) == "NaN");  // without a preference, whatever was measured
+  REQUIRE(std::isfinite(values_of(result, "measured_offset/offset")[4]));
+  std::erase_if(result.fields, [](const Field& field) { return field.name.starts_with("head_account/"); });
+  CHECK(marks(asking_for({"L0H0"})) == "52");
 }
 
 TEST_CASE("clusters: pies, centroids and sweep are drawn from the numbers beside them") {

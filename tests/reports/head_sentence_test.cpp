@@ -170,7 +170,7 @@ TEST_CASE("head sentences: the answer has their cells, and says why no keys were
   }
 }
 
-TEST_CASE("head sentences: the caption of profiles has those of the heads that are drawn") {
+TEST_CASE("head sentences: the caption of a profile has that of a head that is drawn alone") {
   const Result result = sample::result();
   for (const FigureKind& kind : figure_kinds()) {
     if (kind.name != "account_profile") continue;

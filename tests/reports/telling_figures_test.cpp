@@ -12,6 +12,7 @@
 #include "../../reports/figures/chosen_heads.h"
 #include "../../reports/figures/clusters.h"
 #include "../../reports/figures/kinds.h"
+#include "../../reports/tables/head_table.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
@@ -123,10 +124,13 @@ TEST_CASE("offsets beyond a panel are pointed to") {
 
 TEST_CASE("offset profile: the further a weight exceeds chance, the fuller the ink") {
   Result result = sample::result();
-  auto& weights = values_of(result, "measured_offset/weight");
-  const auto& thresholds = result.at("measured_offset/threshold").doubles();
+  const std::vector<double> looks = std::get<std::vector<double>>(looks_field(result)->values);
+  auto& thresholds = values_of(result, "measured_offset/threshold");
+  const std::size_t heads = looks.size();
   const auto strengths = [&](double ratio) {
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = ratio * thresholds[i];
+    for (std::size_t i = 0; i < thresholds.size(); ++i)
+      if (const auto head = static_cast<Index>(i % heads); !std::isnan(looks[i % heads]))
+        thresholds[i] = sample::weight_at(head / 8, head % 8, looks[i % heads]) / ratio;
     std::set<std::string> found;
     const std::string script = offset_profile_figure().draw(result, {}).script();
     for (std::size_t at = script.find("rgb \"#0072B2\" fs solid "); at != std::string::npos;

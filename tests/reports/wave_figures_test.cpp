@@ -25,7 +25,11 @@ TEST_CASE("position components: the shares in per cent, those of 4 and 12 writte
   CHECK(number(rows[4][2]) == 100 * shares[3]);
   const std::string script = position_components_figure().draw(result, {}).script();
   CHECK(script.find("\"4 components: 49.4 %\"") != std::string::npos);
-  CHECK(script.find("\"12 components: 87.0 %\"") != std::string::npos);
+  CHECK(script.find("\"12 components: 87.0 %\" at first 12,") != std::string::npos);
+  FigureOptions column;  // where that does not fit right of its dot, it ends before the frame
+  column.style.width = 3.4;
+  CHECK_THAT(position_components_figure().draw(result, column).script(),
+             ContainsSubstring("\"12 components: 87.0 %\" at graph 0.98"));
 
   Field& few = field_of(result, "position_components/cumulative_share");
   few.axes[0] = counting_axis("component", "1", "", 1, 5);
