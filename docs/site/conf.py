@@ -4,6 +4,8 @@ import pathlib
 import re
 import sys
 
+from sphinx.pycode import ModuleAnalyzer
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "python")]
 
@@ -33,6 +35,19 @@ nb_ipywidgets_js = {}
 # The extension module is compiled; everything that users call is Python.
 autodoc_mock_imports = ["headwave._core", "numpy", "torch", "transformers", "triton", "h5py"]
 autodoc_typehints = "signature"
+python_maximum_signature_line_length = 110
+
+
+# Overloads are for type checkers; readers want the arguments.
+analyze = ModuleAnalyzer.analyze
+
+
+def analyze_without_overloads(self):
+    analyze(self)
+    self.overloads = {}
+
+
+ModuleAnalyzer.analyze = analyze_without_overloads
 
 
 def link_headers(app, name, source):
