@@ -36,7 +36,7 @@ sed -i 's#](docs/README.md)#](index.md)#g; s#](docs/#](#g; s#](CONTRIBUTING.md)#
 doors() { sed -n "/set(HEADWAVE_DOORS_$1/,/)/p" cmake/install.cmake | grep -oE '[a-z0-9_]+/[a-z0-9_]+\.h' | sed "s#^#$1/#"; }
 {
   cat docs/site/Doxyfile
-  echo "PROJECT_NUMBER = $(sed -n 's/^project(headwave VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)"
+  echo "PROJECT_NUMBER = $(cat VERSION)"
   echo "OUTPUT_DIRECTORY = $out"
   echo INPUT = docs/site/cpp.md $(find core analysis job -name '*.h') $(doors data) $(doors reports)
 } | doxygen -

@@ -12,7 +12,7 @@ sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "python")]
 project = "headwave"
 author = "headwave developers"
 copyright = "headwave developers, MIT licence"
-release = version = re.search(r"project\(headwave VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+release = version = (ROOT / "VERSION").read_text().strip()
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
 html_theme = "furo"
