@@ -78,6 +78,17 @@ while read -r name; do grep -q "\`$name\`" docs/analyses.md || complain "docs/an
 while read -r name; do grep -q "^| \`$name\`" docs/job-file.md || complain "docs/job-file.md lacks the option $name"; done <"$work/options"
 
 
+# One version: VERSION's. A release's packages and citation say the same, and at its tag CHANGELOG has a section for it.
+version=$(cat VERSION)
+case $("$headwave" --version) in "headwave $version "*) ;; *) complain "$headwave --version is not the $version of VERSION" ;; esac
+for place in "CITATION.cff:version: $version" "packaging/conda/recipe.yaml:version: $version" "packaging/homebrew/headwave.rb:v$version.tar.gz" \
+    "packaging/debian/changelog:headwave ($version-"; do
+  grep -qF -- "${place#*:}" "${place%%:*}" || complain "${place%%:*} does not say '${place#*:}', as VERSION does"
+done
+if git describe --tags --exact-match --match 'v[0-9]*' >/dev/null 2>&1; then
+  grep -q "^## $version\>" CHANGELOG.md || complain "CHANGELOG.md has no section for $version, which is tagged here"
+fi
+
 # The page of commands is what --help says now.
 sh docs/commands.sh "$headwave" >"$work/commands.md" && cmp -s "$work/commands.md" docs/commands.md ||
   complain "docs/commands.md is older than --help: sh docs/commands.sh HEADWAVE >docs/commands.md"

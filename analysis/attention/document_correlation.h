@@ -119,11 +119,15 @@ class DocumentCorrelation {
   Matrix32 alone_;    ///< (rows, pairs)    z of a document that is not in the sums yet
 };
 
-/// Equations (3) and (4), element by element. A NaN correlation counts as 1: nothing shows that a second
-/// document adds information.
-/// @param variances   sum v_d;  deviations  sum sqrt v_d
-/// @param thirds      sum w_d;  roots       sum cbrt w_d
+/// Equation (3), element by element. A NaN correlation counts as 1: nothing shows that a second document adds
+/// information.
+/// @param variances   sum v_d
+/// @param deviations  sum sqrt v_d
 double correlated_variance(double correlation, double variances, double deviations);
+
+/// Equation (4), element by element; NaN as in (3).
+/// @param thirds  sum w_d
+/// @param roots   sum cbrt w_d
 double correlated_third(double correlation, double thirds, double roots);
 
 /// The columns of offsets |t| <= reach. The middle column is that of offset 0.

@@ -1,6 +1,6 @@
 """headwave shows why attention heads look where they look: the program's analyses, arrays in and arrays out."""
 
-from ._core import commit, version as __version__
+from . import _core
 from .attention import Tile, attend, delay, offset_traces, spectrum
 from .capture import capture
 from .errors import Error, FormatError, IoError, NumericError, ShapeError
@@ -8,6 +8,9 @@ from .jobs import account, atlas, run
 from .profiles import watch
 from .result import Result, open_result as open
 from .studies import compare, loss, re_aim
+
+__version__: str = _core.version
+commit: str = _core.commit
 
 __all__ = [
     "Error", "FormatError", "IoError", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",

@@ -30,6 +30,9 @@ def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, is_causal: bool =
            probe: Callable[[Tile], Any] | None = None, scores: bool = False) -> np.ndarray | None:
     """Attention, softmax(scale q k^T + mask) v, tile by tile: no (heads, T, T) array is ever held.
 
+    Example:
+        >>> out = headwave.attend(q, k, v, mask="causal", probe=lambda tile: print(tile.first_row, tile.weights.max()))
+
     float64 is computed in double, all else in float32. Arrays of whatever holds numbers are taken: numpy's, PyTorch's.
 
     Args:
@@ -121,6 +124,10 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
 def offset_traces(attention: Any, *, causal: bool | None = None, reach: int = 64) -> Group:
     """Where finished attention lands: mean weights by offset, key minus query, beside what shuffled positions would give.
 
+    Example:
+        >>> traces = headwave.offset_traces(attention, reach=16)
+        >>> traces.mean_weight.sel(pairs="all", layer=0, head=0, offset=-1)
+
     Args:
         attention: (heads, T, T), (layers, heads, T, T) or (documents, layers, heads, T, T); rows add up to 1
         causal: whether tokens only look back; None: as the weights show
@@ -151,6 +158,9 @@ def offset_traces(attention: Any, *, causal: bool | None = None, reach: int = 64
 def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
     """The delay between queries and keys, in parts of a token, that all their frequencies agree on best.
 
+    Example:
+        >>> headwave.delay(q, k, reach=16).offset.values
+
     Args:
         q: (heads, T, d) or (T, d)
         k: the same shape
@@ -176,6 +186,10 @@ def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
 def spectrum(positions: Any, words: Any = None, *, demean: bool = False, detrend: bool = False,
              hann: bool = False) -> Group:
     """What frequencies a position table is made of: mean and quartiles over columns of their amplitude, peaks, energy.
+
+    Example:
+        >>> found = headwave.spectrum(model.embeddings.position_embeddings.weight)
+        >>> list(found)
 
     Args:
         positions: (T, d_model) the rows that tokens 0 .. T-1 read

@@ -182,8 +182,9 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
             score_scale: float | None = None, window: int | None = None) -> Capture:
     """Writes what enters the attention of a model, or its queries and keys, while PyTorch runs it.
 
-        with headwave.capture(model, "states.h5", layers=[0, 5], dtype="float16"):
-            model(ids)
+    Example:
+        >>> with headwave.capture(model, "states.h5", layers=[0, 5], dtype="float16"):
+        ...     model(ids)
 
     The file is what `headwave capture` writes (docs/inputs.md), one document after another; one batch is in memory at a
     time. It appears when the `with` ends, or not at all where something is raised in it. Every call of the model is whole documents, from

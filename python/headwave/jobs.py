@@ -5,36 +5,41 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any, Callable, Mapping, Sequence, overload
+from typing import Any, Callable, Mapping, Sequence, Unpack, overload
 
 import numpy as np
 
 from . import _core
 from .arguments import names, path, real, text as as_text, whole
 from .errors import FormatError
+from .given import AnyInput, Progress, RunInput, Text
 from .hub import model_folder
 from .inputs import given_input
 from .profiles.result import Profiles
 from .result import Result
 
-Results = Result | dict[str, Result] | Profiles   # Profiles of a model of PyTorch whose family the program does not know
-Progress = bool | Callable[[str], Any]
+Results = Result | dict[str, Result]   # a dict of an encoder-decoder: "self", "causal", "cross"
 
 
+# Type checkers take the first that fits: a text with its target is for an encoder-decoder; a directory with a text, ids or images is
+# none in nearly all cases; states without a model are one result; whose model is one of PyTorch may be watched instead.
 @overload
-def run(model: str | os.PathLike, tokenizer: Any = None, *, target: str | os.PathLike, **given: Any) -> dict[str, Result]: ...
+def run(model: Text, tokenizer: Any = None, *, target: Text, **given: Unpack[RunInput]) -> dict[str, Result]: ...
 @overload
-def run(model: str | os.PathLike, tokenizer: Any = None, *, features: None = None, random_tokens: None = None,
-        **given: Any) -> Result: ...
+def run(model: Text, tokenizer: Any = None, **given: Unpack[RunInput]) -> Result: ...
 @overload
-def run(model: Any = None, tokenizer: Any = None, **given: Any) -> Results: ...
+def run(model: None = None, tokenizer: None = None, *, states: Any, **given: Unpack[RunInput]) -> Result: ...
+@overload
+def run(model: Text, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
+@overload
+def run(model: Any, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results | Profiles: ...
 def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
         states: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
         documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
         map: str | os.PathLike | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None,
         apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", allow_unknown: bool = False,
-        progress: Progress = False, **options: Any) -> Results:
+        progress: Progress = False, **options: Any) -> Results | Profiles:
     """Follows every head of a model over documents, as `headwave run` does, with the same numbers to the bit.
 
     Example:
@@ -107,21 +112,38 @@ def _warn_of_unknown(provenance: Mapping[str, Any]) -> None:
             warnings.warn(f"{of}: {100 * provenance[name]:.0f} % of its tokens are unknown, since the model's vocabulary cannot spell them", stacklevel=3)
 
 
+@overload
+def account(model: Text, tokenizer: Any = None, *, target: Text, **given: Unpack[RunInput]) -> dict[str, Result]: ...
+@overload
+def account(model: Text, tokenizer: Any = None, **given: Unpack[RunInput]) -> Result: ...
+@overload
+def account(model: None = None, tokenizer: None = None, *, states: Any, **given: Unpack[RunInput]) -> Result: ...
+@overload
+def account(model: Any, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
 def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
     """The account of every head: what of where it looks comes from positions, from content, and from spread.
+
+    Example:
+        >>> result = headwave.account("minilm", pathlib.Path("text.txt"), documents=20, length=256)
+        >>> result["head_account"].part.sel(layer=0, head=2)         # by position, by self, by context
 
     Takes and returns what run() does, with the analysis `head_account` alone, and beside it whether what it predicts is met
     (docs/account.md).
     """
     if "only" in given:
         raise FormatError("account: its analyses are head_account and offset_agreement; of others see run(only=...)")
-    return run(model, tokenizer, only=["head_account", "offset_agreement"], **given)
+    found: Results = run(model, tokenizer, only=["head_account", "offset_agreement"], **given)
+    return found
 
 
 def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, length: int = 0, rows: int = 0, reach: int = 64,
           draws: int = 20, level: float = 0.05, words: str = "zipf", passes: int = 4, seed: int = 1, threads: int = 0,
           layers: str = "", weights: str = "auto", progress: Progress = False) -> Results:
     """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
+
+    Example:
+        >>> result = headwave.atlas("minilm")
+        >>> result["word_atlas"].predicted_offset.sel(layer=0, head=2)
 
     Args:
         model: a Hugging Face model directory, or a name on the hub that is in the local cache

@@ -266,6 +266,10 @@ class Page:
 def open_result(path: str | os.PathLike) -> Any:
     """The Result in a file that save() or the program wrote, or in the folder of a run; of a file of profiles its Profiles.
 
+    Example:
+        >>> result = headwave.open("result")
+        >>> result["measured_offset"].offset
+
     Raises:
         IoError, FormatError: it cannot be read, or is no whole result.
     """

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Sequence
+from typing import Any, Sequence, Unpack
 
 from . import _core
 from .arguments import names, real, whole
 from .errors import FormatError
+from .given import ModelInput, Progress, Text
 from .inputs import given_input
-from .jobs import Progress, listener, told
+from .jobs import listener, told
 from .result import Result, open_result
 
 
-def compare(first: Any, second: Any, *, level: float = 0.05, draws: int = 999, block: int = 0, seed: int = 1,
+def compare(first: Result | Text, second: Result | Text, *, level: float = 0.05, draws: int = 999, block: int = 0, seed: int = 1,
             threads: int = 0) -> Result:
     """Which heads differ between two results, and whether by more than other documents would.
 
@@ -43,9 +44,9 @@ def compare(first: Any, second: Any, *, level: float = 0.05, draws: int = 999, b
                                 whole(seed, "seed", 0, 2**63 - 1), whole(threads, "threads", 0, 1024)))
 
 
-def re_aim(model: Any, tokenizer: Any = None, *, text: Any = None, ids: Any = None, random_tokens: int | None = None,
+def re_aim(model: Any, tokenizer: Any = None, *, text: Text | None = None, ids: Any = None, random_tokens: int | None = None,
            heads: Sequence[str] = (), most_heads: int = 8, furthest: int = 4, reach: int = 64, level: float = 0.01,
-           seed: int = 1, threads: int = 0, progress: Progress = False, **given: Any) -> Result:
+           seed: int = 1, threads: int = 0, progress: Progress = False, **given: Unpack[ModelInput]) -> Result:
     """Moves the keys of heads by u tokens, in the weights of the running model, and measures where they look then.
 
     A head that reads positions alone moves by -u. `headwave re-aim` does the same.
@@ -79,9 +80,9 @@ def re_aim(model: Any, tokenizer: Any = None, *, text: Any = None, ids: Any = No
         whole(reach, "reach", 1, 4096), real(level, "level", 1e-12, 0.5), over.seed, over.threads, command, look)))
 
 
-def loss(model: Any, tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
+def loss(model: Any, tokenizer: Any = None, *, text: Text | None = None, target: Text | None = None, ids: Any = None,
          interventions: Sequence[str] = (), masked_share: float = 0.15, seed: int = 1, threads: int = 0,
-         progress: Progress = False, **given: Any) -> dict[str, Any]:
+         progress: Progress = False, **given: Unpack[ModelInput]) -> dict[str, Any]:
     """How well a model predicts a text, and how much worse with interventions, as `headwave loss --json` does.
 
     Example:

@@ -15,10 +15,11 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
           least: int = 8, queries: bool = False, null: bool = False) -> "Watch":
     """Sums up where a model's heads look while the model runs, as it is: on its device, in its dtype, with its own attention.
 
-        with headwave.watch(model) as w:
-            for batch in batches:
-                model(**batch)
-        w.result().save("profiles.h5")
+    Example:
+        >>> with headwave.watch(model) as w:
+        ...     for batch in batches:
+        ...         model(**batch)
+        >>> w.result().save("profiles.h5")
 
     The model's own attention function computes its outputs, unchanged to the bit. Beside it, tiles of weights are computed again from the
     same queries and keys and summed by offset; no matrix of queries by keys is made. Every call holds whole documents, one in each row of

@@ -1,0 +1,74 @@
+"""The keyword arguments that several functions share, for type checkers and editors: what each means stands in run()."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Literal, Sequence, TypedDict
+
+Text = str | os.PathLike[str]
+Progress = bool | Callable[[str], Any]
+
+
+class JobOptions(TypedDict, total=False):
+    """Options of analyses (docs/job-file.md)."""
+
+    only: str | Sequence[str]
+    everything: bool
+    window: int
+    reach: int
+    level: float
+    draws: int
+    resamples: int
+    false_share: float
+    evidence: int
+    clusters: int
+    sweep: int
+    score_window: int
+    score_clusters: int
+    atlas_draws: int
+    rows: int
+    map_document: int
+    map_window: str
+    seed: int
+    threads: int
+    together: int
+
+
+class ModelInput(TypedDict, total=False):
+    """How a model reads its documents."""
+
+    documents: int | None
+    length: int | None
+    special_tokens: bool
+    encoding: str
+    map: Text | None
+    layers: str
+    weights: Literal["auto", "memory", "layers"]
+    allow_unknown: bool
+
+
+class RunInput(ModelInput, JobOptions, total=False):
+    """What run() takes beside a model, a tokenizer and what decides the type of its answer."""
+
+    text: Text | None
+    ids: Any
+    images: Any
+    interventions: Sequence[str]
+    shuffles: int
+    heads: int
+    layer: int | None
+    dataset: str
+    axes: str
+    states_map: Text | None
+    apply_norm: bool
+    any_states: bool
+    progress: Progress
+
+
+class AnyInput(RunInput, total=False):
+    """All that run() takes beside a model and a tokenizer."""
+
+    states: Any
+    target: Text | None
+    features: Any
+    random_tokens: int | None
