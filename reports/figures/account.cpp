@@ -478,9 +478,9 @@ FigureKind account_profile_figure() {
           .extras = account_extras(),
           .caption =
               "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention "
-              "up: what is left when a document's contents are dealt to other places (position), what tokens add by "
-              "meeting themselves (self), what contents add together (context), and the rest. Above each panel: the "
-              "profile's strength, and the parts of these three in per cent.",
+              "up: what is left when contents are dealt to other places (position), what tokens add by meeting "
+              "themselves (self), what contents add together (context), and the rest. Above each panel: the "
+              "profile's strength, and these three parts in per cent.",
           .drawing = draw_account_profile,
           .says = account_answers,
           .silent = no_parts,

@@ -81,7 +81,7 @@ TEST_CASE("captions: at a column's width every one is short, whichever heads are
   FigureOptions options;
   options.style.width = 3.4;
   for (const FigureKind& one : figure_kinds())
-    for (const char* heads : {"", "strongest:6", "strongest:12"}) {
+    for (const char* heads : {"", "strongest:1", "strongest:6", "strongest:12"}) {
       options.heads.clear();
       if (*heads != '\0') options.heads = heads_asked_for(result, {heads});
       if (!options.heads.empty() && (!one.single_heads || kept_heads.contains(one.name))) continue;
