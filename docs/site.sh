@@ -34,6 +34,7 @@ sed -i 's#](docs/README.md)#](index.md)#g; s#](docs/#](#g; s#](CONTRIBUTING.md)#
 
 # The headers that are installed. Comments are plain text: <s> is no tag, \t no command; names of unused parameters are in comments.
 doors() { sed -n "/set(HEADWAVE_DOORS_$1/,/)/p" cmake/install.cmake | grep -oE '[a-z0-9_]+/[a-z0-9_]+\.h' | sed "s#^#$1/#"; }
+rm -rf "$out/cpp"  # pages of headers that are gone
 {
   cat docs/site/Doxyfile
   echo "PROJECT_NUMBER = $(cat VERSION)"

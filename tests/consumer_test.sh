@@ -15,6 +15,8 @@ for file in $pages bash-completion/completions/headwave zsh/site-functions/_head
   fish/vendor_completions.d/headwave.fish; do
   [ -s "$work/prefix/share/$file" ] || { echo "share/$file is not installed"; exit 1; }
 done
+[ -z "$pages" ] || grep -qx 'headwave-run \\- follow every head .*' "$work/prefix/share/man/man1/headwave-run.1" ||
+  { echo "headwave-run.1 does not say what the command does, as man -k shows it"; exit 1; }
 "$work/prefix/bin/headwave" plant --out "$work/planted" >/dev/null
 "$work/build/everything/atlas" "$work/planted" | grep -qx 'L0H1 +3' || { echo "the atlas of the planted model lacks L0H1 +3"; exit 1; }
 "$work/build/everything/everything" "$work/results.h5"

@@ -55,6 +55,8 @@ def link_headers(app, name, source):
 
     def link(found):
         text, path = found.groups()
+        if path.startswith("CONTRIBUTING.md"):
+            return f"[{text}]({path.replace('CONTRIBUTING', 'contributing')})"
         if not path.endswith(".h"):
             return text
         page = pathlib.PurePath(path).name.replace("_", "__").replace(".", "_8")
