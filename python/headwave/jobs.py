@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from typing import Any, Callable, Mapping, Sequence, Unpack, overload
@@ -33,11 +32,11 @@ def run(model: None = None, tokenizer: None = None, *, states: Any, **given: Unp
 def run(model: Text, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
 @overload
 def run(model: Any, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results | Profiles: ...
-def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
+def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, target: Text | None = None, ids: Any = None,
         states: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
         documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
-        map: str | os.PathLike | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
-        layer: int | None = None, dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None,
+        map: Text | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
+        layer: int | None = None, dataset: str = "", axes: str = "", states_map: Text | None = None,
         apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", allow_unknown: bool = False,
         progress: Progress = False, **options: Any) -> Results | Profiles:
     """Follows every head of a model over documents, as `headwave run` does, with the same numbers to the bit.
@@ -136,7 +135,7 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
     return found
 
 
-def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, length: int = 0, rows: int = 0, reach: int = 64,
+def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 0, reach: int = 64,
           draws: int = 20, level: float = 0.05, words: str = "zipf", passes: int = 4, seed: int = 1, threads: int = 0,
           layers: str = "", weights: str = "auto", progress: Progress = False) -> Results:
     """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
