@@ -20,8 +20,8 @@ struct HeadSentence {
   std::string evidence;  ///< "32 of 32; positions: 0.80 -> 0.00"; empty: not tested
 };
 
-/// One sentence for each head, layer by layer, the same in the table, on the page and in captions: where its profile is
-/// largest, in brackets the strength of the profile, the account's verdict with the part that it rests on, and what
+/// One sentence for each head, layer by layer, the same on the page, in the caption of a head drawn alone and, as cells,
+/// in the table: where its profile is largest, in brackets the strength of the profile, the account's verdict with the part that it rests on, and what
 /// happened when its keys were moved:
 ///
 ///     L2H11 looks one token back (strength 0.57): positional, 78 % of what can be explained; its keys moved
