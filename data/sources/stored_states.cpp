@@ -321,7 +321,6 @@ StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& opti
 
 StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
-  model.decoder.reset();
   std::shared_ptr<const StateFiles> files = opened(at, options);
   if (is_attention(*files)) {
     if (options.apply_norm || options.any_states)
@@ -332,6 +331,7 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
     const std::size_t count = files->contents().layers.size();
     return {std::move(model), state_documents(std::move(files), count, options.documents, {})};
   }
+  model.decoder.reset();
   const auto layers = entering(*files, model.stack.layers());
   for (const FoundLayer& layer : layers) {
     if (!layer.queries && layer.layer >= model.stack.layers())

@@ -56,8 +56,9 @@ std::string why_text(const std::string& verdict, const std::array<double, 3>& pa
 /// @param looks  of the largest weight alone
 std::string with_span(const std::string& looks, std::span<const double> profile, const std::vector<Index>& offsets,
                       double offset) {
+  if (!std::isfinite(offset)) return looks;
   const auto peak = std::ranges::find(offsets, static_cast<Index>(offset));
-  if (!std::isfinite(offset) || peak == offsets.end()) return looks;
+  if (peak == offsets.end()) return looks;
   auto first = static_cast<std::size_t>(peak - offsets.begin()), last = first;
   const double half = 0.5 * profile[first];
   while (first > 0 && profile[first - 1] >= half) --first;
