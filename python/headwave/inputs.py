@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from . import _core
 from .arguments import names, path, text, whole, whole_or_none
@@ -17,7 +17,7 @@ from .documents import documents_of, texts_of, unknown_share
 from .errors import FormatError, IoError, ShapeError
 from .hub import model_folder
 from .images import prepared_images
-from .lazy import LazyArrays, is_lazy, opened_store
+from .lazy import LazyArrays, is_lazy, opened_zarr, packed_hdf5
 from .neighbours import named_states
 from .pickled import readable_model
 
@@ -170,8 +170,9 @@ class Input:
     def _of_states(self) -> Any:
         if self.length is not None:
             raise FormatError(f"{self.function}: length does not apply to states: documents are as they were stored")
-        return _core.states_input(_arrays(self.value, "states"), self.place, self.heads, self.documents, self.layer,
-                                  self.dataset, self.axes, self.states_map, self.apply_norm, self.any_states)
+        return _of_arrays(self.value, "states", lambda arrays: _core.states_input(
+            arrays, self.place, self.heads, self.documents, self.layer, self.dataset, self.axes, self.states_map, self.apply_norm,
+            self.any_states))
 
     def _of_folder(self) -> Any:
         if self.model is None:
@@ -188,7 +189,7 @@ class Input:
             return _core.ids_input(self.place, ids_place(listed_column(self.value, self.documents)), self.documents, self.length)
         if self.kind in ("images", "features"):
             features = self.value if self.kind == "features" else prepared_images(self.model, self.value, self.documents)
-            return _core.features_input(self.place, _arrays(features, "features"), self.documents)
+            return _of_arrays(features, "features", lambda arrays: _core.features_input(self.place, arrays, self.documents))
         return _core.random_input(self.place, self.value, self.documents, self.special_tokens, self.seed)
 
 
@@ -274,11 +275,23 @@ def ids_place(value: Any) -> Any:
     return "ids", json.dumps(listed)
 
 
+def _of_arrays(value: Any, what: str, opened: Callable[[Any], Any]) -> Any:
+    """What C++ opens of arrays; of an HDF5 file that it refuses, what it opens through h5py, where that reads more."""
+    arrays = _arrays(value, what)
+    try:
+        return opened(arrays)
+    except FormatError:
+        packed = packed_hdf5(arrays) if isinstance(arrays, str) else None
+        if packed is None:
+            raise
+    return opened(packed)
+
+
 def _arrays(value: Any, what: str) -> Any:
     """Arrays by name: a file or folder, what C++ reads in memory, or what it asks for block by block."""
     if isinstance(value, (str, os.PathLike)):
         place = path(value, what)
-        return opened_store(place) or place
+        return opened_zarr(place) or place
     if what == "features" and not isinstance(value, Mapping):
         raise FormatError(f"features: {type(value).__name__}; expected a file, or arrays by name as an image processor or a feature "
                           "extractor of transformers gives them")

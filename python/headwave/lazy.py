@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 import threading
 from typing import Any, Iterator, Mapping, Sequence
@@ -98,19 +97,37 @@ class LazyArrays:
         return as_array(read, f"{self.called}: '{name}'")
 
 
-def opened_store(path: str) -> LazyArrays | None:
-    """The arrays in a file or folder that the program does not read: a store of zarr, an HDF5 file with other filters than its own.
-
-    Returns:
-        None for what the program reads itself, or refuses.
+def opened_zarr(path: str) -> LazyArrays | None:
+    """The arrays in a store of zarr; None for everything else.
 
     Raises:
         FormatError: zarr is missing; IoError: the store cannot be opened.
     """
     place = pathlib.Path(path)
-    if _is_zarr(place):
-        return _of_zarr(place)
-    return _of_hdf5(place) if place.is_file() and _begins_as_hdf5(place) else None
+    return _of_zarr(place) if _is_zarr(place) else None
+
+
+def packed_hdf5(path: str) -> LazyArrays | None:
+    """The arrays of an HDF5 file that the program refuses since lzf or a plugin packed them; None for everything else, or without h5py.
+
+    The program reads HDF5 in a child process, which a damaged file may end; h5py reads it in this one, and only what the program refused.
+    """
+    place = pathlib.Path(path)
+    if not place.is_file() or not _begins_as_hdf5(place):
+        return None
+    try:
+        import h5py
+    except ImportError:
+        return None   # the program's error says what to do
+    try:
+        file = h5py.File(place)
+        arrays = dict(flat(file))
+        if not any(_has_other_filter(of) for of in arrays.values()):
+            file.close()
+            return None
+    except (OSError, FormatError):
+        return None   # what is wrong with it the program says
+    return LazyArrays({**numbers_beside(file), **arrays}, str(place), [str(place)])
 
 
 def numbers_beside(value: Any) -> dict[str, np.ndarray]:
@@ -157,23 +174,6 @@ def _of_zarr(place: pathlib.Path) -> LazyArrays:
 def _begins_as_hdf5(place: pathlib.Path) -> bool:
     with place.open("rb") as file:
         return file.read(8) == b"\x89HDF\r\n\x1a\n"
-
-
-def _of_hdf5(place: pathlib.Path) -> LazyArrays | None:
-    """A file with datasets that were packed by lzf or by a plugin; None if there is none, or without h5py."""
-    try:
-        import h5py
-    except ImportError:
-        return None   # the program's error says what to do
-    try:
-        file = h5py.File(place)
-        arrays = dict(flat(file))
-        if not any(_has_other_filter(of) for of in arrays.values()):
-            file.close()
-            return None
-    except (OSError, FormatError):
-        return None   # what is wrong with it the program says
-    return LazyArrays({**numbers_beside(file), **arrays}, os.fspath(place), [os.fspath(place)])
 
 
 def _has_other_filter(dataset: Any) -> bool:
