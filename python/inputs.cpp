@@ -1,3 +1,4 @@
+#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -9,8 +10,10 @@
 #include "../data/arrays/safetensors.h"
 #include "../data/sources/distinct_documents.h"
 #include "../data/sources/named_arrays.h"
+#include "../job/inputs/identity.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/job_input.h"
+#include "../reports/drawing/run_mark.h"
 #include "memory.h"
 #include "options.h"
 #include "waiting.h"
@@ -35,9 +38,78 @@ Known known_of(const std::optional<Known>& said, const char* name, const std::st
   return *said;
 }
 
-/// Where states or features are: a path, or arrays in memory.
-/// @param called  what messages call these
+/// Arrays that an object of Python reads block by block, headwave.lazy.LazyArrays: of zarr, of h5py.
+class CalledArrays : public NamedArrays {
+ public:
+  explicit CalledArrays(nb::object arrays)
+      : path_(nb::cast<std::string>(arrays.attr("called"))),
+        files_(nb::cast<std::vector<fs::path>>(arrays.attr("files"))) {
+    using Described = std::tuple<std::string, std::string, std::vector<Index>>;
+    for (auto& [name, type, shape] : nb::cast<std::vector<Described>>(arrays.attr("entries"))) {
+      names_.push_back(name);
+      entries_[name] = {std::move(type), std::move(shape)};
+    }
+    arrays_ = kept(std::move(arrays));
+  }
+
+  [[nodiscard]] std::vector<std::string> names() const override { return names_; }
+  [[nodiscard]] bool has(const std::string& name) const override { return entries_.contains(name); }
+  [[nodiscard]] std::vector<Index> shape(const std::string& name) const override { return entry(name).shape; }
+  [[nodiscard]] std::string type(const std::string& name) const override { return entry(name).type; }
+  void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
+    try {
+      require_inside(block, entry(name).shape);
+    } catch (const ShapeError& problem) {
+      throw ShapeError(fmt::format("{} {}", called(name), problem.finding()), problem.remedies());
+    }
+    const nb::gil_scoped_acquire held;
+    const auto read = nb::cast<nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(
+        python().attr("block")(name, block.first, block.count));
+    if (read.size() != entries_of(block))
+      throw FormatError(fmt::format("{}: gave {} numbers, expected {}", called(name), read.size(), entries_of(block)));
+    std::copy_n(read.data(), read.size(), room(read.size()));
+  }
+  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
+    if (!has(name)) return {};
+    const nb::gil_scoped_acquire held;
+    return nb::cast<std::vector<std::string>>(python().attr("texts")(name));
+  }
+  [[nodiscard]] std::optional<double> number(const std::string& name) const override {
+    const nb::gil_scoped_acquire held;
+    return nb::cast<std::optional<double>>(python().attr("number")(name));
+  }
+  [[nodiscard]] std::vector<fs::path> files() const override { return files_; }
+  [[nodiscard]] const fs::path& path() const override { return path_; }
+  [[nodiscard]] std::string called(const std::string& name) const override {
+    return fmt::format("{}: '{}'", path_.string(), name);
+  }
+
+ private:
+  struct Entry {
+    std::string type;
+    std::vector<Index> shape;
+  };
+  [[nodiscard]] const Entry& entry(const std::string& name) const {
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) throw FormatError(no_such_array(*this, name, "an array"));
+    return found->second;
+  }
+  [[nodiscard]] nb::handle python() const { return static_cast<PyObject*>(const_cast<void*>(arrays_.get())); }
+
+  fs::path path_;
+  std::vector<fs::path> files_;
+  std::vector<std::string> names_;
+  std::map<std::string, Entry> entries_;
+  std::shared_ptr<const void> arrays_;
+};
+
+/// Where states or features are: a path, arrays in memory, or arrays that Python reads.
+/// @param called  what messages call arrays in memory
 ArraysPlace arrays_at(const nb::object& given, const std::string& called) {
+  if (nb::hasattr(given, "entries")) {
+    auto arrays = std::make_shared<const CalledArrays>(given);
+    return {arrays->path().string(), arrays};
+  }
   if (!nb::isinstance<nb::list>(given)) return nb::cast<fs::path>(given);
   std::vector<ArrayInMemory> arrays;
   for (const auto& [name, descr, shape, fortran, bytes] : nb::cast<std::vector<RawArray>>(given)) {
@@ -134,13 +206,14 @@ void add_inputs(nb::module_& module) {
       .def(
           "__init__",
           [](ModelPlace* made, const fs::path& model, const fs::path& map, const std::string& layers,
-             const std::string& weights) {
+             const std::string& weights, const std::string& called) {
             ModelPlace place(model, map);
+            place.called = called;
             if (!layers.empty()) place.layers = known_of(first_layers(layers), "layers", layers, expected_first_layers);
             place.weights_in = known_of(weights_in(weights), "weights", weights, "auto, memory or layers");
             new (made) ModelPlace(place);
           },
-          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"))
+          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"), nb::arg("called") = "")
       .def_prop_ro(
           "longest", [](const ModelPlace& place) { return model_map(place).longest; },
           "The longest document that the model reads, in tokens; 0: any.");
@@ -241,6 +314,24 @@ void add_inputs(nb::module_& module) {
       },
       nb::arg("config"), nb::arg("called"), nb::arg("tensors"), nb::arg("lengths"), nb::arg("document"),
       nb::arg("provenance"), nb::arg("of_model"), "Weights in memory, and documents that a function gives.");
+  module.def(
+      "kinds",
+      [](const JobInput& input) {
+        std::vector<std::string> names;
+        for (const AttentionKind kind : input.model.kinds()) names.emplace_back(name_of(kind));
+        return names;
+      },
+      nb::arg("input"), "The kinds of attention that a run of an input gives results of.");
+  module.def(
+      "require_same_run",
+      [](const fs::path& file, const Result& there, const JobInput& input, const nb::dict& options) {
+        require_same_run(
+            file, there.provenance, attribute_text(there.provenance, run_mark_name),
+            run_identity(input, options_of(options)),
+            {give("force", "", "in place of resume to replace it"), give("out", "", "for another folder")});
+      },
+      nb::arg("file"), nb::arg("there"), nb::arg("input"), nb::arg("options"),
+      "Checks that an earlier result is the one that a run would give.");
   module.def("run", &run, nb::arg("input"), nb::arg("options"), nb::arg("input_options"), nb::arg("command"),
              nb::arg("progress").none(), "The job of an input: (kind, result) of every kind of attention.");
 }

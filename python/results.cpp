@@ -8,6 +8,7 @@
 #include "../reports/drawing/gnuplot.h"
 #include "../reports/figures/chosen_heads.h"
 #include "../reports/figures/figures.h"
+#include "../reports/page/map_beside.h"
 #include "../reports/page/report.h"
 #include "../reports/tables/comparison_table.h"
 #include "../reports/tables/head_table.h"
@@ -125,6 +126,18 @@ std::string answer(const Result& result) {
   return paragraph(result) + "\n" + (columns.front().cells.empty() ? "" : "\n" + terminal_table(columns));
 }
 
+/// @param beside  (what messages call it, result of another text)
+nb::str report(const Result& result, const std::vector<std::pair<std::string, const Result*>>& beside) {
+  return text_of(waited_for([&] {
+    std::vector<Result> others;
+    for (const auto& [called, other] : beside) {
+      require_map_beside(*other, result, called);
+      others.push_back(*other);
+    }
+    return report_page(result, others);
+  }));
+}
+
 nb::list table(const Result& result) {
   nb::list columns;
   for (const TableColumn& column : shown(result)) {
@@ -154,9 +167,8 @@ void add_results(nb::module_& module) {
       .def(
           "table_text", [](const Result& result) { return text_of(answer(result)); },
           "Paragraph and table for a terminal.")
-      .def(
-          "report", [](const Result& result) { return text_of(waited_for([&] { return report_page(result); })); },
-          "The page to explore the result with, as HTML.");
+      .def("report", &report, nb::arg("beside"),
+           "The page to explore the result with, as HTML; beside: (name, result) of other texts.");
   module.def(
       "figure_width",
       [](const std::string& words) {

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -7,16 +9,22 @@
 #include "../analysis/waves/delay.h"
 #include "../core/errors/error.h"
 #include "../core/fields/fields.h"
+#include "../data/files/replaced_file.h"
 #include "../job/run/provenance.h"
+#include "../job/studies/checkpoint_sweep.h"
 #include "../job/studies/comparison.h"
 #include "../job/studies/model_atlas.h"
 #include "../job/studies/re_aiming.h"
 #include "../job/studies/text_loss.h"
+#include "../reports/tables/exported_tables.h"
+#include "options.h"
 #include "waiting.h"
 
 namespace headwave::python {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
@@ -121,6 +129,68 @@ Result re_aim(const JobInput& input, const ReAimingOptions& options, std::uint64
   return std::move(result);
 }
 
+/// (name, place) of checkpoints, in the order of training.
+/// @throws Error as training_checkpoints() and require_one_model()
+std::vector<std::pair<std::string, std::size_t>> checkpoints(const std::vector<fs::path>& models,
+                                                             const std::vector<ModelPlace>& places) {
+  std::vector<std::pair<std::string, std::size_t>> found;
+  std::vector<std::pair<std::string, ModelPlace>> named;
+  for (const TrainingCheckpoint& checkpoint : training_checkpoints(models)) {
+    const auto number = static_cast<std::size_t>(std::ranges::find(models, checkpoint.model) - models.begin());
+    found.emplace_back(checkpoint.name, number);
+    named.emplace_back(checkpoint.name, places[number]);
+  }
+  wait_for([&] { require_one_model(named); });
+  return found;
+}
+
+/// The joined result of a sweep, with who made it.
+/// @param results  in the order of the names
+/// @param started, seconds  when the sweep began, and how long it took
+Result swept(std::vector<std::string> names, const std::vector<const Result*>& results, const nb::dict& input,
+             const nb::dict& options, const MadeBy& by) {
+  const std::string job = job_text(input, options_of(options));
+  Result joined = waited_for([&] {
+    CheckpointSweep sweep(std::move(names));
+    for (const Result* result : results) sweep.add(*result);
+    return sweep.taken();
+  });
+  joined.provenance["job"] = job;
+  add_program(joined.provenance, by);
+  return joined;
+}
+
+/// Writes the tables of a result.
+/// @param most  rows of a table; nothing: any number
+/// @returns the names of the tables written, and of those that are longer than that
+std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(Result result, const fs::path& folder,
+                                                                            const std::vector<std::string>& groups,
+                                                                            std::optional<Index> most, bool force,
+                                                                            const std::string& called) {
+  return waited_for([&] {
+    keep_groups(result, groups, called);
+    std::vector<FieldTable> tables = field_tables(result);
+    std::vector<std::string> long_ones;
+    if (most) long_ones = remove_long_tables(tables, *most);
+    if (!groups.empty() && !long_ones.empty())
+      throw FormatError(fmt::format("export: {} would have more than {} rows", long_ones.front(), *most),
+                        give("max_rows", "", "to allow them"));
+    const auto require_free = [&] {
+      for (const fs::path& name : table_files(tables))
+        if (!force && fs::exists(fs::symlink_status(folder / name)))
+          throw IoError(fmt::format("{}: is already there; choose another csv, or replace it with force=True",
+                                    (folder / name).string()));
+    };
+    require_free();
+    MadeFolders made;
+    made.make(folder);
+    write_tables(tables, folder, require_free);
+    std::vector<std::string> written;
+    for (const FieldTable& table : tables) written.push_back(table.name);
+    return std::pair(written, long_ones);
+  });
+}
+
 nb::dict dict_of_loss(const PredictionLoss& loss) {
   nb::dict dict;
   dict["tokens"] = loss.tokens;
@@ -182,6 +252,22 @@ void add_studies(nb::module_& module) {
       },
       nb::arg("first"), nb::arg("second"), nb::arg("names"), nb::arg("level"), nb::arg("draws"), nb::arg("block"),
       nb::arg("seed"), nb::arg("threads"), "Two results, head by head.");
+  module.def("checkpoints", &checkpoints, nb::arg("models"), nb::arg("places"),
+             "Checkpoints of one model in the order of training: (name, number in the list).");
+  module.def(
+      "swept_analyses", [] { return std::vector<std::string>(swept_analyses.begin(), swept_analyses.end()); },
+      "The analyses of a sweep that asks for none.");
+  module.def(
+      "swept",
+      [](std::vector<std::string> names, const std::vector<const Result*>& results, const nb::dict& input,
+         const nb::dict& options, const std::string& command, std::int64_t started, double seconds) {
+        return swept(std::move(names), results, input, options, {command, static_cast<std::time_t>(started), seconds});
+      },
+      nb::arg("names"), nb::arg("results"), nb::arg("input"), nb::arg("options"), nb::arg("command"),
+      nb::arg("started"), nb::arg("seconds"), "The results of checkpoints, joined along an axis of them.");
+  module.def("export_tables", &export_tables, nb::arg("result"), nb::arg("folder"), nb::arg("groups"),
+             nb::arg("most").none(), nb::arg("force"), nb::arg("called"),
+             "Writes the numbers of a result as CSV: names of tables, and of those that are too long.");
   module.def(
       "loss",
       [](const JobInput& plain, const JobInput* changed, double masked_share, std::uint64_t seed, int threads,

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -7,12 +6,9 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/errors/nearest_name.h"
-#include "../../data/files/printable.h"
-#include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
-#include "../../reports/tables/field_tables.h"
+#include "../../reports/tables/exported_tables.h"
 #include "../options/help.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
@@ -26,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* columns_file = "all-columns.csv";
-
 struct ExportOptions {
   fs::path result;
   fs::path folder;
@@ -37,65 +31,33 @@ struct ExportOptions {
   bool force = false;
 };
 
-/// Leaves the Fields of the groups that were asked for.
-void keep_only(Result& result, const std::vector<std::string>& groups, const fs::path& file) {
-  if (groups.empty()) return;
-  std::vector<std::string> known;
-  for (const Field& field : result.fields)
-    if (std::ranges::find(known, field.group()) == known.end()) known.push_back(field.group());
-  for (const std::string& group : groups)
-    if (std::ranges::find(known, group) == known.end())
-      throw FormatError(
-          fmt::format("{}: --only: it has no '{}'{}", file.string(), printable(group), did_you_mean(group, known)));
-  std::erase_if(result.fields,
-                [&](const Field& field) { return std::ranges::find(groups, field.group()) == groups.end(); });
-}
-
-/// Leaves the tables that are not too long: whoever set a limit and named one is refused instead.
-/// @returns names of the others
+/// Removes the tables that are too long: whoever set a limit and named a table is refused instead.
+/// @returns names of the others, separated by commas
 std::string keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
   const bool named = !options.only.empty();
-  std::string left_out;
-  if (named && options.limit->empty()) return left_out;
-  for (const FieldTable& table : tables) {
-    if (table.rows() <= options.max_rows) continue;
-    if (named)
+  if (named && options.limit->empty()) return {};
+  for (const FieldTable& table : tables)
+    if (named && table.rows() > options.max_rows)
       throw FormatError(fmt::format("{} would have {} rows, more than --max-rows {}; allow them with that option",
                                     table.name, table.rows(), options.max_rows));
-    left_out += (left_out.empty() ? "" : ", ") + visible_text(table.name);
-  }
-  std::erase_if(tables, [&](const FieldTable& table) { return table.rows() > options.max_rows; });
+  std::string left_out;
+  for (const std::string& name : remove_long_tables(tables, options.max_rows))
+    left_out += (left_out.empty() ? "" : ", ") + visible_text(name);
   return left_out;
-}
-
-/// Every file is whole before the first gets its name.
-void write_tables(const std::vector<FieldTable>& tables, const OutputFolder& folder) {
-  std::vector<std::unique_ptr<ReplacedFile>> files;
-  const auto next_file = [&](const std::string& name) -> ReplacedFile& {
-    return *files.emplace_back(std::make_unique<ReplacedFile>(folder.path() / name));
-  };
-  for (const FieldTable& table : tables) {
-    ReplacedFile& file = next_file(table.name + ".csv");
-    write_csv(table, [&](std::string_view text) { file.write(text); });
-  }
-  next_file(columns_file).write(comma_separated(column_table(tables)));
-  folder.require_free();
-  commit_all(files);
 }
 
 int export_tables(const ExportOptions& options) {
   const fs::path file = result_path(options.result);
   Result result = read_result(file);
-  keep_only(result, options.only, file);
+  keep_groups(result, options.only, file.string());
   std::vector<FieldTable> tables = field_tables(result);
   const std::string left_out = keep_short(tables, options);
   OutputFiles names;
   names.option = "--csv";
-  names.written.emplace_back(columns_file);
-  for (const FieldTable& table : tables) names.written.emplace_back(table.name + ".csv");
+  names.written = table_files(tables);
   names.read = {file};
   const OutputFolder folder(options.folder, names, options.force);
-  write_tables(tables, folder);
+  write_tables(tables, folder.path(), [&] { folder.require_free(); });
   say(fmt::format("wrote {} tables and {} to {}", tables.size(), columns_file, visible_text(folder.path().string())));
   if (!left_out.empty())
     say(fmt::format("omitted, with more than --max-rows {}: {}; --only names those to write, or give more rows",

@@ -9,7 +9,7 @@
 #include "../../core/errors/error.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
-#include "../../reports/page/page_data.h"
+#include "../../reports/page/map_beside.h"
 #include "../options/help.h"
 #include "../results/output_folder.h"
 #include "../results/result_path.h"
@@ -29,26 +29,6 @@ struct ReportOptions {
   bool force = false;
 };
 
-/// The attention map of another text, through the same model.
-/// @throws FormatError if the file has no map, or is of another model
-Result map_beside(const fs::path& file, const Result& result) {
-  Result beside = read_result(file);
-  if (beside.find("attention_map/weight") == nullptr)
-    throw FormatError(
-        fmt::format("{}: holds no attention map to show beside; expected the result of a run with the "
-                    "analysis attention_map",
-                    file.string()));
-  const auto said = [](const Result& of, const char* name) {
-    const auto found = of.provenance.find(name);
-    return found == of.provenance.end() ? std::string("none") : remark_text(found->second);
-  };
-  for (const char* name : {"model_sha256", "model_family", "d_model", "layers", "heads", "attention", "interventions"})
-    if (const std::string want = said(result, name), found = said(beside, name); want != found)
-      throw FormatError(fmt::format("{}: {}: {}; expected {}, as in the result that the page is of", file.string(),
-                                    name, found, want));
-  return beside;
-}
-
 int report(const ReportOptions& options) {
   const fs::path file = result_path(options.result);
   const Result result = read_result(file);
@@ -56,7 +36,8 @@ int report(const ReportOptions& options) {
   std::vector<fs::path> read{file};
   for (const fs::path& path : options.beside) {
     read.push_back(result_path(path));
-    beside.push_back(map_beside(read.back(), result));
+    beside.push_back(read_result(read.back()));
+    require_map_beside(beside.back(), result, read.back().string());
   }
   const fs::path page = options.page.empty() ? file.parent_path() / "report.html" : options.page;
   if (std::error_code ignored; fs::is_directory(page, ignored) || !page.has_filename())

@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -37,8 +35,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* usual_analyses = R"(only = ["head_account", "head_types", "offset_agreement", "position_atlas"])";
-
 struct SweepOptions : WholeRunOptions {
   std::vector<fs::path> models;
   bool resume = false;
@@ -47,32 +43,21 @@ struct SweepOptions : WholeRunOptions {
   std::string job_text;  ///< the options of every checkpoint's run but --model
 };
 
-/// A checkpoint of a training run.
-struct Checkpoint {
-  std::string name;
-  fs::path model;
+struct Checkpoint : TrainingCheckpoint {
   fs::path folder;  ///< of its own result
 };
 
-/// By the steps that their names end in; in the order given where one ends in none.
+/// In the order of training.
 /// @throws CLI::ValidationError if two have one name
 std::vector<Checkpoint> checkpoints_of(const SweepOptions& options) {
-  std::vector<Checkpoint> checkpoints;
-  std::set<std::string> names;
-  for (const fs::path& model : options.models) {
-    const fs::path plain = (model / "").lexically_normal().parent_path();
-    const std::string name = plain.filename().string();
-    if (name.empty() || name == "." || name == ".." || !names.insert(name).second)
-      throw CLI::ValidationError(
-          "--models", fmt::format("'{}': checkpoints are told apart by the names of their folders; expected each once",
-                                  model.string()));
-    checkpoints.push_back({name, model, options.folder.folder / "checkpoints" / name});
+  try {
+    std::vector<Checkpoint> checkpoints;
+    for (const TrainingCheckpoint& one : training_checkpoints(options.models))
+      checkpoints.push_back({one, options.folder.folder / "checkpoints" / one.name});
+    return checkpoints;
+  } catch (const ShapeError& problem) {
+    throw CLI::ValidationError("--models", std::string(problem.finding()));
   }
-  const auto step = [](const Checkpoint& checkpoint) { return step_of(checkpoint.name); };
-  if (std::ranges::none_of(
-          checkpoints, [](double number) { return std::isnan(number); }, step))
-    std::ranges::stable_sort(checkpoints, {}, step);
-  return checkpoints;
 }
 
 std::vector<fs::path> files_read(const SweepOptions& options) {
@@ -262,7 +247,9 @@ void add_sweep(CLI::App& program, Command& chosen) {
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     if (options->models.empty()) throw CLI::RequiredError("--models");
-    read_job_text(*command, usual_analyses, "headwave sweep");
+    read_job_text(*command,
+                  toml_text({{"only", std::vector<std::string>(swept_analyses.begin(), swept_analyses.end())}}),
+                  "headwave sweep");
     require_usage(source, options->input);
     require_read_options(*command, options->job);
     options->input.intervening.threads = options->job.threads;

@@ -18,12 +18,10 @@
 #include "../../core/model/source.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
-#include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/memory_limit.h"
-#include "../../job/run/sealed_file.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
@@ -58,24 +56,6 @@ void require_heads(const FigureOptions& drawing, const Model& model, const Sourc
     }
   }
   require_stored(source, heads);
-}
-
-/// By which a run is known again.
-std::string run_digest(const Attributes& identity) {
-  return sha256_of_text(identity_text(identity));
-}
-
-/// @throws FormatError naming what differs, if the result is of another run
-void require_same_run(const std::filesystem::path& file, const Attributes& there, const Attributes& identity) {
-  const std::vector<Remedy> remedies{give("force", "", "in place of --resume to replace it"),
-                                     give("out", "DIR", "for another one")};
-  const std::string signed_digest = attribute_text(there, run_mark_name), digest = run_digest(identity);
-  if (signed_digest == digest) return;
-  require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedies);
-  // What a file cannot say as it was (a text that is no UTF-8) its digest still tells.
-  if (!signed_digest.empty())
-    require_same_identity(identity_text({{run_mark_name, signed_digest}}), identity_text({{run_mark_name, digest}}),
-                          file.string(), remedies);
 }
 
 /// Says which of the analyses that were asked for gave nothing, and why as far as that is known.
@@ -235,7 +215,9 @@ Written written_before(const WholeRunOptions& options, const SourceOptions& give
   const Attributes identity = run_identity(input, options.job);
   for (const auto& [kind, path] : files) {
     const Hdf5File file(path);
-    require_same_run(path, read_result(file, {}).provenance, identity);
+    const Attributes there = read_result(file, {}).provenance;
+    require_same_run(path, there, attribute_text(there, run_mark_name), identity,
+                     {give("force", "", "in place of --resume to replace it"), give("out", "DIR", "for another one")});
     require_whole_result(file);
   }
   return files.size() < input.model.kinds().size() ? Written::part : Written::all;

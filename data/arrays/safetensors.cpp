@@ -241,6 +241,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* single_name = "model.safetensors";
 constexpr const char* index_name = "model.safetensors.index.json";
+constexpr std::string_view index_ending = ".safetensors.index.json";
 
 /// The largest file is the model: others may hold an optimizer's state or training arguments.
 std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
@@ -283,7 +284,7 @@ std::optional<NumberType> real_type(const std::string& dtype) {
 Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
-    if (path.string().ends_with(".safetensors.index.json")) {
+    if (path.string().ends_with(index_ending)) {
       open_sharded(path);
       return;
     }
@@ -325,25 +326,48 @@ void Checkpoint::open_single(const fs::path& path) {
   }
 }
 
-void Checkpoint::open_sharded(const fs::path& index) {
+std::map<std::string, std::string> sharded_tensors(const fs::path& index) {
   const nlohmann::json read =
       json_of_file(index, {.max_bytes = std::size_t{100} << 20U, .most_values = most_header_values});
   if (!read.is_object() || !read.contains("weight_map") || !read["weight_map"].is_object() ||
       read["weight_map"].empty())
     throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_path(index)));
+  std::map<std::string, std::string> shards;
   for (const auto& [name, shard] : read["weight_map"].items()) {
     if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>()))
       throw FormatError(fmt::format("{}: tensor '{}' must be mapped to the name of a file in the same folder",
                                     shown_path(index), printable(name)));
-    const auto& shard_name = shard.get_ref<const std::string&>();
-    std::unique_ptr<SafetensorsFile>& file = files_[shard_name];
-    if (!file) file = std::make_unique<SafetensorsFile>(index.parent_path() / shard_name);
+    shards[name] = shard.get<std::string>();
+  }
+  return shards;
+}
+
+std::optional<fs::path> shard_index_in(const fs::path& folder) {
+  std::optional<fs::path> index;
+  std::error_code none;
+  for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
+    if (!entry->path().string().ends_with(index_ending)) continue;
+    if (index)
+      throw FormatError(fmt::format("{}: holds several indices of shards, {} and {}; give the path of one",
+                                    shown_path(folder), printable(index->filename().string()),
+                                    printable(entry->path().filename().string())));
+    index = entry->path();
+  }
+  return index;
+}
+
+FormatError foreign_shard(const fs::path& index, const std::string& tensor, const std::string& shard) {
+  return FormatError(
+      fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong together",
+                  shown_path(index), printable(tensor), printable(shard)));
+}
+
+void Checkpoint::open_sharded(const fs::path& index) {
+  for (const auto& [name, shard] : sharded_tensors(index)) {
+    std::unique_ptr<SafetensorsFile>& file = files_[shard];
+    if (!file) file = std::make_unique<SafetensorsFile>(index.parent_path() / shard);
     const TensorInfo* tensor = file->find(name);
-    if (tensor == nullptr)
-      throw FormatError(
-          fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong "
-                      "together",
-                      shown_path(index), printable(name), printable(shard_name)));
+    if (tensor == nullptr) throw foreign_shard(index, name, shard);
     places_.emplace(name, Place{file->bytes(*tensor), tensor, file.get()});
   }
   for (const auto& [shard_name, file] : files_)

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "../../core/errors/error.h"
 #include "../../core/numbers/matrix.h"
 #include "../files/file_bytes.h"
 #include "array_block.h"
@@ -100,6 +101,18 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Name
 /// The same into a file that is not committed yet.
 void write_safetensors(ReplacedFile& file, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
+
+/// Reads an index of shards: NAME.safetensors.index.json, whose 'weight_map' names the file of each tensor.
+/// @returns names of files in the folder of the index, by tensor
+/// @throws IoError, FormatError as json_of_file(); FormatError if there is no such map, or it names a file outside the folder
+std::map<std::string, std::string> sharded_tensors(const std::filesystem::path& index);
+
+/// The index of shards in a folder: its only file NAME.safetensors.index.json; nothing if there is none, or it is no folder.
+/// @throws FormatError if there are several
+std::optional<std::filesystem::path> shard_index_in(const std::filesystem::path& folder);
+
+/// "index.json: tensor 'x' is said to be in a.safetensors, which does not hold it: the shards do not belong together".
+FormatError foreign_shard(const std::filesystem::path& index, const std::string& tensor, const std::string& shard);
 
 /// A tensor that somebody else keeps in memory.
 struct TensorInMemory {

@@ -63,7 +63,8 @@ class NamedArrays {
   }
 };
 
-/// Opens an HDF5, .npy, .npz or safetensors file, known by its content, or a folder of .npy files. The array
+/// Opens an HDF5, .npy, .npz or safetensors file, known by its content, shards of safetensors by their index
+/// (NAME.safetensors.index.json) or its folder, or a folder of .npy files. The array
 /// of a .npy file has the file's name without its ending. What numpy.savez_compressed wrote is unpacked into
 /// memory, at most 1 GiB an array.
 /// @throws IoError, FormatError if it is none of these, or damaged

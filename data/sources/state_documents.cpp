@@ -354,6 +354,7 @@ class StateDocuments : public Source {
 
 StateFiles::StateFiles(const ArraysPlace& at, ArraySearch search)
     : path_(at.path), search_(std::move(search)), arrays_(at.arrays) {
+  if (const auto index = arrays_ ? std::nullopt : shard_index_in(path_)) path_ = *index;
   const fs::path& path = path_;
   if (!arrays_) arrays_ = open_arrays(path);
   if (!at.arrays && fs::is_directory(path) && !holds_arrays(*arrays_, search_)) {

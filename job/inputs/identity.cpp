@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "../../analysis/registry/job_option_table.h"
+#include "../../data/files/digest.h"
 #include "../run/provenance.h"
+#include "../run/sealed_file.h"
 
 namespace headwave {
 
@@ -72,6 +74,21 @@ Attributes stated_identity(Attributes provenance) {
   erase(provenance, without_effect);
   erase(provenance, told_later);
   return provenance;
+}
+
+std::string run_digest(const Attributes& identity) {
+  return sha256_of_text(identity_text(identity));
+}
+
+void require_same_run(const std::filesystem::path& file, const Attributes& there, const std::string& mark,
+                      const Attributes& identity, const std::vector<Remedy>& remedies) {
+  const std::string digest = run_digest(identity);
+  if (mark == digest) return;
+  require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedies);
+  // What a file cannot say as it was (a text that is no UTF-8) its digest still tells.
+  if (!mark.empty())
+    require_same_identity(identity_text({{"run_sha256", mark}}), identity_text({{"run_sha256", digest}}), file.string(),
+                          remedies);
 }
 
 }  // namespace headwave

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
 #include "../run/job.h"
 #include "job_input.h"
@@ -15,5 +20,17 @@ Attributes run_identity(const JobInput& input, const JobOptions& job);
 /// The identity that a finished file states: its provenance without places, without who made it and how, and
 /// without facts that are known only after the run. For a run it equals run_identity().
 Attributes stated_identity(Attributes provenance);
+
+/// The digest of a run's identity, by which its result is recognised.
+std::string run_digest(const Attributes& identity);
+
+/// Checks that a result is the one that a run would give.
+/// @param file     of the result, for messages
+/// @param there    its provenance
+/// @param mark      the digest that it was signed with; empty: it was not
+/// @param identity  of the run
+/// @throws FormatError naming what differs, with these remedies
+void require_same_run(const std::filesystem::path& file, const Attributes& there, const std::string& mark,
+                      const Attributes& identity, const std::vector<Remedy>& remedies);
 
 }  // namespace headwave

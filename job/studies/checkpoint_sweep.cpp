@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -176,6 +177,23 @@ double step_of(const std::string& name) {
   while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1])) != 0) --begin;
   // 2^53: whatever is longer is a date or a hash.
   return begin < name.size() && name.size() - begin <= 15 ? std::stod(name.substr(begin)) : not_found;
+}
+
+std::vector<TrainingCheckpoint> training_checkpoints(const std::vector<std::filesystem::path>& models) {
+  std::vector<TrainingCheckpoint> checkpoints;
+  std::set<std::string> names;
+  for (const std::filesystem::path& model : models) {
+    const std::string name = (model / "").lexically_normal().parent_path().filename().string();
+    if (name.empty() || name == "." || name == ".." || !names.insert(name).second)
+      throw ShapeError(fmt::format("'{}': checkpoints are told apart by the names of their folders; expected each once",
+                                   model.string()));
+    checkpoints.push_back({name, model});
+  }
+  const auto step = [](const TrainingCheckpoint& checkpoint) { return step_of(checkpoint.name); };
+  if (std::ranges::none_of(
+          checkpoints, [](double number) { return std::isnan(number); }, step))
+    std::ranges::stable_sort(checkpoints, {}, step);
+  return checkpoints;
 }
 
 void require_one_model(const std::vector<std::pair<std::string, ModelPlace>>& models) {

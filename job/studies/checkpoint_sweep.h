@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +14,20 @@ namespace headwave {
 
 /// The number that ends a checkpoint's name, 3000 in "step-3000"; NaN if there is none.
 double step_of(const std::string& name);
+
+/// A checkpoint of a training run.
+struct TrainingCheckpoint {
+  std::string name;  ///< of its folder
+  std::filesystem::path model;
+};
+
+/// Orders checkpoints by the steps that their names end in, or as they are given where a name ends in none.
+/// @throws ShapeError if two have one name, or one has none
+std::vector<TrainingCheckpoint> training_checkpoints(const std::vector<std::filesystem::path>& models);
+
+/// The analyses of a sweep that asks for none.
+inline constexpr auto swept_analyses =
+    std::to_array<std::string_view>({"head_account", "head_types", "offset_agreement", "position_atlas"});
 
 /// Checks from their descriptions that checkpoints are of one model, before any is run.
 /// @param models  with the names of the checkpoints, in the order of training

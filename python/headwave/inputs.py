@@ -7,16 +7,19 @@ import os
 import pathlib
 import re
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from . import _core
 from .arguments import names, path, text, whole, whole_or_none
 from .arrays import as_array, listed_ids, raw
+from .columns import listed_column
 from .documents import documents_of, texts_of, unknown_share
 from .errors import FormatError, IoError, ShapeError
 from .hub import model_folder
 from .images import prepared_images
+from .lazy import LazyArrays, is_lazy, opened_zarr, packed_hdf5
 from .neighbours import named_states
+from .pickled import readable_model
 
 
 # One word with a folder or an ending in it, or words with the ending of a text file: nobody's text, but a name with a slip in it.
@@ -127,9 +130,9 @@ class Input:
         return {name: of for name, of in said.items() if of is not None and of is not False and of != "" and of != []}
 
     @property
-    def _place(self) -> Any:
+    def place(self) -> Any:
         """Where the model lies for C++; None where there is none."""
-        return None if self.model is None else _core.ModelPlace(self.model, self.map, self.layers, self.weights)
+        return None if self.model is None else model_place(self.model, self.map, self.layers, self.weights)
 
     def why_watched(self) -> str:
         """Why a model of PyTorch is watched instead of followed by the program's own pass; nothing if it is followed."""
@@ -148,10 +151,12 @@ class Input:
                        **self._text_or_ids())
 
     def _text_or_ids(self) -> dict[str, Any]:
-        if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
-            raise FormatError(f"{self.function}: ids of a model of PyTorch are lists or an array; read the file first")
-        return {"text": None, "ids": None} | (
-            {"text": _written(self.value, self.encoding)} if self.kind == "text" else {"ids": self.value})
+        if self.kind == "text":
+            return {"text": _written(self.value, self.encoding), "ids": None}
+        ids = listed_column(self.value, self.documents) if self.kind == "ids" else self.value
+        if isinstance(ids, (str, os.PathLike)):
+            raise FormatError(f"{self.function}: ids of a model of PyTorch are lists, an array or a column; read the file first")
+        return {"text": None, "ids": ids}
 
     def _of_module(self) -> Any:
         from .torch_models import module_input  # PyTorch where it is there
@@ -165,8 +170,9 @@ class Input:
     def _of_states(self) -> Any:
         if self.length is not None:
             raise FormatError(f"{self.function}: length does not apply to states: documents are as they were stored")
-        return _core.states_input(_arrays(self.value, "states"), self._place, self.heads, self.documents, self.layer,
-                                  self.dataset, self.axes, self.states_map, self.apply_norm, self.any_states)
+        return _of_arrays(self.value, "states", lambda arrays: _core.states_input(
+            arrays, self.place, self.heads, self.documents, self.layer, self.dataset, self.axes, self.states_map, self.apply_norm,
+            self.any_states))
 
     def _of_folder(self) -> Any:
         if self.model is None:
@@ -175,23 +181,23 @@ class Input:
             if self.tokenizer is not None:
                 return self._of_tokenizer()
             if self.target is not None:
-                return _core.pairs_input(self._place, _text(self.value), _text(self.target, "target"), self.documents,
+                return _core.pairs_input(self.place, _text(self.value), _text(self.target, "target"), self.documents,
                                          self.special_tokens, self.encoding, bool(self.allow_unknown))
-            return _core.text_input(self._place, _text(self.value), self.documents, self.length, self.special_tokens, self.encoding,
+            return _core.text_input(self.place, _text(self.value), self.documents, self.length, self.special_tokens, self.encoding,
                                     bool(self.allow_unknown))
         if self.kind == "ids":
-            return _core.ids_input(self._place, ids_place(self.value), self.documents, self.length)
+            return _core.ids_input(self.place, ids_place(listed_column(self.value, self.documents)), self.documents, self.length)
         if self.kind in ("images", "features"):
             features = self.value if self.kind == "features" else prepared_images(self.model, self.value, self.documents)
-            return _core.features_input(self._place, _arrays(features, "features"), self.documents)
-        return _core.random_input(self._place, self.value, self.documents, self.special_tokens, self.seed)
+            return _of_arrays(features, "features", lambda arrays: _core.features_input(self.place, arrays, self.documents))
+        return _core.random_input(self.place, self.value, self.documents, self.special_tokens, self.seed)
 
 
     def _of_tokenizer(self) -> Any:
         """A text for a model directory through a tokenizer of transformers, cut as the program cuts texts."""
         if self.target is not None:
             raise FormatError(f"{self.function}: a text and its target are read by the tokenizers of the model directory; omit tokenizer")
-        listed, _ = documents_of(self._place, None, self.tokenizer, _written(self.value, self.encoding), None, self.documents, self.length,
+        listed, _ = documents_of(self.place, None, self.tokenizer, _written(self.value, self.encoding), None, self.documents, self.length,
                                  self.special_tokens)
 
         def document(i: int) -> dict[str, Any]:
@@ -201,7 +207,7 @@ class Input:
         lengths = [len(ids) for ids in listed]
         provenance = {"source": "text", "documents": len(listed), "length": max(lengths), "tokenizer": type(self.tokenizer).__name__}
         provenance |= unknown_share(self.tokenizer, listed, bool(self.allow_unknown))
-        return _core.tokenized_input(self._place, lengths, document, provenance)
+        return _core.tokenized_input(self.place, lengths, document, provenance)
 
 
 def given_input(function: str, model: Any, tokenizer: Any, sources: dict[str, Any], **others: Any) -> Input:
@@ -217,6 +223,12 @@ def given_input(function: str, model: Any, tokenizer: Any, sources: dict[str, An
     if len(given) != 1:
         raise FormatError(f"{function}: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
     return Input(model, tokenizer, given[0], sources[given[0]], function=function, **others)
+
+
+def model_place(model: str, map: str, layers: str, weights: str) -> Any:
+    """Where a model lies for C++; of pytorch_model.bin its conversion."""
+    folder, called = readable_model(model)
+    return _core.ModelPlace(folder, map, layers, weights, called)
 
 
 def unwrapped(model: Any) -> Any:
@@ -263,15 +275,31 @@ def ids_place(value: Any) -> Any:
     return "ids", json.dumps(listed)
 
 
+def _of_arrays(value: Any, what: str, opened: Callable[[Any], Any]) -> Any:
+    """What C++ opens of arrays; of an HDF5 file that it refuses, what it opens through h5py, where that reads more."""
+    arrays = _arrays(value, what)
+    try:
+        return opened(arrays)
+    except FormatError:
+        packed = packed_hdf5(arrays) if isinstance(arrays, str) else None
+        if packed is None:
+            raise
+    return opened(packed)
+
+
 def _arrays(value: Any, what: str) -> Any:
-    """Arrays by name: a file or folder, or what C++ reads in memory."""
+    """Arrays by name: a file or folder, what C++ reads in memory, or what it asks for block by block."""
     if isinstance(value, (str, os.PathLike)):
-        return path(value, what)
+        place = path(value, what)
+        return opened_zarr(place) or place
     if what == "features" and not isinstance(value, Mapping):
         raise FormatError(f"features: {type(value).__name__}; expected a file, or arrays by name as an image processor or a feature "
                           "extractor of transformers gives them")
+    named = named_states(value) if what == "states" else dict(value)
+    if any(is_lazy(of) for of in named.values()):
+        return LazyArrays({text(name, f"{what}: a name"): of for name, of in named.items()}, what)
     arrays = []
-    for name, of in (named_states(value) if what == "states" else value).items():
+    for name, of in named.items():
         array = as_array(of, f"{what}: '{text(name, f'{what}: a name')}'")
         if array.size == 0:
             raise ShapeError(f"{what}: '{name}' has shape {array.shape}: there is nothing in it")

@@ -13,7 +13,7 @@ from .arguments import names, path, real, text as as_text, whole
 from .errors import FormatError
 from .given import AnyInput, Progress, RunInput, Text
 from .hub import model_folder
-from .inputs import given_input
+from .inputs import given_input, model_place
 from .profiles.result import Profiles
 from .result import Result
 
@@ -51,14 +51,17 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     Args:
         model: a Hugging Face model directory; a name on the hub, which is looked up in the local cache, nothing is downloaded;
             or a model of transformers, which runs where it is, with its own weights. None where states bring their own
-            queries, keys, weights or attention
+            queries, keys, weights or attention. Weights in pytorch_model.bin are read by torch.load(weights_only=True) into a
+            temporary safetensors file, which takes as much room on the disk; a warning says so
         tokenizer: of transformers, for `text`: needed for a model of transformers; used in place of a directory's own. A str
             or a pathlib.Path in its place is the text
         text: a text as str, or a file as pathlib.Path, cut into documents
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
-        ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
+        ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file; also a
+            column of ids, or a table with one, of pyarrow, `datasets`, pandas or polars, and files of Arrow and Parquet
         states: stored states, queries and keys or attention (docs/inputs.md): a file, an array, or a dict of
-            arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
+            arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md). A store of zarr, a
+            file of h5py and the arrays of either are read a document at a time, and nothing is copied
         images: a folder of image files, or a list of files, images of Pillow or arrays, for a model of images: prepared by the
             checkpoint's own processor of transformers (docs/inputs.md)
         features: images or sounds that are prepared: a file, or arrays by name, as processors of transformers return them
@@ -100,7 +103,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     opened = over.opened()
     command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', over.kind + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
-    found = told(progress, lambda look: _core.run(opened, _plain(options), over.as_options(), command, look))
+    found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
     _warn_of_unknown(found[0][1].provenance)
     return _results(found)
 
@@ -163,7 +166,7 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
     """
     progress = listener(progress)
     folder, words = model_folder(model), path(words, "words")
-    place = _core.ModelPlace(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
+    place = model_place(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
     length, rows, reach = whole(length, "length", 0, 2**20), whole(rows, "rows", 0, 2**20), whole(reach, "reach", 1, 2**20)
     draws, passes = whole(draws, "draws", 3, 100000), whole(passes, "passes", 0, 100000)
     level, seed, threads = real(level, "level", 0, 1), whole(seed, "seed", 0, 2**63 - 1), whole(threads, "threads", 0, 1024)
@@ -205,7 +208,7 @@ def _results(found: list[tuple[str, Any]]) -> Results:
     return {kind: Result(result) for kind, result in found}
 
 
-def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as C++ takes them: a name alone is a list of one, numbers of numpy are numbers."""
     plain = {}
     for name, value in options.items():

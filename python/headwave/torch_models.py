@@ -56,14 +56,25 @@ def weights_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 def tensors_of(weights: Mapping[str, torch.Tensor], called: str) -> list[tuple[str, str, list[int], bool, np.ndarray]]:
     """Weights by name for C++: on a CPU they are read where they lie."""
-    tensors = []
-    for name, tensor in weights.items():
-        if tensor.dtype not in _DTYPES:
-            raise FormatError(f"{called}: tensor '{name}' is {tensor.dtype}; expected float32, float16, "
-                              "bfloat16 or float64; dequantise it (model.dequantize())")
-        lying = tensor.detach().cpu().contiguous()
-        tensors.append((name, _DTYPES[lying.dtype], list(lying.shape), False, lying.reshape(-1).view(torch.uint8).numpy()))
-    return tensors
+    return [raw_tensor(name, tensor, called) for name, tensor in weights.items()]
+
+
+def raw_tensor(name: str, tensor: torch.Tensor, called: str) -> tuple[str, str, list[int], bool, np.ndarray]:
+    """A tensor as C++ takes it: name, type in the words of safetensors, shape, whether the first index runs fastest, bytes."""
+    lying = tensor.detach().cpu().contiguous()
+    return name, dtype_of(name, tensor, called), list(lying.shape), False, lying.reshape(-1).view(torch.uint8).numpy()
+
+
+def dtype_of(name: str, tensor: torch.Tensor, called: str) -> str:
+    """A tensor's type in the words of safetensors.
+
+    Raises:
+        FormatError: it has another type.
+    """
+    if tensor.dtype not in _DTYPES:
+        raise FormatError(f"{called}: tensor '{name}' is {tensor.dtype}; expected float32, float16, "
+                          "bfloat16 or float64; dequantise it (model.dequantize())")
+    return _DTYPES[tensor.dtype]
 
 
 def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, documents: int | None,

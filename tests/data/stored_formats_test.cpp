@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
+#include "../../data/arrays/safetensors.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/files/zip_archive.h"
 #include "../../data/sources/found_arrays.h"
@@ -184,6 +185,35 @@ TEST_CASE("a folder with a file for each document, of four formats") {
       CHECK(layer.states == expected(layer.layer, i % 2).topRows(source->length(i)));
   }
   CHECK(std::get<std::int64_t>(source->provenance().at("length")) == 3);
+}
+
+TEST_CASE("shards of safetensors are found by their index, in its folder or by its path") {
+  const TemporaryFolder folder;
+  std::vector<float> values[2];
+  for (Index layer = 0; layer < 2; ++layer)
+    for (Index document = 0; document < made_documents; ++document) {
+      const Matrix32 states = expected(layer, document);
+      values[layer].insert(values[layer].end(), states.data(), states.data() + states.size());
+    }
+  const std::vector<Index> shape{made_documents, made_length, width};
+  write_safetensors(folder / "a.safetensors", {{"hidden_states/layer_1", shape, values[1].data()}});
+  write_safetensors(folder / "b.safetensors", {{"hidden_states/layer_0", shape, values[0].data()},
+                                               {"hidden_states/layer_2", shape, values[0].data()}});
+  const auto index = [&](const std::string& map) {
+    return write(folder, "states.safetensors.index.json", R"({"weight_map": )" + map + "}");
+  };
+  const auto path = index(R"({"hidden_states/layer_0": "b.safetensors", "hidden_states/layer_1": "a.safetensors"})");
+  check_states(*source_of(folder.path(), {}));
+  check_states(*source_of(path, {}));  // an array that the index does not name is none of them
+  CHECK(open_arrays(path)->files().size() == 2);
+  CHECK(open_arrays(path)->called("hidden_states/layer_1") ==
+        fmt::format("{}: 'hidden_states/layer_1'", (folder / "a.safetensors").string()));
+  index(R"({"hidden_states/layer_0": "a.safetensors"})");
+  CHECK_THROWS_WITH(open_arrays(path), ContainsSubstring("is said to be in a.safetensors, which does not hold it"));
+  index(R"({"hidden_states/layer_0": "c.safetensors"})");
+  CHECK_THROWS_AS(open_arrays(path), IoError);
+  write(folder, "other.safetensors.index.json", "{}");
+  CHECK_THROWS_WITH(open_arrays(folder.path()), ContainsSubstring("several indices of shards"));
 }
 
 TEST_CASE("states that change while they are in use are noticed although the system notes no time of it") {

@@ -52,6 +52,20 @@ TEST_CASE("the step is the number that a checkpoint's name ends in") {
   for (const char* name : {"final", "", "step3-hf", "2026112312150000"}) CHECK(std::isnan(step_of(name)));
 }
 
+TEST_CASE("checkpoints come in the order of their steps, or as they are given where one has none") {
+  const auto names = [](const std::vector<std::filesystem::path>& models) {
+    std::string text;
+    for (const TrainingCheckpoint& checkpoint : training_checkpoints(models)) text += checkpoint.name + " ";
+    return text;
+  };
+  CHECK(names({"run/step-100", "run/step-20/", "other/step-3/."}) == "step-3 step-20 step-100 ");
+  CHECK(names({"run/step-100", "run/final", "run/step-3"}) == "step-100 final step-3 ");
+  CHECK(training_checkpoints({"run/step-20/"}).front().model == "run/step-20/");
+  for (const std::vector<std::filesystem::path>& models :
+       std::vector<std::vector<std::filesystem::path>>{{"a/step-1", "b/step-1"}, {"."}, {"/"}, {"a/.."}})
+    CHECK_THROWS_AS(training_checkpoints(models), ShapeError);
+}
+
 TEST_CASE("numbers of heads stand checkpoint by checkpoint, and since when heads are what they are at the end") {
   CheckpointSweep sweep({"step-1", "step-2", "step-3", "step-9"});
   sweep.add(found_of(-1, none, {0, 1}, "a"));
