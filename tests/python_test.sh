@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests of the Python package, with the wheel that `./headwave python` made, in a virtual environment of their own. What is
+# The tests of the Python package, with the wheel that `./headwave python` or packaging/wheels.sh made last, in a virtual environment of their own. What is
 # tested with xarray, PyTorch and transformers is skipped where the environment has not got them; HEADWAVE_TEST_PACKAGES names what
 # else pip is to install ("xarray h5netcdf torch transformers"); if pip cannot, the test fails, it does not skip.
 #   python_test.sh HEADWAVE SOURCE_DIR [PYTEST ARGUMENTS...]
@@ -26,5 +26,7 @@ trap 'rm -rf "$work"' EXIT
   [ -z "${HEADWAVE_TEST_PACKAGES-}" ] || { echo "pip cannot install what HEADWAVE_TEST_PACKAGES names"; exit 1; }
   skip "pip cannot install what the tests need"
 }
+# A wheel that brings the program (packaging/wheels.sh) has that program's numbers to the bit, not those of this build.
+[ ! -x "$work/environment/bin/headwave" ] || program=$work/environment/bin/headwave
 cd "$root/tests/python"
 HEADWAVE_PROGRAM=$program "$work/environment/bin/python" -m pytest -q -p no:cacheprovider "$@" .

@@ -8,25 +8,34 @@
 #include "../errors/error.h"
 #include "kernels_of.h"
 
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#include <cpuid.h>
+#endif
+
 namespace headwave {
 
 namespace {
 
-bool has_avx2() {
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  return false;
-#endif
-}
+/// Which vectors the processor has and the system saves. Asked of the processor itself: not every compiler's library
+/// fills in what __builtin_cpu_supports() reads.
+struct WideVectors {
+  bool avx2 = false, avx512 = false;
+};
 
-bool has_avx512() {
+WideVectors wide_vectors() {
+  WideVectors found;
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-#else
-  return false;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned basic = bit_FMA | bit_OSXSAVE;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & basic) != basic) return found;
+  unsigned saved = 0, high = 0;  // 2 and 4: 256 bits; 32, 64 and 128: 512 bits
+  asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return found;
+  constexpr unsigned wide = bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL;
+  found.avx2 = (b & bit_AVX2) != 0 && (saved & 0x06) == 0x06;
+  found.avx512 = found.avx2 && (b & wide) == wide && (saved & 0xe6) == 0xe6;
 #endif
+  return found;
 }
 
 /// The widest vectors that the environment allows.
@@ -56,9 +65,9 @@ template <class Scalar>
 const Kernels<Scalar>* kernels_for(Vectors vectors) {
   switch (vectors) {
     case Vectors::avx512:
-      return has_avx512() ? avx512_kernels<Scalar>() : nullptr;
+      return wide_vectors().avx512 ? avx512_kernels<Scalar>() : nullptr;
     case Vectors::avx2:
-      return has_avx2() ? avx2_kernels<Scalar>() : nullptr;
+      return wide_vectors().avx2 ? avx2_kernels<Scalar>() : nullptr;
     case Vectors::compiled:
       break;
   }

@@ -1,11 +1,11 @@
 #include "provenance.h"
 
+#include <array>
 #include <ctime>
 #include <fstream>
 #include <string>
 
 #include <Eigen/Core>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "../../core/algebra/kernels.h"
@@ -29,6 +29,14 @@ std::string libraries() {
   return fmt::format("Eigen {}.{}.{}, {}, {}, fmt {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION,
                      EIGEN_MINOR_VERSION, fft_library(), data_libraries(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
                      FMT_VERSION % 100);
+}
+
+/// ISO 8601: 2026-01-31T12:00:00Z.
+std::string utc_time(std::time_t time) {
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  std::array<char, 32> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 /// As the system calls it; x86 says so, other machines may not.
@@ -64,7 +72,7 @@ void add_program(Attributes& provenance, const MadeBy& made) {
   add_build(provenance);
   provenance["processor"] = processor();
   provenance["command"] = made.command;
-  provenance["started"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(made.started));
+  provenance["started"] = utc_time(made.started);
   provenance["wall_time_s"] = made.seconds;
 }
 

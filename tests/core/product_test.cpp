@@ -203,6 +203,17 @@ void check_normalise(const Kernels<Scalar>& kernel, bool about_mean, bool shifts
 
 }  // namespace
 
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+TEST_CASE("Kernels for wide vectors exist where the compiler's library finds such vectors") {
+  CHECK((kernels_for<float>(Vectors::avx2) != nullptr) ==
+        (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")));
+  CHECK((kernels_for<float>(Vectors::avx512) != nullptr) ==
+        (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl")));
+}
+#endif
+
 TEMPLATE_TEST_CASE("gelu of every width is x times the normal distribution", "", float, double) {
   for (const Kernels<TestType>* kernel : kernels_here<TestType>()) check_gelu(*kernel);
 }

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -13,10 +14,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = ROOT / "tests" / "golden" / "families"
 
 
+def program_file():
+    """The program with which numbers are compared: of the build, else the one that the wheel brought beside this Python."""
+    return os.environ.get("HEADWAVE_PROGRAM") or shutil.which("headwave", path=pathlib.Path(sys.executable).parent) or shutil.which("headwave")
+
+
 @pytest.fixture(scope="session")
 def program():
-    """The program of the build: its numbers are compared with."""
-    path = os.environ.get("HEADWAVE_PROGRAM") or shutil.which("headwave")
+    path = program_file()
     if not path or not os.path.exists(path):
         pytest.skip("there is no program to compare with; name it: HEADWAVE_PROGRAM=build/release/headwave")
 

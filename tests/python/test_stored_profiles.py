@@ -15,7 +15,7 @@ if not hasattr(transformers, "PreTrainedModel"):
     pytest.skip("transformers cannot be used here", allow_module_level=True)
 
 import headwave  # noqa: E402
-from conftest import MODELS  # noqa: E402
+from conftest import MODELS, program_file  # noqa: E402
 
 SHARED = ("offset_trace", "measured_offset", "head_cluster")
 
@@ -119,7 +119,7 @@ def test_the_account_measures_what_a_run_on_the_model_measures(program, tmp_path
 
 @pytest.fixture()
 def refused(tmp_path):
-    program = os.environ.get("HEADWAVE_PROGRAM") or shutil.which("headwave")
+    program = program_file()
     if not program or not os.path.exists(program):
         pytest.skip("there is no program to compare with; name it: HEADWAVE_PROGRAM=build/release/headwave")
 
