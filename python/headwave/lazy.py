@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import threading
 from typing import Any, Iterator, Mapping, Sequence
@@ -119,14 +120,19 @@ def packed_hdf5(path: str) -> LazyArrays | None:
         import h5py
     except ImportError:
         return None   # the program's error says what to do
+    with contextlib.suppress(ImportError):
+        import hdf5plugin  # noqa: F401  it tells h5py of its filters
     try:
         file = h5py.File(place)
         arrays = dict(flat(file))
-        if not any(_has_other_filter(of) for of in arrays.values()):
-            file.close()
-            return None
+        filters = {number for of in arrays.values() for number in _other_filters(of)}
     except (OSError, FormatError):
         return None   # what is wrong with it the program says
+    if not filters:
+        file.close()
+        return None
+    if lost := sorted(number for number in filters if not h5py.h5z.filter_avail(number)):
+        raise FormatError(f"{place}: packed by HDF5's filter {lost[0]}, which h5py lacks here; pip install hdf5plugin")
     return LazyArrays({**numbers_beside(file), **arrays}, str(place), [str(place)])
 
 
@@ -176,9 +182,10 @@ def _begins_as_hdf5(place: pathlib.Path) -> bool:
         return file.read(8) == b"\x89HDF\r\n\x1a\n"
 
 
-def _has_other_filter(dataset: Any) -> bool:
+def _other_filters(dataset: Any) -> set[int]:
+    """The filters of a dataset, by HDF5's numbers, that the program does not read."""
     packed = dataset.id.get_create_plist()
-    return any(packed.get_filter(i)[0] not in _READ_BY_PROGRAM for i in range(packed.get_nfilters()))
+    return {packed.get_filter(i)[0] for i in range(packed.get_nfilters())} - _READ_BY_PROGRAM
 
 
 def _line(error: Exception) -> str:

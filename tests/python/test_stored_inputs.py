@@ -76,6 +76,15 @@ def test_an_hdf5_file_is_read_whatever_packed_it(tmp_path, expected, filters):
         same(of_states(file), expected)
 
 
+def test_a_filter_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "states.h5", "w") as file:
+        file.create_dataset("hidden_states", data=np.ones((2, 8, 24), "f4"), compression="lzf", chunks=(1, 8, 24))
+    monkeypatch.setattr(h5py.h5z, "filter_avail", lambda number: number != 32000)
+    with pytest.raises(headwave.FormatError, match="states.h5: packed by HDF5's filter 32000, which h5py lacks here; pip install hdf5plugin"):
+        headwave.run(MODELS / "bert-mlm", states=tmp_path / "states.h5", any_states=True)
+
+
 class Counted:
     """An array of a file that notes what is read of it."""
 
@@ -236,10 +245,12 @@ def test_datasets_are_ids(tmp_path):
         offsets(datasets.DatasetDict(train=dataset))
 
 
-def test_series_of_pandas_are_ids():
+def test_series_of_pandas_and_polars_are_ids():
     pandas = pytest.importorskip("pandas")
     same(offsets(pandas.Series(IDS, index=[7, 8, 9])), offsets(IDS))
     same(offsets(pandas.Series(IDS), documents=2), offsets(IDS[:2]))
+    polars = pytest.importorskip("polars")
+    same(offsets(polars.Series("ids", IDS), documents=2), offsets(IDS[:2]))
 
 
 def test_columns_go_through_a_model_of_pytorch():
