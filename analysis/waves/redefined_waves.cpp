@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <vector>
 
 #include "../../core/fields/fields.h"
 
@@ -51,14 +52,17 @@ void RedefinedWavesListener::see(const HeadWaves& waves) {
   // The most periodic column of every range of periods comes first, [2, 8), [8, 32), ... tokens: whatever the head's
   // offset, a shift by it is a visible part of a period in one of them.
   std::set<int> ranges;
-  std::ranges::stable_partition(order, [&](Index j) {
+  std::vector<Index> chosen, rest;
+  for (const Index j : order) {
     const auto frequency = static_cast<double>(peaks[static_cast<std::size_t>(j)].frequency);
     const double period = static_cast<double>(waves.length()) / frequency;
-    return in_band(j) && ranges.insert(static_cast<int>(std::floor(std::log2(period / 2) / 2))).second;
-  });
+    const bool first = in_band(j) && ranges.insert(static_cast<int>(std::floor(std::log2(period / 2) / 2))).second;
+    (first ? chosen : rest).push_back(j);
+  }
+  chosen.insert(chosen.end(), rest.begin(), rest.end());
   const Index shown = std::min<Index>(waves_, static_cast<Index>(order.size()));
   for (Index w = 0; w < shown; ++w) {
-    const Index j = order[static_cast<std::size_t>(w)], at = waves.row * waves_ + w;
+    const Index j = chosen[static_cast<std::size_t>(w)], at = waves.row * waves_ + w;
     found_.query.row(at) = waves.query.col(j).transpose();
     found_.key.row(at) = waves.key.col(j).transpose();
     found_.component(waves.row, w) = static_cast<double>(j + 1);

@@ -51,12 +51,20 @@ std::vector<Clearness> clearness_of(const Result& result, const std::vector<Head
 std::vector<std::size_t> one_of_each(std::vector<std::size_t> order, const std::vector<Clearness>& heads,
                                      std::size_t most, bool flat_last) {
   const auto known = [&](std::size_t head) { return !std::isnan(heads[head].offset); };
-  const auto end = flat_last ? std::stable_partition(order.begin(), order.end(), known) : order.end();
   std::set<double> seen;
   bool seen_flat = false;
-  std::stable_partition(order.begin(), end, [&](std::size_t head) {
-    return known(head) ? seen.insert(heads[head].offset).second : !std::exchange(seen_flat, true);
-  });
+  std::vector<std::size_t> first, others, flat;
+  for (const std::size_t head : order) {
+    if (flat_last && !known(head))
+      flat.push_back(head);
+    else if (known(head) ? seen.insert(heads[head].offset).second : !std::exchange(seen_flat, true))
+      first.push_back(head);
+    else
+      others.push_back(head);
+  }
+  order = first;
+  order.insert(order.end(), others.begin(), others.end());
+  order.insert(order.end(), flat.begin(), flat.end());
   order.resize(std::min(order.size(), most));
   std::sort(order.begin(), order.end());
   return order;
