@@ -185,7 +185,7 @@ build_hdf5() {
 
 # Of ICU only the common library is compiled. Of its data: normal forms, bounds of characters, and the encodings of the web and of DOS;
 # no languages, no dates.
-icu_data='cnvalias\.icu|nfkc\.nrm|brkitr/(root\.res|char\.brk)|(windows|macos|euc|gb18030|iso-8859|jisx|ibm-(437|720|737|775|8[0-9]{2}|9[0-9]{2}|878|1089|1168|1363|137[135]|1386|33722|5012|534[6-9]|535[0-4]))[-_].*\.cnv'
+icu_data='cnvalias\.icu|nfkc\.nrm|brkitr/(root\.res|char\.brk)|(windows|macos|euc|gb18030|iso-8859|jisx|ibm-(437|720|737|775|8[0-9]{2}|9[0-9]{2}|878|1089|1168|1363|137[135]|138[36]|944[789]|9005|33722|5012|534[6-9]|535[0-4]))[-_].*\.cnv'
 build_icu() {
   build_folder icu
   folder=$(source_folder icu)/source
@@ -194,8 +194,8 @@ build_icu() {
   full=$(echo "$folder"/data/in/icudt*l.dat)
   name=$(basename "$full" l.dat)
   icupkg -l "$full" | grep -v -x -E "$icu_data" >removed.txt
-  icupkg --ignore-deps -r removed.txt "$full" "$name.dat"
-  printf '.section .rodata\n.balign 16\n.globl %s_dat\n.type %s_dat, %%object\n%s_dat:\n.incbin "%s.dat"\n.section .note.GNU-stack,"",%%progbits\n' \
+  icupkg --ignore-deps -r removed.txt "$full" "${name}l.dat"  # entries are named after the file, and ICU finds them as icudtNNl/...
+  printf '.section .rodata\n.balign 16\n.globl %s_dat\n.type %s_dat, %%object\n%s_dat:\n.incbin "%sl.dat"\n.section .note.GNU-stack,"",%%progbits\n' \
     "$name" "$name" "$name" "$name" >data.S
   "$here/bin/cc" -c data.S
   "$here/bin/ar" rcs "$here/root/usr/lib/libicuuc.a" ./*.o
@@ -259,6 +259,7 @@ tried() {
   python3 -m venv "$here/tried"
   "$here/tried/bin/pip" install "$(tried_wheel)"
   "$here/tried/bin/python" -c 'import headwave; print("headwave", headwave.__version__, headwave.commit)'
+  "$here/tried/bin/headwave" run --encoding windows-1251 2>&1 | tee /dev/stderr | grep -q "there is no encoding" && exit 1  # ICU lacks its data
   "$here/tried/bin/headwave" --version
 }
 tried_wheel() {
