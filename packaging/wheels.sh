@@ -259,7 +259,8 @@ tried() {
   python3 -m venv "$here/tried"
   "$here/tried/bin/pip" install "$(tried_wheel)"
   "$here/tried/bin/python" -c 'import headwave; print("headwave", headwave.__version__, headwave.commit)'
-  "$here/tried/bin/headwave" run --encoding windows-1251 2>&1 | tee /dev/stderr | grep -q "there is no encoding" && exit 1  # ICU lacks its data
+  said=$("$here/tried/bin/headwave" run --encoding windows-1251 2>&1) || true
+  case $said in *"there is no encoding"*) echo "ICU does not find its data: $said"; exit 1 ;; esac
   "$here/tried/bin/headwave" --version
 }
 tried_wheel() {
