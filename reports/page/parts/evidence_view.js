@@ -32,7 +32,7 @@ export function evidenceRows(page, place) {
   }
   if (strength !== null && shuffled !== null) {
     const p = value("head_account/p_value:");
-    const chance = p === null ? "" : `; p = ${numberText(p, 2)} that the measured strength is chance`;
+    const chance = p === null ? "" : `; chance alone is as strong as measured with p = ${numberText(p, 2)}`;
     add("Positions were shuffled: what chance alone gives over this text", strength, shuffled,
       `strength ${change(strength, shuffled)}${chance}`);
   }
