@@ -13,7 +13,6 @@
 #include "../job/inputs/identity.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/job_input.h"
-#include "../reports/drawing/run_mark.h"
 #include "memory.h"
 #include "options.h"
 #include "waiting.h"
@@ -326,8 +325,7 @@ void add_inputs(nb::module_& module) {
       "require_same_run",
       [](const fs::path& file, const Result& there, const JobInput& input, const nb::dict& options) {
         require_same_run(
-            file, there.provenance, attribute_text(there.provenance, run_mark_name),
-            run_identity(input, options_of(options)),
+            file, there.provenance, run_identity(input, options_of(options)),
             {give("force", "", "in place of resume to replace it"), give("out", "", "for another folder")});
       },
       nb::arg("file"), nb::arg("there"), nb::arg("input"), nb::arg("options"),

@@ -6,6 +6,7 @@
 #include "../data/files/replaced_file.h"
 #include "../data/results/result_file.h"
 #include "../reports/drawing/gnuplot.h"
+#include "../reports/drawing/visible_text.h"
 #include "../reports/figures/chosen_heads.h"
 #include "../reports/figures/figures.h"
 #include "../reports/page/map_beside.h"
@@ -123,7 +124,7 @@ std::vector<TableColumn> shown(const Result& result) {
 std::string answer(const Result& result) {
   if (!compares(result)) return head_answer(result, shown(result));
   const std::vector<TableColumn> columns = shown(result);
-  return paragraph(result) + "\n" + (columns.front().cells.empty() ? "" : "\n" + terminal_table(columns));
+  return wrapped_text(paragraph(result)) + "\n" + (columns.front().cells.empty() ? "" : "\n" + terminal_table(columns));
 }
 
 /// @param beside  (what messages call it, result of another text)

@@ -215,8 +215,7 @@ Written written_before(const WholeRunOptions& options, const SourceOptions& give
   const Attributes identity = run_identity(input, options.job);
   for (const auto& [kind, path] : files) {
     const Hdf5File file(path);
-    const Attributes there = read_result(file, {}).provenance;
-    require_same_run(path, there, attribute_text(there, run_mark_name), identity,
+    require_same_run(path, read_result(file, {}).provenance, identity,
                      {give("force", "", "in place of --resume to replace it"), give("out", "DIR", "for another one")});
     require_whole_result(file);
   }

@@ -241,7 +241,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* single_name = "model.safetensors";
 constexpr const char* index_name = "model.safetensors.index.json";
-constexpr std::string_view index_ending = ".safetensors.index.json";
 
 /// The largest file is the model: others may hold an optimizer's state or training arguments.
 std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
@@ -284,7 +283,7 @@ std::optional<NumberType> real_type(const std::string& dtype) {
 Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
-    if (path.string().ends_with(index_ending)) {
+    if (is_shard_index(path)) {
       open_sharded(path);
       return;
     }
@@ -326,6 +325,10 @@ void Checkpoint::open_single(const fs::path& path) {
   }
 }
 
+bool is_shard_index(const fs::path& path) {
+  return path.string().ends_with(".safetensors.index.json");
+}
+
 std::map<std::string, std::string> sharded_tensors(const fs::path& index) {
   const nlohmann::json read =
       json_of_file(index, {.max_bytes = std::size_t{100} << 20U, .most_values = most_header_values});
@@ -346,7 +349,7 @@ std::optional<fs::path> shard_index_in(const fs::path& folder) {
   std::optional<fs::path> index;
   std::error_code none;
   for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
-    if (!entry->path().string().ends_with(index_ending)) continue;
+    if (!is_shard_index(entry->path())) continue;
     if (index)
       throw FormatError(fmt::format("{}: holds several indices of shards, {} and {}; give the path of one",
                                     shown_path(folder), printable(index->filename().string()),

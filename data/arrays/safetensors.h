@@ -102,6 +102,9 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Name
 void write_safetensors(ReplacedFile& file, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
+/// Whether a file is called NAME.safetensors.index.json.
+bool is_shard_index(const std::filesystem::path& path);
+
 /// Reads an index of shards: NAME.safetensors.index.json, whose 'weight_map' names the file of each tensor.
 /// @returns names of files in the folder of the index, by tensor
 /// @throws IoError, FormatError as json_of_file(); FormatError if there is no such map, or it names a file outside the folder

@@ -279,7 +279,7 @@ std::string no_such_array(const NamedArrays& arrays, const std::string& name, co
 std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path) {
   if (const auto index = shard_index_in(path)) return sharded_arrays(*index);
   if (std::filesystem::is_directory(path)) return npy_folder_arrays(path);
-  if (path.string().ends_with(".safetensors.index.json")) return sharded_arrays(path);
+  if (is_shard_index(path)) return sharded_arrays(path);
   const FileContent content = content_of_file(path);
   const std::string ending = path.extension().string();
   // The readers of .npy, .h5 and .safetensors refuse files that only have the name.

@@ -80,14 +80,15 @@ std::string run_digest(const Attributes& identity) {
   return sha256_of_text(identity_text(identity));
 }
 
-void require_same_run(const std::filesystem::path& file, const Attributes& there, const std::string& mark,
-                      const Attributes& identity, const std::vector<Remedy>& remedies) {
-  const std::string digest = run_digest(identity);
+void require_same_run(const std::filesystem::path& file, const Attributes& there, const Attributes& identity,
+                      const std::vector<Remedy>& remedies) {
+  constexpr const char* signature = "run_sha256";
+  const std::string mark = attribute_text(there, signature), digest = run_digest(identity);
   if (mark == digest) return;
   require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedies);
   // What a file cannot say as it was (a text that is no UTF-8) its digest still tells.
   if (!mark.empty())
-    require_same_identity(identity_text({{"run_sha256", mark}}), identity_text({{"run_sha256", digest}}), file.string(),
+    require_same_identity(identity_text({{signature, mark}}), identity_text({{signature, digest}}), file.string(),
                           remedies);
 }
 

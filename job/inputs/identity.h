@@ -25,12 +25,11 @@ Attributes stated_identity(Attributes provenance);
 std::string run_digest(const Attributes& identity);
 
 /// Checks that a result is the one that a run would give.
-/// @param file     of the result, for messages
-/// @param there    its provenance
-/// @param mark      the digest that it was signed with; empty: it was not
+/// @param file      of the result, for messages
+/// @param there     its provenance, with the digest that it was signed with, if it was
 /// @param identity  of the run
 /// @throws FormatError naming what differs, with these remedies
-void require_same_run(const std::filesystem::path& file, const Attributes& there, const std::string& mark,
-                      const Attributes& identity, const std::vector<Remedy>& remedies);
+void require_same_run(const std::filesystem::path& file, const Attributes& there, const Attributes& identity,
+                      const std::vector<Remedy>& remedies);
 
 }  // namespace headwave

@@ -46,7 +46,7 @@ def compare(first: Result | Text, second: Result | Text, *, level: float = 0.05,
         ShapeError: the two cannot be compared: other heads, lengths of documents or kinds of attention; NumericError: too few
         documents for this level.
     """
-    (one, first_called), (other, second_called) = _compared(first, "first"), _compared(second, "second")
+    (one, first_called), (other, second_called) = _opened(first, "compare", "first"), _opened(second, "compare", "second")
     called = (first_called, second_called)
     return Result(_core.compare(one._found, other._found, called, real(level, "level", 1e-6, 0.5),
                                 whole(draws, "draws", 1, 10**6), whole(block, "block", 0, 10**6),
@@ -230,10 +230,6 @@ def export(result: Any, csv: str | os.PathLike, *, only: Sequence[str] = (), max
         warnings.warn(f"export: left out, with more than max_rows={most or 50_000}: {', '.join(long_ones)}; only=[...] names those to write, "
                       "or give more rows", stacklevel=2)
     return {name: folder / f"{name}.csv" for name in ["all-columns", *written]}
-
-
-def _compared(given: Any, name: str) -> tuple[Result, str]:
-    return _opened(given, "compare", name)
 
 
 def _opened(given: Any, function: str, name: str) -> tuple[Result, str]:
