@@ -57,6 +57,14 @@ Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm&
   Matrix32 made = linear(parts, alone);
   if (!weights.bias.empty()) made.middleRows(constants_source * count, count).rowwise() += weights.bias.transpose();
   if (norm.empty()) return made;
+  if (norm.d_head > 0) {
+    for (Index head = 0; head < made.cols() / norm.d_head; ++head) {
+      Matrix32 channels = made.middleCols(head * norm.d_head, norm.d_head);
+      hold_norm(norm.of_head(head), count, constants_source, channels);
+      made.middleCols(head * norm.d_head, norm.d_head) = channels;
+    }
+    return made;
+  }
   const Index rows = made.rows(), width = made.cols(), own = norm.scale.size(), runs = width / own;
   made.resize(rows * runs, own);  // row-major: every run of channels that the norm takes by itself in a row
   hold_norm(norm, count * runs, constants_source, made);
@@ -66,12 +74,12 @@ Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm&
 
 Matrix32 project_head(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count, Index head,
                       Index d_head) {
-  if (!norm.empty() && norm.scale.size() != d_head)
+  if (!norm.empty() && norm.d_head == 0 && norm.scale.size() != d_head)
     return project_parts(parts, weights, norm, count).middleCols(head * d_head, d_head);
   Linear part = weights;
   part.weight = MatrixView32(weights.weight.middleRows(head * d_head, d_head));
   if (!weights.bias.empty()) part.bias = VectorView32(weights.bias.data() + head * d_head, d_head);
-  return project_parts(parts, part, norm, count);
+  return project_parts(parts, part, norm.of_head(head), count);
 }
 
 StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head)

@@ -31,8 +31,18 @@ struct Norm {
   VectorView32 shift;  ///< (d) or empty
   float eps = 1e-5F;
   NormKind kind = NormKind::layer;
+  Index d_head = 0;  ///< of queries and keys whose heads have scales of their own: each head is a row; 0: they have not
 
   [[nodiscard]] bool empty() const { return scale.empty(); }
+  /// The norm of one head's channels, where each has its own; else this.
+  [[nodiscard]] Norm of_head(Index head) const {
+    if (d_head == 0) return *this;
+    Norm own = *this;
+    own.d_head = 0;
+    own.scale = VectorView32(scale.data() + head * d_head, d_head);
+    if (!shift.empty()) own.shift = VectorView32(shift.data() + head * d_head, d_head);
+    return own;
+  }
 };
 
 /// Keys that depend on the position alone and replace the projected keys of a key head.
@@ -45,7 +55,8 @@ struct FixedKeys {
 struct AttentionWeights {
   Linear query, key, value, output;
   Norm query_norm = {},
-       key_norm = {};  ///< norms of queries and keys before rotation: (d_head) head by head, or over the whole width
+       key_norm = {};  ///< of queries and keys before rotation: (d_head), one for all heads; (heads * d_head), of each
+                       ///< head or over the whole width
   std::vector<FixedKeys> fixed_keys = {};  ///< replace what `key` gives these heads; a trained model has no fixed keys
   /// (rows, heads * d_head) vectors of disentangled attention that queries, and keys, are compared with; or
   /// empty

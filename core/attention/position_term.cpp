@@ -164,6 +164,10 @@ RotaryTerm::RotaryTerm(const RotaryOptions& options) : options_(options) {
   if (options.channels < 2 || options.channels % 2 != 0)
     throw ShapeError(
         fmt::format("RotaryTerm: {} channels cannot turn in pairs; expected an even number", options.channels));
+  for (const auto* factors : {&options.short_factors, &options.long_factors})
+    if (options.scaling == RotaryScaling::longrope && std::ssize(*factors) != options.channels / 2)
+      throw ShapeError(fmt::format("RotaryTerm: {} factors of longrope, but {} pairs of channels turn", factors->size(),
+                                   options.channels / 2));
 }
 
 Vector RotaryTerm::frequency(Index length) const {
@@ -178,6 +182,13 @@ Vector RotaryTerm::frequency(Index length) const {
       return llama3_frequency(f, o);
     case RotaryScaling::yarn:
       return yarn_frequency(f, o);
+    case RotaryScaling::longrope: {
+      const std::vector<double>& factors = static_cast<double>(length) > o.trained ? o.long_factors : o.short_factors;
+      return f.array() / Eigen::Map<const Eigen::ArrayXd>(factors.data(), std::ssize(factors));
+    }
+    case RotaryScaling::proportional:
+      f.tail(f.size() - static_cast<Index>(o.share * static_cast<double>(f.size()))).setZero();
+      return f / o.factor;
     case RotaryScaling::dynamic:
       break;
   }

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "../numbers/matrix.h"
 
@@ -106,7 +107,7 @@ class BucketBias : public ScoreBias {
 };
 
 /// How a model stretches its rotary frequencies to texts longer than it was trained on.
-enum class RotaryScaling { none, linear, dynamic, llama3, yarn };
+enum class RotaryScaling { none, linear, dynamic, llama3, yarn, longrope, proportional };
 
 /// Which two channels are rotated together: m and m + r/2 (Hugging Face), or 2m and 2m + 1 (the paper).
 enum class RotaryPairing { halves, neighbours };
@@ -117,11 +118,18 @@ struct RotaryOptions {
   RotaryPairing pairing = RotaryPairing::halves;
   RotaryScaling scaling = RotaryScaling::none;
   double factor = 1;            ///< s, how many times longer
-  double trained = 0;           ///< M, tokens the model was trained on; all but none and linear
+  double trained = 0;           ///< M, tokens the model was trained on; not of none, linear, proportional
   double low = 1, high = 4;     ///< llama3: turns within M below and above which all and nothing is stretched
   double fast = 32, slow = 1;   ///< yarn: turns within M between which the stretching fades in
   bool whole_channels = true;   ///< yarn: the fading begins and ends at whole channels
-  double attention_factor = 1;  ///< yarn: multiplies queries and keys
+  double attention_factor = 1;  ///< yarn, longrope: multiplies queries and keys
+  std::vector<double> short_factors = {}, long_factors = {};  ///< longrope: (r/2) up to M tokens, and beyond
+  double share = 1;  ///< proportional: of the pairs, the fastest, that turn; the others stand still
+
+  /// Whether texts of some lengths have other frequencies than texts of others.
+  [[nodiscard]] bool follows_length() const {
+    return scaling == RotaryScaling::dynamic || scaling == RotaryScaling::longrope;
+  }
 };
 
 /// The two channels x_a, x_b of a head that turn together as pair m.
@@ -135,9 +143,11 @@ std::pair<Index, Index> channels_of(const RotaryOptions& options, Index pair);
 ///
 /// so q_i . k_j depends on j - i alone. The scalings change (2): linear f / s; dynamic raises the base once a
 /// text is longer than M; llama3 and yarn divide the slow frequencies by s and leave the fast ones, with a
-/// fade between.
+/// fade between; longrope divides each by a factor of its own, one up to M tokens and another beyond;
+/// proportional lets the slowest pairs stand still and divides the others by s.
 ///
-/// Source: Su et al. 2021, equation 34; Peng et al. 2023 (yarn); Grattafiori et al. 2024 (llama3).
+/// Source: Su et al. 2021, equation 34; Peng et al. 2023 (yarn); Grattafiori et al. 2024 (llama3); Ding et
+/// al. 2024 (longrope); Barbero et al. 2025 (proportional).
 class RotaryTerm {
  public:
   /// @throws ShapeError if channels is odd or not above 0

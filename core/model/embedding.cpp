@@ -109,6 +109,11 @@ Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, cons
       throw ShapeError(
           fmt::format("{}: token {} has id {}, outside the vocabulary of {}; was it tokenized for another model?",
                       document.empty() ? "document" : document, i, id, words.rows()));
+    if (id == embedding.refused_word)
+      throw ShapeError(
+          fmt::format("{}: token {} has id {}, the model's mask: by how many there are it scales its words, which is "
+                      "not computed here; give documents without it",
+                      document.empty() ? "document" : document, i, id));
     words.copy_row(id, x.row(i).data());
   }
   return x;

@@ -96,6 +96,7 @@ struct Embedding {
   Linear patches = {};        ///< of images: a patch's pixels to d_model; or empty
   MatrixView32 opening = {};  ///< of images: (first, d_model) the tokens before the patches, by id; or empty
   FrameStem frames = {};      ///< of sound: what makes positions from frames; or empty
+  Index refused_word = -1;    ///< ESM's mask, by whose number the model scales its words, which is not computed here
 
   /// Whether tokens are looked up in `words`.
   [[nodiscard]] bool reads_words() const { return patches.empty() && frames.empty(); }
@@ -105,7 +106,7 @@ struct Embedding {
 /// and projected patches; of a sound, frame_rows().
 /// @param document  what messages call it; empty: "document"
 /// @returns (T, d_embedding)
-/// @throws ShapeError if an id lies outside the vocabulary, or the patches or frames are not the model's
+/// @throws ShapeError if an id lies outside the vocabulary or is refused, or the patches or frames are not the model's
 Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, const std::string& document);
 
 /// What enters the first block: projection(norm(scale * word + position + token type 0)).

@@ -312,9 +312,9 @@ Model turned(const Model& model, const std::vector<HeadName>& heads, Index u, At
     throw ShapeError("cross-attention has no positions to turn; name heads of self or causal");
   if (stack.normalises_heads())
     throw ShapeError("queries are normalised channel by channel after W_Q: no change of it turns them");
-  if (stack.rotary()->options().scaling == RotaryScaling::dynamic)
+  if (stack.rotary()->options().follows_length())
     throw ShapeError(
-        "dynamic scaling makes the frequencies depend on the length of a text; no turn moves a "
+        "dynamic scaling and longrope make the frequencies depend on the length of a text; no turn moves a "
         "head by the same tokens in all");
   if (u == 0) throw ShapeError("by 0 tokens; expected a shift, such as +2 or -1");
   for (auto head = heads.begin(); head != heads.end(); ++head) {
@@ -375,10 +375,14 @@ Model without_pairs(const Model& model, Index first, Index last) {
           rows.row(at + a).setZero();
           rows.row(at + b).setZero();
         }
-      if (self.query_norm.empty())
+      if (self.query_norm.empty()) {
         set_channel_rows(self.query, rows, changed);
-      else
-        self.query_norm.scale = changed.kept(Vector32(rows.col(0).cast<float>()));
+        continue;
+      }
+      const Vector32 scale = rows.col(0).cast<float>();
+      if (!self.query_norm.shift.empty())
+        self.query_norm.shift = changed.kept(Vector32((scale.array() == 0).select(0.0F, self.query_norm.shift)));
+      self.query_norm.scale = changed.kept(scale);
     }
   });
   if (!turns) refuse_unturned(model);

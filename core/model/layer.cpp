@@ -42,9 +42,18 @@ void normalise(Matrix32& x, const Norm& norm) {
 
 void normalise_heads(Matrix32& x, const Norm& norm) {
   if (norm.empty()) return;
-  const Index rows = x.rows(), width = x.cols(), own = norm.scale.size();
-  if (width % own != 0)
-    throw ShapeError(fmt::format("normalise_heads: a norm of {} channels does not divide rows of {}", own, width));
+  const Index rows = x.rows(), width = x.cols(), own = norm.d_head > 0 ? norm.d_head : norm.scale.size();
+  if (width % own != 0 || (norm.d_head > 0 && norm.scale.size() != width))
+    throw ShapeError(
+        fmt::format("normalise_heads: a norm of {} channels does not fit rows of {}", norm.scale.size(), width));
+  if (norm.d_head > 0) {
+    for (Index head = 0; head < width / own; ++head) {
+      Matrix32 channels = x.middleCols(head * own, own);
+      normalise(channels, norm.of_head(head));
+      x.middleCols(head * own, own) = channels;
+    }
+    return;
+  }
   x.resize(rows * (width / own), own);  // row-major, of the same size: a head in every row
   normalise(x, norm);
   x.resize(rows, width);

@@ -156,10 +156,14 @@ const std::vector<Fact>& facts() {
 void add_config(Listing& listing, const fs::path& file) {
   const nlohmann::json config = json_of_file(file, {.max_bytes = largest_config});
   if (!config.is_object()) throw FormatError(fmt::format("{}: expected a JSON object", file.string()));
+  // Of a model that reads images beside text the sizes are those of its text part.
+  const auto text = config.find("text_config");
+  const nlohmann::json& sizes = text != config.end() && text->is_object() ? *text : config;
   for (const Fact& fact : facts()) {
     for (const char* key : fact.keys) {
-      const auto value = config.find(key);
-      if (value == config.end() || value->is_null()) continue;
+      const nlohmann::json& place = config.contains(key) ? config : sizes;
+      const auto value = place.find(key);
+      if (value == place.end() || value->is_null()) continue;
       if (value->is_string()) listing.facts[fact.name] = value->get<std::string>();
       if (value->is_number_integer()) listing.facts[fact.name] = value->get<std::int64_t>();
       if (value->is_number_float()) listing.facts[fact.name] = value->get<double>();

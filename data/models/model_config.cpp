@@ -117,6 +117,18 @@ ModelConfig ModelConfig::object(const std::string& key) const {
   return inner;
 }
 
+std::vector<double> ModelConfig::numbers(const std::string& key) const {
+  const json* value = find(key);
+  if (value == nullptr || !value->is_array()) fail(fmt::format("'{}' is missing, or no list of numbers", key));
+  std::vector<double> numbers;
+  for (const json& entry : *value) {
+    if (!entry.is_number() || !std::isfinite(entry.get<double>()) || entry.get<double>() <= 0)
+      fail(fmt::format("'{}' holds {}, expected numbers above 0", key, shown_value(entry)));
+    numbers.push_back(entry.get<double>());
+  }
+  return numbers;
+}
+
 std::vector<std::string> ModelConfig::words(const std::string& key) const {
   const auto refuse = [&] { fail(fmt::format("'{}' is no list of words, nor text such as \"a|b\"", key)); };
   std::vector<std::string> words;
@@ -209,6 +221,11 @@ bool is_harmless_off(std::string_view key) {
 }
 
 }  // namespace
+
+void ModelConfig::leave_all_but(const std::string& key) const {
+  for (const auto& [name, value] : value_.items())
+    if (name != key) asked_->insert(prefix_ + name);
+}
 
 std::vector<std::string> ModelConfig::unread() const {
   std::vector<std::string> keys;

@@ -47,6 +47,9 @@ class ModelConfig {
   [[nodiscard]] std::string text_or(const std::string& key, const std::string& otherwise) const;
   [[nodiscard]] bool flag_or(const std::string& key, bool otherwise) const;
   [[nodiscard]] ModelConfig object(const std::string& key) const;  ///< @throws FormatError also if it is absent
+  /// A list of numbers above 0.
+  /// @throws FormatError also if it is absent
+  [[nodiscard]] std::vector<double> numbers(const std::string& key) const;
   /// A list of words, or one text with "|" between them, in small letters and without spaces; none where it
   /// is absent.
   [[nodiscard]] std::vector<std::string> words(const std::string& key) const;
@@ -59,6 +62,9 @@ class ModelConfig {
 
   /// The first entry of "architectures"; empty: there is none.
   [[nodiscard]] std::string architecture() const;
+
+  /// Counts all other settings as asked for: they are of parts that are not read.
+  void leave_all_but(const std::string& key) const;
 
   /// Settings that may change the numbers and were not asked for ("logit_scale",
   /// "rope_scaling.short_factor"): those that are there, hold something, and are not known to leave attention

@@ -19,7 +19,8 @@ struct TensorNames {
 };
 
 /// Which projections share one tensor: none; query, key and value one after another; key and value; or query,
-/// key and value of head 0, then of head 1, and so on.
+/// key and value of head 0, then of head 1, and so on (of shared keys: the queries that read key head 0, then
+/// its key and value, and so on).
 enum class Fusion { none, qkv, kv, qkv_by_head };
 
 /// The projections of one attention. Fused projections have the same name.
@@ -41,6 +42,9 @@ struct DisentangledMap {
   DisentangledOptions rows;  ///< which of them an offset reads
 };
 
+/// What norms of queries and keys hold: d_head channels for all heads; those of each head; or the whole width.
+enum class HeadNorm { shared, own, whole };
+
 /// How config.json spells rotary positions, and the defaults for missing keys.
 struct RopeKeys {
   double base = 10000;
@@ -57,11 +61,13 @@ struct PositionMap {
   PositionKind kind = PositionKind::none;
   std::string table;    ///< table: the tensor; buckets: the biases (buckets, heads)
   Index rows = 0;       ///< rows of the table (0: none beside a term), or the number of buckets
+  std::string biases;   ///< table: biases (buckets, heads) that scores get beside it; or empty
+  Index buckets = 0;    ///< table: of these
   Index first_row = 0;  ///< table: the row that token 0 reads
   SinusoidOptions sinusoids;
   RotaryOptions rotary;
   std::optional<RopeKeys> rope;  ///< while a map is read: `rotary` follows from config.json
-  Index farthest = 128;          ///< buckets: distances from here on share the last one
+  Index farthest = 128;          ///< of buckets: distances from here on share the last one
   DisentangledMap disentangled;
 
   /// Whether a table is added to the words.
@@ -110,7 +116,8 @@ struct StackMap {
   ImageMap image;
   SoundMap sound;
   float word_scale = 1;
-  Index d_embedding = 0;  ///< width of words, positions and token types where they are projected to d_model; else 0
+  Index refused_word = -1;  ///< an id that no document may hold: ESM's mask, which changes how words are scaled
+  Index d_embedding = 0;    ///< width of words, positions and token types where they are projected to d_model; else 0
   TensorNames embedding_projection;
   PositionMap positions;
   OthersMap others;
@@ -121,9 +128,9 @@ struct StackMap {
   TensorNames self_norm;
   Index self_norm_from = 0;  ///< layers before this one have no self_norm
   AttentionNames self;
-  TensorNames query_norm, key_norm;
+  TensorNames query_norm, key_norm;  ///< with "{head}" one tensor for each head
+  HeadNorm head_norm = HeadNorm::shared;
   TensorNames position_key, position_query;  ///< of disentangled attention: what projects its vectors; or empty
-  bool norm_by_head = true;                  ///< these have d_head channels, one for all heads; else the whole width
   TensorNames self_added_norm;
   TensorNames cross_norm;
   AttentionNames cross;

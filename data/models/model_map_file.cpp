@@ -73,6 +73,16 @@ class MapReader : public TomlReader {
       value.push_back(name->get());
     }
   }
+  void operator()(std::string_view key, std::vector<double>& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (!node->is_array()) fail(key, "a list of numbers above 0");
+    for (const toml::node& entry : *node->as_array()) {
+      const auto number = entry.value<double>();
+      if (!number || *number <= 0) fail(key, "a list of numbers above 0");
+      value.push_back(*number);
+    }
+  }
   /// A list of layers, or a rule in config.json's words; of several rules that apply all must find the same
   /// layers.
   void layers(std::string_view key, std::vector<Index>& value, Index count) {
@@ -235,6 +245,11 @@ class MapWriter {
     for (const std::string& name : value) list += (list.empty() ? "" : ", ") + quoted(name);
     if (!list.empty()) line(key, "[" + list + "]");
   }
+  void operator()(std::string_view key, const std::vector<double>& value) {
+    std::string list;
+    for (const double one : value) list += (list.empty() ? "" : ", ") + number(fmt::format("{}", one));
+    line(key, "[" + list + "]");
+  }
   void layers(std::string_view key, const std::vector<Index>& value, Index /*count*/) {
     if (!value.empty()) line(key, fmt::format("[{}]", fmt::join(value, ", ")));
   }
@@ -245,6 +260,9 @@ class MapWriter {
   }
   void usual(std::string_view key, const float& value, float usual) {
     if (value != usual) (*this)(key, value);
+  }
+  void usual(std::string_view key, const Index& value, Index usual) {
+    if (value != usual) line(key, fmt::format("{}", value));
   }
   void usual(std::string_view key, const bool& value, bool usual) {
     if (value != usual) line(key, value ? "true" : "false");
@@ -311,8 +329,14 @@ StackMap completed(StackMap stack, const std::string& place) {
     require(rotary.channels % 2 == 0 && rotary.channels <= block.d_head,
             "'channels' of rotary positions must be even and at most 'd_head'");
     require(rotary.base > 0 && rotary.factor > 0, "'base' and 'factor' of rotary positions must be above 0");
-    require(rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear || rotary.trained > 0,
-            "'trained' is needed for this scaling of rotary positions");
+    const bool anywhere = rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear ||
+                          rotary.scaling == RotaryScaling::proportional;
+    require(anywhere || rotary.trained > 0, "'trained' is needed for this scaling of rotary positions");
+    require(rotary.share > 0 && rotary.share <= 1, "'share' of rotary positions must be above 0 and at most 1");
+    const auto pairs = static_cast<std::size_t>(rotary.channels / 2);
+    require(rotary.scaling != RotaryScaling::longrope ||
+                (rotary.short_factors.size() == pairs && rotary.long_factors.size() == pairs),
+            "'short_factors' and 'long_factors' of longrope need a number for each pair of 'channels'");
   }
   const bool both_turn = stack.positions.kind == PositionKind::rotary && others.positions.kind == PositionKind::rotary;
   require(others.positions.kind == PositionKind::none || others.positions.kind == PositionKind::rotary,
@@ -370,7 +394,7 @@ StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& e
     block.d_head = stack.d_model / block.heads;
   for (PositionMap* positions : {&stack.positions, &stack.others.positions})
     if (const auto rope = std::exchange(positions->rope, std::nullopt); rope && block.d_head > 0)
-      positions->rotary = rotary_options(expressions.config(), block.d_head, *rope);
+      positions->rotary = rotary_options(expressions.config(), block.d_head, *rope, positions->rotary.pairing);
   return completed(std::move(stack), fmt::format("{}: [{}]", keys.place(), key));
 }
 
@@ -434,7 +458,19 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
   if (called.empty()) config.fail("neither 'model_type' nor 'architectures' says which kind of model this is");
   const std::string family = typed ? called : family_of_class(called);
   const std::vector<std::string> known = known_families();
-  if (std::ranges::find(known, family) == known.end())
+  const auto is_known = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
+  // Of a model that reads images or sounds beside text: its text part, where that is of a known family.
+  constexpr const char* text_part = "text_config";
+  if (!is_known(family) && config.has(text_part) && !config.has("quantization_config")) {
+    const ModelConfig text = config.object(text_part);
+    if (is_known(text.text_or("model_type", ""))) {
+      config.leave_all_but(text_part);
+      ModelMap map = family_map(text, has);
+      map.reason = fmt::format("config.json says that the text part of a '{}' has model_type '{}'", family, map.family);
+      return map;
+    }
+  }
+  if (!is_known(family))
     throw FormatError(fmt::format("{}: model type '{}' is not known; headwave reads {}", config.place(),
                                   printable(called, 60), fmt::join(known, ", ")),
                       give("map", "FILE.toml", "to say what its tensors are"));
@@ -478,6 +514,42 @@ double yarn_attention_factor(const ModelConfig& scaling, double factor) {
   return gain(1.0);
 }
 
+/// Which texts are long is said beside the scaling or inside.
+double trained_length(const ModelConfig& scaling, const ModelConfig& config) {
+  constexpr const char* original = "original_max_position_embeddings";
+  if (scaling.has(original) && config.has(original) && scaling.size(original) != config.size(original))
+    config.fail(fmt::format("'{}' is {} here and {} in the scaling; expected one number", original,
+                            config.size(original), scaling.size(original)));
+  if (scaling.has(original)) return static_cast<double>(scaling.size(original));
+  return static_cast<double>(config.size(config.has(original) ? original : "max_position_embeddings"));
+}
+
+/// A factor for each pair of channels. Queries and keys are multiplied by sqrt(1 + ln s / ln M), s times longer
+/// than M, where nothing else is said.
+void set_longrope(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
+  rotary.scaling = RotaryScaling::longrope;
+  rotary.short_factors = scaling.numbers("short_factor");
+  rotary.long_factors = scaling.numbers("long_factor");
+  for (const auto* factors : {&rotary.short_factors, &rotary.long_factors})
+    if (std::ssize(*factors) != rotary.channels / 2)
+      scaling.fail(
+          fmt::format("{} factors of longrope, but {} pairs of channels turn", factors->size(), rotary.channels / 2));
+  rotary.trained = trained_length(scaling, config);
+  const double longer = scaling.has("factor")
+                            ? scaling.positive("factor")
+                            : static_cast<double>(config.size("max_position_embeddings")) / rotary.trained;
+  const double usual = longer <= 1 ? 1.0 : std::sqrt(1 + std::log(longer) / std::log(rotary.trained));
+  rotary.attention_factor = scaling.positive_or("attention_factor", usual);
+}
+
+/// A share of all pairs turns: `channels` are the head's, not that share.
+void set_proportional(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
+  constexpr const char* key = "partial_rotary_factor";
+  rotary.scaling = RotaryScaling::proportional;
+  rotary.factor = scaling.positive_or("factor", 1);
+  rotary.share = scaling.has(key) ? scaling.positive(key) : config.positive_or(key, 1);
+}
+
 void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
   const std::string type = scaling.text_or("rope_type", scaling.text_or("type", ""));
   if (type == "default" || (type.empty() && !scaling.has("factor"))) return;
@@ -489,21 +561,21 @@ void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelC
     rotary.scaling = RotaryScaling::llama3;
   else if (type == "yarn")
     rotary.scaling = RotaryScaling::yarn;
+  else if (type == "longrope" || type == "su")  // what the first of its models called it
+    return set_longrope(rotary, scaling, config);
+  else if (type == "proportional")
+    return set_proportional(rotary, scaling, config);
   else
-    scaling.fail(fmt::format("rope type '{}' is not known; expected default, linear, dynamic, llama3 or yarn",
-                             printable(type, 60)));
+    scaling.fail(fmt::format(
+        "rope type '{}' is not known; expected default, linear, dynamic, llama3, yarn, longrope or proportional",
+        printable(type, 60)));
   rotary.factor = scaling.positive("factor");
   if (type == "linear") return;
-  const auto trained_on = [&] { return static_cast<double>(config.size("max_position_embeddings")); };
-  rotary.trained = trained_on();
-  if (type == "dynamic") return;
-  constexpr const char* original = "original_max_position_embeddings";
-  if (scaling.has(original) && config.has(original) && scaling.size(original) != config.size(original))
-    config.fail(fmt::format("'{}' is {} here and {} in the scaling; expected one number", original,
-                            config.size(original), scaling.size(original)));
-  rotary.trained = scaling.has(original)  ? static_cast<double>(scaling.size(original))
-                   : config.has(original) ? static_cast<double>(config.size(original))
-                                          : trained_on();
+  if (type == "dynamic") {
+    rotary.trained = static_cast<double>(config.size("max_position_embeddings"));
+    return;
+  }
+  rotary.trained = trained_length(scaling, config);
   if (type == "llama3") {
     rotary.low = scaling.positive("low_freq_factor");
     rotary.high = scaling.positive("high_freq_factor");
@@ -522,6 +594,8 @@ Index turning_channels(const ModelConfig& config, const ModelConfig* parameters,
   double share = config.positive_or(keys.share_key, keys.share);
   if (config.has(key)) share = config.positive(key);
   if (parameters != nullptr && parameters->has(key)) share = parameters->positive(key);
+  // Of proportional positions it is a share of the pairs, each of which stands for its own frequency.
+  if (parameters != nullptr && parameters->text_or("rope_type", "") == "proportional" && share <= 1) share = 1;
   if (share > 1 || (share != 1 && !keys.partial))
     throw FormatError(fmt::format("{}: '{}' is {}, which is not known here", config.place(), key, share),
                       give("map", "FILE.toml", "to say how many channels turn"));
@@ -535,9 +609,10 @@ Index turning_channels(const ModelConfig& config, const ModelConfig* parameters,
 
 }  // namespace
 
-RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys) {
+RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys, RotaryPairing pairing) {
   if (keys.width > 0) d_head = keys.width;
   RotaryOptions rotary;
+  rotary.pairing = pairing;
   if (config.has("rope_parameters") && config.has("rope_scaling"))
     config.fail("both 'rope_parameters' and 'rope_scaling' are there; expected one of them, since they may differ");
   rotary.base = config.positive_or(keys.base_key, keys.base);
@@ -547,14 +622,17 @@ RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const Rope
     return rotary;
   }
   const ModelConfig all = config.object("rope_parameters");
-  if (!keys.group.empty() && !all.has(keys.group)) {
+  // Layers differ, and each kind has a group of its own; or one group is of all, and only some are scaled.
+  const bool grouped = !keys.group.empty() && all.has(keys.group);
+  const bool one_for_all = !keys.group.empty() && !grouped;
+  if (one_for_all && !all.has("rope_type") && !all.has("rope_theta")) {
     rotary.channels = turning_channels(config, nullptr, d_head, keys);
     return rotary;
   }
-  const ModelConfig parameters = !keys.group.empty() ? all.object(keys.group) : all;
+  const ModelConfig parameters = grouped ? all.object(keys.group) : all;
   rotary.channels = turning_channels(config, &parameters, d_head, keys);
-  rotary.base = parameters.positive_or("rope_theta", rotary.base);
-  set_scaling(rotary, parameters, config);
+  if (!one_for_all || keys.base_key == "rope_theta") rotary.base = parameters.positive_or("rope_theta", rotary.base);
+  if (!one_for_all || keys.scaled) set_scaling(rotary, parameters, config);
   return rotary;
 }
 

@@ -31,11 +31,15 @@ inline constexpr Words<SinusoidLayout, 2> sinusoid_words{
     {{"interleaved", SinusoidLayout::interleaved}, {"concatenated", SinusoidLayout::concatenated}}};
 inline constexpr Words<RotaryPairing, 2> pairing_words{
     {{"halves", RotaryPairing::halves}, {"neighbours", RotaryPairing::neighbours}}};
-inline constexpr Words<RotaryScaling, 5> scaling_words{{{"none", RotaryScaling::none},
+inline constexpr Words<HeadNorm, 3> head_norm_words{
+    {{"shared", HeadNorm::shared}, {"own", HeadNorm::own}, {"whole", HeadNorm::whole}}};
+inline constexpr Words<RotaryScaling, 7> scaling_words{{{"none", RotaryScaling::none},
                                                         {"linear", RotaryScaling::linear},
                                                         {"dynamic", RotaryScaling::dynamic},
                                                         {"llama3", RotaryScaling::llama3},
-                                                        {"yarn", RotaryScaling::yarn}}};
+                                                        {"yarn", RotaryScaling::yarn},
+                                                        {"longrope", RotaryScaling::longrope},
+                                                        {"proportional", RotaryScaling::proportional}}};
 
 /// Every key of a map file and what it stands for, said once for reading and for writing: `keys(name,
 /// member)` is called for each key, `keys.table(name, visit)` for each table inside.
@@ -46,7 +50,15 @@ void visit_rotary(Keys& keys, RotaryOptions& rotary) {
   keys("pairing", rotary.pairing, pairing_words);
   keys("scaling", rotary.scaling, scaling_words);
   if (rotary.scaling == RotaryScaling::none) return;
+  if (rotary.scaling == RotaryScaling::longrope) {
+    keys("short_factors", rotary.short_factors);
+    keys("long_factors", rotary.long_factors);
+    keys("trained", rotary.trained);
+    keys("attention_factor", rotary.attention_factor);
+    return;
+  }
   keys("factor", rotary.factor);
+  if (rotary.scaling == RotaryScaling::proportional) return keys("share", rotary.share);
   keys("trained", rotary.trained);
   if (rotary.scaling == RotaryScaling::llama3) {
     keys("low", rotary.low);
@@ -80,6 +92,10 @@ void visit_positions(Keys& keys, PositionMap& positions) {
       keys("table", positions.table);
       keys("rows", positions.rows);
       keys("first_row", positions.first_row);
+      keys("biases", positions.biases);
+      if (positions.biases.empty()) break;
+      keys("buckets", positions.buckets);
+      keys("farthest", positions.farthest);
       break;
     case PositionKind::sinusoids:
       keys("layout", positions.sinusoids.layout, sinusoid_words);
@@ -185,12 +201,13 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys.usual("norm_offset", stack.norm_offset, 0.0F);
   keys("norm_place", stack.block.norm_place, norm_place_words);
   keys("self_norm_from", stack.self_norm_from);
-  keys.usual("norm_by_head", stack.norm_by_head, true);
+  keys("head_norm", stack.head_norm, head_norm_words);
   keys.usual("residual_scale", stack.block.residual_scale, 1.0F);
   keys("parallel", stack.block.parallel);
   keys("activation", stack.block.activation, activation_words);
   keys("in_out", stack.in_out);
   keys("word_scale", stack.word_scale);
+  keys.usual("refused_word", stack.refused_word, Index{-1});
   keys("d_embedding", stack.d_embedding);
   keys("token_type_count", stack.token_type_count);
   keys.table("positions", [&](Keys& inner) { visit_positions(inner, stack.positions); });

@@ -35,6 +35,13 @@ Index embedded_width(const StackMap& map) {
   return map.d_embedding > 0 ? map.d_embedding : map.d_model;
 }
 
+/// Biases of scores for each bucket of distances.
+void set_biases(TensorReader& reader, const StackMap& map, const std::string& name, Index buckets, PositionTerm& term) {
+  const MatrixView32 bias = reader.matrix(name, buckets, map.block.heads);
+  if (!bias.empty())
+    term.added = std::make_shared<BucketBias>(bias, BucketOptions{map.positions.farthest, !map.block.causal});
+}
+
 /// The position table, made where it is not stored, or the position term of a stack.
 void set_positions(TensorReader& reader, const StackMap& map, Index longest, Stack& stack) {
   const PositionMap& positions = map.positions;
@@ -48,6 +55,7 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
     case PositionKind::table: {
       const MatrixView32 table = reader.matrix(positions.table, positions.rows, embedded_width(map));
       if (!table.empty()) stack.embedding.positions = table.bottomRows(positions.rows - positions.first_row);
+      if (!positions.biases.empty()) set_biases(reader, map, positions.biases, positions.buckets, stack.position_term);
       return;
     }
     case PositionKind::sinusoids:
@@ -65,13 +73,9 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
     case PositionKind::linear_bias:
       stack.position_term.added = std::make_shared<LinearBias>(map.block.heads);
       return;
-    case PositionKind::buckets: {
-      const MatrixView32 bias = reader.matrix(positions.table, positions.rows, map.block.heads);
-      if (!bias.empty())
-        stack.position_term.added =
-            std::make_shared<BucketBias>(bias, BucketOptions{positions.farthest, !map.block.causal});
+    case PositionKind::buckets:
+      set_biases(reader, map, positions.table, positions.rows, stack.position_term);
       return;
-    }
   }
 }
 
@@ -130,6 +134,7 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   set_image(reader, map, stack.embedding);
   set_sound(reader, map, stack.embedding);
   stack.embedding.word_scale = map.word_scale;
+  stack.embedding.refused_word = map.refused_word;
   if (!map.token_types.empty())
     stack.embedding.token_types = reader.matrix(map.token_types, map.token_type_count, embedded);
   stack.embedding.norm = reader.norm(map.embedding_norm, map, embedded);
@@ -380,16 +385,19 @@ Linear outputs(const Linear& fused, Index first, Index count) {
   return part;
 }
 
-/// Query (0), key (1) or value (2) of every head, where heads come one after another with all three: a copy.
+/// Query (0), key (1) or value (2) of every head, where key heads come one after another with the queries that
+/// read them before and the value behind: a copy.
 Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelStorage& storage) {
   if (fused.empty()) return {};
-  const Index width = block.d_head;
-  if (fused.weight.data() == nullptr)
-    return {MatrixView32(nullptr, block.heads * width, fused.weight.cols()), fused.bias};
-  Matrix32 weight(block.heads * width, fused.weight.cols());
+  const Index width = block.d_head, readers = block.heads / block.kv_heads;
+  const Index heads = which == 0 ? block.heads : block.kv_heads;
+  if (fused.weight.data() == nullptr) return {MatrixView32(nullptr, heads * width, fused.weight.cols()), fused.bias};
+  Matrix32 weight(heads * width, fused.weight.cols());
   Vector32 bias(fused.bias.empty() ? 0 : weight.rows());
-  for (Index head = 0; head < block.heads; ++head) {
-    const Index from = (3 * head + which) * width;
+  for (Index head = 0; head < heads; ++head) {
+    const Index in_group =
+        which == 0 ? head / readers * (readers + 2) + head % readers : head * (readers + 2) + readers + which - 1;
+    const Index from = in_group * width;
     weight.middleRows(head * width, width) = fused.weight.middleRows(from, width);
     if (bias.size() > 0) bias.segment(head * width, width) = fused.bias.segment(from, width);
   }
@@ -428,13 +436,14 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
     case Fusion::qkv_by_head: {
       // Biases are fused too, or each projection has its own: DeBERTa's q_bias and v_bias.
       const bool own = names.key.bias != names.query.bias || names.value.bias != names.query.bias;
-      const Linear fused = reader.linear(own ? TensorNames{names.query.weight, ""} : names.query, 3 * q, in, false);
+      const Linear fused =
+          reader.linear(own ? TensorNames{names.query.weight, ""} : names.query, q + 2 * kv, in, false);
       weights.query = heads_of(fused, 0, block, *reader.storage());
       weights.key = heads_of(fused, 1, block, *reader.storage());
       weights.value = heads_of(fused, 2, block, *reader.storage());
       if (own && !names.query.bias.empty()) weights.query.bias = reader.vector(names.query.bias, q);
-      if (own && !names.key.bias.empty()) weights.key.bias = reader.vector(names.key.bias, q);
-      if (own && !names.value.bias.empty()) weights.value.bias = reader.vector(names.value.bias, q);
+      if (own && !names.key.bias.empty()) weights.key.bias = reader.vector(names.key.bias, kv);
+      if (own && !names.value.bias.empty()) weights.value.bias = reader.vector(names.value.bias, kv);
       break;
     }
   }
@@ -485,17 +494,45 @@ AttentionNames numbered(const AttentionNames& names, Index layer) {
           numbered(names.output, layer), names.fusion};
 }
 
+/// A norm of queries or keys in which every head has a scale of its own: one tensor (heads, d_head), or with
+/// "{head}" in its name one for each.
+Norm norm_of_heads(TensorReader& reader, const TensorNames& names, const StackMap& stack, Index heads) {
+  if (names.empty()) return {};
+  constexpr std::string_view mark = "{head}";
+  const Index width = stack.block.d_head;
+  Norm norm{{}, {}, stack.norm_eps, stack.norm, width};
+  const auto at = names.weight.find(mark);
+  if (at == std::string::npos) {
+    const MatrixView32 scale = reader.matrix(names.weight, heads, width);
+    norm.scale = VectorView32(scale.data(), scale.size());
+    return norm;
+  }
+  Vector32 scale(heads * width);
+  for (Index head = 0; head < heads; ++head) {
+    const VectorView32 own =
+        reader.vector(std::string(names.weight).replace(at, mark.size(), fmt::format("{}", head)), width);
+    if (own.empty()) return {};
+    scale.segment(head * width, width) = own;
+  }
+  norm.scale = reader.storage()->vectors.emplace_back(std::move(scale));
+  return norm;
+}
+
 }  // namespace
 
 Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, LayerParts parts) {
   const auto norm = [&](const TensorNames& names, Index width) {
     return reader.norm(numbered(names, layer), stack, width);
   };
-  const Index d = stack.d_model, heads = stack.norm_by_head ? 1 : stack.block.heads;
+  const auto head_norm = [&](const TensorNames& names, Index heads) {
+    if (stack.head_norm == HeadNorm::own) return norm_of_heads(reader, numbered(names, layer), stack, heads);
+    return norm(names, (stack.head_norm == HeadNorm::whole ? heads : 1) * stack.block.d_head);
+  };
+  const Index d = stack.d_model;
   Block block;
   block.self = attention(reader, numbered(stack.self, layer), stack, parts);
-  block.self.query_norm = norm(stack.query_norm, heads * stack.block.d_head);
-  block.self.key_norm = norm(stack.key_norm, (stack.norm_by_head ? 1 : stack.block.kv_heads) * stack.block.d_head);
+  block.self.query_norm = head_norm(stack.query_norm, stack.block.heads);
+  block.self.key_norm = head_norm(stack.key_norm, stack.block.kv_heads);
   block.self.position_key = projected_vectors(reader, stack, numbered(stack.position_key, layer));
   block.self.position_query = projected_vectors(reader, stack, numbered(stack.position_query, layer));
   if (layer >= stack.self_norm_from) block.self_norm = norm(stack.self_norm, d);

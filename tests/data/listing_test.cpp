@@ -133,3 +133,11 @@ TEST_CASE("listing: what is nothing of ours") {
   std::ofstream(folder / "a.npz") << "PK\x03\x04";
   CHECK_THROWS_WITH(listing_of(folder / "a.npz"), ContainsSubstring("unzip"));
 }
+
+TEST_CASE("of a model that reads images beside text the sizes of its text part are listed") {
+  const Listing listing = listing_of(repository_file("tests/golden/families/gemma3-multimodal"));
+  CHECK(std::get<std::int64_t>(listing.facts.at("layers")) == 2);
+  CHECK(std::get<std::int64_t>(listing.facts.at("d_model")) == 24);
+  CHECK(std::ranges::none_of(listing.notes,
+                             [](const std::string& note) { return note.find("does not say") != std::string::npos; }));
+}

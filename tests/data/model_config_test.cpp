@@ -1,5 +1,7 @@
 #include "../../data/models/model_config.h"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
@@ -90,13 +92,41 @@ TEST_CASE("families and scalings that are not known are refused") {
   CHECK_THROWS_AS(family_map(*Asked(R"({"model_type": "mamba"})"), nothing), FormatError);
   CHECK_THROWS_AS(family_map(*Asked("{}"), nothing), FormatError);
   CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "bert"})"), nothing), ContainsSubstring("is missing"));
-  CHECK_THROWS_WITH(rotary_options(*Asked(R"({"rope_scaling": {"rope_type": "longrope", "factor": 2}})"), 8),
-                    ContainsSubstring("longrope"));
+  CHECK_THROWS_WITH(rotary_options(*Asked(R"({"rope_scaling": {"rope_type": "spiral", "factor": 2}})"), 8),
+                    ContainsSubstring("'spiral' is not known") && ContainsSubstring("longrope"));
+  CHECK_THROWS_WITH(rotary_options(*Asked(R"({"max_position_embeddings": 64, "rope_scaling": {"rope_type": "longrope",
+      "short_factor": [1, 2, 3], "long_factor": [1, 2, 3, 4], "original_max_position_embeddings": 16}})"),
+                                   8),
+                    ContainsSubstring("3 factors of longrope, but 4 pairs"));
+  CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "talks", "text_config": {"model_type": "mamba"}})"), nothing),
+                    ContainsSubstring("'talks' is not known"));
   CHECK_THROWS_WITH(
       family_map(*Asked(R"({"model_type": "bert", "num_hidden_layers": 1, "vocab_size": 4, "hidden_size": 10,
       "intermediate_size": 8, "num_attention_heads": 3, "max_position_embeddings": 4})"),
                  nothing),
       ContainsSubstring("does not divide"));
+}
+
+// Su and others' equation with a factor for each pair; M = 16, four times longer: sqrt(1 + ln 4 / ln 16) = sqrt(1.5).
+TEST_CASE("longrope divides by one list up to the trained length and by another beyond") {
+  const char* config = R"({"max_position_embeddings": 64, "rope_scaling": {"type": "su", "short_factor": [1, 2],
+      "long_factor": [4, 8], "original_max_position_embeddings": 16}})";
+  const RotaryTerm term(rotary_options(*Asked(config), 4));
+  CHECK(term.frequency(16)[1] == Approx(0.01 / 2));
+  CHECK(term.frequency(17)[0] == Approx(1.0 / 4));
+  CHECK(term.frequency(17)[1] == Approx(0.01 / 8));
+  CHECK(term.options().attention_factor == Approx(std::sqrt(1.5)));
+}
+
+TEST_CASE("proportional scaling lets the slowest pairs stand still") {
+  const char* config = R"({"rope_parameters": {"rope_type": "proportional", "rope_theta": 100, "factor": 2,
+      "partial_rotary_factor": 0.5}})";
+  const RotaryTerm term(rotary_options(*Asked(config), 8));
+  REQUIRE(term.frequency(9).size() == 4);
+  CHECK(term.frequency(9)[0] == Approx(0.5));
+  CHECK(term.frequency(9)[1] == Approx(std::pow(100.0, -0.25) / 2));
+  CHECK(term.frequency(9)[2] == 0);
+  CHECK(term.frequency(9)[3] == 0);
 }
 
 TEST_CASE("every family's map file can be read") {

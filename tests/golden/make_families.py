@@ -63,6 +63,14 @@ SMOLLM3 = ROPE + ("attention_bias mlp_bias use_sliding_window sliding_window no_
 MODERNBERT = (GPT + "hidden_size intermediate_size num_hidden_layers num_attention_heads hidden_activation "
               "max_position_embeddings norm_eps norm_bias attention_bias layer_types rope_parameters local_attention "
               "mlp_bias decoder_bias classifier_bias classifier_activation pad_token_id")
+NORMED = ROPE.replace("rms_norm_eps", "layer_norm_eps")  # with means taken away
+PHI = NORMED + "qk_layernorm"
+FALCON = (GPT + "hidden_size num_hidden_layers num_attention_heads num_kv_heads ffn_hidden_size activation "
+          "max_position_embeddings layer_norm_epsilon multi_query new_decoder_architecture parallel_attn bias alibi "
+          "num_ln_in_parallel_attn rope_parameters")
+STABLELM = NORMED + "use_qkv_bias qk_layernorm use_parallel_residual"
+COHERE = NORMED + "logit_scale attention_bias use_qk_norm"
+GLM = ROPE + "head_dim attention_bias pad_token_id"
 BART = ("model_type architectures vocab_size d_model encoder_layers decoder_layers encoder_attention_heads "
         "decoder_attention_heads encoder_ffn_dim decoder_ffn_dim activation_function max_position_embeddings "
         "scale_embedding is_encoder_decoder pad_token_id decoder_start_token_id tie_word_embeddings")
@@ -122,6 +130,17 @@ def deberta_sizes(**more):
 def nomic_sizes(**more):
     return dict(dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=4, intermediate_size=28, layer_norm_eps=1e-3,
                      max_position_embeddings=32, rope_parameters=dict(rope_type="default", rope_theta=300.0)), **more)
+
+
+def small_falcon(**more):
+    return dict(dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=4, ffn_hidden_size=28,
+                     max_position_embeddings=32, layer_norm_epsilon=1e-3,
+                     rope_parameters=dict(rope_type="default", rope_theta=300.0)), **more)
+
+
+def partly(share, theta=300.0):
+    """Rotary positions of a share of a head's channels."""
+    return dict(rope_type="default", rope_theta=theta, partial_rotary_factor=share)
 
 
 def t5_sizes(**more):
@@ -255,6 +274,65 @@ FAMILIES = {
         num_attention_heads=4, max_position_embeddings=9, position_buckets=6), DEBERTA_V2),
     "nomic-bert": ("NomicBertForMaskedLM", nomic_sizes(head_dim=10), NOMIC),
     "nomic-bert-published": ("NomicBertForMaskedLM", nomic_sizes(num_attention_heads=3), NOMIC),
+    "olmo3": ("Olmo3ForCausalLM", small_llama(
+        num_hidden_layers=3, layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        sliding_window=5, max_position_embeddings=64, rope_parameters={
+            "full_attention": dict(rope_type="yarn", factor=4.0, beta_fast=4.0, beta_slow=1.0, rope_theta=5e5,
+                                   attention_factor=1.3, original_max_position_embeddings=16),
+            "sliding_attention": dict(rope_type="default", rope_theta=5e5)}),
+        ROPE + "attention_bias sliding_window layer_types"),
+    "phi": ("PhiForCausalLM", dict(small_llama(rope_parameters=partly(0.7)), layer_norm_eps=1e-3), PHI),
+    "phi-normed": ("PhiForCausalLM", dict(small_llama(rope_parameters=partly(0.7), num_key_value_heads=4),
+                                          layer_norm_eps=1e-3, qk_layernorm=True, hidden_act="gelu"), PHI),
+    "phi3-longrope": ("Phi3ForCausalLM", small_llama(
+        max_position_embeddings=40, original_max_position_embeddings=10, rope_parameters=dict(
+            rope_type="longrope", rope_theta=500.0, partial_rotary_factor=0.7, short_factor=[1.3, 1.7],
+            long_factor=[2.5, 9.0], original_max_position_embeddings=10)),
+        ROPE + "original_max_position_embeddings pad_token_id"),
+    "falcon": ("FalconForCausalLM", small_falcon(multi_query=True, parallel_attn=True), FALCON),
+    "falcon-grouped": ("FalconForCausalLM", small_falcon(
+        new_decoder_architecture=True, num_kv_heads=2, bias=True, tie_word_embeddings=False), FALCON),
+    "falcon-one-norm": ("FalconForCausalLM", small_falcon(
+        new_decoder_architecture=True, num_kv_heads=2, num_ln_in_parallel_attn=1), FALCON),
+    "falcon-serial": ("FalconForCausalLM", small_falcon(multi_query=False, parallel_attn=False, bias=True), FALCON),
+    "starcoder2": ("Starcoder2ForCausalLM", dict(small_llama(sliding_window=5), norm_epsilon=1e-3),
+                   ROPE.replace("rms_norm_eps", "norm_epsilon") + "sliding_window use_bias"),
+    "stablelm": ("StableLmForCausalLM", dict(small_llama(rope_parameters=partly(0.7)), layer_norm_eps=1e-3,
+                                             use_qkv_bias=True), STABLELM),
+    "stablelm-parallel": ("StableLmForCausalLM", dict(
+        small_llama(rope_parameters=partly(0.4)), layer_norm_eps=1e-3, use_parallel_residual=True,
+        qk_layernorm=True), STABLELM),
+    "cohere": ("CohereForCausalLM", dict(small_llama(), layer_norm_eps=1e-3, logit_scale=0.4), COHERE),
+    "cohere-normed": ("CohereForCausalLM", dict(small_llama(), layer_norm_eps=1e-3, logit_scale=0.4, use_qk_norm=True,
+                                                attention_bias=True), COHERE),
+    "cohere2": ("Cohere2ForCausalLM", dict(
+        small_llama(num_hidden_layers=3), layer_norm_eps=1e-3, logit_scale=0.4, sliding_window=5,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"]),
+        COHERE + " sliding_window layer_types head_dim"),
+    "glm": ("GlmForCausalLM", small_llama(head_dim=10, attention_bias=True, rope_parameters=partly(0.4)), GLM),
+    "glm4": ("Glm4ForCausalLM", small_llama(head_dim=10, attention_bias=True, rope_parameters=partly(0.4)), GLM),
+    "esm": ("EsmForMaskedLM", dict(
+        bert_sizes(24), max_position_embeddings=FULL + 2, position_embedding_type="rotary", layer_norm_eps=1e-3,
+        token_dropout=True, mask_token_id=59, pad_token_id=1), BERT + " position_embedding_type token_dropout "
+        "mask_token_id emb_layer_norm_before"),
+    "esm-absolute": ("EsmForMaskedLM", dict(
+        bert_sizes(24), max_position_embeddings=FULL + 2, position_embedding_type="absolute", layer_norm_eps=1e-3,
+        token_dropout=False, emb_layer_norm_before=True, mask_token_id=59, pad_token_id=1),
+        BERT + " position_embedding_type token_dropout mask_token_id emb_layer_norm_before"),
+    "mpnet": ("MPNetForMaskedLM", dict(bert_sizes(24), max_position_embeddings=FULL + 2, layer_norm_eps=1e-3,
+                                       relative_attention_num_buckets=32, hidden_act="gelu_new"),
+              BERT + " relative_attention_num_buckets"),
+    "roformer": ("RoFormerForMaskedLM", dict(bert_sizes(24), embedding_size=14, max_position_embeddings=FULL,
+                                             layer_norm_eps=1e-3, intermediate_size=28),
+                 BERT + " embedding_size rotary_value"),
+    "gemma3-multimodal": ("Gemma3ForConditionalGeneration", dict(
+        text_config=small_llama(vocab_size=WORDS, head_dim=10, query_pre_attn_scalar=7, sliding_window=5,
+                                layer_types=["sliding_attention", "full_attention"], rope_parameters={
+                                    "full_attention": dict(rope_type="default", rope_theta=700.0),
+                                    "sliding_attention": dict(rope_type="default", rope_theta=60.0)}),
+        vision_config=dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8,
+                           image_size=8, patch_size=4), mm_tokens_per_image=4),
+        "model_type architectures text_config vision_config mm_tokens_per_image"),
 }
 
 # Published configurations say these; transformers 5 drops them on reading or writes them back differently.
@@ -268,14 +346,15 @@ PADDED = ("distilbert", "llama", "modernbert", "deberta", "deberta-v2")
 # Modules that read the input of self-attention and the query side of cross-attention (group: layer).
 SELF_READER = (r"\.(\d+)\.(?:attention\.q_lin|attention\.self\.query|attn\.c_attn|self_attn\.q_proj"
                r"|self_attention\.query_key_value|layer\.0\.SelfAttention\.q|attn\.attention\.q_proj|attn\.q_proj"
-               r"|attention\.query_key_value|attention\.self\.(?:in|value)_proj|self_attn\.qkv_proj|attn\.Wqkv)$")
+               r"|attention\.query_key_value|attention\.self\.(?:in|value)_proj|self_attn\.qkv_proj|attn\.Wqkv|attention\.attn\.q)$")
 CROSS_READER = r"\.(\d+)\.(?:layer\.1\.EncDecAttention\.q|encoder_attn\.q_proj)$"
 
 
 def model_of(family, seed):
     name, settings, _ = FAMILIES[family]
     cls = getattr(transformers, name)
-    model = cls(cls.config_class(vocab_size=WORDS, **settings)).eval()
+    words = {} if "text_config" in settings else dict(vocab_size=WORDS)
+    model = cls(cls.config_class(**words, **settings)).eval()
     if family == "t5-gated":  # version 1.1 keeps its own output matrix
         model.lm_head.weight = torch.nn.Parameter(torch.empty_like(model.lm_head.weight))
         model.all_tied_weights_keys.pop("lm_head.weight")
@@ -286,8 +365,8 @@ def model_of(family, seed):
     with torch.no_grad():
         for path, tensor in sorted(drawn.items()):
             noise = torch.randn(tensor.shape, generator=generator)
-            if family == "marian" and "embed_positions" in path:
-                continue  # sines and cosines, not stored
+            if family in ("marian", "roformer") and "embed_positions" in path:
+                continue  # sines and cosines
             # Weights large enough that attention is far from uniform; norms near one.
             centre = 0 if family.startswith("gemma") else 1
             tensor.copy_(centre + 0.2 * noise if path in norms else 0.3 * noise)
@@ -303,6 +382,9 @@ def write_model(family, model, out):
     everything = dict(model.config.to_dict(), architectures=[FAMILIES[family][0]])
     everything.update(WRITTEN_OTHERWISE.get(family, {}))
     settings = {key: everything[key] for key in FAMILIES[family][2].split() if key in everything}
+    if "text_config" in settings:  # of which the same keys matter as in a model of text alone
+        settings["text_config"] = {key: value for key, value in settings["text_config"].items() if key in GEMMA2.split()}
+        settings["vision_config"] = {key: settings["vision_config"][key] for key in FAMILIES[family][1]["vision_config"]}
     (out / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
     if "rope_parameters" in settings and family != "nomic-bert":
         (out / "config_legacy.json").write_text(json.dumps(legacy_spelling(settings), indent=2) + "\n")
@@ -317,6 +399,8 @@ def legacy_spelling(settings):
     if "full_attention" in scaling:
         everywhere, local = dict(scaling["full_attention"]), scaling["sliding_attention"]["rope_theta"]
         theta = everywhere.pop("rope_theta")
+        if settings["model_type"] == "olmo3":  # one base, and what is scaled are the layers without a window
+            return dict(legacy, rope_theta=theta, rope_scaling=everywhere)
         if settings["model_type"] == "modernbert":
             return dict(legacy, global_rope_theta=theta, local_rope_theta=local)
         return dict(legacy, rope_theta=theta, rope_local_base_freq=local, rope_scaling=everywhere)
@@ -398,7 +482,7 @@ def single_stack(model, ids, mask):
         "attention_input": witness.layers("attention_input"), "logits": out.logits,
     }
     found = {name: value[0] for name, value in found.items()}
-    if ("alibi", 0) in witness.seen:
+    if witness.seen.get(("alibi", 0)) is not None:
         found["position_bias"] = witness.seen["alibi", 0][:model.config.n_head].expand(-1, count, -1)
     inner = getattr(model, "gpt_neox", getattr(model, "nomic_bert", getattr(model, "model", None)))
     rotary = getattr(inner, "rotary_emb", None)

@@ -19,6 +19,9 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 | bert, roberta, xlm-roberta, camembert, distilbert | encoder, post-norm, learned positions |
 | electra, albert | the same with narrower, projected words; ALBERT's layers share their weights |
 | deberta, deberta-v2 (also DeBERTa 3) | encoder, post-norm; queries and keys are compared with vectors of relative positions |
+| mpnet | encoder, post-norm, learned positions and biases for buckets of distances |
+| roformer | encoder, post-norm, neighbouring channels rotate, words may be narrower and projected |
+| esm (ESM-2, ESM-1b) | encoder of proteins, pre-norm, rotary or learned positions |
 | nomic_bert | encoder, post-norm, rotary positions, gated feed-forward |
 | modernbert | encoder, pre-norm, rotary positions, local and global layers |
 | gpt2 | causal, pre-norm, learned positions |
@@ -28,10 +31,18 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 | gpt_neo | causal, pre-norm, learned positions, unscaled scores, local layers |
 | gptj | causal, attention beside feed-forward, neighbouring channels rotate |
 | gpt_neox (Pythia) | causal, attention beside feed-forward or not, part of a head's channels rotates |
+| phi (1, 1.5, 2) | causal, attention beside feed-forward, part of a head's channels rotates |
+| falcon | causal, attention beside feed-forward or not, one key head for all queries or for a group |
 | llama, mistral, qwen2, phi3 | causal, pre-norm (RMS), rotary positions, shared key-value heads, gated feed-forward, windows |
-| qwen3, olmo2 | the same with norms of queries and keys |
-| gemma, gemma2, gemma3_text | the same with norms that multiply by 1 + weight, scaled words, soft caps, local layers |
-| granite, smollm3 | the same with multipliers; with layers without rotation |
+| starcoder2, stablelm | as llama, with norms that take means away; without a gate; with part of a head's channels rotating |
+| cohere, cohere2 (Command R, R7B, A) | as stablelm, attention beside feed-forward, neighbouring channels rotate; with layers without rotation among local ones |
+| glm, glm4 | as llama, part of a head's neighbouring channels rotates |
+| qwen3, olmo2 | as llama, with norms of queries and keys |
+| gemma | as llama, with GELU, norms that multiply by 1 + weight, and word embeddings times sqrt(d_model) |
+| gemma2 | as gemma, with soft caps, norms of what attention and feed-forward add, and every other layer local |
+| gemma3_text | as gemma2, with norms of queries and keys in place of the soft cap on scores, most layers local, and another rotary base in those |
+| olmo3 | as olmo2, three layers of four local; the others stretched to longer texts (yarn) |
+| granite, smollm3 | as llama, with multipliers; with layers without rotation |
 | t5, mt5 | encoder and decoder, pre-norm (RMS), relative buckets |
 | bart, marian | encoder and decoder, post-norm, learned positions or sinusoids |
 | vit, deit | [images](inputs.md#images) |
@@ -40,9 +51,24 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json` or SentencePiece's files, Marian's included. Other steps are refused by name; such a model
 takes `--ids`.
 
-Refused by name: quantised weights; rotary scalings other than default, linear, dynamic, llama3 and yarn (so Phi-3's longrope); OPT-350m's
-projected words; ALBERT with groups of layers; Qwen and SmolLM3 with windows although the switch is off; bidirectional Gemma; DeBERTa with a convolution
-(v2 xlarge) or terms other than c2p and p2c; NomicBERT with experts or without a gate; Gemma 3 with images; images of another size than the ViT's.
+A checkpoint that reads images or sounds beside text (`text_config` in its config.json) is opened as its text part, where that is of a family
+above: Gemma 3, Mistral 3, Llava. Documents with ESM's mask token are refused, since it changes how the model scales its words.
+
+Refused by name: quantised weights; rotary scalings other than default, linear, dynamic, llama3, yarn, longrope and proportional; Falcon
+with ALiBi; RoFormer with rotated values; OPT-350m's projected words; ALBERT with groups of layers; Qwen and SmolLM3 with windows although the
+switch is off; bidirectional Gemma; DeBERTa with a convolution (v2 xlarge) or terms other than c2p and p2c; NomicBERT with experts or without a
+gate; images of another size than the ViT's.
+
+## Your own checkpoint
+Where the Python package is installed with transformers, a few random tokens show whether headwave computes what transformers computes:
+
+```sh
+python -m headwave check-model minilm
+```
+
+```
+CHECKED
+```
 
 ## Measured
 Each family is checked against transformers' eager attention on tiny random checkpoints (`tests/golden/families`), on 7 and on 24 tokens, two images or two
