@@ -69,7 +69,8 @@ Vocabulary json_vocabulary(const std::filesystem::path& path);
 /// tokenizer_config.json beside it come do_lower_case (true where absent), strip_accents (as do_lower_case),
 /// tokenize_chinese_chars (true), the names of the special tokens and added_tokens_decoder; from an
 /// added_tokens.json more added tokens. A piece on two lines has the id of the later one, as in BERT's own
-/// reader.
+/// reader. Where tokenizer_config.json says EsmTokenizer every piece is found in the text as it is: letters of
+/// proteins.
 ///
 /// @throws IoError if it cannot be read; FormatError if it is not UTF-8, has no unknown token, or the files
 ///         beside it are broken

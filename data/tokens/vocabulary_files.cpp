@@ -122,6 +122,33 @@ void check_alphabet(const Vocabulary& vocabulary, const std::string& file) {
                     file));
 }
 
+/// ESM's: a letter is a token, and what stands between letters that are none is unknown as a whole.
+std::unique_ptr<Tokenizer> letter_tokenizer(Vocabulary vocabulary, const TokenizerSettings& settings,
+                                            const std::filesystem::path& vocab_txt) {
+  TokenPipeline pipeline;
+  const auto special = [&](const char* key, const char* usual) {
+    const std::string token = settings.name_of(key, usual);
+    add_special(pipeline.added, vocabulary, token, false);
+    return vocabulary.id(token);
+  };
+  pipeline.special.pad = special("pad_token", "<pad>");
+  pipeline.special.unknown = special("unk_token", "<unk>");
+  pipeline.special.opens = special("cls_token", "<cls>");
+  pipeline.special.closes = special("eos_token", "<eos>");
+  pipeline.special.mask = special("mask_token", "<mask>");
+  std::vector<AddedToken> letters;
+  for (Index id = 0; id < vocabulary.size(); ++id)
+    letters.push_back({.content = vocabulary.piece(static_cast<std::int32_t>(id)), .id = id});
+  add_others(pipeline.added, letters);
+  pipeline.splitter = white_space_words();
+  const std::string name = shown_path(vocab_txt);
+  pipeline.model = whole_words(std::move(vocabulary), settings.name_of("unk_token", "<unk>"), name);
+  pipeline.kind = fmt::format("letters ({})", vocab_txt.filename().string());
+  pipeline.files = {vocab_txt};
+  pipeline.files.insert(pipeline.files.end(), settings.files.begin(), settings.files.end());
+  return tokenizer_of(std::move(pipeline), name);
+}
+
 }  // namespace
 
 std::string TokenizerSettings::name_of(const std::string& key, const std::string& usual) const {
@@ -168,6 +195,8 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   for (std::string& line : lines_of(vocab_txt))
     entries.push_back({std::move(line), static_cast<std::int64_t>(entries.size())});
   Vocabulary vocabulary(std::move(entries), name);
+  if (settings.tokenizer_class.starts_with("EsmTokenizer"))
+    return letter_tokenizer(std::move(vocabulary), settings, vocab_txt);
 
   TokenPipeline pipeline;
   BertTextOptions text;

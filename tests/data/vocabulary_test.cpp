@@ -61,3 +61,22 @@ TEST_CASE("the names of added tokens are neither empty nor endless, alone or tog
                       token("  "), [](std::string_view) { return std::string(); }, "tokenizer.json"),
                   FormatError);
 }
+
+// What transformers 5.24's EsmTokenizer gives for ESM-2's vocabulary.
+TEST_CASE("ESM finds each letter of a protein, and what lies between letters is unknown as a whole") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "tokenizer_config.json") << R"({"tokenizer_class": "EsmTokenizer"})";
+  std::ofstream vocabulary(folder / "vocab.txt");
+  for (const char* piece : {"<cls>", "<pad>", "<eos>", "<unk>"}) vocabulary << piece << '\n';
+  for (const char letter : std::string("LAGVSERTIDPKQNFYMHWCXBUZO.-")) vocabulary << letter << '\n';
+  vocabulary << "<null_1>\n<mask>\n" << std::flush;
+  const auto tokenizer = word_piece_tokenizer(folder / "vocab.txt");
+  const auto ids = [&](const char* text) { return tokenizer->encode(text); };
+  CHECK(ids("MKTAYIAK") == std::vector<std::int32_t>{20, 15, 11, 5, 19, 12, 5, 15});
+  CHECK(ids("M K  T") == std::vector<std::int32_t>{20, 15, 11});
+  CHECK(ids("MKxyzJT") == std::vector<std::int32_t>{20, 15, 3, 11});
+  CHECK(ids("mkt MK") == std::vector<std::int32_t>{3, 20, 15});
+  CHECK(ids("M<mask>K-.") == std::vector<std::int32_t>{20, 32, 15, 30, 29});
+  CHECK(tokenizer->special_tokens().opens == 0);
+  CHECK(tokenizer->special_tokens().closes == 2);
+}
