@@ -452,6 +452,32 @@ std::vector<std::string> known_families() {
   return names;
 }
 
+namespace {
+
+/// Families that no map describes, and what of them.
+constexpr std::pair<std::string_view, std::string_view> refused_families[]{
+    // NOLINT(modernize-avoid-c-arrays): its length is its own
+    {"gemma3n_text", "its layers hold several streams of states, and some read the keys of others"},
+    {"gemma4_text", "heads of its global layers are wider than those of its local ones"},
+    {"mllama_text_model", "some of its layers look at images alone"},
+    {"xlnet", "it compares keys with two streams of queries, and each with positions of its own"},
+    {"mamba", "it has no attention"},
+    {"mamba2", "it has no attention"},
+    {"falcon_mamba", "it has no attention"},
+    {"rwkv", "it has no attention"}};
+
+/// Refuses a family whose reason is known.
+void refuse_by_name(const ModelConfig& config, const std::string& family) {
+  for (const auto& [name, why] : refused_families) {
+    if (family != name && family + "_text" != name) continue;
+    const bool attends = why.find("no attention") == std::string_view::npos;
+    config.fail(fmt::format("model type '{}' cannot be computed here: {}{}", family, why,
+                            attends ? "; where PyTorch runs it, headwave.watch follows it (docs/profiles.md)" : ""));
+  }
+}
+
+}  // namespace
+
 ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
   const bool typed = config.has("model_type");
   const std::string called = typed ? config.text_or("model_type", "") : config.architecture();
@@ -463,6 +489,7 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
   constexpr const char* text_part = "text_config";
   if (!is_known(family) && config.has(text_part) && !config.has("quantization_config")) {
     const ModelConfig text = config.object(text_part);
+    refuse_by_name(text, text.text_or("model_type", ""));
     if (is_known(text.text_or("model_type", ""))) {
       config.leave_all_but(text_part);
       ModelMap map = family_map(text, has);
@@ -470,6 +497,7 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
       return map;
     }
   }
+  refuse_by_name(config, family);
   if (!is_known(family))
     throw FormatError(fmt::format("{}: model type '{}' is not known; headwave reads {}", config.place(),
                                   printable(called, 60), fmt::join(known, ", ")),

@@ -3,6 +3,7 @@
 from . import _core
 from .attention import Tile, attend, delay, offset_traces, spectrum
 from .capture import capture
+from .check import ModelCheck, check_model
 from .errors import Error, FormatError, IoError, NumericError, ShapeError
 from .jobs import account, atlas, run
 from .profiles import watch
@@ -13,7 +14,7 @@ __version__: str = _core.version
 commit: str = _core.commit
 
 __all__ = [
-    "Error", "FormatError", "IoError", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",
-    "capture", "commit", "compare", "delay", "export", "loss", "offset_traces", "open", "re_aim", "run", "spectrum", "sweep",
+    "Error", "FormatError", "IoError", "ModelCheck", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",
+    "capture", "check_model", "commit", "compare", "delay", "export", "loss", "offset_traces", "open", "re_aim", "run", "spectrum", "sweep",
     "watch",
 ]

@@ -89,7 +89,13 @@ TEST_CASE("a path leads into an object, and to the sides of what one number says
 
 TEST_CASE("families and scalings that are not known are refused") {
   const auto nothing = [](const std::string&) { return false; };
-  CHECK_THROWS_AS(family_map(*Asked(R"({"model_type": "mamba"})"), nothing), FormatError);
+  CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "retnet"})"), nothing), ContainsSubstring("is not known"));
+  CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "mamba"})"), nothing),
+                    ContainsSubstring("it has no attention") && !ContainsSubstring("watch"));
+  for (const char* config : {R"({"model_type": "gemma4", "text_config": {"model_type": "gemma4_text"}})",
+                             R"({"model_type": "gemma4_text"})"})
+    CHECK_THROWS_WITH(family_map(*Asked(config), nothing),
+                      ContainsSubstring("heads of its global layers are wider") && ContainsSubstring("headwave.watch"));
   CHECK_THROWS_AS(family_map(*Asked("{}"), nothing), FormatError);
   CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "bert"})"), nothing), ContainsSubstring("is missing"));
   CHECK_THROWS_WITH(rotary_options(*Asked(R"({"rope_scaling": {"rope_type": "spiral", "factor": 2}})"), 8),
@@ -98,7 +104,7 @@ TEST_CASE("families and scalings that are not known are refused") {
       "short_factor": [1, 2, 3], "long_factor": [1, 2, 3, 4], "original_max_position_embeddings": 16}})"),
                                    8),
                     ContainsSubstring("3 factors of longrope, but 4 pairs"));
-  CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "talks", "text_config": {"model_type": "mamba"}})"), nothing),
+  CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "talks", "text_config": {"model_type": "retnet"}})"), nothing),
                     ContainsSubstring("'talks' is not known"));
   CHECK_THROWS_WITH(
       family_map(*Asked(R"({"model_type": "bert", "num_hidden_layers": 1, "vocab_size": 4, "hidden_size": 10,

@@ -67,7 +67,7 @@ python -m headwave check-model minilm
 ```
 
 ```
-CHECKED
+minilm: attention of 72 heads over 24 tokens agrees with transformers 5.24.0; the largest difference of a weight is 1.4e-06, at L1H8
 ```
 
 ## Measured

@@ -1,0 +1,50 @@
+"""check_model: headwave's attention beside transformers', from one directory."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import headwave
+from conftest import MODELS
+
+transformers = pytest.importorskip("transformers")
+
+
+@pytest.mark.parametrize("family", ["bert-mlm", "qwen3-window", "gemma3-multimodal", "phi3-longrope"])
+def test_a_checkpoint_that_is_read_rightly_agrees(family):
+    checked = headwave.check_model(MODELS / family, tokens=15)
+    assert checked.apart.shape == (2, 4)
+    assert checked.apart.max() < 1e-5
+    assert checked.alike and "agrees with transformers" in str(checked)
+
+
+def test_a_checkpoint_that_is_not_is_told(tmp_path, monkeypatch):
+    shutil.copytree(MODELS / "llama", tmp_path / "llama")
+    config = json.loads((tmp_path / "llama" / "config.json").read_text())
+    theirs = transformers.AutoModel.from_pretrained(tmp_path / "llama", attn_implementation="eager")
+    config["rope_parameters"]["rope_theta"] *= 2
+    (tmp_path / "llama" / "config.json").write_text(json.dumps(config))
+    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", lambda *_, **__: theirs)
+    checked = headwave.check_model(tmp_path / "llama")
+    assert not checked.alike
+    layer, head = np.unravel_index(np.argmax(checked.apart), checked.apart.shape)
+    assert "DIFFERS" in str(checked) and f"L{layer}H{head}" in str(checked)
+
+
+def test_an_encoder_decoder_is_refused_by_name():
+    with pytest.raises(headwave.FormatError, match="is an encoder-decoder"):
+        headwave.check_model(MODELS / "bart")
+
+
+def test_from_a_shell():
+    def check(*arguments):
+        return subprocess.run([sys.executable, "-m", "headwave", *arguments], capture_output=True, text=True)
+
+    done = check("check-model", str(MODELS / "gpt2"))
+    assert (done.returncode, done.stderr) == (0, "") and "agrees with" in done.stdout
+    assert check("check-model", str(MODELS / "none")).returncode == 2
+    assert "Usage" in check().stderr
