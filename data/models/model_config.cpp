@@ -138,6 +138,18 @@ std::vector<std::string> ModelConfig::words(const std::string& key) const {
   return words;
 }
 
+std::vector<double> ModelConfig::numbers(const std::string& key) const {
+  std::vector<double> numbers;
+  if (!has(key)) return numbers;
+  const json& value = *find(key);
+  if (!value.is_array()) fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
+  for (const json& entry : value) {
+    if (!entry.is_number()) fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
+    numbers.push_back(entry.get<double>());
+  }
+  return numbers;
+}
+
 std::vector<std::string> ModelConfig::by_layer(const std::string& key, Index count) const {
   const auto refuse = [&] {
     fail(fmt::format("'{}' is missing, or no list with a word for each of {} layers", key, count));

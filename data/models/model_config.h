@@ -50,6 +50,8 @@ class ModelConfig {
   /// A list of words, or one text with "|" between them, in small letters and without spaces; none where it
   /// is absent.
   [[nodiscard]] std::vector<std::string> words(const std::string& key) const;
+  /// A list of finite numbers; none where it is absent.
+  [[nodiscard]] std::vector<double> numbers(const std::string& key) const;
   /// A word for each of `count` layers, or 0 and 1 as words; GPT-Neo's [[["global", "local"], 12], ...]
   /// spelled out.
   /// @throws FormatError also if it is absent, or has fewer

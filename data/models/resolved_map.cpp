@@ -84,7 +84,8 @@ class MapResolver {
       const std::string text = text_of(*at, "at");
       replace_mark(resolved_.table, "{at}", text);
     }
-    for (const char* decided : {"base", "classes", "prefixes", "known_by", "at", "let", "expect", "refuse", "when"})
+    for (const char* decided :
+         {"base", "classes", "prefixes", "known_by", "at", "let", "expect", "refuse", "when", "settings"})
       resolved_.table.erase(decided);
     fill_decoder();
     return std::move(resolved_);
