@@ -198,7 +198,9 @@ bool is_harmless(std::string_view key) {
       // how it is trained
       "dropout", "embd_pdrop", "gradient_checkpointing", "initializer_factor", "initializer_range", "label_smoothing",
       "layerdrop", "output_attentions", "output_hidden_states", "output_past", "pretraining_tp", "resid_pdrop",
-      "return_dict", "tf_legacy_loss", "torchscript", "use_cache", "chunk_size_feed_forward",
+      "return_dict", "tf_legacy_loss", "torchscript", "use_cache", "chunk_size_feed_forward", "output_router_logits",
+      "router_aux_loss_coef", "router_jitter_noise", "aux_loss_alpha", "seq_aux", "ep_size", "cache_implementation",
+      "for_llm_compressor",
       // told by which tensors there are
       "is_encoder_decoder", "tie_encoder_decoder", "tie_word_embeddings",
       // what it writes, and with which tokens

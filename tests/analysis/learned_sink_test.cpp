@@ -14,6 +14,7 @@ using namespace headwave;
 namespace {
 
 constexpr Index length = 12;
+const Mask<float> causal{true, -1, -1, {}};
 
 Document a_document() {
   Document document;
@@ -29,7 +30,7 @@ void show_even_head(Probe& probe, const Document& document, double weight) {
   HeadInputs<float> inputs{zeros, zeros, zeros, 1, 1, 1.0};
   inputs.sinks = sink;
   const std::array<Probe*, 1> probes{&probe};
-  (void)attend<float>(inputs, {.causal = true}, {0, AttentionKind::causal, &document}, probes);
+  (void)attend<float>(inputs, causal, {0, AttentionKind::causal, &document}, probes);
 }
 
 }  // namespace
@@ -67,7 +68,6 @@ TEST_CASE("a head without a learned sink has no score of one") {
   HeadTypeProbe probe({{0}, 1}, document, AttentionKind::causal);
   const Matrix32 zeros = Matrix32::Zero(length, 3);
   const std::array<Probe*, 1> probes{&probe};
-  (void)attend<float>({zeros, zeros, zeros, 1, 1, 1.0}, {.causal = true}, {0, AttentionKind::causal, &document},
-                      probes);
+  (void)attend<float>({zeros, zeros, zeros, 1, 1, 1.0}, causal, {0, AttentionKind::causal, &document}, probes);
   CHECK(std::isnan(head_types(probe.taken(), {{0}, 1}, AttentionKind::causal).of(HeadScore::learned_sink)[0]));
 }

@@ -239,17 +239,81 @@ TEST_CASE("an encoder with rotary positions and a gate computes what transformer
   for (const std::string name : {"nomic-bert", "nomic-bert-published"}) check_family(name, open_model(family(name)));
 }
 
+TEST_CASE("mixtures of experts compute what transformers computes") {
+  for (const std::string name : {"mixtral", "qwen2-moe", "qwen2-moe-no-bias", "qwen3-moe", "olmoe"})
+    check_family(name, open_model(family(name)));
+}
+
+TEST_CASE("heads with sinks, and experts of four bits, compute what transformers computes") {
+  for (const std::string name : {"gpt-oss", "gpt-oss-mxfp4"}) check_family(name, open_model(family(name)));
+}
+
+TEST_CASE("multi-head latent attention computes what transformers computes") {
+  for (const std::string name : {"deepseek-v2", "deepseek-v2-lite", "deepseek-v3", "deepseek-v3-halves"})
+    check_family(name, open_model(family(name)));
+}
+
+TEST_CASE("chunks, layers without rotation and tempered queries compute what transformers computes") {
+  for (const std::string name : {"llama4", "llama4-plain"}) check_family(name, open_model(family(name)));
+}
+
 TEST_CASE("configs of before transformers 5 say the same") {
-  for (const std::string name :
-       {"qwen2-window", "nomic-bert-published", "gpt-neox", "gpt-neox-sequential", "gpt-neox-head-dim", "qwen3",
-        "gemma", "gemma3", "phi3", "olmo2", "granite", "smollm3", "modernbert"})
+  for (const std::string name : {"mixtral",
+                                 "qwen2-moe",
+                                 "qwen2-moe-no-bias",
+                                 "qwen3-moe",
+                                 "olmoe",
+                                 "gpt-oss",
+                                 "deepseek-v2",
+                                 "deepseek-v2-lite",
+                                 "deepseek-v3",
+                                 "deepseek-v3-halves",
+                                 "llama4",
+                                 "llama4-plain",
+                                 "qwen2-window",
+                                 "nomic-bert-published",
+                                 "gpt-neox",
+                                 "gpt-neox-sequential",
+                                 "gpt-neox-head-dim",
+                                 "qwen3",
+                                 "gemma",
+                                 "gemma3",
+                                 "phi3",
+                                 "olmo2",
+                                 "granite",
+                                 "smollm3",
+                                 "modernbert"})
     check_family(name, legacy_model(name));
 }
 
 TEST_CASE("a map says all that the families are") {
-  for (const std::string name :
-       {"gpt-neox", "gptj", "gpt-neo", "openai-gpt", "opt", "qwen3", "gemma2", "gemma3", "phi3", "olmo2", "granite",
-        "smollm3-window", "modernbert-biased", "electra", "albert"})
+  for (const std::string name : {"gpt-neox",
+                                 "gptj",
+                                 "gpt-neo",
+                                 "openai-gpt",
+                                 "opt",
+                                 "qwen3",
+                                 "gemma2",
+                                 "gemma3",
+                                 "phi3",
+                                 "olmo2",
+                                 "granite",
+                                 "smollm3-window",
+                                 "modernbert-biased",
+                                 "electra",
+                                 "albert",
+                                 "mixtral",
+                                 "qwen2-moe",
+                                 "qwen3-moe",
+                                 "olmoe",
+                                 "gpt-oss",
+                                 "gpt-oss-mxfp4",
+                                 "deepseek-v2",
+                                 "deepseek-v2-lite",
+                                 "deepseek-v3",
+                                 "deepseek-v3-halves",
+                                 "llama4",
+                                 "llama4-plain"})
     check_map(name);
 }
 
