@@ -45,11 +45,12 @@ bool adds_to_scores(const ModelMap& map) {
   return kind == PositionKind::linear_bias || kind == PositionKind::buckets || kind == PositionKind::disentangled;
 }
 
-/// Whether queries and keys as projected do not say the scores: they are normalised, scores are capped, or layers differ.
+/// Whether queries and keys as projected do not say the weights: they are normalised or projected from compressed states,
+/// scores are capped, heads have sinks, or layers differ.
 bool only_states(const ModelMap& map) {
   const StackMap& stack = map.stack;
-  return !stack.query_norm.empty() || !stack.key_norm.empty() || stack.block.soft_cap > 0 ||
-         !stack.others.layers.empty();
+  return !stack.query_norm.empty() || !stack.key_norm.empty() || stack.block.soft_cap > 0 || !stack.latent.empty() ||
+         !stack.sinks.empty() || !stack.others.layers.empty();
 }
 
 }  // namespace
@@ -72,7 +73,11 @@ void add_capture(nb::module_& module) {
       .def_prop_ro("first_row", [](const ModelMap& map) { return map.stack.positions.first_row; })
       .def_prop_ro("adds_to_scores", &adds_to_scores)
       .def_prop_ro("only_states", &only_states)
-      .def_prop_ro("query", [](const ModelMap& map) { return map.stack.self.query.weight; })
+      .def_prop_ro("query",
+                   [](const ModelMap& map) {  // what reads the state
+                     const StackMap& stack = map.stack;
+                     return stack.latent.query.empty() ? stack.self.query.weight : stack.latent.query.weight;
+                   })
       .def_prop_ro("key", [](const ModelMap& map) { return map.stack.self.key.weight; })
       .def_prop_ro("fusion", [](const ModelMap& map) { return name_of(map.stack.self.fusion); })
       .def("turned", &turned, nb::arg("rows"), "Queries or keys, (T, heads * d_head), after its rotary positions.");

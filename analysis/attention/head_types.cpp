@@ -108,6 +108,9 @@ constexpr std::array<ScoreText, head_scores> score_texts{{
      &HeadTypeOptions::sink, false},
     {HeadScore::special_weight, "special_weight", "1", "mean weight on special tokens", nullptr,
      "nothing is known of special tokens", nullptr, false},
+    {HeadScore::learned_sink, "learned_sink", "1",
+     "mean weight that the head's learned sink takes, which is no token's", "OpenAI 2025 (gpt-oss)",
+     "the model's heads have no learned sinks", nullptr, false},
 }};
 
 /// What a head is called, and by which rule.
@@ -251,7 +254,9 @@ void HeadTypeProbe::add_argmax(const Query& query, Index row, const Eigen::Ref<c
 }
 
 /// @param open  weights of the keys that the query may look at
-void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open) {
+/// @param sinks  whether the weights may sum to less than 1
+void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open,
+                               bool sinks) {
   const Index allowed = open.size();
   if (allowed == 0) return;
   const double negative = kernels<float>().sum_x_log_x(open.data(), allowed);
@@ -263,7 +268,12 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
   const float largest = open.maxCoeff();
   if (largest == 0.0F) return;
   live_[row] += 1.0;
-  const double entropy = std::max(0.0, -negative);
+  double entropy = std::max(0.0, -negative), given = 1;
+  if (sinks) {
+    given = open.cast<double>().sum();
+    add(HeadScore::learned_sink, row, 1 - given);
+    entropy = std::max(0.0, entropy / given + std::log(given));
+  }
   add(HeadScore::entropy, row, entropy);
   if (allowed > 1) add(HeadScore::entropy_share, row, entropy / std::log(static_cast<double>(allowed)));
   if (kind_ == AttentionKind::cross) return;
@@ -276,7 +286,7 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
   if (kind_ != AttentionKind::causal && query.position + 1 < keys_)
     add(HeadScore::next, row, weight(query.position + 1));
   const auto uniform = [&](std::span<const Index> keys) {
-    return static_cast<double>(keys.size()) / static_cast<double>(allowed);
+    return given * static_cast<double>(keys.size()) / static_cast<double>(allowed);
   };
   if (query.has_duplicate) {
     double sum = 0;
@@ -303,7 +313,7 @@ void HeadTypeProbe::see(const Tile& tile) {
     const Query query = query_at(tile.first_row + r, tile.allowed_keys(tile.first_row + r));
     for (Index head = 0; head < tile.heads(); ++head) {
       const auto open = tile.weights[static_cast<std::size_t>(head)].row(r).segment(query.open.first, query.open.count);
-      add_scores(query, first_row + head, open);
+      add_scores(query, first_row + head, open, tile.sinks);
       columns_.row(first_row + head).segment(query.open.first, query.open.count) += open.cast<double>();
     }
   }

@@ -29,16 +29,17 @@ enum class HeadScore : std::uint8_t {
   previous,            ///< mean of A[i, i-1] over i >= 1: the score of a previous-token head
   next,                ///< mean of A[i, i+1] over i < T-1; undefined under a causal mask
   duplicate,           ///< weight on earlier keys with the query's own token id, over queries that have one
-  duplicate_baseline,  ///< the same if every allowed key had the same weight
+  duplicate_baseline,  ///< the same if every allowed key had the same weight, of what a learned sink leaves
   induction,           ///< weight on earlier keys right after the query's own token id, over queries that have one
   induction_baseline,  ///< the same if every allowed key had the same weight
-  entropy,             ///< -sum_j A ln A, in nats
+  entropy,             ///< -sum_j A ln A, in nats; with a learned sink, of A / sum_j A
   entropy_share,       ///< entropy / ln(allowed keys), over queries with at least two; 1: all keys alike
   sink_first,          ///< alpha_0 of equation (3)
   sink_weight,         ///< max_k alpha_k
   special_weight,      ///< weight on special tokens
+  learned_sink,        ///< 1 - sum_j A, which a learned sink takes; undefined in heads without
 };
-constexpr std::size_t head_scores = 11;
+constexpr std::size_t head_scores = 12;
 
 /// The type of a head: the first that holds in the order of type_of(), else `other`. Names are their authors'
 /// and describe where weights lie, not why: see head_account(). Voita's "positional" is `one_offset` here.
@@ -129,7 +130,7 @@ class HeadTypeProbe : public Probe {
   };
 
   [[nodiscard]] Query query_at(Index position, KeySpan open) const;
-  void add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open);
+  void add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, bool sinks);
   void add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, float largest);
   void add(HeadScore score, Index row, double value);
   void set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const;

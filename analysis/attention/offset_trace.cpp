@@ -119,8 +119,8 @@ Index OffsetTraceProbe::first_key(Index query, Index window) {
 }
 
 /// Weight of each key a causal query may look at, if it cares for none.
-double OffsetTraceProbe::uniform(Index query, Index window) const {
-  return 1.0 / static_cast<double>(query + 1 - first_key(query, window));
+double OffsetTraceProbe::uniform(Index row, Index query, Index window) const {
+  return (given_.size() > 0 ? given_(row, query) : 1.0) / static_cast<double>(query + 1 - first_key(query, window));
 }
 
 /// The widest window of a layer; 0: one has no limit.
@@ -165,7 +165,7 @@ void OffsetTraceProbe::add_causal_powers(Sums& sums, Index row, Index query, con
   for (Index i = 0; i < weights.rows(); ++i) {
     const Index own = query + i, first = first_key(own, window);
     const Eigen::ArrayXd others =
-        weights.row(i).segment(first, own - first).transpose().cast<double>().array() - uniform(own, window);
+        weights.row(i).segment(first, own - first).transpose().cast<double>().array() - uniform(row, own, window);
     sums.power[0](row, own) += others.sum();
     sums.power[1](row, own) += others.square().sum();
     sums.power[2](row, own) += others.cube().sum();
@@ -177,7 +177,7 @@ void OffsetTraceProbe::add_pair(Sums& sums, Index row, Index query, Index key, d
   if (kind_ != AttentionKind::cross && key == query) return;
   const Index window = window_of(row);
   if (causal() && (key > query || key < first_key(query, window))) return;
-  const double power = causal() ? weight - uniform(query, window) : weight;
+  const double power = causal() ? weight - uniform(row, query, window) : weight;
   const Index at = causal() ? query : key;
   sums.power[0](row, at) += power;
   sums.power[1](row, at) += power * power;
@@ -195,6 +195,10 @@ void OffsetTraceProbe::see(const Tile& tile) {
   for (Index head = 0; head < tile.heads(); ++head) {
     const Index row = grid_.first_row(tile.layer) + head;
     const MatrixView32& weights = tile.weights[static_cast<std::size_t>(head)];
+    if (tile.sinks) {
+      if (given_.size() == 0) given_ = Matrix::Ones(grid_.rows(), length_);
+      given_.row(row).segment(tile.first_row, tile.rows()) = weights.cast<double>().rowwise().sum().transpose();
+    }
     add_rows(sums_[all_pairs], row, tile.first_row, weights);
     // The other kinds differ from `all` by a few positions: what they leave out is summed, and taken off at
     // the end.
@@ -253,7 +257,7 @@ void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, const Vecto
     if (!causal() && window > 0) continue;
     for (Index i = 0; causal() && i < length_; ++i) {
       others[i] = static_cast<double>(std::max<Index>(1, i - first_key(i, window)));
-      baseline[i] = uniform(i, window);
+      baseline[i] = uniform(row, i, window);
     }
     Vector mean = sums.power[0].row(row).transpose().cwiseQuotient(others);
     Vector second = sums.power[1].row(row).transpose().cwiseQuotient(others);

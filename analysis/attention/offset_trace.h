@@ -103,7 +103,7 @@ std::vector<Field> describe(const OffsetTraces& traces);
 /// positions does; in cross-attention nobody is oneself, and t = 0 is an offset like any other. Under a
 /// causal mask each query keeps its weights instead, and which earlier key gets which is drawn at random, as
 /// far back as the mask allows: the mean is the uniform baseline 1/(i+1), variance and third moment are those
-/// of query i's weights about it. Where fewer than three positions count there is no null.
+/// of query i's weights about it. Of a head with a learned sink the baseline shares out what the sink leaves. Where fewer than three positions count there is no null.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, equation 7; shuffling as a null after Hoeffding 1951.
 class OffsetTraceProbe : public Probe {
@@ -140,7 +140,7 @@ class OffsetTraceProbe : public Probe {
   static Side side_of(const TokenSequence& tokens, Index length);
   [[nodiscard]] bool causal() const { return kind_ == AttentionKind::causal; }
   [[nodiscard]] static Index first_key(Index query, Index window);
-  [[nodiscard]] double uniform(Index query, Index window) const;
+  [[nodiscard]] double uniform(Index row, Index query, Index window) const;
   [[nodiscard]] Index window_of(Index row) const { return windows_[static_cast<std::size_t>(row / grid_.heads)]; }
   [[nodiscard]] Index widest() const;
   [[nodiscard]] Vector pair_counts(std::size_t pairs) const;
@@ -159,6 +159,7 @@ class OffsetTraceProbe : public Probe {
   Index longest_;                       ///< T
   std::vector<Index> windows_;          ///< of each layer of the grid, as the mask has it; 0: no limit
   std::array<Sums, pairs_kinds> sums_;  ///< [all] sums over all pairs; the others: sums over the pairs they leave out
+  Matrix given_;                        ///< (rows, T)  what all keys of a query get together; empty: 1
   std::optional<PlacePairWeights> compared_;
 };
 

@@ -97,16 +97,18 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums) {
 }
 
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
-                  const Matrix32& added, std::span<Probe* const> probes) {
+                  const Matrix32& added, std::span<Probe* const> probes, Index head) {
   const BlockSpec& spec = site.stack->block;
   HeadInputs<float> inputs{query,        key, {}, spec.heads, spec.kv_heads, spec.score_scale, site.term(place),
                            spec.soft_cap};
   inputs.added = added;
-  std::shared_ptr<const Block> weights;  // owns what position_key and position_query look at
-  if (inputs.position_term.compared) {
-    weights = site.stack->layer(site.grid.layers[place]);
+  std::shared_ptr<const Block> weights;  // owns what position_key, position_query and sinks look at
+  if (inputs.position_term.compared || site.stack->has_sinks()) {
+    weights = site.stack->queries_and_keys(site.grid.layers[place]);
     inputs.position_key = weights->self.position_key;
     inputs.position_query = weights->self.position_query;
+    inputs.sinks = weights->self.sinks;
+    if (head >= 0 && !inputs.sinks.empty()) inputs.sinks = VectorView32(weights->self.sinks.data() + head, 1);
   }
   const Mask<float> mask{site.kind == AttentionKind::causal, -1, -1, {}, site.window(place)};
   attend<float>(inputs, mask, {0, site.kind, nullptr}, probes);

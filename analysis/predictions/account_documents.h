@@ -169,8 +169,9 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 /// position term; probes see it as layer 0.
 /// @param place  of the layer in the grid
 /// @param added  (heads, 2 L - 1), L = longer()  added to the scores at t = -(L-1) .. L-1; or empty
+/// @param head   the only head, whose queries and keys these are, of a site of one; below 0: all are there
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
-                  const Matrix32& added, std::span<Probe* const> probes);
+                  const Matrix32& added, std::span<Probe* const> probes, Index head = -1);
 
 /// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes
 /// from how far apart query and key are.

@@ -68,7 +68,7 @@ struct OffsetByQuery {
 ///
 ///     profile_b(B) = sum over t in B of D_b(t) / queries of b                                  (4)
 ///
-/// D as in BandTraces. A row of (4) sums to 1. Documents count from their first token: one that ends within a
+/// D as in BandTraces. A row of (4) sums to 1, or to what a learned sink leaves. Documents count from their first token: one that ends within a
 /// band has fewer queries there, one that ends before has none, and each query counts alike.
 ///
 /// The cause of a peak: with mu^Q of one half of the documents and mu^K of the other, and the other way

@@ -172,8 +172,9 @@ class SourceProbe : public Probe {
     const bool split = fine_sources_.size() > sources_.size();
     const Matrix32 parts = split ? together(fine_, fine_sources_, sources_, count()) : Matrix32();
     weights_ = input.weights;
-    made_.query = project_parts(split ? parts : fine_, weights_->query, weights_->query_norm, count());
-    made_.key = project_parts(split ? parts : fine_, weights_->key, weights_->key_norm, count());
+    made_.query = query_parts(split ? parts : fine_, *weights_, count());
+    warm_parts(made_.query, input.layer);
+    made_.key = key_parts(split ? parts : fine_, *weights_, count(), spec_.kv_heads);
   }
 
   void see(const LayerProjections& projections) override {
@@ -198,7 +199,7 @@ class SourceProbe : public Probe {
                   made_.key.middleCols(spec_.key_head(head) * spec_.d_head, spec_.d_head),
                   sums.query.middleRows(head * number(), number()), sums.key.middleRows(head * number(), number()));
     if (work_.by_head())
-      for (const Index head : work_.chosen[place]) add_earlier(head, window, sums);
+      for (const Index head : work_.chosen[place]) add_earlier(projections.layer, head, window, sums);
     when_read_(place);
   }
 
@@ -221,6 +222,14 @@ class SourceProbe : public Probe {
  private:
   [[nodiscard]] Index count() const { return work_.stretch.count; }
   [[nodiscard]] Index number() const { return static_cast<Index>(sources_.size()); }
+
+  /// Multiplies the parts of queries as the whole ones are.
+  void warm_parts(Matrix32& parts, Index layer) const {
+    const QueryTemperature temperature = work_.stack().temperature(layer);
+    if (temperature.strength == 0) return;
+    for (Index row = 0; row < parts.rows(); ++row)
+      parts.row(row) *= static_cast<float>(temperature.at(work_.stretch.first + row % count()));
+  }
 
   void turned(Eigen::Ref<Matrix32> rows) const { turn(term_, work_.stretch, work_.site->length, spec_.d_head, rows); }
 
@@ -253,10 +262,12 @@ class SourceProbe : public Probe {
   }
 
   /// The same with the attention of earlier layers split by head.
-  void add_earlier(Index head, Index window, KernelSums& sums) const {
-    const Index d = spec_.d_head, fine = static_cast<Index>(fine_sources_.size());
-    Matrix32 query = project_head(fine_, weights_->query, weights_->query_norm, count(), head, d);
-    Matrix32 key = project_head(fine_, weights_->key, weights_->key_norm, count(), spec_.key_head(head), d);
+  /// @param layer  that is under way
+  void add_earlier(Index layer, Index head, Index window, KernelSums& sums) const {
+    const auto fine = static_cast<Index>(fine_sources_.size());
+    Matrix32 query = query_parts_of(fine_, *weights_, count(), head, spec_);
+    warm_parts(query, layer);
+    Matrix32 key = key_parts_of(fine_, *weights_, count(), spec_.key_head(head), spec_);
     for (Index s = 0; s < fine; ++s) {
       turned(query.middleRows(s * count(), count()));
       turned(key.middleRows(s * count(), count()));

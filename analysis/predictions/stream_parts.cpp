@@ -51,6 +51,9 @@ void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts) {
   }
 }
 
+namespace {
+
+/// What a linear map and a norm after it make of the parts of a state.
 Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count) {
   Linear alone = weights;
   alone.bias = {};
@@ -80,6 +83,37 @@ Matrix32 project_head(const Matrix32& parts, const Linear& weights, const Norm& 
   part.weight = MatrixView32(weights.weight.middleRows(head * d_head, d_head));
   if (!weights.bias.empty()) part.bias = VectorView32(weights.bias.data() + head * d_head, d_head);
   return project_parts(parts, part, norm.of_head(head), count);
+}
+
+}  // namespace
+
+Matrix32 query_parts(const Matrix32& parts, const AttentionWeights& weights, Index count) {
+  const Latent& latent = weights.query_latent;
+  if (latent.empty()) return project_parts(parts, weights.query, weights.query_norm, count);
+  return project_parts(project_parts(parts, latent.down, latent.norm, count), weights.query, weights.query_norm, count);
+}
+
+Matrix32 key_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, Index kv_heads) {
+  const Latent& latent = weights.key_latent;
+  if (latent.empty()) return project_parts(parts, weights.key, weights.key_norm, count);
+  const Matrix32 own =
+      project_parts(project_parts(parts, latent.down, latent.norm, count), weights.key, weights.key_norm, count);
+  if (weights.shared_key.empty()) return own;
+  return with_shared_channels(own, project_parts(parts, weights.shared_key, {}, count), kv_heads);
+}
+
+Matrix32 query_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
+                        const BlockSpec& block) {
+  const Index d = block.d_head;
+  if (weights.query_latent.empty()) return project_head(parts, weights.query, weights.query_norm, count, head, d);
+  return query_parts(parts, weights, count).middleCols(head * d, d);
+}
+
+Matrix32 key_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
+                      const BlockSpec& block) {
+  const Index d = block.d_head;
+  if (weights.key_latent.empty()) return project_head(parts, weights.key, weights.key_norm, count, head, d);
+  return key_parts(parts, weights, count, block.kv_heads).middleCols(head * d, d);
 }
 
 StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head)
@@ -199,8 +233,8 @@ void SourceKeysProbe::see(const LayerInput& input) {
     if (head.layer != input.layer) continue;
     const auto& sources = stream_.sources();
     const Index source = std::find(sources.begin(), sources.end(), wanted_[w].source) - sources.begin();
-    const Matrix32 keys = project_head(stream_.entering(input.layer), input.weights->key, input.weights->key_norm,
-                                       stream_.count(), stack_.block.key_head(head.head), stack_.block.d_head);
+    const Matrix32 keys = key_parts_of(stream_.entering(input.layer), *input.weights, stream_.count(),
+                                       stack_.block.key_head(head.head), stack_.block);
     keys_[w] = source < static_cast<Index>(sources.size())
                    ? Matrix32(keys.middleRows(source * stream_.count(), stream_.count()))
                    : Matrix32::Zero(stream_.count(), stack_.block.d_head);

@@ -32,14 +32,19 @@ constexpr Index constants_source = 2;  ///< number of the source of biases, toke
 /// @param constant  the part that the shift is added to
 void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts);
 
-/// Queries or keys of the parts of states. They add up to those of the whole state: the bias goes to the
-/// constants, and norms of queries and keys are held.
+/// Queries of the parts of states. They add up to those of the whole state: the bias goes to the constants, and norms on the
+/// way, of compressed states and of queries, are held.
 /// @param parts  (parts * count, d_model), of which part `constants_source` is there
-/// @returns (parts * count, width)
-Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count);
+/// @returns (parts * count, heads * d_head)
+Matrix32 query_parts(const Matrix32& parts, const AttentionWeights& weights, Index count);
+/// The same of keys, (parts * count, kv_heads * d_head).
+Matrix32 key_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, Index kv_heads);
 /// The same of one head alone, (parts * count, d_head).
-Matrix32 project_head(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count, Index head,
-                      Index d_head);
+Matrix32 query_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
+                        const BlockSpec& block);
+/// @param head  key head
+Matrix32 key_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
+                      const BlockSpec& block);
 
 /// The residual stream at some places of one document as the sum of what wrote it: words, positions,
 /// constants (biases, token types), attention and feed-forward of each block. Norms on the way are held at

@@ -55,6 +55,8 @@ Shape checked_shape(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
   if (!in.added.empty() && (in.added.rows() != in.heads || in.added.cols() != offsets))
     throw ShapeError(fmt::format("attend: what is added to the scores is ({}, {}), expected {} heads and {} offsets",
                                  in.added.rows(), in.added.cols(), in.heads, offsets));
+  if (!in.sinks.empty() && in.sinks.size() != in.heads)
+    throw ShapeError(fmt::format("attend: {} sinks, expected one for each of {} heads", in.sinks.size(), in.heads));
   require_compared(in);
   return {in.query.rows(),
           in.key.rows(),
@@ -164,14 +166,22 @@ class Positioned {
   Index reach_ = 0;
 };
 
-/// Softmax over the allowed entries of a row in place, zeros elsewhere; a row where everything is forbidden
-/// is zero.
+/// Softmax over the allowed entries of a row in place, and over a sink where there is one; zeros elsewhere. A row where
+/// everything is forbidden is zero.
+/// @param sink  null: there is none
 template <class Row>
-void softmax_row(Row row, KeySpan allowed) {
+void softmax_row(Row row, KeySpan allowed, const typename Row::Scalar* sink) {
   using Scalar = typename Row::Scalar;
   row.head(allowed.first).setZero();
   row.tail(row.size() - allowed.first - allowed.count).setZero();
-  kernels<Scalar>().softmax(row.data() + allowed.first, allowed.count);
+  if (sink == nullptr) {
+    kernels<Scalar>().softmax(row.data() + allowed.first, allowed.count);
+    return;
+  }
+  Eigen::Matrix<Scalar, 1, Eigen::Dynamic> beside(allowed.count + 1);
+  beside << row.segment(allowed.first, allowed.count), *sink;
+  kernels<Scalar>().softmax(beside.data(), beside.size());
+  row.segment(allowed.first, allowed.count) = beside.head(allowed.count);
 }
 
 /// Equations (1) to (3) for some query rows of one head at a time. Keys and values are packed once for all of
@@ -204,15 +214,16 @@ class HeadRows {
     positioned_.add_term(head, first, query, rows.leftCols(reach));
   }
 
-  /// Makes weights of their scores.
+  /// Makes weights of the scores of one head.
   template <class Rows>
-  void weigh(Index first, Rows rows) const {
+  void weigh(Index head, Index first, Rows rows) const {
+    const Scalar* sink = inputs_.sinks.empty() ? nullptr : inputs_.sinks.data() + head;
     for (Index i = 0; i < rows.rows(); ++i) {
-      const KeySpan allowed = allowed_keys(first + i, shape_.valid_keys, mask_.causal, mask_.window);
+      const KeySpan allowed = allowed_keys(first + i, shape_.valid_keys, mask_.causal, mask_.window, mask_.chunk);
       if (!mask_.additive.empty())
         rows.row(i).segment(allowed.first, allowed.count) +=
             mask_.additive.row(first + i).segment(allowed.first, allowed.count);
-      softmax_row(rows.row(i), allowed);
+      softmax_row(rows.row(i), allowed, sink);
     }
   }
 
@@ -259,16 +270,24 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
       auto of_head = weights.middleRows(head * most, rows);
       heads.score(head, tile.first_row, of_head);
       if (keep_scores) scores.middleRows(head * most, rows) = of_head;
-      heads.weigh(tile.first_row, of_head);
+      heads.weigh(head, tile.first_row, of_head);
       heads.use(head, tile.first_row, of_head, output);
       tile.weights.emplace_back(of_head);
       if (keep_scores) tile.scores.emplace_back(scores.middleRows(head * most, rows));
     }
   };
-  walk_tiles(
-      TileOf<Scalar>{
-          site.layer, site.kind, 0, shape.valid_queries, shape.valid_keys, mask.window, {}, {}, site.document},
-      probes, fill);
+  walk_tiles(TileOf<Scalar>{site.layer,
+                            site.kind,
+                            0,
+                            shape.valid_queries,
+                            shape.valid_keys,
+                            mask.window,
+                            {},
+                            {},
+                            site.document,
+                            mask.chunk,
+                            !given.sinks.empty()},
+             probes, fill);
   return output;
 }
 

@@ -25,6 +25,9 @@ struct HeadInputs {
   /// (heads, 2 reach + 1) added to the scaled scores beside the position term, at offsets t = -reach .. reach
   /// with reach = max(n', n) - 1; or empty
   MatrixViewOf<Scalar> added = {};
+  /// (heads) a score of each head that takes part in the softmax and is no key's: weights then sum to less than 1;
+  /// or empty
+  VectorViewOf<Scalar> sinks = {};
 
   /// The key head that a query head reads.
   [[nodiscard]] Index key_head(Index head) const { return head / (heads / kv_heads); }
@@ -38,6 +41,7 @@ struct Mask {
   Index valid_queries = -1;       ///< queries from here on are padding: their output is zero and no probe sees them
   MatrixViewOf<Scalar> additive;  ///< (n', n) added to the scaled scores, -infinity forbids; or empty
   Index window = 0;               ///< only keys with |i - j| < window; 0: no limit
+  Index chunk = 0;                ///< only keys with floor(j / chunk) = floor(i / chunk); 0: no limit
 };
 
 /// The layer and kind of attention of a call, for the probes.
@@ -53,12 +57,14 @@ struct AttentionSite {
 ///     A_h = softmax over the allowed keys of S_h, row by row, the row's maximum subtracted   (2)
 ///     O_h = A_h V_h                                                                          (3)
 ///
-/// where cap(s) is s unless there is a soft cap; the position term is a kernel of offsets, or what
+/// With a sink b_h the denominator of (2) also holds exp(b_h): a row of A_h sums to 1 - exp(b_h) / denominator.
+/// In (1) cap(s) is s unless there is a soft cap; the position term is a kernel of offsets, or what
 /// disentangled attention adds (DisentangledTerm, equation 1), computed for the tile alone. Probes see
 /// every tile of A, and on request of S without the mask. A row with no allowed key is zero, never NaN. Under
 /// a causal mask the upper triangle is not computed. One tile holds tile_rows(n) x n weights per head.
 ///
-/// Source: Vaswani et al. 2017, section 3.2; the soft cap after Bello et al. 2017.
+/// Source: Vaswani et al. 2017, section 3.2; the soft cap after Bello et al. 2017; sinks after Xiao et al. 2024,
+/// arXiv:2309.17453, and OpenAI 2025 (gpt-oss).
 /// @param inputs  projected queries, keys and values
 /// @param probes  may be empty
 /// @returns (n', heads * d_value)  the concatenated O_h; (n', 0) where no values were given

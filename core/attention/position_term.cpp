@@ -93,9 +93,10 @@ namespace {
 template <class Scalar>
 void turn_rows(MatrixOf<Scalar>& rows, Index d_head, const Vector& frequency, const RotaryOptions& options) {
   const Index half = frequency.size();
-  if (d_head < 2 * half || rows.cols() % d_head != 0)
-    throw ShapeError(fmt::format("RotaryTerm: {} channels to turn in heads of width {}, rows of width {}", 2 * half,
-                                 d_head, rows.cols()));
+  if (d_head < options.first + 2 * half || rows.cols() % d_head != 0)
+    throw ShapeError(
+        fmt::format("RotaryTerm: {} channels to turn from channel {} on in heads of width {}, rows of width {}",
+                    2 * half, options.first, d_head, rows.cols()));
   const bool halves = options.pairing == RotaryPairing::halves;
   const Index step = halves ? 1 : 2;
   const Index apart = halves ? half : 1;
@@ -106,7 +107,7 @@ void turn_rows(MatrixOf<Scalar>& rows, Index d_head, const Vector& frequency, co
         (options.attention_factor * angle.array().cos()).template cast<Scalar>().transpose();
     const Eigen::Array<Scalar, 1, Eigen::Dynamic> sine =
         (options.attention_factor * angle.array().sin()).template cast<Scalar>().transpose();
-    for (Index at = 0; at < rows.cols(); at += d_head) {
+    for (Index at = options.first; at < rows.cols(); at += d_head) {
       Channels first(&rows(n, at), half, Eigen::InnerStride<>(step));
       Channels second(&rows(n, at + apart), half, Eigen::InnerStride<>(step));
       const Eigen::Array<Scalar, 1, Eigen::Dynamic> turned = first * cosine - second * sine;
@@ -128,6 +129,7 @@ Vector plain_frequency(Index channels, double base) {
 /// length lie between low and high.
 Vector llama3_frequency(const Vector& f, const RotaryOptions& o) {
   const Vector turns = f * o.trained / (2 * std::numbers::pi);
+  if (o.low == o.high) return (turns.array() < o.low).select(f / o.factor, f);  // no fade
   const auto u = ((turns.array() - o.low) / (o.high - o.low)).max(0.0).min(1.0);
   return (1 - u) * f.array() / o.factor + u * f.array();
 }
@@ -156,8 +158,9 @@ Vector yarn_frequency(const Vector& f, const RotaryOptions& o) {
 }  // namespace
 
 std::pair<Index, Index> channels_of(const RotaryOptions& options, Index pair) {
-  if (options.pairing == RotaryPairing::halves) return {pair, pair + options.channels / 2};
-  return {2 * pair, 2 * pair + 1};
+  const Index first = options.first;
+  if (options.pairing == RotaryPairing::halves) return {first + pair, first + pair + options.channels / 2};
+  return {first + 2 * pair, first + 2 * pair + 1};
 }
 
 RotaryTerm::RotaryTerm(const RotaryOptions& options) : options_(options) {

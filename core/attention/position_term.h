@@ -113,7 +113,8 @@ enum class RotaryScaling { none, linear, dynamic, llama3, yarn, longrope, propor
 enum class RotaryPairing { halves, neighbours };
 
 struct RotaryOptions {
-  Index channels = 0;  ///< r, how many of a head's first channels turn; even
+  Index channels = 0;  ///< r, how many of a head's channels turn; even
+  Index first = 0;     ///< the first of them
   double base = 10000;
   RotaryPairing pairing = RotaryPairing::halves;
   RotaryScaling scaling = RotaryScaling::none;

@@ -24,7 +24,9 @@ void Probe::see(const Tile64& tile) {
            tile.window,
            {weights.begin(), weights.end()},
            {scores.begin(), scores.end()},
-           tile.document});
+           tile.document,
+           tile.chunk,
+           tile.sinks});
 }
 
 }  // namespace headwave

@@ -22,10 +22,16 @@ struct KeySpan {
 /// @param query   position of the query
 /// @param keys    n, valid key positions
 /// @param window  keys this far away are masked, |i - j| < window; 0: no limit
+/// @param chunk   keys of other chunks of so many tokens are masked; 0: no limit
 /// @returns an empty span if no key is left
-inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window) {
-  const Index end = causal ? std::min(keys, query + 1) : window > 0 ? std::min(keys, query + window) : keys;
-  const Index first = window > 0 ? std::max<Index>(0, query - window + 1) : 0;
+inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window, Index chunk = 0) {
+  Index end = causal ? std::min(keys, query + 1) : window > 0 ? std::min(keys, query + window) : keys;
+  Index first = window > 0 ? std::max<Index>(0, query - window + 1) : 0;
+  if (chunk > 0) {
+    const Index begin = query / chunk * chunk;
+    first = std::max(first, begin);
+    end = std::min(end, begin + chunk);
+  }
   return {std::min(first, end), std::max<Index>(0, end - first)};
 }
 
@@ -38,18 +44,20 @@ struct TileOf {
   Index queries = 0;    ///< n', valid query positions of the whole layer
   Index keys = 0;       ///< n, valid key positions; the matrices have this many columns
   Index window = 0;     ///< keys this far away are masked, |i - j| < window; 0: no limit
-  /// One per head, (rows, keys): attention weights after the softmax. A row sums to 1, or is zero where
-  /// everything is masked. Under a causal mask entries right of the diagonal are zero.
+  /// One per head, (rows, keys): attention weights after the softmax. A row sums to 1, to less where the head has a sink
+  /// (HeadInputs::sinks), or is zero where everything is masked. Under a causal mask entries right of the diagonal are zero.
   std::vector<MatrixViewOf<Scalar>> weights;
   /// One per head, (rows, keys): scaled scores before mask and softmax. Empty unless a probe wants them.
   std::vector<MatrixViewOf<Scalar>> scores;
   const Document* document = nullptr;  ///< the tokens at the positions; may be null
+  Index chunk = 0;                     ///< keys of other chunks of so many tokens are masked; 0: no limit
+  bool sinks = false;                  ///< rows may sum to less than 1: a sink takes the rest
 
   [[nodiscard]] Index rows() const { return weights.empty() ? 0 : weights.front().rows(); }
   [[nodiscard]] Index heads() const { return static_cast<Index>(weights.size()); }
 
   [[nodiscard]] KeySpan allowed_keys(Index query) const {
-    return headwave::allowed_keys(query, keys, kind == AttentionKind::causal, window);
+    return headwave::allowed_keys(query, keys, kind == AttentionKind::causal, window, chunk);
   }
 };
 

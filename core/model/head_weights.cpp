@@ -28,6 +28,7 @@ HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& blo
 
 std::string not_bilinear(const Stack& stack) {
   if (stack.normalises_heads()) return "queries and keys are normalised after projection";
+  if (stack.compresses()) return "queries and keys are projected from a compressed, normalised state";
   if (stack.position_term.compared) return "queries and keys are compared with relative positions too";
   return stack.block.soft_cap > 0 ? "scores are capped" : "";
 }

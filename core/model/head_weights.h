@@ -22,8 +22,8 @@ struct HeadWeights {
 /// @throws ShapeError if there is no such head
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head);
 
-/// Why scores are not scale x_i W_Q W_K^T x_j^T plus a position term: queries or keys are normalised, they
-/// are compared with relative positions, or scores are capped. Empty: they are.
+/// Why scores are not scale x_i W_Q W_K^T x_j^T plus a position term: queries or keys are normalised, or projected from
+/// compressed states, they are compared with relative positions, or scores are capped. Empty: they are.
 std::string not_bilinear(const Stack& stack);
 
 /// The key-free form of attention: a head's query vectors carried back to the space of hidden states, where

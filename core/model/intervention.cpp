@@ -162,6 +162,7 @@ Model words_only(const Model& model) {
   changed.change_stacks([&](Stack& stack) {
     stack.position_term = {};
     stack.others.position_term = {};
+    stack.others.temperature = {};
     MatrixView32& positions = stack.embedding.positions;
     if (!positions.empty())
       positions = zero_rows(changed.kept(Vector32(Vector32::Zero(positions.cols()))), positions.rows());

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -95,17 +99,168 @@ void activate(Matrix32& x, Activation activation) {
   }
 }
 
-Matrix32 feed_forward(MatrixView32 x, const FeedForward& weights, Activation activation) {
+namespace {
+
+/// Equation (1) of GateClip, in place of `gate`.
+void clip_gate(Matrix32& gate, const Matrix32& widened, const GateClip& clip) {
+  const auto g = gate.array().min(clip.limit);
+  const auto up = widened.array().max(-clip.limit).min(clip.limit);
+  gate = ((up + 1.0F) * g / (1.0F + (-clip.slope * g).exp())).matrix().eval();
+}
+
+}  // namespace
+
+Matrix32 feed_forward(MatrixView32 x, const FeedForward& weights, Activation activation, const GateClip& clip) {
   Matrix32 y(x.rows(), weights.narrow.d_out());
   for (Index first = 0; first < x.rows(); first += rows_at_once) {
     const Index count = std::min(rows_at_once, x.rows() - first);
     const MatrixView32 rows = x.middleRows(first, count);
     Matrix32 wide = linear(rows, weights.gate.empty() ? weights.widen : weights.gate);
-    activate(wide, activation);
-    if (!weights.gate.empty()) wide.array() *= linear(rows, weights.widen).array();
+    if (!weights.gate.empty() && clip.limit > 0) {
+      clip_gate(wide, linear(rows, weights.widen), clip);
+    } else {
+      activate(wide, activation);
+      if (!weights.gate.empty()) wide.array() *= linear(rows, weights.widen).array();
+    }
     y.middleRows(first, count) = linear(wide, weights.narrow);
   }
   return y;
+}
+
+namespace {
+
+/// Indices of the `count` largest entries among those `allowed`, the largest first.
+std::vector<Index> largest_of(const Eigen::ArrayXd& values, std::vector<Index> allowed, Index count) {
+  const auto kept = static_cast<std::ptrdiff_t>(std::min(count, static_cast<Index>(allowed.size())));
+  std::partial_sort(allowed.begin(), allowed.begin() + kept, allowed.end(),
+                    [&](Index a, Index b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+  allowed.resize(static_cast<std::size_t>(kept));
+  return allowed;
+}
+
+std::vector<Index> counted_to(Index count) {
+  std::vector<Index> indices(static_cast<std::size_t>(count));
+  std::iota(indices.begin(), indices.end(), Index{0});
+  return indices;
+}
+
+Eigen::ArrayXd softmax_of(const Eigen::ArrayXd& r) {
+  const Eigen::ArrayXd powers = (r - r.maxCoeff()).exp();
+  return powers / powers.sum();
+}
+
+/// The experts that a token may choose: those of the groups of the largest worth.
+std::vector<Index> open_experts(const Eigen::ArrayXd& worth, const RouterSpec& router) {
+  if (router.groups <= router.chosen_groups) return counted_to(worth.size());
+  const Index size = worth.size() / router.groups;
+  Eigen::ArrayXd of_group(router.groups);
+  for (Index group = 0; group < router.groups; ++group) {
+    Eigen::ArrayXd members = worth.segment(group * size, size);
+    std::sort(members.begin(), members.end(), std::greater<>());
+    of_group[group] = members.head(router.worth == GroupWorth::best_two ? std::min<Index>(2, size) : 1).sum();
+  }
+  std::vector<Index> open;
+  for (const Index group : largest_of(of_group, counted_to(router.groups), router.chosen_groups))
+    for (Index member = 0; member < size; ++member) open.push_back(group * size + member);
+  return open;
+}
+
+}  // namespace
+
+Chosen chosen_experts(MatrixView32 r, VectorView32 correction, const RouterSpec& router) {
+  Chosen chosen;
+  for (Index token = 0; token < r.rows(); ++token) {
+    Eigen::ArrayXd score = r.row(token).transpose().cast<double>().array();
+    if (router.score == RouterScore::softmax) score = softmax_of(score);
+    if (router.score == RouterScore::sigmoid) score = 1 / (1 + (-score).exp());
+    Eigen::ArrayXd worth = score;
+    if (!correction.empty()) worth += correction.cast<double>().array();
+    const std::vector<Index> experts = largest_of(worth, open_experts(worth, router), router.chosen);
+    Eigen::ArrayXd weight = score(experts);
+    if (router.score == RouterScore::softmax_of_chosen) weight = softmax_of(weight);
+    if (router.normalised) weight /= weight.sum();
+    weight *= static_cast<double>(router.scale);
+    chosen.expert.insert(chosen.expert.end(), experts.begin(), experts.end());
+    for (const double one : weight) chosen.weight.push_back(static_cast<float>(one));
+  }
+  return chosen;
+}
+
+namespace {
+
+/// Adds what the chosen experts give to y.
+void add_experts(MatrixView32 x, const Mixture& mixture, const BlockSpec& spec, Matrix32& y) {
+  const Chosen chosen = chosen_experts(linear(x, mixture.router), mixture.correction, spec.router);
+  const auto each = static_cast<Index>(chosen.expert.size()) / std::max<Index>(x.rows(), 1);
+  std::vector<std::vector<Index>> places(mixture.experts.size());  // of each expert among those chosen
+  for (std::size_t at = 0; at < chosen.expert.size(); ++at)
+    places[static_cast<std::size_t>(chosen.expert[at])].push_back(static_cast<Index>(at));
+  const bool before = spec.router.weighs_input;
+  for (std::size_t expert = 0; expert < places.size(); ++expert) {
+    const std::vector<Index>& here = places[expert];
+    if (here.empty()) continue;
+    Vector32 weight(static_cast<Index>(here.size()));
+    Matrix32 rows(weight.size(), x.cols());
+    for (Index i = 0; i < weight.size(); ++i) {
+      const Index at = here[static_cast<std::size_t>(i)];
+      weight[i] = chosen.weight[static_cast<std::size_t>(at)];
+      rows.row(i) = x.row(at / each);
+      if (before) rows.row(i) *= weight[i];
+    }
+    const Matrix32 given = feed_forward(rows, mixture.experts[expert], spec.activation, spec.gate_clip);
+    for (Index i = 0; i < weight.size(); ++i)
+      y.row(here[static_cast<std::size_t>(i)] / each) += (before ? 1.0F : weight[i]) * given.row(i);
+  }
+}
+
+}  // namespace
+
+Matrix32 feed_forward(MatrixView32 x, const Block& block, const BlockSpec& spec) {
+  const FeedForward& own = block.feed_forward;
+  if (block.mixture.empty()) return feed_forward(x, own, spec.activation, spec.gate_clip);
+  Matrix32 y = own.empty() ? Matrix32::Zero(x.rows(), x.cols()) : feed_forward(x, own, spec.activation, spec.gate_clip);
+  if (!block.mixture.shared_weight.empty()) {
+    const Matrix32 share = linear(x, block.mixture.shared_weight);
+    y.array().colwise() *= 1.0F / (1.0F + (-share.col(0).array()).exp());
+  }
+  add_experts(x, block.mixture, spec, y);
+  return y;
+}
+
+MatrixView32 latent_of(MatrixView32 x, const Latent& latent, Matrix32& kept) {
+  if (latent.empty()) return x;
+  kept = linear(x, latent.down);
+  normalise(kept, latent.norm);
+  return kept;
+}
+
+Matrix32 projected_queries(MatrixView32 x, const AttentionWeights& weights) {
+  Matrix32 latent;
+  Matrix32 queries = linear(latent_of(x, weights.query_latent, latent), weights.query);
+  normalise_heads(queries, weights.query_norm);
+  return queries;
+}
+
+void warm(Matrix32& queries, const QueryTemperature& temperature, Index first) {
+  if (temperature.strength == 0) return;
+  for (Index i = 0; i < queries.rows(); ++i) queries.row(i) *= static_cast<float>(temperature.at(first + i));
+}
+
+Matrix32 projected_keys(MatrixView32 x, MatrixView32 latent, const AttentionWeights& weights, Index kv_heads) {
+  Matrix32 keys = linear(latent, weights.key);
+  if (!weights.shared_key.empty()) keys = with_shared_channels(keys, linear(x, weights.shared_key), kv_heads);
+  normalise_heads(keys, weights.key_norm);
+  return keys;
+}
+
+Matrix32 with_shared_channels(const Matrix32& own, const Matrix32& shared, Index kv_heads) {
+  const Index width = own.cols() / kv_heads, d_head = width + shared.cols();
+  Matrix32 keys(own.rows(), kv_heads * d_head);
+  for (Index head = 0; head < kv_heads; ++head) {
+    keys.middleCols(head * d_head, width) = own.middleCols(head * width, width);
+    keys.middleCols(head * d_head + width, shared.cols()) = shared;
+  }
+  return keys;
 }
 
 }  // namespace headwave

@@ -30,6 +30,14 @@ Index Stack::window(Index layer) const {
   return is_other(*this, layer) ? others.window : block.window;
 }
 
+Index Stack::chunk(Index layer) const {
+  return is_other(*this, layer) ? others.chunk : block.chunk;
+}
+
+QueryTemperature Stack::temperature(Index layer) const {
+  return is_other(*this, layer) ? others.temperature : QueryTemperature{};
+}
+
 const PositionTerm& Stack::term(Index layer) const {
   return is_other(*this, layer) ? others.position_term : position_term;
 }
@@ -45,6 +53,15 @@ const RotaryTerm* Stack::rotary() const {
 bool Stack::normalises_heads() const {
   return std::ranges::any_of(blocks,
                              [](const Block& b) { return !b.self.query_norm.empty() || !b.self.key_norm.empty(); });
+}
+
+bool Stack::compresses() const {
+  return std::ranges::any_of(blocks,
+                             [](const Block& b) { return !b.self.query_latent.empty() || !b.self.key_latent.empty(); });
+}
+
+bool Stack::has_sinks() const {
+  return std::ranges::any_of(blocks, [](const Block& b) { return !b.self.sinks.empty(); });
 }
 
 void Model::keep_layers() {

@@ -44,9 +44,10 @@ class LayerStore {
 /// The layers of a stack with another window or other positions than the rest: local layers among global
 /// ones, or layers without rotation.
 struct OtherLayers {
-  std::vector<Index> layers;   ///< ascending; empty: all layers are alike
-  Index window = 0;            ///< in place of the block's
-  PositionTerm position_term;  ///< in place of the stack's
+  std::vector<Index> layers;     ///< ascending; empty: all layers are alike
+  Index window = 0, chunk = 0;   ///< in place of the block's
+  QueryTemperature temperature;  ///< of their queries
+  PositionTerm position_term;    ///< in place of the stack's
 };
 
 /// A tower of blocks: an encoder or a decoder.
@@ -70,19 +71,26 @@ struct Stack {
   /// The window and the position term of one layer.
   [[nodiscard]] Index window(Index layer) const;
   [[nodiscard]] const PositionTerm& term(Index layer) const;
+  /// The chunks of one layer, and what its queries are multiplied by.
+  [[nodiscard]] Index chunk(Index layer) const;
+  [[nodiscard]] QueryTemperature temperature(Index layer) const;
   /// The rotation of a layer; null: it has none.
   [[nodiscard]] const RotaryTerm* rotary(Index layer) const;
   /// A rotation that some layers use: that of position_term, or else that of `others`; null: no layer rotates.
   [[nodiscard]] const RotaryTerm* rotary() const;
   /// Whether some layer normalises its queries or keys, so that W_Q W_K^T does not say what they match.
   [[nodiscard]] bool normalises_heads() const;
+  /// Whether queries or keys are projected from a compressed state (Latent): W_Q W_K^T does not act on states then.
+  [[nodiscard]] bool compresses() const;
+  /// Whether heads have sinks, so that rows of weights sum to less than 1.
+  [[nodiscard]] bool has_sinks() const;
   /// Width of the residual stream.
   [[nodiscard]] Index d_model() const {
     if (!embedding.projection.empty()) return embedding.projection.d_out();
     if (!embedding.patches.empty()) return embedding.patches.d_out();
     if (!embedding.frames.empty()) return embedding.frames.d_model();
     if (!embedding.words.empty() || blocks.empty()) return embedding.words.cols();
-    return blocks.back().self.query.d_in();
+    return blocks.back().self.d_in();
   }
 };
 

@@ -16,16 +16,11 @@ namespace headwave {
 
 namespace {
 
-Matrix32 queries_of(MatrixView32 states, const AttentionWeights& weights) {
-  Matrix32 queries = linear(states, weights.query);
-  normalise_heads(queries, weights.query_norm);
-  return queries;
-}
-
 /// Keys as the weights project them, but where they are fixed.
-Matrix32 keys_of(MatrixView32 states, const AttentionWeights& weights, Index layer, const Document& document) {
-  Matrix32 keys = linear(states, weights.key);
-  normalise_heads(keys, weights.key_norm);
+/// @param latent  what keys and values are projected from
+Matrix32 keys_of(MatrixView32 states, MatrixView32 latent, const AttentionWeights& weights, const BlockSpec& spec,
+                 Index layer, const Document& document) {
+  Matrix32 keys = projected_keys(states, latent, weights, spec.kv_heads);
   for (const FixedKeys& fixed : weights.fixed_keys) {
     if (keys.rows() > fixed.keys.rows())
       throw ShapeError(
@@ -66,8 +61,10 @@ class StackPass {
       return added;
     };
     const auto feed = [&](const Matrix32& input) {
-      Matrix32 added = feed_forward(input, block.feed_forward, spec_.activation);
-      show_addition(layer, Sublayer::feed_forward, added, block.feed_forward.narrow.bias);
+      Matrix32 added = feed_forward(input, block, spec_);
+      // What experts add depends on the token, and so do their biases.
+      show_addition(layer, Sublayer::feed_forward, added,
+                    block.mixture.empty() ? block.feed_forward.narrow.bias : VectorView32());
       return added;
     };
     if (spec_.parallel) {
@@ -92,7 +89,8 @@ class StackPass {
         query, key, value, spec_.heads, spec_.kv_heads, spec_.score_scale, stack_.term(layer), spec_.soft_cap};
     inputs.position_key = weights.position_key;
     inputs.position_query = weights.position_query;
-    const Mask<float> mask{spec_.causal, -1, -1, {}, stack_.window(layer)};
+    inputs.sinks = weights.sinks;
+    const Mask<float> mask{spec_.causal, -1, -1, {}, stack_.window(layer), stack_.chunk(layer)};
     return attend<float>(inputs, mask, {layer, self_kind(), &document_}, probes_);
   }
 
@@ -102,9 +100,12 @@ class StackPass {
   Matrix32 self_attention(Index layer, const AttentionWeights& weights, const Matrix32& input, bool needed) const {
     const AttentionKind kind = self_kind();
     show_input(layer, kind, input, &weights);
-    const Matrix32 query = queries_of(input, weights);
-    const Matrix32 key = keys_of(input, weights, layer, document_);
-    const Matrix32 value = needed || shows(weights) ? linear(input, weights.value) : Matrix32();
+    Matrix32 compressed;
+    const MatrixView32 latent = latent_of(input, weights.key_latent, compressed);
+    Matrix32 query = projected_queries(input, weights);
+    warm(query, stack_.temperature(layer));
+    const Matrix32 key = keys_of(input, latent, weights, spec_, layer, document_);
+    const Matrix32 value = needed || shows(weights) ? linear(latent, weights.value) : Matrix32();
     show_values(layer, kind, weights, value);
     const Matrix32 heads = attend_self(layer, weights, query, key, value);
     show_heads(layer, kind, weights, heads);
@@ -153,8 +154,8 @@ class StackPass {
   /// Queries from the decoder, keys and values from what the encoder made; no position term, no mask.
   Matrix32 cross_attention(Index layer, const AttentionWeights& weights, const Matrix32& input, bool needed) const {
     show_input(layer, AttentionKind::cross, input, &weights);
-    const Matrix32 query = queries_of(input, weights);
-    const Matrix32 key = keys_of(memory_, weights, layer, document_);
+    const Matrix32 query = projected_queries(input, weights);
+    const Matrix32 key = keys_of(memory_, memory_, weights, spec_, layer, document_);
     const Matrix32 value = needed || shows(weights) ? linear(memory_, weights.value) : Matrix32();
     show_values(layer, AttentionKind::cross, weights, value);
     const HeadInputs<float> inputs{query, key,           value, spec_.heads, spec_.kv_heads, spec_.score_scale,
@@ -212,9 +213,10 @@ void attend_stored(const Stack& stack, const StoredLayer& stored, const Document
                       document.label(), stored.layer, stack.layers()));
     const std::shared_ptr<const Block> block = stack.layer(stored.layer);
     const AttentionWeights& weights = block->self;
-    require_width(document, stored.layer, "states", stored.states.cols(), weights.query.d_in());
+    require_width(document, stored.layer, "states", stored.states.cols(), weights.d_in());
     require_width(document, stored.layer, "queries", weights.query.d_out(), stack.block.heads * stack.block.d_head);
-    require_width(document, stored.layer, "keys", weights.key.d_out(), stack.block.kv_heads * stack.block.d_head);
+    require_width(document, stored.layer, "keys", weights.key_width(stack.block.kv_heads),
+                  stack.block.kv_heads * stack.block.d_head);
     (void)pass.self_attention(stored.layer, weights, stored.states, false);
     return;
   }

@@ -418,14 +418,18 @@ std::string Checkpoint::shown_file(const Place& tensor) const {
   return shown_path(tensor.file != nullptr ? tensor.file->path() : path_);
 }
 
-void Checkpoint::require(const std::string& name, const std::vector<Index>& shape) const {
+void Checkpoint::require_shape(const std::string& name, const std::vector<Index>& shape) const {
   const Place& tensor = place(name);
   if (without_ones(tensor.info->shape, shape.size()) != shape)
     throw FormatError(
         fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
                     "belong together",
                     shown_file(tensor), printable(name), shape_text(tensor.info->shape), shape_text(shape)));
-  require_real(tensor);
+}
+
+void Checkpoint::require(const std::string& name, const std::vector<Index>& shape) const {
+  require_shape(name, shape);
+  require_real(place(name));
 }
 
 void Checkpoint::require_real(const Place& tensor) const {
@@ -483,6 +487,15 @@ MatrixView32 Checkpoint::matrix(const std::string& name, const std::vector<Index
 
 VectorView32 Checkpoint::vector(const std::string& name, Index size, ConvertedTensors* converted) const {
   return {values(name, {size}, converted), size};
+}
+
+std::span<const std::byte> Checkpoint::bytes(const std::string& name, const std::vector<Index>& shape) const {
+  require_shape(name, shape);
+  const Place& tensor = place(name);
+  if (tensor.info->dtype != "U8")
+    throw FormatError(fmt::format("{}: tensor '{}' holds {}, expected U8", shown_file(tensor), printable(name),
+                                  printable(tensor.info->dtype)));
+  return tensor.bytes;
 }
 
 void Checkpoint::let_go(const std::string& name) const {

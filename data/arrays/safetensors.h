@@ -181,6 +181,10 @@ class Checkpoint {
   /// @returns (size)
   /// @throws FormatError as above
   [[nodiscard]] VectorView32 vector(const std::string& name, Index size, ConvertedTensors* converted = nullptr) const;
+  /// A tensor of unsigned bytes ("U8") of that shape, as it is stored.
+  /// @returns valid while this object lives
+  /// @throws FormatError if the tensor is missing, has another shape or holds other numbers
+  [[nodiscard]] std::span<const std::byte> bytes(const std::string& name, const std::vector<Index>& shape) const;
   /// @throws FormatError as matrix(): nothing is read but the header
   void require(const std::string& name, const std::vector<Index>& shape) const;
   /// Gives the memory of a tensor's bytes back to the system until they are needed again; does nothing for
@@ -201,6 +205,7 @@ class Checkpoint {
   void open_sharded(const std::filesystem::path& index);
   [[nodiscard]] std::string shown_file(const Place& tensor) const;
   void require_real(const Place& tensor) const;
+  void require_shape(const std::string& name, const std::vector<Index>& shape) const;
   [[nodiscard]] const Place& place(const std::string& name) const;
   [[nodiscard]] const float* values(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted) const;

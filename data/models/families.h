@@ -39,7 +39,6 @@ ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts
 /// How a family spells its rotary positions in config.json, and its defaults: [positions.rope].
 /// @param d_head  channels of a head
 /// @throws FormatError if the scaling is not known, naming it
-RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys = {},
-                             RotaryPairing pairing = RotaryPairing::halves);
+RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys = {});
 
 }  // namespace headwave

@@ -183,9 +183,16 @@ class ExpressionParser {
 
   Value called(const std::string& function) {
     Value value;
-    if (function == "sqrt" || function == "floor") {
+    if (function == "sqrt" || function == "floor" || function == "ln") {
       value = nested();
-      if (value) value = function == "sqrt" ? std::sqrt(*value) : std::floor(*value);
+      if (value)
+        value = function == "sqrt" ? std::sqrt(*value) : function == "ln" ? std::log(*value) : std::floor(*value);
+    } else if (function == "lists") {
+      const std::string key(next());
+      at_ += key.size();
+      if (!take(",")) fail();
+      value = nested();
+      if (value && matters_) value = std::ranges::count(map_.config().numbers(key), *value) > 0 ? 1 : 0;
     } else if (function == "tensor") {
       const std::string name = quoted();
       value = matters_ && map_.facts_.has(name) ? 1 : 0;

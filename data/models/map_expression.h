@@ -23,11 +23,11 @@ struct ModelFacts {
 ///
 ///     numbers  1e-5      names  keys of config.json ("rope_scaling.factor" inside an object), or names that [let] defines
 ///     operators, weakest first:  else  or  and  not  == != < <= > >=  + -  * / %
-///     sqrt(x)  floor(x)  given(key)  null(key)  says(key, 'word', ...)  tensor('name')
+///     sqrt(x)  floor(x)  ln(x)  given(key)  null(key)  says(key, 'word', ...)  lists(key, x)  tensor('name')
 ///
 /// `a else b` is b where a needs a key that config.json lacks or holds as null. True is 1 and false is 0.
 /// given() says whether a key is there and not null, null() whether it is there and null, says() whether its
-/// text, or its list of words, has one of the words; tensor() whether the checkpoint holds a tensor.
+/// text, or its list of words, has one of the words; lists() whether its list of numbers has that one; tensor() whether the checkpoint holds a tensor.
 class MapExpressions {
  public:
   /// @param names  what [let] defines: other expressions

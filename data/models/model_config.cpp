@@ -117,18 +117,6 @@ ModelConfig ModelConfig::object(const std::string& key) const {
   return inner;
 }
 
-std::vector<double> ModelConfig::numbers(const std::string& key) const {
-  const json* value = find(key);
-  if (value == nullptr || !value->is_array()) fail(fmt::format("'{}' is missing, or no list of numbers", key));
-  std::vector<double> numbers;
-  for (const json& entry : *value) {
-    if (!entry.is_number() || !std::isfinite(entry.get<double>()) || entry.get<double>() <= 0)
-      fail(fmt::format("'{}' holds {}, expected numbers above 0", key, shown_value(entry)));
-    numbers.push_back(entry.get<double>());
-  }
-  return numbers;
-}
-
 std::vector<std::string> ModelConfig::words(const std::string& key) const {
   const auto refuse = [&] { fail(fmt::format("'{}' is no list of words, nor text such as \"a|b\"", key)); };
   std::vector<std::string> words;
@@ -148,6 +136,18 @@ std::vector<std::string> ModelConfig::words(const std::string& key) const {
     if (!word.empty()) words.push_back(word);
   }
   return words;
+}
+
+std::vector<double> ModelConfig::numbers(const std::string& key) const {
+  std::vector<double> numbers;
+  if (!has(key)) return numbers;
+  const json& value = *find(key);
+  if (!value.is_array()) fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
+  for (const json& entry : value) {
+    if (!entry.is_number()) fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
+    numbers.push_back(entry.get<double>());
+  }
+  return numbers;
 }
 
 std::vector<std::string> ModelConfig::by_layer(const std::string& key, Index count) const {
@@ -198,7 +198,9 @@ bool is_harmless(std::string_view key) {
       // how it is trained
       "dropout", "embd_pdrop", "gradient_checkpointing", "initializer_factor", "initializer_range", "label_smoothing",
       "layerdrop", "output_attentions", "output_hidden_states", "output_past", "pretraining_tp", "resid_pdrop",
-      "return_dict", "tf_legacy_loss", "torchscript", "use_cache", "chunk_size_feed_forward",
+      "return_dict", "tf_legacy_loss", "torchscript", "use_cache", "chunk_size_feed_forward", "output_router_logits",
+      "router_aux_loss_coef", "router_jitter_noise", "aux_loss_alpha", "seq_aux", "ep_size", "cache_implementation",
+      "for_llm_compressor",
       // told by which tensors there are
       "is_encoder_decoder", "tie_encoder_decoder", "tie_word_embeddings",
       // what it writes, and with which tokens

@@ -47,12 +47,11 @@ class ModelConfig {
   [[nodiscard]] std::string text_or(const std::string& key, const std::string& otherwise) const;
   [[nodiscard]] bool flag_or(const std::string& key, bool otherwise) const;
   [[nodiscard]] ModelConfig object(const std::string& key) const;  ///< @throws FormatError also if it is absent
-  /// A list of numbers above 0.
-  /// @throws FormatError also if it is absent
-  [[nodiscard]] std::vector<double> numbers(const std::string& key) const;
   /// A list of words, or one text with "|" between them, in small letters and without spaces; none where it
   /// is absent.
   [[nodiscard]] std::vector<std::string> words(const std::string& key) const;
+  /// A list of finite numbers; none where it is absent.
+  [[nodiscard]] std::vector<double> numbers(const std::string& key) const;
   /// A word for each of `count` layers, or 0 and 1 as words; GPT-Neo's [[["global", "local"], 12], ...]
   /// spelled out.
   /// @throws FormatError also if it is absent, or has fewer

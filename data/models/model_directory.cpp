@@ -87,7 +87,11 @@ WeightOptions weight_options(const ModelPlace& place, const ModelMap& map, const
   options.layers = place.layers;
   const std::int64_t there = place.memory > 0 ? std::min(place.memory, free_memory()) : free_memory();
   const double share = place.layers > 0 ? static_cast<double>(place.layers) / static_cast<double>(map.stack.layers) : 1;
-  const double bytes = share * sizeof(float) * static_cast<double>(checkpoint.parameters());
+  double numbers = static_cast<double>(checkpoint.parameters());
+  for (const std::string& name : checkpoint.names())
+    if (name.ends_with("_blocks"))
+      numbers += static_cast<double>(checkpoint.info(name).size());  // MXFP4: two in a byte
+  const double bytes = share * sizeof(float) * numbers;
   options.by_layer = place.weights_in == WeightsIn::layers ||
                      (place.weights_in == WeightsIn::either && bytes > static_cast<double>(there) / 2);
   return options;

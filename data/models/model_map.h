@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,10 +19,10 @@ struct TensorNames {
   [[nodiscard]] bool empty() const { return weight.empty(); }
 };
 
-/// Which projections share one tensor: none; query, key and value one after another; key and value; or query,
-/// key and value of head 0, then of head 1, and so on (of shared keys: the queries that read key head 0, then
-/// its key and value, and so on).
-enum class Fusion { none, qkv, kv, qkv_by_head };
+/// Which projections share one tensor: none; query, key and value one after another; key and value; query, key and value
+/// of head 0, then of head 1, and so on (of shared keys: the queries that read key head 0, then its key and value, and so
+/// on); or the same of key and value.
+enum class Fusion { none, qkv, kv, qkv_by_head, kv_by_head };
 
 /// The projections of one attention. Fused projections have the same name.
 struct AttentionNames {
@@ -76,10 +77,44 @@ struct PositionMap {
   }
 };
 
+/// Compressed states that queries, keys and values are projected from (core/attention/block.h: Latent).
+struct LatentMap {
+  Index query_rank = 0;       ///< channels that queries are projected from; 0: from the state
+  Index key_rank = 0;         ///< the same of keys and values; 0: no state is compressed
+  Index shared_channels = 0;  ///< of d_head, the last, that all heads' keys share; they stand after key_rank in `key`
+  float norm_eps = 1e-6F;
+  TensorNames query, query_norm;  ///< (query_rank, d_model), (query_rank)
+  TensorNames key, key_norm;      ///< (key_rank + shared_channels, d_model), (key_rank)
+
+  [[nodiscard]] bool empty() const { return key_rank == 0; }
+};
+
+/// Experts (core/attention/block.h: Mixture). In their names "{expert}" counts from 0; a name without it is one tensor of
+/// all, whose first axis is the expert, or NAME_blocks and NAME_scales (data/arrays/mxfp4.h).
+struct ExpertsMap {
+  Index count = 0;           ///< 0: there are none
+  Index d_feed_forward = 0;  ///< width of one; 0: the stack's
+  Index d_shared = 0;        ///< width of the shared expert; 0: there is none
+  std::vector<Index> dense;  ///< layers without experts, ascending
+  bool in_out = false;       ///< stored (in, out)
+  bool alternating = false;  ///< gate and widen of one name alternate, row by row, the gate first
+  TensorNames router;        ///< (count, d_model)
+  std::string correction;    ///< (count); or empty
+  TensorNames widen, gate, narrow;
+  TensorNames shared_widen, shared_gate, shared_narrow;
+  TensorNames shared_weight;  ///< (1, d_model); or empty
+
+  [[nodiscard]] bool in_layer(Index layer) const {
+    return count > 0 && !std::binary_search(dense.begin(), dense.end(), layer);
+  }
+};
+
 /// Layers with another window or other positions than the rest (core/model/model.h: OtherLayers).
 struct OthersMap {
   std::vector<Index> layers;  ///< ascending; empty: all are alike
-  Index window = 0;
+  Index window = 0, chunk = 0;
+  bool unit_head_norm = false;
+  QueryTemperature temperature;
   PositionMap positions;  ///< no position term, or rotary with as many channels as the stack's
 };
 
@@ -109,6 +144,7 @@ struct StackMap {
   Index d_feed_forward = 0;
   NormKind norm = NormKind::layer;
   float norm_eps = 1e-5F;
+  Index d_value = 0;      ///< width of one head's values; 0: d_head
   float norm_offset = 0;  ///< what is added to every norm's stored scale: 1 in Gemma
   bool in_out = false;    ///< linear weights are stored (in, out), as in GPT-2, and transposed when they are read
 
@@ -121,6 +157,8 @@ struct StackMap {
   TensorNames embedding_projection;
   PositionMap positions;
   OthersMap others;
+  LatentMap latent;
+  ExpertsMap experts;
   std::string token_types;  ///< or empty
   Index token_type_count = 0;
   TensorNames embedding_norm;
@@ -130,6 +168,8 @@ struct StackMap {
   AttentionNames self;
   TensorNames query_norm, key_norm;  ///< with "{head}" one tensor for each head
   HeadNorm head_norm = HeadNorm::shared;
+  bool unit_head_norm = false;               ///< queries and keys are normalised head by head, without a scale
+  std::string sinks;                         ///< (heads); or empty
   TensorNames position_key, position_query;  ///< of disentangled attention: what projects its vectors; or empty
   TensorNames self_added_norm;
   TensorNames cross_norm;

@@ -185,15 +185,24 @@ class MapReader : public TomlReader {
   }
 
   /// { key = "layer_types", pick = "sliding_attention", of = [...], else = "layer % 2 == 0" }: the layers
-  /// that a list in config.json gives the word `pick`, or else those for which the expression holds.
+  /// that a list in config.json gives the word `pick`, or else those for which the expression holds. { where =
+  /// "layer < 3" }: those for which the expression holds.
   /// @returns nothing where config.json has no such list and there is no `else`
   std::optional<std::vector<Index>> by_rule(std::string_view key, const toml::table& rule, Index count) {
     const auto text = [&](const char* name) {
       const toml::node* node = rule.get(name);
       return node == nullptr ? std::nullopt : node->value<std::string>();
     };
+    if (const auto where = text("where")) {
+      std::vector<Index> found;
+      for (Index layer = 0; layer < std::min(count, most_layers); ++layer)
+        if (expressions_.holds_in_layer(*where, layer)) found.push_back(layer);
+      return found;
+    }
     const auto list = text("key"), pick = text("pick"), otherwise = text("else");
-    if (!list || !pick) fail(key, "a list of layers, or { key = \"KEY\", pick = \"WORD\", else = \"EXPRESSION\" }");
+    if (!list || !pick)
+      fail(key,
+           "a list of layers, { key = \"KEY\", pick = \"WORD\", else = \"EXPRESSION\" } or { where = \"EXPRESSION\" }");
     const ModelConfig& config = expressions_.config();
     if (count > most_layers) config.fail(fmt::format("it has {} layers; expected at most {}", count, most_layers));
     const bool listed = config.has(*list);
@@ -301,6 +310,50 @@ class MapWriter {
 
 constexpr Index most_side = 65536;  // of an image: products of three still fit an Index
 
+/// @param require  (whether it is good, what is expected)
+template <class Require>
+void require_latent(const StackMap& stack, const Require& require) {
+  const LatentMap& latent = stack.latent;
+  require(stack.d_value >= 0 && latent.key_rank >= 0 && latent.query_rank >= 0 && latent.shared_channels >= 0,
+          "'d_value' and the sizes of [latent] cannot be below 0");
+  require((stack.self.fusion == Fusion::kv_by_head) == !latent.empty(),
+          "[latent] 'key_rank' and fusion 'kv_by_head' belong together");
+  if (latent.empty()) return;
+  require(!latent.key.empty() && !latent.key_norm.empty() && latent.query.empty() == (latent.query_rank == 0) &&
+              latent.query.empty() == latent.query_norm.empty(),
+          "[latent] needs 'key' and 'key_norm', and with 'query_rank' also 'query' and 'query_norm'");
+  require(stack.block.kv_heads == stack.block.heads && latent.shared_channels < stack.block.d_head,
+          "[latent] needs as many 'kv_heads' as 'heads', and fewer 'shared_channels' than 'd_head'");
+  require(stack.query_norm.empty() && stack.key_norm.empty(),
+          "[latent] and norms of queries and keys exclude each other");
+}
+
+/// @param require  (whether it is good, what is expected)
+template <class Require>
+void require_experts(const StackMap& stack, const Require& require) {
+  const ExpertsMap& experts = stack.experts;
+  if (experts.count == 0) return;
+  const RouterSpec& router = stack.block.router;
+  constexpr Index most_experts = Index{1} << 16U;
+  require(experts.count > 0 && experts.count <= most_experts, "[experts] 'count' must be 1 to 65536");
+  require(router.groups > 0 && experts.count % router.groups == 0 && router.chosen_groups > 0 &&
+              router.chosen_groups <= router.groups,
+          "[experts] 'groups' must divide 'count', and 'chosen_groups' be 1 to 'groups'");
+  require(router.chosen > 0 && router.chosen <= experts.count / router.groups * router.chosen_groups,
+          "[experts] 'chosen' must be at least 1 and at most the experts of 'chosen_groups'");
+  require(experts.d_feed_forward >= 0 && experts.d_shared >= 0, "[experts] widths cannot be below 0");
+  require(!experts.router.empty() && !experts.widen.empty() && !experts.narrow.empty(),
+          "[experts] needs 'router', 'widen' and 'narrow'");
+  require((experts.d_shared > 0) == !experts.shared_widen.empty() &&
+              experts.shared_widen.empty() == experts.shared_narrow.empty() &&
+              (experts.d_shared > 0 || experts.shared_weight.empty()),
+          "[experts] 'd_shared', 'shared_widen' and 'shared_narrow' belong together");
+  for (std::size_t i = 0; i < experts.dense.size(); ++i)
+    require(
+        experts.dense[i] >= 0 && experts.dense[i] < stack.layers && (i == 0 || experts.dense[i] > experts.dense[i - 1]),
+        "[experts] 'dense' must be layers of the stack in ascending order");
+}
+
 /// A stack with what most models have in the place of what was left out (zero): as many key heads as heads,
 /// heads as wide as they divide the model, scores multiplied by 1/sqrt(d_head), rotary channels of a whole
 /// head.
@@ -328,6 +381,8 @@ StackMap completed(StackMap stack, const std::string& place) {
     if (rotary.channels == 0) rotary.channels = block.d_head;
     require(rotary.channels % 2 == 0 && rotary.channels <= block.d_head,
             "'channels' of rotary positions must be even and at most 'd_head'");
+    require(rotary.first >= 0 && rotary.first + rotary.channels <= block.d_head,
+            "'first_channel' and 'channels' of rotary positions must lie within 'd_head'");
     require(rotary.base > 0 && rotary.factor > 0, "'base' and 'factor' of rotary positions must be above 0");
     const bool anywhere = rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear ||
                           rotary.scaling == RotaryScaling::proportional;
@@ -342,14 +397,18 @@ StackMap completed(StackMap stack, const std::string& place) {
   require(others.positions.kind == PositionKind::none || others.positions.kind == PositionKind::rotary,
           "positions of 'others' are rotary or none");
   require(!both_turn || (others.positions.rotary.channels == stack.positions.rotary.channels &&
+                         others.positions.rotary.first == stack.positions.rotary.first &&
                          others.positions.rotary.pairing == stack.positions.rotary.pairing),
           "rotary positions of 'others' must have the stack's 'channels' and 'pairing'");
   for (std::size_t i = 0; i < others.layers.size(); ++i)
     require(
         others.layers[i] >= 0 && others.layers[i] < stack.layers && (i == 0 || others.layers[i] > others.layers[i - 1]),
         "'layers' of 'others' must be layers of the stack in ascending order");
-  require(block.window >= 0 && others.window >= 0 && block.soft_cap >= 0 && stack.d_embedding >= 0,
-          "'window', 'soft_cap' and 'd_embedding' cannot be below 0");
+  require(block.window >= 0 && others.window >= 0 && block.chunk >= 0 && others.chunk >= 0 && block.soft_cap >= 0 &&
+              stack.d_embedding >= 0,
+          "'window', 'chunk', 'soft_cap' and 'd_embedding' cannot be below 0");
+  require(!stack.unit_head_norm || (stack.query_norm.empty() && stack.key_norm.empty()),
+          "'unit_head_norm' and norms of queries and keys exclude each other");
   require((stack.d_embedding > 0) == !stack.embedding_projection.empty(),
           "'d_embedding' and 'embedding_projection' belong together");
   const bool compared = stack.positions.kind == PositionKind::disentangled;
@@ -374,9 +433,12 @@ StackMap completed(StackMap stack, const std::string& place) {
   require(sound.empty() || (stack.words.empty() && image.empty() && stack.positions.kind == PositionKind::table &&
                             stack.positions.first_row == 0),
           "a model of sound has no 'words' and no [image], and a position table of a row for every two frames");
+  require_latent(stack, require);
+  require_experts(stack, require);
+  const bool only_experts = stack.experts.count > 0 && stack.experts.dense.empty();
   require((!stack.words.empty() || !image.empty() || !sound.empty()) && !stack.self.query.empty() &&
               !stack.self.key.empty() && !stack.self.value.empty() && !stack.self.output.empty() &&
-              !stack.widen.empty() && !stack.narrow.empty(),
+              (only_experts || (!stack.widen.empty() && !stack.narrow.empty())),
           "[tensors] needs 'words' (of images [image] 'projection', of sound [sound] 'first'), 'query', 'key', "
           "'value', 'output', 'widen' and "
           "'narrow'");
@@ -393,8 +455,12 @@ StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& e
   if (block.d_head == 0 && block.heads > 0 && stack.d_model % block.heads == 0)
     block.d_head = stack.d_model / block.heads;
   for (PositionMap* positions : {&stack.positions, &stack.others.positions})
-    if (const auto rope = std::exchange(positions->rope, std::nullopt); rope && block.d_head > 0)
-      positions->rotary = rotary_options(expressions.config(), block.d_head, *rope, positions->rotary.pairing);
+    if (const auto rope = std::exchange(positions->rope, std::nullopt); rope && block.d_head > 0) {
+      const RotaryOptions of_map = positions->rotary;  // which channels turn together config.json does not say
+      positions->rotary = rotary_options(expressions.config(), block.d_head, *rope);
+      positions->rotary.first = of_map.first;
+      positions->rotary.pairing = of_map.pairing;
+    }
   return completed(std::move(stack), fmt::format("{}: [{}]", keys.place(), key));
 }
 
@@ -476,6 +542,14 @@ void refuse_by_name(const ModelConfig& config, const std::string& family) {
   }
 }
 
+/// How weights are quantised; empty: they are not.
+std::string quantisation_of(const ModelConfig& config) {
+  if (!config.has("quantization_config")) return "";
+  const ModelConfig quantisation = config.object("quantization_config");
+  (void)quantisation.has("modules_to_not_convert");  // told by which tensors there are
+  return quantisation.text_or("quant_method", "a method that has no name");
+}
+
 }  // namespace
 
 ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
@@ -502,12 +576,13 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
     throw FormatError(fmt::format("{}: model type '{}' is not known; headwave reads {}", config.place(),
                                   printable(called, 60), fmt::join(known, ", ")),
                       give("map", "FILE.toml", "to say what its tensors are"));
-  if (config.has("quantization_config"))
+  if (const std::string method = quantisation_of(config); !method.empty() && method != "mxfp4")
     config.fail(
-        "'quantization_config' says that weights are quantised, which is not read here; give a checkpoint of "
-        "floating-point weights");
-  const ModelFacts facts{[&]() -> const ModelConfig& { return config; }, has};
+        fmt::format("'quantization_config' says that weights are quantised by '{}', which is not read here; give a "
+                    "checkpoint of floating-point weights, or of mxfp4",
+                    printable(method, 60)));
   const toml::table file = family_file(family, config.place());
+  const ModelFacts facts{[&]() -> const ModelConfig& { return config; }, has};
   ModelMap map = map_of(file, facts, config.place());
   ask_for_all(file, config);
   map.family = family;
@@ -558,10 +633,13 @@ void set_longrope(RotaryOptions& rotary, const ModelConfig& scaling, const Model
   rotary.scaling = RotaryScaling::longrope;
   rotary.short_factors = scaling.numbers("short_factor");
   rotary.long_factors = scaling.numbers("long_factor");
-  for (const auto* factors : {&rotary.short_factors, &rotary.long_factors})
+  for (const auto* factors : {&rotary.short_factors, &rotary.long_factors}) {
     if (std::ssize(*factors) != rotary.channels / 2)
       scaling.fail(
           fmt::format("{} factors of longrope, but {} pairs of channels turn", factors->size(), rotary.channels / 2));
+    if (std::ranges::any_of(*factors, [](double factor) { return factor <= 0; }))
+      scaling.fail("a factor of longrope is not above 0");
+  }
   rotary.trained = trained_length(scaling, config);
   const double longer = scaling.has("factor")
                             ? scaling.positive("factor")
@@ -607,7 +685,7 @@ void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelC
   if (type == "llama3") {
     rotary.low = scaling.positive("low_freq_factor");
     rotary.high = scaling.positive("high_freq_factor");
-    if (rotary.high <= rotary.low) scaling.fail("'high_freq_factor' is not above 'low_freq_factor'");
+    if (rotary.high < rotary.low) scaling.fail("'high_freq_factor' is below 'low_freq_factor'");
     return;
   }
   rotary.fast = scaling.positive_or("beta_fast", 32);
@@ -637,10 +715,9 @@ Index turning_channels(const ModelConfig& config, const ModelConfig* parameters,
 
 }  // namespace
 
-RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys, RotaryPairing pairing) {
+RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys) {
   if (keys.width > 0) d_head = keys.width;
   RotaryOptions rotary;
-  rotary.pairing = pairing;
   if (config.has("rope_parameters") && config.has("rope_scaling"))
     config.fail("both 'rope_parameters' and 'rope_scaling' are there; expected one of them, since they may differ");
   rotary.base = config.positive_or(keys.base_key, keys.base);

@@ -18,8 +18,16 @@ inline constexpr Words<Activation, 4> activation_words{{{"gelu", Activation::gel
                                                         {"gelu_tanh", Activation::gelu_tanh},
                                                         {"relu", Activation::relu},
                                                         {"silu", Activation::silu}}};
-inline constexpr Words<Fusion, 4> fusion_words{
-    {{"none", Fusion::none}, {"qkv", Fusion::qkv}, {"kv", Fusion::kv}, {"qkv_by_head", Fusion::qkv_by_head}}};
+inline constexpr Words<Fusion, 5> fusion_words{{{"none", Fusion::none},
+                                                {"qkv", Fusion::qkv},
+                                                {"kv", Fusion::kv},
+                                                {"qkv_by_head", Fusion::qkv_by_head},
+                                                {"kv_by_head", Fusion::kv_by_head}}};
+inline constexpr Words<RouterScore, 3> router_score_words{{{"softmax", RouterScore::softmax},
+                                                           {"softmax_of_chosen", RouterScore::softmax_of_chosen},
+                                                           {"sigmoid", RouterScore::sigmoid}}};
+inline constexpr Words<GroupWorth, 2> group_worth_words{
+    {{"best", GroupWorth::best}, {"best_two", GroupWorth::best_two}}};
 inline constexpr Words<PositionKind, 7> position_words{{{"none", PositionKind::none},
                                                         {"table", PositionKind::table},
                                                         {"sinusoids", PositionKind::sinusoids},
@@ -46,6 +54,7 @@ inline constexpr Words<RotaryScaling, 7> scaling_words{{{"none", RotaryScaling::
 template <class Keys>
 void visit_rotary(Keys& keys, RotaryOptions& rotary) {
   keys("channels", rotary.channels);
+  keys("first_channel", rotary.first);
   keys("base", rotary.base);
   keys("pairing", rotary.pairing, pairing_words);
   keys("scaling", rotary.scaling, scaling_words);
@@ -67,7 +76,7 @@ void visit_rotary(Keys& keys, RotaryOptions& rotary) {
   if (rotary.scaling == RotaryScaling::yarn) {
     keys("fast", rotary.fast);
     keys("slow", rotary.slow);
-    keys("whole_channels", rotary.whole_channels);
+    keys.usual("whole_channels", rotary.whole_channels, true);
     keys("attention_factor", rotary.attention_factor);
   }
 }
@@ -158,6 +167,7 @@ void visit_tensors(Keys& keys, StackMap& stack) {
   keys("fusion", stack.self.fusion, fusion_words);
   keys("query_norm", stack.query_norm);
   keys("key_norm", stack.key_norm);
+  keys("sinks", stack.sinks);
   keys("position_key", stack.position_key);
   keys("position_query", stack.position_query);
   keys("self_added_norm", stack.self_added_norm);
@@ -175,11 +185,57 @@ void visit_tensors(Keys& keys, StackMap& stack) {
   keys("final_norm", stack.final_norm);
 }
 
+template <class Keys>
+void visit_latent(Keys& keys, LatentMap& latent) {
+  keys("key_rank", latent.key_rank);
+  if (latent.empty()) return;
+  keys("query_rank", latent.query_rank);
+  keys("shared_channels", latent.shared_channels);
+  keys("norm_eps", latent.norm_eps);
+  keys("query", latent.query);
+  keys("query_norm", latent.query_norm);
+  keys("key", latent.key);
+  keys("key_norm", latent.key_norm);
+}
+
+/// @param layers  how many the stack has
+template <class Keys>
+void visit_experts(Keys& keys, ExpertsMap& experts, RouterSpec& router, Index layers) {
+  keys("count", experts.count);
+  if (experts.count == 0) return;
+  keys("chosen", router.chosen);
+  keys("score", router.score, router_score_words);
+  keys("normalised", router.normalised);
+  keys("weighs_input", router.weighs_input);
+  keys("scale", router.scale);
+  keys("groups", router.groups);
+  keys("chosen_groups", router.chosen_groups);
+  keys("worth", router.worth, group_worth_words);
+  keys("d_feed_forward", experts.d_feed_forward);
+  keys("d_shared", experts.d_shared);
+  keys.layers("dense", experts.dense, layers);
+  keys("in_out", experts.in_out);
+  keys("alternating", experts.alternating);
+  keys("router", experts.router);
+  keys("correction", experts.correction);
+  keys("gate", experts.gate);
+  keys("widen", experts.widen);
+  keys("narrow", experts.narrow);
+  keys("shared_gate", experts.shared_gate);
+  keys("shared_widen", experts.shared_widen);
+  keys("shared_narrow", experts.shared_narrow);
+  keys("shared_weight", experts.shared_weight);
+}
+
 /// @param count  of the stack's layers
 template <class Keys>
 void visit_others(Keys& keys, OthersMap& others, Index count) {
   keys.layers("layers", others.layers, count);
   keys("window", others.window);
+  keys("chunk", others.chunk);
+  keys("unit_head_norm", others.unit_head_norm);
+  keys.usual("temperature", others.temperature.strength, 0.0);
+  keys.usual("temperature_step", others.temperature.step, 1.0);
   keys.table("positions", [&](Keys& inner) { visit_positions(inner, others.positions); });
 }
 
@@ -192,19 +248,24 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys("heads", stack.block.heads);
   keys("kv_heads", stack.block.kv_heads);
   keys("d_head", stack.block.d_head);
+  keys("d_value", stack.d_value);
   keys("score_scale", stack.block.score_scale);
   keys.usual("soft_cap", stack.block.soft_cap, 0.0);
   keys("causal", stack.block.causal);
   keys("window", stack.block.window);
+  keys("chunk", stack.block.chunk);
   keys("norm", stack.norm, norm_words);
   keys("norm_eps", stack.norm_eps);
   keys.usual("norm_offset", stack.norm_offset, 0.0F);
   keys("norm_place", stack.block.norm_place, norm_place_words);
   keys("self_norm_from", stack.self_norm_from);
   keys("head_norm", stack.head_norm, head_norm_words);
+  keys("unit_head_norm", stack.unit_head_norm);
   keys.usual("residual_scale", stack.block.residual_scale, 1.0F);
   keys("parallel", stack.block.parallel);
   keys("activation", stack.block.activation, activation_words);
+  keys.usual("gate_limit", stack.block.gate_clip.limit, 0.0F);
+  keys.usual("gate_slope", stack.block.gate_clip.slope, 1.0F);
   keys("in_out", stack.in_out);
   keys("word_scale", stack.word_scale);
   keys.usual("refused_word", stack.refused_word, Index{-1});
@@ -214,6 +275,8 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys.table("image", [&](Keys& inner) { visit_image(inner, stack.image); });
   keys.table("sound", [&](Keys& inner) { visit_sound(inner, stack.sound); });
   keys.table("others", [&](Keys& inner) { visit_others(inner, stack.others, stack.layers); });
+  keys.table("latent", [&](Keys& inner) { visit_latent(inner, stack.latent); });
+  keys.table("experts", [&](Keys& inner) { visit_experts(inner, stack.experts, stack.block.router, stack.layers); });
   keys.table("tensors", [&](Keys& inner) { visit_tensors(inner, stack); });
 }
 

@@ -1,8 +1,10 @@
 #include "model_weights.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +16,7 @@
 #include "../../core/attention/position_term.h"
 #include "../../core/errors/error.h"
 #include "../../core/model/layer.h"
+#include "../arrays/mxfp4.h"
 #include "../files/printable.h"
 
 namespace headwave {
@@ -28,6 +31,13 @@ bool matches(std::string_view name, std::string_view pattern) {
   for (std::size_t at = star; at <= name.size(); ++at)
     if (matches(name.substr(at), pattern.substr(star + 1))) return true;
   return false;
+}
+
+constexpr std::string_view expert_mark = "{expert}";
+
+/// Whether every expert has a tensor of its own.
+bool is_of_one_expert(const TensorNames& names) {
+  return names.weight.find(expert_mark) != std::string::npos;
 }
 
 /// Of words and positions.
@@ -120,6 +130,12 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
                                    reader.checkpoint().names().size()));
     return stack;
   }
+  if (const Index most = static_cast<Index>(reader.checkpoint().names().size());
+      is_of_one_expert(map.experts.widen) && map.experts.count > most) {
+    reader.add_problem(
+        fmt::format("{} experts are expected in a layer, but there are only {} tensors", map.experts.count, most));
+    return stack;
+  }
   // Nor is a slope made for each of a million heads, or an angle for each of a million channels.
   constexpr Index most_heads = Index{1} << 16U;
   if (const Index most = std::max(
@@ -140,7 +156,7 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   stack.embedding.norm = reader.norm(map.embedding_norm, map, embedded);
   stack.embedding.projection = reader.linear(map.embedding_projection, map.d_model, embedded, map.in_out);
   set_positions(reader, map, longest, stack);
-  stack.others = {map.others.layers, map.others.window, {}};
+  stack.others = {map.others.layers, map.others.window, map.others.chunk, map.others.temperature, {}};
   if (map.others.positions.kind == PositionKind::rotary)
     stack.others.position_term.turned = std::make_shared<RotaryTerm>(map.others.positions.rotary);
   const WeightOptions& options = reader.options();
@@ -265,8 +281,11 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
 std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor) {
   const Index count = checkpoint.non_finite(tensor);
   if (count == 0)
-    return fmt::format("tensor '{}' holds values beyond {:.2g}; expected what fits into float32", tensor,
-                       std::numeric_limits<float>::max());
+    return tensor.ends_with("_blocks")
+               ? fmt::format("tensor '{}' and its scales give values that are not finite; expected finite weights",
+                             tensor)
+               : fmt::format("tensor '{}' holds values beyond {:.2g}; expected what fits into float32", tensor,
+                             std::numeric_limits<float>::max());
   return fmt::format("tensor '{}' holds {} NaN or infinite; expected finite weights", tensor,
                      count == 1 ? "a value that is" : fmt::format("{} values that are", count));
 }
@@ -311,6 +330,14 @@ MatrixView32 TensorReader::shape(const std::string& name, Index rows, Index cols
   });
 }
 
+namespace {
+
+Index entries_of(const std::vector<Index>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies<>());
+}
+
+}  // namespace
+
 MatrixView32 TensorReader::matrix(const std::string& name, const std::vector<Index>& shape) {
   return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, shape, &storage_->converted); });
 }
@@ -333,6 +360,42 @@ VectorView32 TensorReader::vector(const std::string& name, Index size) {
     if (shape.size() == 2 && shape.front() == 1)
       return {checkpoint().matrix(name, 1, size, &storage_->converted).data(), size};
     return checkpoint().vector(name, size, &storage_->converted);
+  });
+}
+
+MatrixView32 TensorReader::stored(const std::string& name, const std::vector<Index>& shape) {
+  if (reading_ == Reading::whole) return matrix(name, shape);
+  return read<MatrixView32>(name, [&]() -> MatrixView32 {
+    checkpoint().require(name, shape);
+    return {nullptr, shape.front(), entries_of(shape) / shape.front()};
+  });
+}
+
+MatrixView32 TensorReader::dequantised(const std::string& name, const std::vector<Index>& shape) {
+  constexpr auto together = static_cast<Index>(mxfp4_block);
+  if (shape.back() % together != 0) {
+    add_problem(fmt::format("tensor '{}_blocks' holds {} numbers in a row, expected a multiple of {}", name,
+                            shape.back(), together));
+    return {};
+  }
+  std::vector<Index> scales = shape;
+  scales.back() /= together;
+  std::vector<Index> blocks = scales;
+  blocks.push_back(together / 2);
+  const bool whole = reading_ == Reading::whole;
+  const MatrixView32 scaled = read<MatrixView32>(name + "_scales", [&]() -> MatrixView32 {
+    (void)checkpoint().bytes(name + "_scales", scales);
+    return {nullptr, scales.front(), entries_of(scales) / scales.front()};
+  });
+  return read<MatrixView32>(name + "_blocks", [&]() -> MatrixView32 {
+    const std::span<const std::byte> codes = checkpoint().bytes(name + "_blocks", blocks);
+    const Index rows = shape.front(), cols = entries_of(shape) / rows;
+    if (!whole || scaled.rows() == 0) return {nullptr, rows, cols};
+    Matrix32& numbers = storage_->matrices.emplace_back(rows, cols);
+    put_mxfp4(codes, checkpoint().bytes(name + "_scales", scales),
+              {numbers.data(), static_cast<std::size_t>(numbers.size())});
+    for (const char* part : {"_blocks", "_scales"}) checkpoint().let_go(name + part);
+    return numbers;
   });
 }
 
@@ -364,12 +427,16 @@ Norm TensorReader::norm(const TensorNames& names, const StackMap& stack, Index w
 
 namespace {
 
-/// "h.{layer}.ln_1.weight" with its number.
-std::string at_layer(std::string name, Index layer) {
-  constexpr std::string_view mark = "{layer}";
+/// A name with a number in the place of a mark.
+std::string with_number(std::string name, std::string_view mark, Index number) {
   for (auto at = name.find(mark); at != std::string::npos; at = name.find(mark))
-    name.replace(at, mark.size(), fmt::format("{}", layer));
+    name.replace(at, mark.size(), fmt::format("{}", number));
   return name;
+}
+
+/// "h.{layer}.ln_1.weight" with its number.
+std::string at_layer(const std::string& name, Index layer) {
+  return with_number(name, "{layer}", layer);
 }
 
 /// `count` outputs of a linear map, from `first` on.
@@ -385,19 +452,15 @@ Linear outputs(const Linear& fused, Index first, Index count) {
   return part;
 }
 
-/// Query (0), key (1) or value (2) of every head, where key heads come one after another with the queries that
-/// read them before and the value behind: a copy.
-Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelStorage& storage) {
+/// `width` channels of every head, from `first` on, of heads that come one after another: a copy.
+Linear heads_of(const Linear& fused, Index first, Index width, Index heads, ModelStorage& storage) {
   if (fused.empty()) return {};
-  const Index width = block.d_head, readers = block.heads / block.kv_heads;
-  const Index heads = which == 0 ? block.heads : block.kv_heads;
+  const Index of_head = fused.weight.rows() / heads;
   if (fused.weight.data() == nullptr) return {MatrixView32(nullptr, heads * width, fused.weight.cols()), fused.bias};
   Matrix32 weight(heads * width, fused.weight.cols());
   Vector32 bias(fused.bias.empty() ? 0 : weight.rows());
   for (Index head = 0; head < heads; ++head) {
-    const Index in_group =
-        which == 0 ? head / readers * (readers + 2) + head % readers : head * (readers + 2) + readers + which - 1;
-    const Index from = in_group * width;
+    const Index from = head * of_head + first;
     weight.middleRows(head * width, width) = fused.weight.middleRows(from, width);
     if (bias.size() > 0) bias.segment(head * width, width) = fused.bias.segment(from, width);
   }
@@ -406,31 +469,68 @@ Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelS
   return {storage.matrices.back(), storage.vectors.back()};
 }
 
-AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack, LayerParts parts) {
+TensorNames numbered(const TensorNames& names, Index layer) {
+  return {at_layer(names.weight, layer), at_layer(names.bias, layer)};
+}
+
+AttentionNames numbered(const AttentionNames& names, Index layer) {
+  return {numbered(names.query, layer), numbered(names.key, layer), numbered(names.value, layer),
+          numbered(names.output, layer), names.fusion};
+}
+
+/// Queries, keys and values of compressed states; the key's and the value's channels of a head stand after each other.
+void compressed_attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack, Index layer,
+                          AttentionWeights& weights) {
+  const LatentMap& latent = stack.latent;
+  const BlockSpec& block = stack.block;
+  const Index in = stack.d_model, own = block.d_head - latent.shared_channels;
+  const Index d_value = stack.d_value > 0 ? stack.d_value : block.d_head;
+  const auto norm = [&](const TensorNames& named, Index width) {
+    Norm read = reader.norm(numbered(named, layer), stack, width);
+    read.eps = latent.norm_eps;
+    return read;
+  };
+  if (latent.query_rank > 0)
+    weights.query_latent = {reader.linear(numbered(latent.query, layer), latent.query_rank, in, stack.in_out),
+                            norm(latent.query_norm, latent.query_rank)};
+  weights.query = reader.linear(names.query, block.heads * block.d_head, latent.query_rank > 0 ? latent.query_rank : in,
+                                stack.in_out);
+  const Linear down =
+      reader.linear(numbered(latent.key, layer), latent.key_rank + latent.shared_channels, in, stack.in_out);
+  weights.key_latent = {outputs(down, 0, latent.key_rank), norm(latent.key_norm, latent.key_rank)};
+  if (latent.shared_channels > 0) weights.shared_key = outputs(down, latent.key_rank, latent.shared_channels);
+  const Linear both = reader.linear(names.key, block.heads * (own + d_value), latent.key_rank, stack.in_out);
+  weights.key = heads_of(both, 0, own, block.heads, *reader.storage());
+  weights.value = heads_of(both, own, d_value, block.heads, *reader.storage());
+}
+
+AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack, Index layer,
+                           LayerParts parts) {
   if (names.empty()) return {};
   const BlockSpec& block = stack.block;
   const Index in = stack.d_model;
   const Index q = block.heads * block.d_head;
   const Index kv = block.kv_heads * block.d_head;
+  const Index d_value = stack.d_value > 0 ? stack.d_value : block.d_head, v = block.kv_heads * d_value;
   AttentionWeights weights;
   switch (names.fusion) {
     case Fusion::none:
       weights.query = reader.linear(names.query, q, in, stack.in_out);
       weights.key = reader.linear(names.key, kv, in, stack.in_out);
-      if (parts == LayerParts::all) weights.value = reader.linear(names.value, kv, in, stack.in_out);
+      if (parts == LayerParts::all) weights.value = reader.linear(names.value, v, in, stack.in_out);
       break;
     case Fusion::qkv: {
-      const Linear fused = reader.linear(names.query, q + 2 * kv, in, stack.in_out);
+      const Linear fused = reader.linear(names.query, q + kv + v, in, stack.in_out);
       weights.query = outputs(fused, 0, q);
       weights.key = outputs(fused, q, kv);
-      weights.value = outputs(fused, q + kv, kv);
+      weights.value = outputs(fused, q + kv, v);
       break;
     }
     case Fusion::kv: {
       weights.query = reader.linear(names.query, q, in, stack.in_out);
-      const Linear fused = reader.linear(names.key, 2 * kv, in, stack.in_out);
+      const Linear fused = reader.linear(names.key, kv + v, in, stack.in_out);
       weights.key = outputs(fused, 0, kv);
-      weights.value = outputs(fused, kv, kv);
+      weights.value = outputs(fused, kv, v);
       break;
     }
     case Fusion::qkv_by_head: {
@@ -438,16 +538,25 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
       const bool own = names.key.bias != names.query.bias || names.value.bias != names.query.bias;
       const Linear fused =
           reader.linear(own ? TensorNames{names.query.weight, ""} : names.query, q + 2 * kv, in, false);
-      weights.query = heads_of(fused, 0, block, *reader.storage());
-      weights.key = heads_of(fused, 1, block, *reader.storage());
-      weights.value = heads_of(fused, 2, block, *reader.storage());
+      // The queries of a key head, its key and its value, then those of the next.
+      const Index readers = block.heads / block.kv_heads;
+      const auto part = [&](Index first, Index count) {
+        return heads_of(fused, first * block.d_head, count * block.d_head, block.kv_heads, *reader.storage());
+      };
+      weights.query = part(0, readers);
+      weights.key = part(readers, 1);
+      weights.value = part(readers + 1, 1);
       if (own && !names.query.bias.empty()) weights.query.bias = reader.vector(names.query.bias, q);
       if (own && !names.key.bias.empty()) weights.key.bias = reader.vector(names.key.bias, kv);
       if (own && !names.value.bias.empty()) weights.value.bias = reader.vector(names.value.bias, kv);
       break;
     }
+    case Fusion::kv_by_head:
+      compressed_attention(reader, names, stack, layer, weights);
+      break;
   }
-  if (parts == LayerParts::all) weights.output = reader.linear(names.output, stack.d_model, q, stack.in_out);
+  if (parts == LayerParts::all)
+    weights.output = reader.linear(names.output, stack.d_model, block.heads * d_value, stack.in_out);
   return weights;
 }
 
@@ -468,10 +577,19 @@ MatrixView32 projected_vectors(TensorReader& reader, const StackMap& stack, cons
   return reader.storage()->matrices.emplace_back(linear(normalised, weights));
 }
 
+/// A norm of one head's queries or keys that has no scale.
+Norm unit_norm(TensorReader& reader, const StackMap& stack) {
+  return {reader.storage()->vectors.emplace_back(Vector32::Ones(stack.block.d_head)), {}, stack.norm_eps, stack.norm};
+}
+
+/// Names of the maps of one feed-forward.
+struct FeedForwardNames {
+  TensorNames widen, gate, narrow;
+};
+
 /// Gate and widen, of one tensor or two.
-FeedForward feed_forward(TensorReader& reader, const StackMap& stack, const TensorNames& widen, const TensorNames& gate,
-                         const TensorNames& narrow) {
-  const Index wide = stack.d_feed_forward;
+FeedForward feed_forward(TensorReader& reader, const StackMap& stack, const FeedForwardNames& names, Index wide) {
+  const auto& [widen, gate, narrow] = names;
   FeedForward weights;
   if (!gate.empty() && gate.weight == widen.weight) {
     const Linear fused = reader.linear(gate, 2 * wide, stack.d_model, stack.in_out);
@@ -485,13 +603,82 @@ FeedForward feed_forward(TensorReader& reader, const StackMap& stack, const Tens
   return weights;
 }
 
-TensorNames numbered(const TensorNames& names, Index layer) {
-  return {at_layer(names.weight, layer), at_layer(names.bias, layer)};
+/// Every second output of a linear map, from `first` on.
+Linear alternate_outputs(const Linear& fused, Index first, ModelStorage& storage) {
+  if (fused.empty()) return {};
+  const MatrixView32& w = fused.weight;
+  const Index half = w.rows() / 2;
+  Linear part;
+  part.weight = w.data() == nullptr
+                    ? MatrixView32(nullptr, half, w.cols())
+                    : MatrixView32(w.data() + first * w.outerStride(), half, w.cols(), 2 * w.outerStride());
+  if (!fused.bias.empty()) {
+    Vector32 bias(half);
+    for (Index i = 0; i < half; ++i) bias[i] = fused.bias[2 * i + first];
+    part.bias = storage.vectors.emplace_back(std::move(bias));
+  }
+  return part;
 }
 
-AttentionNames numbered(const AttentionNames& names, Index layer) {
-  return {numbered(names.query, layer), numbered(names.key, layer), numbered(names.value, layer),
-          numbered(names.output, layer), names.fusion};
+/// The same map of every expert of a layer.
+/// @param names  with the number of the layer
+std::vector<Linear> of_experts(TensorReader& reader, const ExpertsMap& experts, const TensorNames& names, Index out,
+                               Index in) {
+  std::vector<Linear> all(static_cast<std::size_t>(experts.count));
+  if (names.empty()) return all;
+  if (is_of_one_expert(names)) {
+    for (Index e = 0; e < experts.count; ++e)
+      all[static_cast<std::size_t>(e)] =
+          reader.linear({with_number(names.weight, expert_mark, e), with_number(names.bias, expert_mark, e)}, out, in,
+                        experts.in_out);
+    return all;
+  }
+  const bool quantised = reader.checkpoint().has(names.weight + "_blocks");
+  const bool in_out = experts.in_out && !quantised;
+  const MatrixView32 stored = quantised ? reader.dequantised(names.weight, {experts.count, out, in})
+                              : in_out  ? reader.stored(names.weight, {experts.count, in, out})
+                                        : reader.stored(names.weight, {experts.count, out, in});
+  const MatrixView32 biases = names.bias.empty() ? MatrixView32() : reader.matrix(names.bias, experts.count, out);
+  for (Index e = 0; e < experts.count && !stored.empty(); ++e) {
+    Linear& linear = all[static_cast<std::size_t>(e)];
+    const float* first = stored.data() == nullptr ? nullptr : stored.data() + e * out * in;
+    if (in_out && first != nullptr)
+      linear.weight = reader.storage()->matrices.emplace_back(MatrixView32(first, in, out).transpose());
+    else
+      linear.weight = MatrixView32(first, out, in);
+    if (!biases.empty()) linear.bias = VectorView32(biases.data() + e * out, out);
+  }
+  if (in_out && stored.data() != nullptr) {
+    reader.storage()->converted.values.erase(names.weight);
+    reader.checkpoint().let_go(names.weight);
+  }
+  return all;
+}
+
+/// The experts of a layer and their router.
+Mixture mixture(TensorReader& reader, const StackMap& stack, Index layer) {
+  const ExpertsMap& map = stack.experts;
+  const Index wide = map.d_feed_forward > 0 ? map.d_feed_forward : stack.d_feed_forward, d = stack.d_model;
+  Mixture mixture;
+  mixture.router = reader.linear(numbered(map.router, layer), map.count, d, false);
+  if (!map.correction.empty()) mixture.correction = reader.vector(at_layer(map.correction, layer), map.count);
+  mixture.shared_weight = reader.linear(numbered(map.shared_weight, layer), 1, d, false);
+  const TensorNames gate = numbered(map.gate, layer), widen = numbered(map.widen, layer);
+  const bool fused = !gate.empty() && gate.weight == widen.weight;
+  const std::vector<Linear> narrow = of_experts(reader, map, numbered(map.narrow, layer), d, wide);
+  const std::vector<Linear> widens = of_experts(reader, map, widen, fused ? 2 * wide : wide, d);
+  const std::vector<Linear> gates = fused ? std::vector<Linear>() : of_experts(reader, map, gate, wide, d);
+  for (std::size_t e = 0; e < narrow.size(); ++e) {
+    const Linear& both = widens[e];
+    ModelStorage& storage = *reader.storage();
+    if (!fused)
+      mixture.experts.push_back({both, gates[e], narrow[e]});
+    else if (map.alternating)
+      mixture.experts.push_back({alternate_outputs(both, 1, storage), alternate_outputs(both, 0, storage), narrow[e]});
+    else
+      mixture.experts.push_back({outputs(both, wide, wide), outputs(both, 0, wide), narrow[e]});
+  }
+  return mixture;
 }
 
 /// A norm of queries or keys in which every head has a scale of its own: one tensor (heads, d_head), or with
@@ -530,19 +717,32 @@ Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, La
   };
   const Index d = stack.d_model;
   Block block;
-  block.self = attention(reader, numbered(stack.self, layer), stack, parts);
+  block.self = attention(reader, numbered(stack.self, layer), stack, layer, parts);
+  if (!stack.sinks.empty()) block.self.sinks = reader.vector(at_layer(stack.sinks, layer), stack.block.heads);
   block.self.query_norm = head_norm(stack.query_norm, stack.block.heads);
   block.self.key_norm = head_norm(stack.key_norm, stack.block.kv_heads);
+  const bool is_other = std::ranges::binary_search(stack.others.layers, layer);
+  if (is_other ? stack.others.unit_head_norm : stack.unit_head_norm)
+    block.self.query_norm = block.self.key_norm = unit_norm(reader, stack);
   block.self.position_key = projected_vectors(reader, stack, numbered(stack.position_key, layer));
   block.self.position_query = projected_vectors(reader, stack, numbered(stack.position_query, layer));
   if (layer >= stack.self_norm_from) block.self_norm = norm(stack.self_norm, d);
   if (parts == LayerParts::queries_and_keys) return block;
   block.self_added_norm = norm(stack.self_added_norm, d);
-  block.cross = attention(reader, numbered(stack.cross, layer), stack, parts);
+  block.cross = attention(reader, numbered(stack.cross, layer), stack, layer, parts);
   block.cross_norm = norm(stack.cross_norm, d);
   block.feed_forward_norm = norm(stack.feed_forward_norm, d);
-  block.feed_forward = feed_forward(reader, stack, numbered(stack.widen, layer), numbered(stack.gate, layer),
-                                    numbered(stack.narrow, layer));
+  const ExpertsMap& experts = stack.experts;
+  if (experts.in_layer(layer)) {
+    block.mixture = mixture(reader, stack, layer);
+    const FeedForwardNames shared{numbered(experts.shared_widen, layer), numbered(experts.shared_gate, layer),
+                                  numbered(experts.shared_narrow, layer)};
+    if (!shared.widen.empty()) block.feed_forward = feed_forward(reader, stack, shared, experts.d_shared);
+  } else {
+    block.feed_forward = feed_forward(
+        reader, stack, {numbered(stack.widen, layer), numbered(stack.gate, layer), numbered(stack.narrow, layer)},
+        stack.d_feed_forward);
+  }
   block.feed_forward_added_norm = norm(stack.feed_forward_added_norm, d);
   return block;
 }
@@ -593,10 +793,13 @@ class LayersOnDemand : public LayerStore {
       if (!checkpoint_->has(name)) continue;
       double of_tensor = 1;
       for (const Index extent : checkpoint_->info(name).shape) of_tensor *= static_cast<double>(extent);
+      if (name.ends_with("_blocks")) of_tensor *= 2;  // MXFP4: a byte holds two numbers
       entries += of_tensor;
     }
-    if (map_.self.fusion == Fusion::qkv_by_head)  // copies stand beside what they were made of
-      for (const Linear& copy : {block.self.query, block.self.key, block.self.value})
+    if (map_.self.fusion == Fusion::qkv_by_head ||
+        map_.self.fusion == Fusion::kv_by_head)  // copies stand beside what they were made of
+      for (const Linear& copy :
+           {map_.self.fusion == Fusion::kv_by_head ? Linear() : block.self.query, block.self.key, block.self.value})
         entries += static_cast<double>(copy.weight.size());
     return sizeof(float) * entries;
   }

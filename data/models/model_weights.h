@@ -75,6 +75,11 @@ class TensorReader {
   WordTable words(const std::string& name, Index rows, Index cols);
   /// (size)  a bias stored as (1, size) is read as (size)
   VectorView32 vector(const std::string& name, Index size);
+  /// A tensor of numbers whose shape is checked; nothing is read while look_at(Reading::shape) holds.
+  /// @returns (shape[0], the product of the others)
+  MatrixView32 stored(const std::string& name, const std::vector<Index>& shape);
+  /// The same of NAME_blocks and NAME_scales (data/arrays/mxfp4.h): a copy.
+  MatrixView32 dequantised(const std::string& name, const std::vector<Index>& shape);
   /// @param in_out  the weight is stored as (in, out), and copied as (out, in)
   Linear linear(const TensorNames& names, Index out, Index in, bool in_out);
   /// How linear() reads from now on.

@@ -190,7 +190,8 @@ class Moving {
     const std::array<Probe*, 1> probes{&probe};
     AccountSite one = site_;
     one.stack = &alone_;
-    attend_layer(one, static_cast<std::size_t>(site_.grid.place_of(heads_[h].layer)), query, key, {}, probes);
+    attend_layer(one, static_cast<std::size_t>(site_.grid.place_of(heads_[h].layer)), query, key, {}, probes,
+                 heads_[h].head);
     const OffsetTraceSum traces = probe.taken();
     constexpr auto pairs = static_cast<std::size_t>(Pairs::without_sink);
     const Index first = traces.count[pairs].size() / 2 - site_.reach, width = 2 * site_.reach + 1;

@@ -31,6 +31,8 @@ std::string no_chain(const Stack& stack, const Document& document, const Site& s
     if (layer >= stack.layers() || stack.blocks[static_cast<std::size_t>(layer)].self.query.empty())
       return "no query and key weights";
   if (stack.normalises_heads()) return "queries and keys are normalised after projection: no W_Q W_K^T says what meets";
+  if (stack.compresses())
+    return "queries and keys are projected from a compressed, normalised state: no W_Q W_K^T says what meets";
   return site.length < 2 ? "documents of one token have no waves" : "";
 }
 
@@ -72,9 +74,21 @@ void set_length(Site& site, const std::vector<SequenceLengths>& lengths) {
   for (const SequenceLengths& length : lengths) site.numbers.push_back(length == common.length ? number++ : -1);
 }
 
+/// Analyses count the pairs of tokens that a window leaves at an offset; chunks they do not know.
+void require_one_chunk(const Model& model, const Source& source) {
+  const Index chunk = model.stack.block.chunk;
+  for (Index i = 0; chunk > 0 && i < source.count(); ++i)
+    if (source.length(i) > chunk)
+      throw ShapeError(
+          fmt::format("{}: {} tokens, but the model attends within chunks of {}; expected documents of one "
+                      "chunk, give shorter ones",
+                      source.document(i).label(), source.length(i), chunk));
+}
+
 }  // namespace
 
 std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first) {
+  require_one_chunk(model, source);
   std::vector<Site> sites;
   for (const AttentionKind kind : model.kinds()) {
     const Stack& stack = model.stack_of(kind);

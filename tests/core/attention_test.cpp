@@ -167,3 +167,47 @@ TEST_CASE("attend refuses what does not fit") {
   CHECK_THROWS_AS(scaled_dot_product_attention(q, v, v), ShapeError);
   CHECK_THROWS_AS(scaled_dot_product_attention(q, k, short_v), ShapeError);
 }
+
+TEST_CASE("a sink takes part in the softmax and gives nothing, by hand") {
+  // Two keys of scores 0 and ln 2, and a sink of ln 5: weights 1/8 and 2/8.
+  Matrix query(1, 1), key(2, 1), value(2, 1);
+  query << 1;
+  key << 0, std::log(2.0);
+  value << 8, 16;
+  const Vector sink = Vector::Constant(1, std::log(5.0));
+  HeadInputs<double> inputs{query, key, value, 1, 1, 1.0};
+  inputs.sinks = sink;
+  Matrix expected(1, 2);
+  expected << 0.125, 0.25;
+  const std::vector<Matrix> weights{expected};
+  Compare compare(weights);
+  const std::array<Probe*, 1> probes{&compare};
+  const Matrix output = attend<double>(inputs, {}, {}, probes);
+  CHECK(compare.difference <= 4 * eps);
+  CHECK(output(0, 0) == Approx(5.0).epsilon(8 * eps));
+  const Vector two = Vector::Zero(2);
+  inputs.sinks = two;
+  CHECK_THROWS_WITH(attend<double>(inputs, {}, {}, {}), ContainsSubstring("2 sinks, expected one for each of 1 heads"));
+}
+
+TEST_CASE("tiles agree with a direct computation, with sinks and in chunks") {
+  const Index length = 150, heads = 4, kv_heads = 2, d_head = 5, d_value = 3;
+  const Matrix q = random_matrix(length, heads * d_head, 1), k = random_matrix(length, kv_heads * d_head, 2),
+               v = random_matrix(length, kv_heads * d_value, 3), additive = random_matrix(length, length, 4);
+  Vector sinks(heads);
+  sinks << -3, 0, 2, 40;  // the last leaves next to nothing for the keys
+  for (const bool with_sinks : {false, true})
+    for (const bool causal : {false, true})
+      for (const Index chunk : {0, 1, 37, 64, 200}) {
+        CAPTURE(with_sinks, causal, chunk);
+        HeadInputs<double> inputs{q, k, v, heads, kv_heads, 0.7};
+        if (with_sinks) inputs.sinks = sinks;
+        const Mask<double> mask{causal, -1, -1, additive, 0, chunk};
+        const Attention expected = reference::direct_attention(inputs, mask);
+        Compare compare(expected.weights);
+        const std::array<Probe*, 1> probes{&compare};
+        const Matrix output = attend<double>(inputs, mask, {}, probes);
+        CHECK(compare.difference <= 100 * eps);
+        CHECK((output - expected.output).cwiseAbs().maxCoeff() <= 1000 * eps);
+      }
+}

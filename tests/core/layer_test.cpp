@@ -1,5 +1,9 @@
 #include "../../core/model/layer.h"
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/random.h"
@@ -61,6 +65,109 @@ TEST_CASE("a feed-forward layer gives every row what it gives it alone, however 
             1e-5F);
   }
   CHECK(feed_forward(Matrix32(0, 8), {{widen, {}}, {}, {narrow, {}}}, Activation::relu).rows() == 0);
+}
+
+TEST_CASE("a clipped gate is what its equation says") {
+  Matrix32 x(3, 1), gate(1, 1), widen(1, 1), narrow(1, 1);
+  x << 1, 10, -10;
+  gate << 2;
+  widen << 3;
+  narrow << 1;
+  const FeedForward weights{{widen, {}}, {gate, {}}, {narrow, {}}};
+  const Matrix32 y = feed_forward(x, weights, Activation::silu, {.limit = 7, .slope = 1.702F});
+  // (clip(u) + 1) g / (1 + exp(-1.702 g)): g = 2 and u = 3; then 7 and 7; then -20 and -7.
+  CHECK(y(0, 0) == Approx(4 * 2 / (1 + std::exp(-1.702 * 2))).epsilon(1e-6));
+  CHECK(y(1, 0) == Approx(8 * 7 / (1 + std::exp(-1.702 * 7))).epsilon(1e-6));
+  CHECK(y(2, 0) == Approx(-6 * -20 / (1 + std::exp(1.702 * 20))).epsilon(1e-6));
+}
+
+TEST_CASE("a token chooses its experts by their scores, by hand") {
+  Matrix32 r(1, 4);
+  r << 0, std::log(2.0F), std::log(4.0F), 0;
+  // softmax: 1/8, 2/8, 4/8, 1/8.
+  RouterSpec router{.chosen = 2};
+  Chosen chosen = chosen_experts(r, {}, router);
+  CHECK(chosen.expert == std::vector<Index>{2, 1});
+  CHECK(chosen.weight[0] == Approx(0.5));
+  CHECK(chosen.weight[1] == Approx(0.25));
+  router.normalised = true;
+  router.scale = 3;
+  chosen = chosen_experts(r, {}, router);
+  CHECK(chosen.weight[0] == Approx(2.0));
+  CHECK(chosen.weight[1] == Approx(1.0));
+  router = {.chosen = 2, .score = RouterScore::softmax_of_chosen};
+  CHECK(chosen_experts(r, {}, router).weight[0] == Approx(2.0 / 3));
+  router.score = RouterScore::sigmoid;
+  CHECK(chosen_experts(r, {}, router).weight[0] == Approx(0.8));
+  // Of experts of one worth the first is chosen.
+  router.chosen = 3;
+  CHECK(chosen_experts(r, {}, router).expert == std::vector<Index>{2, 1, 0});
+}
+
+TEST_CASE("a correction counts while experts are chosen and not after, and groups are chosen before experts") {
+  Matrix32 r(1, 6);
+  r << 3, -4, 1, 2, 0, 2.5F;
+  RouterSpec router{.chosen = 1, .score = RouterScore::sigmoid};
+  Vector32 correction = Vector32::Zero(6);
+  correction[4] = 1;
+  const Chosen corrected = chosen_experts(r, correction, router);
+  CHECK(corrected.expert == std::vector<Index>{4});
+  CHECK(corrected.weight[0] == Approx(0.5));
+  // Groups (3, -4), (1, 2), (0, 2.5): the first has the best expert, the second the best two.
+  router.groups = 3;
+  CHECK(chosen_experts(r, {}, router).expert == std::vector<Index>{0});
+  router.worth = GroupWorth::best_two;
+  CHECK(chosen_experts(r, {}, router).expert == std::vector<Index>{3});
+  router.chosen_groups = 2;
+  router.chosen = 3;
+  CHECK(chosen_experts(r, {}, router).expert == std::vector<Index>{5, 3, 2});
+}
+
+TEST_CASE("tokens pass through the experts that they chose and no others, beside the shared one") {
+  const Index tokens = 40, d = 6, wide = 5;
+  const Matrix32 x = Matrix32::Random(tokens, d), router = Matrix32::Random(5, d), share = Matrix32::Random(1, d);
+  std::vector<Matrix32> kept;
+  const auto random_linear = [&](Index out, Index in) {
+    return Linear{kept.emplace_back(Matrix32::Random(out, in)), {}};
+  };
+  kept.reserve(100);
+  BlockSpec spec;
+  spec.activation = Activation::silu;
+  spec.router = {.chosen = 2, .normalised = true};
+  Block block;
+  block.feed_forward = {random_linear(wide, d), random_linear(wide, d), random_linear(d, wide)};
+  block.mixture.router = {router, {}};
+  block.mixture.shared_weight = {share, {}};
+  for (int e = 0; e < 5; ++e)
+    block.mixture.experts.push_back({random_linear(wide, d), random_linear(wide, d), random_linear(d, wide)});
+  for (const bool weighs_input : {false, true}) {
+    spec.router.weighs_input = weighs_input;
+    const Matrix32 y = feed_forward(x, block, spec);
+    const Chosen chosen = chosen_experts(linear(x, block.mixture.router), {}, spec.router);
+    for (Index i = 0; i < tokens; ++i) {
+      const Matrix32 token = x.middleRows(i, 1);
+      const float part = 1 / (1 + std::exp(-linear(token, block.mixture.shared_weight)(0, 0)));
+      Matrix32 expected = part * feed_forward(token, block.feed_forward, spec.activation);
+      for (std::size_t k = 0; k < 2; ++k) {
+        const auto at = static_cast<std::size_t>(2 * i) + k;
+        const FeedForward& expert = block.mixture.experts[static_cast<std::size_t>(chosen.expert[at])];
+        const float weight = chosen.weight[at];
+        if (weighs_input)
+          expected += feed_forward(Matrix32(weight * token), expert, spec.activation);
+        else
+          expected += weight * feed_forward(token, expert, spec.activation);
+      }
+      CHECK((y.row(i) - expected.row(0)).cwiseAbs().maxCoeff() <= 1e-5F);
+    }
+    // An expert that nobody chose is not looked at.
+    Block fewer = block;
+    for (std::size_t e = 0; e < 5; ++e)
+      if (std::find(chosen.expert.begin(), chosen.expert.end(), static_cast<Index>(e)) == chosen.expert.end())
+        fewer.mixture.experts[e] = {};
+    CHECK(feed_forward(x, fewer, spec) == y);
+    CHECK(feed_forward(x.middleRows(0, 1), fewer, spec).rows() == 1);
+  }
+  CHECK(feed_forward(Matrix32(0, d), block, spec).rows() == 0);
 }
 
 TEST_CASE("what a layer would see of positions and words is refused of a layer or of words that are not there") {

@@ -7,6 +7,8 @@
 #include <list>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
 #include "../../data/arrays/safetensors.h"
@@ -22,9 +24,10 @@ namespace {
 /// One golden of every block that came after the first families.
 const std::vector<std::string>& newer_families() {
   static const std::vector<std::string> names{
-      "gpt-neox", "gptj",    "gpt-neo",     "openai-gpt", "opt",        "qwen2-window", "qwen3",      "gemma",
-      "gemma2",   "gemma3",  "phi3",        "olmo2",      "granite",    "smollm3",      "modernbert", "electra",
-      "albert",   "deberta", "deberta-p2c", "deberta-v2", "deberta-v3", "nomic-bert"};
+      "gpt-neox",  "gptj",    "gpt-neo",     "openai-gpt",  "opt",        "qwen2-window", "qwen3",      "gemma",
+      "gemma2",    "gemma3",  "phi3",        "olmo2",       "granite",    "smollm3",      "modernbert", "electra",
+      "albert",    "deberta", "deberta-p2c", "deberta-v2",  "deberta-v3", "nomic-bert",   "mixtral",    "qwen2-moe",
+      "qwen3-moe", "olmoe",   "gpt-oss",     "deepseek-v2", "deepseek-v3"};
   return names;
 }
 
@@ -119,6 +122,53 @@ TEST_CASE("checkpoints in shards say what those of one file say") {
     write_safetensors(folder / "part-0.safetensors", shards[0]);
     write_safetensors(folder / "part-1.safetensors", shards[1]);
     CHECK(said_by(open_model(folder.path())) == said_by(open_model(family(name))));
+  }
+}
+
+TEST_CASE("experts in one tensor say what experts in tensors of their own say") {
+  // Suffix of an expert's tensors, and of the tensor of all: where gate and widen are one, the gate stands first.
+  using Fused = std::vector<std::pair<std::vector<std::string>, std::string>>;
+  const Fused of_mixtral{{{"w1.weight", "w3.weight"}, "gate_up_proj"}, {{"w2.weight"}, "down_proj"}};
+  const Fused of_others{{{"gate_proj.weight", "up_proj.weight"}, "gate_up_proj"}, {{"down_proj.weight"}, "down_proj"}};
+  for (const std::string name : {"mixtral", "qwen2-moe", "qwen3-moe", "olmoe", "deepseek-v2", "deepseek-v3"}) {
+    CAPTURE(name);
+    const SafetensorsFile file(family(name) / "model.safetensors");
+    std::list<std::vector<std::byte>> kept;
+    std::vector<TensorInMemory> tensors;
+    for (const TensorInfo& info : file.tensors()) {
+      std::string renamed = info.name;
+      if (const auto at = renamed.find("block_sparse_moe"); at != std::string::npos) renamed.replace(at, 16, "mlp");
+      if (info.name.find(".experts.") == std::string::npos)
+        tensors.push_back({renamed, "F32", info.shape, file.bytes(info)});
+    }
+    int fused = 0;
+    for (int layer = 0; layer < 3; ++layer)
+      for (const auto& [parts, whole] : name == "mixtral" ? of_mixtral : of_others) {
+        const std::string block = name == "mixtral" ? "block_sparse_moe" : "mlp";
+        std::vector<std::byte> bytes;
+        std::vector<Index> shape{0, 0, 0};
+        for (;; ++shape[0]) {
+          const TensorInfo* part = nullptr;
+          shape[1] = 0;
+          for (const std::string& suffix : parts) {
+            part = file.find(fmt::format("model.layers.{}.{}.experts.{}.{}", layer, block, shape[0], suffix));
+            if (part == nullptr) break;
+            const auto there = file.bytes(*part);
+            bytes.insert(bytes.end(), there.begin(), there.end());
+            shape[1] += part->shape[0];
+            shape[2] = part->shape[1];
+          }
+          if (part == nullptr) break;
+        }
+        if (shape[0] == 0) continue;
+        shape[1] = static_cast<Index>(bytes.size() / sizeof(float)) / shape[0] / shape[2];
+        tensors.push_back({fmt::format("model.layers.{}.mlp.experts.{}", layer, whole), "F32", shape,
+                           kept.emplace_back(std::move(bytes))});
+        ++fused;
+      }
+    CHECK(fused > 0);
+    CHECK(said_by(open_model(config_of(name), std::make_shared<const Checkpoint>("a form", tensors, nullptr))) ==
+          said_by(open_model(family(name))));
   }
 }
 

@@ -154,9 +154,9 @@ TEST_CASE("a model directory that is broken is described in one line") {
     CHECK_THROWS_AS(open_model(model), FormatError);
   }
   SECTION("unknown architecture") {
-    replace_in(model / "config.json", "\"bert\"", "\"mamba\"");
+    replace_in(model / "config.json", "\"bert\"", "\"retnet\"");
     CHECK_THROWS_WITH(open_model(model),
-                      ContainsSubstring("'mamba' is not known; headwave reads albert, bart, bert, "));
+                      ContainsSubstring("'retnet' is not known; headwave reads albert, bart, bert, "));
   }
   SECTION("heads that do not divide") {
     replace_in(model / "config.json", "\"num_attention_heads\": 4", "\"num_attention_heads\": 5");

@@ -51,6 +51,8 @@ HARMLESS = set(
     # of sound: spectra that are masked in training, classifiers, when a word was said, and what may be generated
     "apply_spec_augment mask_feature_length mask_feature_min_masks mask_feature_prob mask_time_length mask_time_min_masks "
     "mask_time_prob classifier_proj_size use_weighted_layer_sum median_filter_width suppress_tokens begin_suppress_tokens "
+    # of experts: how routers are trained
+    "output_router_logits router_aux_loss_coef router_jitter_noise "
     # DeBERTa's pooler, which is not run
     "pooler_dropout pooler_hidden_act pooler_hidden_size".split())
 
@@ -59,7 +61,9 @@ ENCODERS = "albert bert camembert deberta deberta-v2 distilbert electra modernbe
 HARMLESS_OF = {name: {"tie_word_embeddings"} for name in ENCODERS} | {
     "whisper": {"scale_embedding"},  # read by nothing; the golden whisper-model has it true
     "bart": {"is_decoder"}, "marian": {"is_decoder"}, "gemma3_text": {"_sliding_window_pattern"},
-    "gpt_neo": {"attention_layers"}}
+    "gpt_neo": {"attention_layers"},
+    # made of other keys; and layers beside those that predict the next token
+    "deepseek_v2": {"head_dim", "qk_head_dim"}, "deepseek_v3": {"head_dim", "qk_head_dim", "num_nextn_predict_layers"}}
 
 # What says nothing beside the other keys of a golden: transformers computes the same with another value.
 NO_WINDOW = {"sliding_window", "max_window_layers"}  # the switch is off, or layer_types says which layers have one
@@ -67,6 +71,11 @@ INERT = {
     "opt-post": {"_remove_final_layer_norm"},  # post-norm: there is none to remove
     "t5": {"is_decoder"}, "t5-gated": {"is_decoder"},  # each side knows what it is
     "phi3": {"original_max_position_embeddings"},  # rotary positions are not scaled
+    "qwen2-moe": {"max_window_layers"}, "qwen2-moe-no-bias": NO_WINDOW,  # layer_types says which layers have one
+    "deepseek-v2-lite": {"n_group", "topk_group"},  # topk_method is greedy
+    # queries are not tuned, moe_layers says which have experts
+    "llama4-plain": {"attn_scale", "floor_scale", "interleave_moe_layer_step"},
+    "llama4": {"no_rope_layer_interval"},  # no_rope_layers says which
     "qwen2": NO_WINDOW, "qwen3": NO_WINDOW | {"use_sliding_window"}, "qwen3-window": {"max_window_layers"},
     # no_rope_layers says which layers turn
     "smollm3": NO_WINDOW | {"use_sliding_window", "no_rope_layer_interval"}, "smollm3-window": {"no_rope_layer_interval"}}
@@ -81,7 +90,8 @@ def other(key, value):
     if isinstance(value, float):
         return value * 1.5 + 0.25
     if key == "layer_types":
-        swap = {"full_attention": "sliding_attention", "sliding_attention": "full_attention"}
+        swap = {"full_attention": "sliding_attention", "sliding_attention": "full_attention",
+                "chunked_attention": "full_attention"}
         return [swap[one] for one in value]
     if key == "no_rope_layers":
         return [1 - one for one in value]

@@ -7,7 +7,8 @@ config_legacy.json, the same settings as spelled before transformers 5 (rope_the
 downloaded: configurations are made here, every parameter is drawn from a seeded generator, tensors are named as
 save_pretrained names them (tied weights left out). What is expected is computed by the model read back from the
 directory, so config.json is known to say enough. Made with torch 2.13.0 (CPU), transformers 5.23.0 (gpt-neox-head-dim,
-gemma3-capped, deberta-beyond and deberta-v2-beyond 5.24.0), safetensors 0.8.0.
+gemma3-capped, deberta-beyond, deberta-v2-beyond and all from mixtral on 5.24.0), safetensors 0.8.0; gpt-oss-mxfp4 needs
+accelerate, too.
 
 expected.safetensors, for "short" (7 tokens), "full" (24 tokens) and in some families "padded" (short, padded on the
 right in a batch with full; only its 7 valid rows are kept); T tokens, d = d_model:
@@ -34,7 +35,7 @@ import tempfile
 
 import torch
 import transformers
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 WORDS, SHORT, FULL, DECODER_SHORT, DECODER_FULL = 60, 7, 24, 5, 11
 
@@ -74,6 +75,22 @@ GLM = ROPE + "head_dim attention_bias pad_token_id"
 BART = ("model_type architectures vocab_size d_model encoder_layers decoder_layers encoder_attention_heads "
         "decoder_attention_heads encoder_ffn_dim decoder_ffn_dim activation_function max_position_embeddings "
         "scale_embedding is_encoder_decoder pad_token_id decoder_start_token_id tie_word_embeddings")
+MIXTRAL = ROPE + "head_dim sliding_window num_local_experts num_experts_per_tok"
+EXPERTS = " num_experts num_experts_per_tok norm_topk_prob "
+QWEN2_MOE = (QWEN2 + EXPERTS + "moe_intermediate_size shared_expert_intermediate_size mlp_only_layers "
+             "decoder_sparse_step qkv_bias layer_types")
+QWEN3_MOE = (ROPE + EXPERTS + "num_local_experts moe_intermediate_size mlp_only_layers decoder_sparse_step head_dim "
+             "attention_bias use_sliding_window sliding_window")
+GPT_OSS = (ROPE + "head_dim sliding_window layer_types attention_bias num_local_experts num_experts_per_tok swiglu_limit "
+           "swiglu_alpha quantization_config")
+DEEPSEEK_V2 = (ROPE + "attention_bias mlp_bias q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim "
+               "n_routed_experts num_experts_per_tok moe_intermediate_size n_shared_experts first_k_dense_replace "
+               "routed_scaling_factor topk_method n_group topk_group norm_topk_prob")
+DEEPSEEK_V3 = DEEPSEEK_V2.replace("topk_method ", "") + " rope_interleave"
+LLAMA4 = (ROPE + "head_dim attention_bias intermediate_size_mlp num_local_experts num_experts_per_tok moe_layers "
+          "interleave_moe_layer_step use_qk_norm no_rope_layers no_rope_layer_interval attention_chunk_size layer_types "
+          "attn_temperature_tuning floor_scale attn_scale")
+OLMOE = ROPE + EXPERTS + "attention_bias clip_qkv"
 
 
 def bert_sizes(width):
@@ -333,10 +350,65 @@ FAMILIES = {
         vision_config=dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8,
                            image_size=8, patch_size=4), mm_tokens_per_image=4),
         "model_type architectures text_config vision_config mm_tokens_per_image"),
+    "mixtral": ("MixtralForCausalLM", small_llama(
+        head_dim=10, intermediate_size=14, num_local_experts=5, num_experts_per_tok=2, sliding_window=5), MIXTRAL),
+    "qwen2-moe": ("Qwen2MoeForCausalLM", small_llama(
+        num_hidden_layers=3, num_experts=7, num_experts_per_tok=3, moe_intermediate_size=10,
+        shared_expert_intermediate_size=14, mlp_only_layers=[1], use_sliding_window=True, sliding_window=5,
+        max_window_layers=2), QWEN2_MOE),
+    "qwen2-moe-no-bias": ("Qwen2MoeForCausalLM", small_llama(
+        num_experts=6, num_experts_per_tok=2, moe_intermediate_size=10, shared_expert_intermediate_size=6,
+        qkv_bias=False, norm_topk_prob=True), QWEN2_MOE),
+    "qwen3-moe": ("Qwen3MoeForCausalLM", small_llama(
+        num_hidden_layers=3, head_dim=10, num_experts=6, num_experts_per_tok=3, moe_intermediate_size=10,
+        norm_topk_prob=True, decoder_sparse_step=2, attention_bias=True, use_sliding_window=True, sliding_window=5),
+        QWEN3_MOE),
+    "gpt-oss": ("GptOssForCausalLM", small_llama(
+        head_dim=10, intermediate_size=14, num_local_experts=5, num_experts_per_tok=3, sliding_window=5,
+        swiglu_limit=1.3, swiglu_alpha=1.5, rope_parameters=dict(
+            rope_type="yarn", rope_theta=500.0, factor=4.0, beta_fast=4.0, beta_slow=1.0, truncate=False,
+            original_max_position_embeddings=24)), GPT_OSS),
+    "gpt-oss-mxfp4": ("GptOssForCausalLM", small_llama(
+        hidden_size=32, num_key_value_heads=1, head_dim=6, intermediate_size=32, num_local_experts=3,
+        num_experts_per_tok=2, sliding_window=7, layer_types=["full_attention", "sliding_attention"],
+        rope_parameters=dict(rope_type="yarn", rope_theta=500.0, factor=4.0, beta_fast=4.0, beta_slow=1.0,
+                             truncate=False, original_max_position_embeddings=24)), GPT_OSS),
+    "deepseek-v2": ("DeepseekV2ForCausalLM", small_llama(
+        num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=4, q_lora_rank=14, kv_lora_rank=10,
+        qk_nope_head_dim=6, qk_rope_head_dim=4, v_head_dim=7, n_routed_experts=9, num_experts_per_tok=3,
+        moe_intermediate_size=6, n_shared_experts=2, first_k_dense_replace=1, routed_scaling_factor=1.7,
+        topk_method="group_limited_greedy", n_group=3, topk_group=2, attention_bias=True, rope_parameters=dict(
+            rope_type="yarn", rope_theta=500.0, factor=4.0, beta_fast=4.0, beta_slow=1.0, mscale=0.5,
+            mscale_all_dim=0.8, original_max_position_embeddings=24)), DEEPSEEK_V2),
+    "deepseek-v2-lite": ("DeepseekV2ForCausalLM", small_llama(
+        num_attention_heads=3, num_key_value_heads=3, q_lora_rank=None, kv_lora_rank=10, qk_nope_head_dim=4,
+        qk_rope_head_dim=6, v_head_dim=12, n_routed_experts=5, num_experts_per_tok=2, moe_intermediate_size=6,
+        n_shared_experts=1), DEEPSEEK_V2),
+    "deepseek-v3": ("DeepseekV3ForCausalLM", small_llama(
+        num_attention_heads=4, num_key_value_heads=4, q_lora_rank=14, kv_lora_rank=10, qk_nope_head_dim=6,
+        qk_rope_head_dim=4, v_head_dim=7, n_routed_experts=9, num_experts_per_tok=3, moe_intermediate_size=6,
+        n_shared_experts=2, first_k_dense_replace=0, routed_scaling_factor=1.7, n_group=3, topk_group=2,
+        rope_parameters=dict(rope_type="yarn", rope_theta=500.0, factor=4.0, beta_fast=4.0, beta_slow=1.0, mscale=1.0,
+                             mscale_all_dim=1.0, original_max_position_embeddings=24)), DEEPSEEK_V3),
+    "deepseek-v3-halves": ("DeepseekV3ForCausalLM", small_llama(
+        num_attention_heads=3, num_key_value_heads=3, q_lora_rank=None, kv_lora_rank=10, qk_nope_head_dim=4,
+        qk_rope_head_dim=6, v_head_dim=12, n_routed_experts=6, num_experts_per_tok=2, moe_intermediate_size=6,
+        n_shared_experts=1, first_k_dense_replace=1, n_group=1, topk_group=1, norm_topk_prob=False,
+        rope_interleave=False), DEEPSEEK_V3),
+    "llama4": ("Llama4ForCausalLM", small_llama(
+        head_dim=10, num_hidden_layers=3, intermediate_size=10, intermediate_size_mlp=14, num_local_experts=5,
+        num_experts_per_tok=2, interleave_moe_layer_step=2, no_rope_layers=[1, 0, 1], attention_chunk_size=7,
+        floor_scale=4, attn_scale=0.4), LLAMA4.replace("moe_layers ", "").replace("layer_types ", "")),
+    "llama4-plain": ("Llama4ForCausalLM", small_llama(
+        head_dim=6, intermediate_size=10, intermediate_size_mlp=14, num_local_experts=3, num_experts_per_tok=1,
+        moe_layers=[0], no_rope_layer_interval=2, attention_chunk_size=None, attn_temperature_tuning=False,
+        use_qk_norm=False, attention_bias=True), LLAMA4.replace("no_rope_layers ", "")),
+    "olmoe": ("OlmoeForCausalLM", small_llama(intermediate_size=10, num_experts=6, num_experts_per_tok=3), OLMOE),
 }
 
 # Published configurations say these; transformers 5 drops them on reading or writes them back differently.
 WRITTEN_OTHERWISE = {
+    "gpt-oss-mxfp4": {"quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}},
     "qwen2": {"sliding_window": 5},  # to be ignored: use_sliding_window is false
     "t5-gated": {"tie_word_embeddings": False},  # says that lm_head is separate and that decoder states are not scaled
 }
@@ -344,7 +416,7 @@ WRITTEN_OTHERWISE = {
 PADDED = ("distilbert", "llama", "modernbert", "deberta", "deberta-v2")
 
 # Modules that read the input of self-attention and the query side of cross-attention (group: layer).
-SELF_READER = (r"\.(\d+)\.(?:attention\.q_lin|attention\.self\.query|attn\.c_attn|self_attn\.q_proj"
+SELF_READER = (r"\.(\d+)\.(?:attention\.q_lin|attention\.self\.query|attn\.c_attn|self_attn\.q_proj|self_attn\.q_a_proj"
                r"|self_attention\.query_key_value|layer\.0\.SelfAttention\.q|attn\.attention\.q_proj|attn\.q_proj"
                r"|attention\.query_key_value|attention\.self\.(?:in|value)_proj|self_attn\.qkv_proj|attn\.Wqkv|attention\.attn\.q)$")
 CROSS_READER = r"\.(\d+)\.(?:layer\.1\.EncDecAttention\.q|encoder_attn\.q_proj)$"
@@ -360,7 +432,7 @@ def model_of(family, seed):
         model.all_tied_weights_keys.pop("lm_head.weight")
     norms = {f"{path}.weight" for path, module in model.named_modules() if "Norm" in type(module).__name__}
     drawn = dict(model.named_parameters())
-    drawn.update((path, buffer) for path, buffer in model.named_buffers() if path == "final_logits_bias")
+    drawn.update((path, buffer) for path, buffer in model.named_buffers() if path == "final_logits_bias" or path.endswith("e_score_correction_bias"))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for path, tensor in sorted(drawn.items()):
@@ -378,7 +450,10 @@ def model_of(family, seed):
 def write_model(family, model, out):
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)
-        shutil.copy(pathlib.Path(folder) / "model.safetensors", out / "model.safetensors")
+        tensors = pathlib.Path(folder) / "model.safetensors"
+        if family == "gpt-oss-mxfp4":
+            quantise(tensors, generator=torch.Generator().manual_seed(4))
+        shutil.copyfile(tensors, out / "model.safetensors")
     everything = dict(model.config.to_dict(), architectures=[FAMILIES[family][0]])
     everything.update(WRITTEN_OTHERWISE.get(family, {}))
     settings = {key: everything[key] for key in FAMILIES[family][2].split() if key in everything}
@@ -388,6 +463,18 @@ def write_model(family, model, out):
     (out / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
     if "rope_parameters" in settings and family != "nomic-bert":
         (out / "config_legacy.json").write_text(json.dumps(legacy_spelling(settings), indent=2) + "\n")
+
+
+def quantise(path, generator):
+    """Random MXFP4 numbers in the place of the experts' weights, as the published checkpoints store them: by rows of
+    outputs, two numbers in a byte, a power of two for every 32."""
+    tensors = load_file(path)
+    for name in [name for name in tensors if name.endswith(("experts.gate_up_proj", "experts.down_proj"))]:
+        experts, inputs, outputs = tensors.pop(name).shape
+        rows = experts, outputs, inputs // 32
+        tensors[f"{name}_blocks"] = torch.randint(0, 256, (*rows, 16), generator=generator, dtype=torch.uint8)
+        tensors[f"{name}_scales"] = torch.randint(122, 126, rows, generator=generator, dtype=torch.uint8)
+    save_file(tensors, path, {"format": "pt"})
 
 
 def legacy_spelling(settings):
@@ -436,8 +523,8 @@ def read_model(family, out, config_file="config.json"):
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(out / config_file, pathlib.Path(folder) / "config.json")
         shutil.copy(out / "model.safetensors", folder)
-        model, report = cls.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32,
-                                            output_loading_info=True)
+        model, report = cls.from_pretrained(folder, attn_implementation="eager", experts_implementation="eager",
+                                            dtype=torch.float32, output_loading_info=True)
     left_over = {key: value for key, value in report.items() if value}
     assert not left_over, (family, left_over)
     return model.eval()

@@ -43,6 +43,10 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 | gemma3_text | as gemma2, with norms of queries and keys in place of the soft cap on scores, most layers local, and another rotary base in those |
 | olmo3 | as olmo2, three layers of four local; the others stretched to longer texts (yarn) |
 | granite, smollm3 | as llama, with multipliers; with layers without rotation |
+| mixtral, qwen2_moe (also Qwen1.5-MoE), qwen3_moe, olmoe | as llama, qwen2, qwen3 and olmo2, with experts; Qwen2-MoE's shared expert; dense layers among them |
+| gpt_oss | as llama, with biases, experts (MXFP4 as published, or bf16), a sink in every head's softmax, and every other layer local |
+| deepseek_v2, deepseek_v3 (also Moonlight) | queries, keys and values from compressed states; a rotary key that all heads share; experts in groups, shared ones, dense first layers |
+| llama4_text | as llama, with experts, chunks, norms of queries and keys, and layers without rotation whose queries are scaled by position |
 | t5, mt5 | encoder and decoder, pre-norm (RMS), relative buckets |
 | bart, marian | encoder and decoder, post-norm, learned positions or sinusoids |
 | vit, deit | [images](inputs.md#images) |
@@ -54,7 +58,8 @@ takes `--ids`.
 A checkpoint that reads images or sounds beside text (`text_config` in its config.json) is opened as its text part, where that is of a family
 above: Gemma 3, Mistral 3, Llava. Documents with ESM's mask token are refused, since it changes how the model scales its words.
 
-Refused by name: quantised weights; rotary scalings other than default, linear, dynamic, llama3, yarn, longrope and proportional; Falcon
+Refused by name: quantised weights other than MXFP4 experts (so DeepSeek V3's FP8); OLMoE with clipped queries; documents longer than
+Llama 4's chunks, in analyses; rotary scalings other than default, linear, dynamic, llama3, yarn, longrope and proportional; Falcon
 with ALiBi; RoFormer with rotated values; OPT-350m's projected words; ALBERT with groups of layers; Qwen and SmolLM3 with windows although the
 switch is off; bidirectional Gemma; DeBERTa with a convolution (v2 xlarge) or terms other than c2p and p2c; NomicBERT with experts or without a
 gate; images of another size than the ViT's.
@@ -69,6 +74,14 @@ python -m headwave check-model minilm
 ```
 minilm: attention of 72 heads over 24 tokens agrees with transformers 5.24.0; the largest difference of a weight is 1.4e-06, at L1H8
 ```
+
+## Heads with sinks
+A head of gpt-oss has a learned score, its sink, in the denominator of the softmax. The sink is no token and has no value, so the weights of a query sum to
+less than 1. `head_types/learned_sink` is the mean of what is missing. Entropies are those of the weights divided by their sum, so that `entropy_share` is 1 if
+all keys get the same weight, whatever the sink takes. The baselines of head types and the null of offsets share out what the sink leaves, and the account's
+`strength` lowers its baseline by the mass that is missing. All else is said of the weights as they are: mean weights on a token (previous, induction, sink) can
+reach 1 only if the sink takes nothing, and `account/uniform_profile`, overlaps and `offset_by_query/uniform_share` compare with uniform attention that has no
+sink. The account deals contents with the sink in place. Finished attention whose rows do not sum to 1 is refused as input.
 
 ## Measured
 Each family is checked against transformers' eager attention on tiny random checkpoints (`tests/golden/families`), on 7 and on 24 tokens, two images or two

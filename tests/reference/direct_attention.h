@@ -21,9 +21,11 @@ inline Attention direct_attention(const HeadInputs<double>& in, const Mask<doubl
     Matrix weights = Matrix::Zero(n_query, n_key);
     for (Index i = 0; i < valid_queries; ++i) {
       double total = 0.0, top = -std::numeric_limits<double>::infinity();
+      if (!in.sinks.empty()) top = in.sinks[h];
       for (const bool sum : {false, true})
         for (Index j = 0; j < valid_keys; ++j) {
           if (mask.causal && j > i) continue;
+          if (mask.chunk > 0 && j / mask.chunk != i / mask.chunk) continue;
           double score = 0.0;
           for (Index c = 0; c < d_head; ++c) score += in.query(i, h * d_head + c) * in.key(j, shared * d_head + c);
           score = in.scale * score + (mask.additive.empty() ? 0.0 : mask.additive(i, j));
@@ -32,6 +34,7 @@ inline Attention direct_attention(const HeadInputs<double>& in, const Mask<doubl
           else if (top > -std::numeric_limits<double>::infinity())
             total += weights(i, j) = std::exp(score - top);
         }
+      if (!in.sinks.empty()) total += std::exp(in.sinks[h] - top);
       if (total > 0) weights.row(i) /= total;
       for (Index j = 0; j < n_key; ++j)
         for (Index c = 0; c < d_value; ++c)
