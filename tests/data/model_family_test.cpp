@@ -257,6 +257,10 @@ TEST_CASE("chunks, layers without rotation and tempered queries compute what tra
   for (const std::string name : {"llama4", "llama4-plain"}) check_family(name, open_model(family(name)));
 }
 
+TEST_CASE("layers of gated delta nets, and heads with gates, compute what transformers computes") {
+  for (const std::string name : {"qwen3-next", "qwen3-5", "qwen3-5-moe"}) check_family(name, open_model(family(name)));
+}
+
 TEST_CASE("configs of before transformers 5 say the same") {
   for (const std::string name : {"mixtral",
                                  "qwen2-moe",
@@ -270,6 +274,9 @@ TEST_CASE("configs of before transformers 5 say the same") {
                                  "deepseek-v3-halves",
                                  "llama4",
                                  "llama4-plain",
+                                 "qwen3-next",
+                                 "qwen3-5",
+                                 "qwen3-5-moe",
                                  "qwen2-window",
                                  "nomic-bert-published",
                                  "gpt-neox",
@@ -313,7 +320,10 @@ TEST_CASE("a map says all that the families are") {
                                  "deepseek-v3",
                                  "deepseek-v3-halves",
                                  "llama4",
-                                 "llama4-plain"})
+                                 "llama4-plain",
+                                 "qwen3-next",
+                                 "qwen3-5",
+                                 "qwen3-5-moe"})
     check_map(name);
 }
 
