@@ -344,7 +344,7 @@ FAMILIES = {
         rope_parameters=dict(rope_type="default", rope_theta=500.0, partial_rotary_factor=0.6, mrope_section=[1, 1, 1],
                              mrope_interleaved=True), **DELTA, linear_num_key_heads=4), QWEN3_5),
     "qwen3-5-moe": ("Qwen3_5MoeForCausalLM", without("intermediate_size", small_llama(
-        num_hidden_layers=4, head_dim=8, rope_parameters=dict(
+        head_dim=8, layer_types=["linear_attention", "full_attention"], rope_parameters=dict(
             rope_type="default", rope_theta=500.0, partial_rotary_factor=0.5), **DELTA, linear_num_key_heads=1,
         num_experts=5, num_experts_per_tok=2, moe_intermediate_size=4, shared_expert_intermediate_size=6)), QWEN3_5),
     "olmoe": ("OlmoeForCausalLM", small_llama(intermediate_size=10, num_experts=6, num_experts_per_tok=3), OLMOE),
