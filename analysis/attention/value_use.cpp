@@ -41,7 +41,8 @@ constexpr const char* kobayashi = "Kobayashi et al. 2020, each query's lengths d
 constexpr const char* frobenius = "Frobenius, over all positions and channels of a document";
 constexpr const char* no_values = "no values came: the documents were stored without them, or the weights lack them";
 constexpr const char* no_lengths =
-    "nothing is handed on: no values or output weights came, as of stored documents, or all are zero";
+    "nothing is handed on: no values or output weights came, as of stored documents, a gate of the query stands before "
+    "W_O, or all are zero";
 
 }  // namespace
 
@@ -81,7 +82,9 @@ std::vector<Field> describe(const ValueUse& use) {
   fields
       .add("weight_first", {layer, head}, "1", "mean attention weight on the first key, where values came",
            use.weight_first)
-      .undefined_if_any("no values or output weights came, as of stored documents, or every key was masked");
+      .undefined_if_any(
+          "no values or output weights came, as of stored documents, a gate of the query stands before W_O, or every "
+          "key was masked");
   fields
       .add("norm_special", {layer, head}, "1", "mean share of what reaches a query that is from special tokens",
            use.norm_special)
@@ -174,7 +177,7 @@ void ValueProbe::see(const LayerValues& values) {
   const Index width = values.values.cols() / values.kv_heads, group = values.heads / values.kv_heads;
   subspace_[layer] = disagreement(values.values, values.kv_heads, "a value", values.layer);
   layer_ = -1;
-  if (values.output == nullptr) return;
+  if (values.output == nullptr || values.gated) return;
   if (values.output->d_in() != values.heads * width)
     throw ShapeError(fmt::format("value use: W_O of layer {} reads {} channels, the heads' values have {}",
                                  values.layer, values.output->d_in(), values.heads * width));

@@ -173,7 +173,8 @@ void StreamParts::add(const StreamAddition& addition) {
   const Kind kind = addition.sublayer == Sublayer::attention         ? Kind::attention
                     : addition.sublayer == Sublayer::cross_attention ? Kind::cross_attention
                                                                      : Kind::feed_forward;
-  const bool split = by_head_ && kind == Kind::attention;
+  const Block& block = stack_.blocks[static_cast<std::size_t>(addition.layer)];
+  const bool split = by_head_ && kind == Kind::attention && block.delta.empty();
   std::vector<StreamSource> added;
   for (Index head = 0; head < (split ? stack_.block.heads : 1); ++head)
     added.push_back({kind, addition.layer, split ? head : -1});
@@ -187,7 +188,6 @@ void StreamParts::add(const StreamAddition& addition) {
     parts.topRows(number * count_) = heads_;
   else
     parts.topRows(count_) = addition.added.middleRows(first_, count_) - constants;
-  const Block& block = stack_.blocks[static_cast<std::size_t>(addition.layer)];
   const bool pre = stack_.block.norm_place == NormPlace::pre;
   if (pre && kind != Kind::cross_attention)
     hold_norm(kind == Kind::attention ? block.self_added_norm : block.feed_forward_added_norm, count_, number, parts);

@@ -95,7 +95,11 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
     std::set<Index> layers;
     for (const StoredLayer& stored : first.stored) layers.insert(stored.layer);
     if (first.stored.empty())
-      for (Index layer = 0; layer < stack.layers(); ++layer) layers.insert(layer);
+      for (Index layer = 0; layer < stack.layers(); ++layer)
+        if (stack.attends(layer)) layers.insert(layer);
+    if (layers.empty())
+      throw ShapeError(fmt::format(
+          "{}: none of its layers has attention, tokens are mixed by delta nets; read more layers", model.family));
     Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}, {}};
     const std::vector<SequenceLengths> lengths = sequence_lengths(model, source, kind);
     set_length(site, lengths);

@@ -202,15 +202,18 @@ void capture_documents(const Model& model, const Source& source, const StateLayo
 std::vector<Index> captured_layers(const Model& model, const CaptureOptions& options) {
   std::vector<Index> layers = options.layers;
   if (layers.empty()) {
-    layers.resize(static_cast<std::size_t>(model.stack.layers()));
-    std::iota(layers.begin(), layers.end(), Index{0});
+    for (Index layer = 0; layer < model.stack.layers(); ++layer)
+      if (model.stack.attends(layer)) layers.push_back(layer);
   }
   std::ranges::sort(layers);
   layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
-  for (const Index layer : layers)
+  for (const Index layer : layers) {
     if (layer < 0 || layer >= model.stack.layers())
       throw ShapeError(
           fmt::format("there is no layer {}; the model has the layers 0 to {}", layer, model.stack.layers() - 1));
+    if (!model.stack.attends(layer))
+      throw ShapeError(fmt::format("layer {} has no attention: tokens are mixed by a delta net there", layer));
+  }
   return layers;
 }
 
@@ -242,10 +245,13 @@ void capture_states(const Model& model, const Source& source, const std::filesys
     throw ShapeError(
         fmt::format("a {} adds positions ({}) to its scores, which queries and keys do not hold; store its states",
                     model.family, term.name()));
-  if (options.projections && (model.stack.block.soft_cap > 0 || !model.stack.others.layers.empty()))
-    throw ShapeError(fmt::format(
-        "a {} caps scores, or its layers look differently far, which queries and keys do not hold; store its states",
-        model.family));
+  if (options.projections && (model.stack.block.soft_cap > 0 || !model.stack.others.layers.empty() ||
+                              model.stack.has_sinks() || model.stack.block.chunk > 0))
+    throw ShapeError(
+        fmt::format("a {} caps scores, its heads have sinks, or its layers look differently far, which queries and "
+                    "keys do not hold; "
+                    "store its states",
+                    model.family));
   require_one_length(source);
   const StateLayout layout = layout_of(model, options);
   CapturedParts parts(file, model.stack.block, layout, kept);

@@ -138,6 +138,9 @@ TEST_CASE("what a map says of experts, sinks, compressed states and chunks matte
       {"llama4", "temperature_step", "1.0", ""},
       {"llama4", "weighs_input", "false", ""},
       {"llama4", "score", "\"softmax\"", ""},
+      {"qwen3-next", "normalised", "true", ""},
+      {"qwen3-next", "norm_offset", "0.5", ""},
+      {"qwen3-next", "channels", "10", ""},
       {"llama4", "pairing", "\"halves\"", ""},
   };
   const TemporaryFolder folder;
@@ -166,7 +169,7 @@ TEST_CASE("what a map says of experts, sinks, compressed states and chunks matte
       changed += line + "\n";
     }
     // What is usual is not written, and comes on top.
-    const std::string table = key == "worth" ? "[stack.experts]\n" : "[stack.positions]\n";
+    const std::string table = key == "worth" || key == "normalised" ? "[stack.experts]\n" : "[stack.positions]\n";
     if (const auto at = changed.find(table); found == 0 && at != std::string::npos) {
       changed.insert(at + table.size(), key + " = " + left.becomes + "\n");
       ++found;

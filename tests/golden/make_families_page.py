@@ -46,6 +46,7 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 | mixtral, qwen2_moe (also Qwen1.5-MoE), qwen3_moe, olmoe | as llama, qwen2, qwen3 and olmo2, with experts; Qwen2-MoE's shared expert; dense layers among them |
 | gpt_oss | as llama, with biases, experts (MXFP4 as published, or bf16), a sink in every head's softmax, and every other layer local |
 | deepseek_v2, deepseek_v3 (also Moonlight) | queries, keys and values from compressed states; a rotary key that all heads share; experts in groups, shared ones, dense first layers |
+| qwen3_next, qwen3_5_text, qwen3_5_moe_text (Qwen3.5, also beside images) | as qwen3 with partial rotation, gates of heads and norms that multiply by 1 + weight; gated delta nets in place of attention in three layers of four |
 | llama4_text | as llama, with experts, chunks, norms of queries and keys, and layers without rotation whose queries are scaled by position |
 | t5, mt5 | encoder and decoder, pre-norm (RMS), relative buckets |
 | bart, marian | encoder and decoder, post-norm, learned positions or sinusoids |
@@ -74,6 +75,11 @@ python -m headwave check-model minilm
 ```
 minilm: attention of 72 heads over 24 tokens agrees with transformers 5.24.0; the largest difference of a weight is 1.4e-06, at L1H8
 ```
+
+## Layers without heads
+In Qwen3-Next and Qwen3.5 most layers mix tokens by a gated delta net. They are computed, so that states are right, but they have no attention weights and no
+heads: results hold the layers with attention alone, under their own numbers. In the sources of scores, what a delta net adds counts as that layer's attention.
+A gate multiplies what each head takes from its values before W_O, so what `value_use` says by W_O is undefined there.
 
 ## Heads with sinks
 A head of gpt-oss has a learned score, its sink, in the denominator of the softmax. The sink is no token and has no value, so the weights of a query sum to
