@@ -127,7 +127,7 @@ TEST_CASE("sources of a Llama's scores are PyTorch's") {
 
 TEST_CASE("where keys are replaced, or one document is there, nobody asks for sources") {
   const TemporaryFolder folder;
-  write_documents(folder / "ids.json", false);
+  write_documents(folder / "ids.json", 12, false);
   JobInput input = ids_input(repository_file("tests/golden/families/gpt2"), folder / "ids.json");
   CHECK(run_job(input.model, *input.source, sources_alone()).find("score_sources/closure") != nullptr);
   intervene(input, {"mean-keys=L0H1"});
