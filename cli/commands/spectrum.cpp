@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/bytes/bytes.h"
 #include "../../data/files/replaced_file.h"
