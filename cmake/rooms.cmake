@@ -8,6 +8,9 @@ function(headwave_compile_options target)
   if(HEADWAVE_STRICT AND HEADWAVE_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Of precompiled headers g++ forgets that they are the system's, and finds fault with its own inlined std::string.
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+    if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 16)
+      target_compile_options(${target} PRIVATE -Wno-free-nonheap-object)
+    endif()
   endif()
   if(HEADWAVE_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Sources that are compiled together it takes for headers, whose lambdas should not hold what is a source's own.

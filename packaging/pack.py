@@ -36,6 +36,10 @@ def licences(work, machine):
     """Rows of name, SPDX expression, files, and what is kept of a file."""
     site = pathlib.Path(sysconfig.get_path("purelib"))
     docs = work / machine / "root" / "usr" / "share" / "doc"
+    common = pathlib.Path("/usr/share/common-licenses")
+    # Linked into the program. Its source is its notice; before glibc 2.34 aarch64's lacks the permission that x86-64's has.
+    start = site / "ziglang" / "lib" / "libc" / "glibc" / "sysdeps" / machine / "start-2.33.S"
+    permission = " WITH GCC-exception-2.0-note" if "unlimited" in start.read_text() else ""
 
     def source(name, file):
         return [next((work / "sources" / name).glob(f"*/{file}"))]
@@ -45,7 +49,7 @@ def licences(work, machine):
 
     return [
         ("headwave", "MIT", [ROOT / "LICENSE"], None),
-        ("Eigen", "MPL-2.0", [*debian("libeigen3-dev"), pathlib.Path("/usr/share/common-licenses/MPL-2.0")], None),
+        ("Eigen", "MPL-2.0", [*debian("libeigen3-dev"), common / "MPL-2.0"], None),
         ("Boost.Math", "BSL-1.0", debian("libboost*-dev"), boost_licence),
         ("CLI11", "BSD-3-Clause", debian("libcli11-dev"), None),
         ("nlohmann-json", "MIT", debian("nlohmann-json3-dev"), None),
@@ -60,6 +64,7 @@ def licences(work, machine):
         ("robin-map", "MIT", [site / "nanobind" / "ext" / "robin_map" / "include" / "tsl" / "robin_map.h"], header_comment),
         ("libc++", "Apache-2.0 WITH LLVM-exception", [site / "ziglang" / "lib" / "libcxx" / "LICENSE.TXT"], None),
         ("zig", "MIT", [site / "ziglang" / "LICENSE"], None),
+        ("glibc-startup", "LGPL-2.1-or-later" + permission, [start, common / "LGPL-2.1"], None),
     ]
 
 

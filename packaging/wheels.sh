@@ -19,6 +19,7 @@ esac
 triple=$machine-linux-gnu
 glibc=2.28
 jobs=${HEADWAVE_JOBS-$(nproc)}
+. "$root/packaging/apt_of.sh"
 packages="cmake ninja-build make perl pkg-config python3-venv dpkg-dev debian-archive-keyring icu-devtools git"
 # Headers alone: unpacked, not installed. Sources: built as static libraries.
 headers="libeigen3-dev/trixie libboost1.83-dev/trixie libcli11-dev/trixie nlohmann-json3-dev/trixie libtomlplusplus-dev/trixie
@@ -56,28 +57,8 @@ python_tools() {
   "$work/tools/bin/pip" install "ziglang==0.17.*" "nanobind==3.1.*" "scikit-build-core>=0.10" auditwheel
 }
 
-# A configuration of apt for Debian 13, from the mirror that this machine uses: the machine's own lists and packages are not touched.
 # Debian 12 has headers of Python 3.11.
-debian_lists() {
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' 'Component: main' | head -n 1)
-  [ -n "$mirror" ] || { say "this machine's apt names no mirror of Debian"; return 1; }
-  mkdir -p "$here/apt/lists/partial" "$here/apt/cache/archives/partial"
-  for types in "deb deb-src:trixie" deb:bookworm; do
-    printf 'Types: %s\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n\n' \
-      "${types%:*}" "$mirror" "${types#*:}" /usr/share/keyrings/debian-archive-keyring.gpg
-  done >"$here/apt/debian.sources"
-  cat >"$here/apt/conf" <<END
-APT::Architecture "$debian";
-APT::Architectures "$debian";
-APT::Sandbox::User "root";
-Acquire::Languages "none";
-Dir::Etc::sourcelist "$here/apt/debian.sources";
-Dir::Etc::sourceparts "-";
-Dir::State::lists "$here/apt/lists";
-Dir::Cache "$here/apt/cache";
-END
-  apt-get -c "$here/apt/conf" update
-}
+debian_lists() { apt_of "$here/apt" "$debian" "deb deb-src:trixie" deb:bookworm; }
 
 # The compilers as programs: zig spells x86-64-v4 as x86_64_v4.
 compilers() {

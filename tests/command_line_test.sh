@@ -751,6 +751,41 @@ expect 0 "whole" validate "$work/unread-pipe"
 # The user's own gnuplot settings do not matter.
 (GNUTERM=x11; export GNUTERM; expect 0 "wrote" figures "$work/ours" --out "$work/x11"; exit $failed) || failed=1
 
+# Without gnuplot a run writes its result and its page, and says how to draw the figures afterwards. Figures that were asked for are
+# refused before the work.
+cat >"$work/plain" <<PLAIN
+#!/bin/sh
+PATH=/nonexistent exec "$headwave" "\$@"
+PLAIN
+chmod +x "$work/plain"
+with_gnuplot=$headwave headwave=$work/plain
+bare="run --model $2/tests/golden/families/gpt2 --random-tokens 6 --documents 2 --only measured_offset --out"
+expect 0 "report.html; no figures, gnuplot is not installed: install the Debian package gnuplot-nox, then \`headwave figures '$work/no gnuplot'\` draws them" $bare "$work/no gnuplot"
+[ "$(wc -l <"$work/err")" = 1 ] || { echo "FAILED: a run without gnuplot says more than a line:"; cat "$work/err"; failed=1; }
+holds "$work/no gnuplot" results.h5 report.html
+expect 0 "" -q $bare "$work/no gnuplot" --force
+expect 0 "no figures, gnuplot is not installed" $bare "$work/no gnuplot" --resume
+rm "$work/no gnuplot/report.html"
+expect 0 "its page is there; no figures, gnuplot is not installed" $bare "$work/no gnuplot" --resume
+holds "$work/no gnuplot" results.h5 report.html
+expect 0 "for report.html; while it runs" $bare "$work/no gnuplot" --dry-run
+for asked in "--formats svg" "--figure-width column" "--font Arial" "--font-size 9" "--palette grey"; do
+  # shellcheck disable=SC2086
+  expect 1 "gnuplot is not installed, figures need it" $bare "$work/asked" $asked
+done
+printf 'formats = ["svg"]\n' >"$work/drawn.toml"
+expect 1 "gnuplot is not installed, figures need it" $bare "$work/asked" --job "$work/drawn.toml"
+expect 1 "gnuplot is not installed, figures need it" $bare "$work/asked" --dry-run --formats svg
+expect 1 "gnuplot is not installed, figures need it" figures "$work/no gnuplot"
+expect 1 "gnuplot is not installed, figures need it" spectrum --model "$golden" --out "$work/asked" --formats svg
+[ -e "$work/asked" ] && { echo "FAILED: figures that cannot be drawn were refused after the work"; failed=1; }
+expect 0 "no figure, gnuplot is not installed" spectrum --model "$golden" --out "$work/plain-spectrum"
+holds "$work/plain-spectrum" 0-bert.h5
+expect 0 "then \`headwave figures $work/plain-kinds/causal\` draws them" atlas --model "$kinds" --out "$work/plain-kinds"
+headwave=$with_gnuplot
+expect 0 "wrote" figures "$work/no gnuplot" --formats svg
+holds "$work/no gnuplot" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
+
 # The folder is tried and its disk measured before anything is computed; what fails leaves no empty folders.
 expect 1 "are free" -q run --model "$work/model" --random-tokens 40 --documents 1000000 --reach 4096 --out "$work/new/deep" --no-figures
 expect 1 "cannot make the folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/text.txt/in"

@@ -120,7 +120,7 @@ Matrix k_means_start(MatrixView points, Index clusters, Random& random, std::spa
     nearest.distance.swap(best);
     centres.push_back(chosen);
   }
-  return points(centres, Eigen::all);
+  return points(centres, Eigen::seqN(0, points.cols()));
 }
 
 namespace {

@@ -78,8 +78,9 @@ void WaveSpectraListener::see(const HeadWaves& waves) {
   const Index first = (waves.row % heads_) * components_, k = waves.rank();
   query_.middleCols(first, k) = magnitudes(waves.query_spectrum);
   key_.middleCols(first, k) = magnitudes(waves.key_spectrum);
-  query_shuffled_.middleCols(first, k) = amplitude_spectrum(Matrix(waves.query(order_, Eigen::all)));
-  key_shuffled_.middleCols(first, k) = amplitude_spectrum(Matrix(waves.key(order_, Eigen::all)));
+  query_shuffled_.middleCols(first, k) =
+      amplitude_spectrum(Matrix(waves.query(order_, Eigen::seqN(0, waves.query.cols()))));
+  key_shuffled_.middleCols(first, k) = amplitude_spectrum(Matrix(waves.key(order_, Eigen::seqN(0, waves.key.cols()))));
 }
 
 void WaveSpectraListener::end(const WaveLayer& layer) {
@@ -89,7 +90,8 @@ void WaveSpectraListener::end(const WaveLayer& layer) {
   found_.state.row(layer.place) = largest(magnitudes(layer.spectrum));
   found_.query_shuffled.row(layer.place) = largest(query_shuffled_);
   found_.key_shuffled.row(layer.place) = largest(key_shuffled_);
-  found_.state_shuffled.row(layer.place) = largest(amplitude_spectrum(Matrix(layer.states(order_, Eigen::all))));
+  found_.state_shuffled.row(layer.place) =
+      largest(amplitude_spectrum(Matrix(layer.states(order_, Eigen::seqN(0, layer.states.cols())))));
 }
 
 std::vector<Field> describe(const WaveSpectra& spectra, const HeadGrid& grid, Index length, Index count) {

@@ -14,7 +14,6 @@
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/resume_file.h"
 #include "../../job/run/shard_files.h"
-#include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
@@ -53,7 +52,7 @@ std::vector<fs::path> files_read(const RunOptions& options) {
 /// What the job would take, and nothing else.
 int dry_run(RunOptions& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
-  if (options.folder.figures) require_gnuplot();
+  (void)draws_figures(options.folder);  // refused now, not after the trial
   RunNeeds needs;
   within_memory(options, given, [&](const JobInput& input) {
     const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/bytes/bytes.h"
 #include "../../data/files/replaced_file.h"
@@ -34,6 +35,7 @@ struct SpectrumCommand {
   std::vector<std::filesystem::path> models;
   std::filesystem::path folder;
   bool force = false;
+  bool styles_figures = false;  ///< an option says how the figure looks
   std::vector<std::string> formats = {"pdf", "svg", "png"};
   FigureStyle style;
   PositionSpectraOptions analysis;
@@ -48,8 +50,14 @@ std::string result_name(const SpectrumCommand& command, std::size_t i) {
   return fmt::format("{}-{}.h5", i, model_name(command.models[i]));
 }
 
+/// As draws_figures() of a run.
+bool draws_figures(const SpectrumCommand& command) {
+  if (command.styles_figures) require_gnuplot();
+  return gnuplot_found();
+}
+
 OutputFolder opened_folder(const SpectrumCommand& command) {
-  require_gnuplot();
+  (void)draws_figures(command);  // refused now, not after the work
   OutputFiles files;
   for (const std::string& name : figure_files("spectra")) files.written.emplace_back(name);
   for (std::size_t i = 0; i < command.models.size(); ++i) files.written.push_back(result_name(command, i));
@@ -106,17 +114,27 @@ int compare_spectra(SpectrumCommand& command) {
     written.push_back(file->path());
   }
   folder.remove_old(old, written);
-  std::vector<DrawnFile> drawn =
-      spectra_figure(curves, command.style)
-          .drawn("spectra", formats_together(folder.path() / "spectra", command.formats), true);
-  append(drawn, caption_files("spectra", spectra_caption(curves)));
-  const auto figures = write_drawn(folder.path(), "spectra", drawn);
+  std::vector<std::filesystem::path> figures;
+  const bool drawing = draws_figures(command);
+  if (drawing) {
+    std::vector<DrawnFile> drawn =
+        spectra_figure(curves, command.style)
+            .drawn("spectra", formats_together(folder.path() / "spectra", command.formats), true);
+    append(drawn, caption_files("spectra", spectra_caption(curves)));
+    figures = write_drawn(folder.path(), "spectra", drawn);
+  }
   print_table(spectra);
   for (const ModelSpectrum& model : spectra)
     if (const std::string remark = rows_read_text(model.result.provenance, model.spectrum.length); !remark.empty())
       say(visible_text(fmt::format("{}: {}", model.name, remark)));
-  say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(),
-                  visible_text(folder.path().string())));
+  const std::string place = visible_text(folder.path().string());
+  if (drawing)
+    say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(), place));
+  else
+    say(
+        fmt::format("wrote {} results to {}; no figure, gnuplot is not installed: install the Debian package "
+                    "gnuplot-nox, and give the command again with --force",
+                    spectra.size(), place));
   return 0;
 }
 
@@ -159,7 +177,10 @@ void add_spectrum(CLI::App& program, Command& chosen) {
   add_examples(*command, {{"spectrum --model minilm --out spectra", "how fast the waves of one position table are"},
                           {"spectrum --model minilm bert --length 256 --detrend --formats svg --out detrended",
                            "two tables side by side, the first 256 positions of each, without their lines"}});
-  command->final_callback([=, &chosen] { chosen = [=] { return compare_spectra(*options); }; });
+  command->final_callback([=, &chosen] {
+    options->styles_figures = styles_figures(*command);
+    chosen = [=] { return compare_spectra(*options); };
+  });
 }
 
 }  // namespace headwave::cli

@@ -1,5 +1,7 @@
 #include "style_options.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -34,6 +36,11 @@ CLI::Validator font_name() {
 }
 
 }  // namespace
+
+bool styles_figures(const CLI::App& command) {
+  return std::ranges::any_of(std::array{"--formats", "--figure-width", "--font", "--font-size", "--palette"},
+                             [&](const char* option) { return command.count(option) > 0; });
+}
 
 void add_style_options(CLI::App& command, FigureStyle& style) {
   const char* group = "Figures";

@@ -9,4 +9,7 @@ namespace headwave::cli {
 /// @param style  must live as long as the command
 void add_style_options(CLI::App& command, FigureStyle& style);
 
+/// Whether the command was given an option that only figures have: --formats, or one of the style's.
+bool styles_figures(const CLI::App& command);
+
 }  // namespace headwave::cli

@@ -75,6 +75,7 @@ void add_folder_options(CLI::App& command, FolderOptions& options, bool required
   command.add_flag("--force", options.force, "replace a result that is already there");
   command.add_flag("!--no-figures", options.figures, "write no figures and no page");
   add_drawing_options(command, options.drawing, drawn);
+  options.styles_figures = [&command] { return styles_figures(command); };
 }
 
 void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn) {
@@ -165,9 +166,22 @@ OutputFiles output_files(const FolderOptions& options, const std::vector<fs::pat
   return files;
 }
 
+bool draws_figures(const FolderOptions& options) {
+  if (!options.figures) return false;
+  if (options.styles_figures()) require_gnuplot();
+  return gnuplot_found();
+}
+
+std::string without_gnuplot(const fs::path& folder) {
+  return fmt::format(
+      "no figures, gnuplot is not installed: install the Debian package gnuplot-nox, then `headwave figures {}` draws "
+      "them",
+      visible_text(shell_word((folder / "").parent_path().string())));
+}
+
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& read,
                            const std::vector<fs::path>& more) {
-  if (options.figures) require_gnuplot();
+  (void)draws_figures(options);          // refused now, not after the work
   require_style(options.drawing.style);  // a job file may ask for what cannot be
   return {options.folder, output_files(options, read, more), options.force};
 }
@@ -198,18 +212,22 @@ void write_results(const std::vector<FolderContent>& contents, double seconds) {
 }
 
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
+  const bool figures = draws_figures(options);
   for (const auto& [kind, result] : results) {
     const fs::path inner = folder.inside(place_of(results, kind));
-    if (!options.figures) {
-      say(fmt::format("wrote {}", visible_text((inner / "results.h5").string())));
-      continue;
+    std::string wrote = "wrote " + visible_text((inner / "results.h5").string());
+    if (figures) {
+      const auto files =
+          draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
+      wrote += fmt::format(", {} files of figures,", files.size());
+      say_undrawn(result, options.drawing);
     }
-    const auto figures =
-        draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
-    write_report(result, inner / "report.html");
-    say_undrawn(result, options.drawing);
-    say(fmt::format("wrote {}, {} files of figures, and {}", visible_text((inner / "results.h5").string()),
-                    figures.size(), visible_text((inner / "report.html").string())));
+    if (options.figures) {
+      write_report(result, inner / "report.html");
+      wrote += " and " + visible_text((inner / "report.html").string());
+      if (!figures) wrote += "; " + without_gnuplot(inner);
+    }
+    say(wrote);
   }
 }
 

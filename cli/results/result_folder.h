@@ -20,7 +20,8 @@ struct FolderOptions {
   std::filesystem::path folder;
   bool force = false;    ///< replace existing files
   bool resumed = false;  ///< replace files of an earlier run of the same, and no others
-  bool figures = true;
+  bool figures = true;   ///< false: neither figures nor a page
+  std::function<bool()> styles_figures = [] { return false; };  ///< an option says how figures look
   FigureOptions drawing;
   HeadTableOptions table;  ///< its heads are those of `drawing`
 };
@@ -55,10 +56,18 @@ void figure_progress(const std::string& name, std::size_t number, std::size_t co
 OutputFiles output_files(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
                          const std::vector<std::filesystem::path>& more = {});
 
-/// Opens the folder before anything is computed, and checks that figures can be drawn.
+/// Whether figures are drawn: they are wanted, and gnuplot is there. The page needs no gnuplot.
+/// @throws IoError if gnuplot is missing although an option says how figures look
+bool draws_figures(const FolderOptions& options);
+
+/// What to do for figures that were not drawn because gnuplot is missing.
+/// @param folder  of the result
+std::string without_gnuplot(const std::filesystem::path& folder);
+
+/// Opens the folder before anything is computed.
 /// @param read, more  as for output_files()
-/// @throws IoError if input would be replaced, a file exists and --force was not given, nothing can be
-///         written, or gnuplot is missing
+/// @throws IoError if input would be replaced, a file exists and --force was not given, or nothing can be
+///         written; as draws_figures()
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
                            const std::vector<std::filesystem::path>& more = {});
 
@@ -79,8 +88,8 @@ struct FolderContent {
 ///                  (run_mark.h)
 void write_results(const std::vector<FolderContent>& contents, double seconds = seconds_so_far());
 
-/// Draws figures/ and report.html beside the results unless --no-figures was given, and says what was
-/// written.
+/// Writes report.html and, if gnuplot is there, figures/ beside the results unless --no-figures was given, and says
+/// what was written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
 
 /// The text that is printed about a result.

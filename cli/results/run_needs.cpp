@@ -72,7 +72,7 @@ void draw(const FolderOptions& folder, RunNeeds& needs) {
   for (const KindResult& kind : needs.job.trial) {
     const ScratchFolder scratch;
     const fs::path place = scratch.path() / "drawn";
-    draw_figures(kind.result, place / "figures", folder.drawing, figure_progress);
+    if (needs.figures) draw_figures(kind.result, place / "figures", folder.drawing, figure_progress);
     write_report(kind.result, place / "report.html");
     needs.files.drawn += bytes_on_disk(place);
   }
@@ -121,13 +121,14 @@ RunNeeds run_needs(const JobInput& input, const JobOptions& job, const FolderOpt
   needs.job = estimate_job(input.model, *input.source, job, bytes_written);
   needs.files.result = needs.job.result_bytes;
   needs.files.unfinished = needs.job.unfinished_bytes;
+  needs.figures = draws_figures(folder);
   if (folder.figures) draw(folder, needs);
   return needs;
 }
 
 std::string text_of(const RunNeeds& needs) {
   const JobEstimate& job = needs.job;
-  const bool figures = needs.files.drawn > 0;
+  const bool drawn = needs.files.drawn > 0;
   const double computing = needs.reading + job.seconds;
   const std::string lengths =
       job.shortest == job.longest ? fmt::format("{}", job.longest) : fmt::format("{} to {}", job.shortest, job.longest);
@@ -135,12 +136,14 @@ std::string text_of(const RunNeeds& needs) {
       fmt::format("{} documents x {} tokens x {} layers x {} heads\n", job.documents, lengths, job.layers, job.heads);
   text += fmt::format("time    about {}: {} computing on {} thread{}{}; {} of processor time\n",
                       about_text(computing + needs.drawing), about_text(computing), job.threads,
-                      job.threads == 1 ? "" : "s", figures ? ", " + about_text(needs.drawing) + " drawing" : "",
+                      job.threads == 1 ? "" : "s", drawn ? ", " + about_text(needs.drawing) + " drawing" : "",
                       about_text(needs.reading + job.processor_seconds + needs.drawing_processor));
   text += fmt::format("memory  about {}\n", text_of(job.memory_bytes));
-  text += fmt::format("disk    about {} for results.h5{}; while it runs {} for {}\n", text_of(needs.files.result),
-                      figures ? ", " + text_of(needs.files.drawn) + " for figures and report.html" : "",
-                      text_of(needs.files.unfinished), unfinished_name);
+  text += fmt::format(
+      "disk    about {} for results.h5{}; while it runs {} for {}\n", text_of(needs.files.result),
+      drawn ? fmt::format(", {} for {}report.html", text_of(needs.files.drawn), needs.figures ? "figures and " : "")
+            : "",
+      text_of(needs.files.unfinished), unfinished_name);
   return text + fmt::format("measured on {} of the documents\n", job.tried);
 }
 

@@ -25,7 +25,8 @@ struct RunNeeds {
   JobEstimate job;
   RunFiles files;
   double reading = 0;            ///< seconds that opening the input took
-  double drawing = 0;            ///< seconds; 0: no figures
+  bool figures = false;          ///< are drawn, beside the page
+  double drawing = 0;            ///< seconds of figures and page; 0: neither is made
   double drawing_processor = 0;  ///< seconds of processors, gnuplot's included
 };
 

@@ -22,7 +22,6 @@
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/memory_limit.h"
-#include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/written_files.h"
@@ -236,6 +235,7 @@ void finish_drawings(const FolderOptions& options, const std::vector<fs::path>& 
   const auto words = [&](const std::string& said) {
     say(fmt::format("{}: the job is finished; {}", visible_text(options.folder.string()), said));
   };
+  bool figures = options.figures;
   const auto draw = [&](OutputFolder* folder) {
     std::size_t undone_drawings = 0;
     for (const auto& [kind, file] : result_files(options.folder)) {
@@ -248,19 +248,23 @@ void finish_drawings(const FolderOptions& options, const std::vector<fs::path>& 
       FigureOptions drawing = options.drawing;
       drawing.only = left.figures;
       const fs::path inner = place.lexically_relative(options.folder);
-      if (!left.figures.empty()) draw_figures(result, folder->inside(inner / "figures"), drawing, figure_progress);
+      if (figures && !left.figures.empty())
+        draw_figures(result, folder->inside(inner / "figures"), drawing, figure_progress);
       if (left.page) write_report(result, place / "report.html");
     }
     return undone_drawings;
   };
   if (draw(nullptr) == 0) return words("there is nothing to go on with");
-  if (options.figures) require_gnuplot();
+  figures = draws_figures(options);
   OutputFiles files;
   files.read = read;
   OutputFolder folder(options.folder, files, true);
   draw(&folder);
   end_progress();
-  words("figures and pages that were missing, or drawn from an earlier result, are those of this one now");
+  if (figures == options.figures)
+    words("figures and pages that were missing, or drawn from an earlier result, are those of this one now");
+  else
+    words("its page is there; " + without_gnuplot(options.folder));
 }
 
 }  // namespace headwave::cli

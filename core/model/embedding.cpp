@@ -39,7 +39,7 @@ Matrix32 with_neighbours(MatrixView32 x, Index stride) {
   for (Index t = 0; t < wide.rows(); ++t)
     for (Index k = 0; k < sight; ++k) {
       const Index from = t * stride + k - 1;
-      auto column = wide.row(t)(Eigen::seq(k, Eigen::last, sight));
+      auto column = wide.row(t)(Eigen::seqN(k, x.cols(), sight));
       if (from < 0 || from >= x.rows())
         column.setZero();
       else

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Literal, Sequence, TypedDict
+from typing import Any, Callable, Literal, Mapping, Sequence, TypedDict
 
 Text = str | os.PathLike[str]
 Progress = bool | Callable[[str], Any]
+Pairs = Sequence[Mapping[str, Any]]   # of an encoder-decoder: ids under "source" and "target"
 
 
 class JobOptions(TypedDict, total=False):
@@ -51,7 +52,6 @@ class RunInput(ModelInput, JobOptions, total=False):
     """What run() takes beside a model, a tokenizer and what decides the type of its answer."""
 
     text: Text | None
-    ids: Any
     images: Any
     interventions: Sequence[str]
     shuffles: int
@@ -65,7 +65,13 @@ class RunInput(ModelInput, JobOptions, total=False):
     progress: Progress
 
 
-class AnyInput(RunInput, total=False):
+class ListedInput(RunInput, total=False):
+    """The same with token ids, whose type decides, too: a file may hold an encoder-decoder's pairs."""
+
+    ids: Any
+
+
+class AnyInput(ListedInput, total=False):
     """All that run() takes beside a model and a tokenizer."""
 
     states: Any

@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from .arguments import names, path, real, text as as_text, whole
 from .errors import FormatError
-from .given import AnyInput, Progress, RunInput, Text
+from .given import AnyInput, ListedInput, Pairs, Progress, RunInput, Text
 from .hub import model_folder
 from .inputs import given_input, model_place
 from .profiles.result import Profiles
@@ -20,12 +20,16 @@ from .result import Result
 Results = Result | dict[str, Result]   # a dict of an encoder-decoder: "self", "causal", "cross"
 
 
-# Type checkers take the first that fits: a text with its target is for an encoder-decoder; a directory with a text, ids or images is
-# none in nearly all cases; states without a model are one result; whose model is one of PyTorch may be watched instead.
+# Type checkers take the first that fits: a text with its target, and pairs of ids, are for an encoder-decoder, which refuses a text, lists
+# of ids and images alone; a file of ids may hold pairs; states without a model are one result; a model of PyTorch may be watched instead.
 @overload
 def run(model: Text, tokenizer: Any = None, *, target: Text, **given: Unpack[RunInput]) -> dict[str, Result]: ...
 @overload
-def run(model: Text, tokenizer: Any = None, **given: Unpack[RunInput]) -> Result: ...
+def run(model: Text, tokenizer: Any = None, *, ids: Pairs, **given: Unpack[RunInput]) -> dict[str, Result]: ...
+@overload
+def run(model: Text, tokenizer: Any = None, *, ids: Text, **given: Unpack[RunInput]) -> Results: ...
+@overload
+def run(model: Text, tokenizer: Any = None, **given: Unpack[ListedInput]) -> Result: ...
 @overload
 def run(model: None = None, tokenizer: None = None, *, states: Any, **given: Unpack[RunInput]) -> Result: ...
 @overload
@@ -117,7 +121,11 @@ def _warn_of_unknown(provenance: Mapping[str, Any]) -> None:
 @overload
 def account(model: Text, tokenizer: Any = None, *, target: Text, **given: Unpack[RunInput]) -> dict[str, Result]: ...
 @overload
-def account(model: Text, tokenizer: Any = None, **given: Unpack[RunInput]) -> Result: ...
+def account(model: Text, tokenizer: Any = None, *, ids: Pairs, **given: Unpack[RunInput]) -> dict[str, Result]: ...
+@overload
+def account(model: Text, tokenizer: Any = None, *, ids: Text, **given: Unpack[RunInput]) -> Results: ...
+@overload
+def account(model: Text, tokenizer: Any = None, **given: Unpack[ListedInput]) -> Result: ...
 @overload
 def account(model: None = None, tokenizer: None = None, *, states: Any, **given: Unpack[RunInput]) -> Result: ...
 @overload

@@ -90,7 +90,9 @@ class Result:
             groups = {"/" + name: of for name, of in self._made().items()}
             groups["/"] = xarray.Dataset(attrs={"title": self.title})
             groups["/provenance"] = xarray.Dataset(attrs=self.provenance)
-            self._tree = xarray.DataTree.from_dict(groups)
+            from .tree import DataTree
+
+            self._tree = DataTree.from_dict(groups)
         return self._tree
 
     def __getitem__(self, name: str) -> Any:

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/errors/error.h"
 #include "../../core/numbers/decimal_number.h"

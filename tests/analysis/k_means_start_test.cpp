@@ -47,7 +47,7 @@ TEST_CASE("k-means starts from points that are there several times as if they we
     times.push_back(1 + i * i % 5);
     place.insert(place.end(), static_cast<std::size_t>(times.back()), i);
   }
-  const Matrix written = points(place, Eigen::all);
+  const Matrix written = points(place, Eigen::seqN(0, points.cols()));
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     Random counted(seed), repeated(seed);
@@ -90,7 +90,7 @@ TEST_CASE("k-means starts where a start that computes every distance does") {
       for (const Index point : drawn) sums.push_back(inertia(point));
       centres.push_back(drawn[static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin())]);
     }
-    return Matrix(points(centres, Eigen::all));
+    return Matrix(points(centres, Eigen::seqN(0, points.cols())));
   };
   Random random(3);
   for (const Index width : {1, 3, 17}) {

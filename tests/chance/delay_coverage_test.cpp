@@ -156,7 +156,7 @@ ControlJob control_job(Control control, Index job) {
     std::vector<Index> order(static_cast<std::size_t>(length));
     std::iota(order.begin(), order.end(), Index{0});
     random.shuffle(order);
-    made.positions = Matrix(made.positions(order, Eigen::all));
+    made.positions = Matrix(made.positions(order, Eigen::seqN(0, made.positions.cols())));
   }
   if (control == Control::random_on_noise) made.positions = normal_matrix(length, width, random);
   const double noise = control == Control::random_on_waves ? 0.0 : 1.0;

@@ -25,7 +25,7 @@ double difference(const A& found, const B& expected) {
 
 }  // namespace
 
-TEST_CASE("the FFT of Eigen agrees with a direct sum at every length") {
+TEST_CASE("the FFT of Eigen agrees with a direct sum at every length", "[long]") {
   const FftLibrary& eigen = eigen_fft_library();
   for (const Index length : lengths) {
     if (length > 2048) continue;  // a direct sum takes T^2 steps

@@ -37,7 +37,7 @@ TEST_CASE("the DFT of three numbers is the one on the page") {
   CHECK(amplitude_spectrum(x)(1, 0) == Approx(std::sqrt(7.0)).epsilon(8 * eps));
 }
 
-TEST_CASE("the DFT agrees with a direct sum at every length") {
+TEST_CASE("the DFT agrees with a direct sum at every length", "[long]") {
   for (const Index length : {1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 97, 100, 128, 257, 360, 512, 1009, 2048, 8192}) {
     const Index width = length > 1000 ? 2 : 5;
     const Matrix real = random_columns(length, width, 100 + static_cast<std::uint64_t>(length));

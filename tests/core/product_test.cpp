@@ -214,6 +214,12 @@ TEST_CASE("Kernels for wide vectors exist where the compiler's library finds suc
 }
 #endif
 
+#if defined(__aarch64__)
+TEST_CASE("Kernels on aarch64 are those of NEON") {
+  CHECK(std::string(instruction_set()) == "NEON");
+}
+#endif
+
 TEMPLATE_TEST_CASE("gelu of every width is x times the normal distribution", "", float, double) {
   for (const Kernels<TestType>* kernel : kernels_here<TestType>()) check_gelu(*kernel);
 }

@@ -25,7 +25,7 @@ void check(const Eigen::MatrixXd& a, const Vector& values) {
 
 }  // namespace
 
-TEST_CASE("singular values that are equal in pairs, many times over, or zero are right") {
+TEST_CASE("singular values that are equal in pairs, many times over, or zero are right", "[long]") {
   // Eigen 3.4's divide and conquer returns wrong values for about one in a hundred of these.
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Random random(seed);

@@ -33,7 +33,7 @@ Matrix32 learned(Index rows, Index d, double norm, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("rows that were never trained are found at the end of a table, whatever their norm") {
+TEST_CASE("rows that were never trained are found at the end of a table, whatever their norm", "[long]") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
     for (const Index d : {32, 128, 512})
       for (const double untrained : {0.0, 0.1, 0.4, 1.0, 5.0}) {
@@ -69,7 +69,7 @@ TEST_CASE("a boundary that training texts reached less and less often lies where
   }
 }
 
-TEST_CASE("no table that is trained all over, random all over, zero or sinusoidal has untrained rows") {
+TEST_CASE("no table that is trained all over, random all over, zero or sinusoidal has untrained rows", "[long]") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed)
     for (const Index d : {8, 32, 128, 512}) {
       CAPTURE(seed, d);

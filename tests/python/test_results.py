@@ -133,6 +133,17 @@ def test_a_result_is_a_mapping_of_its_groups(result):
         result["measured_offset/wieght"]
 
 
+def test_a_misspelled_array_is_told_with_the_nearest_name(result):
+    for found in (result, pickle.loads(pickle.dumps(result))):
+        with pytest.raises(AttributeError, match="there is no 'ofset'; did you mean 'offset'"):
+            found["measured_offset"].ofset
+        with pytest.raises(KeyError, match="did you mean 'offset'"):
+            found["measured_offset"]["ofset"]
+    node = result["measured_offset"]
+    assert not hasattr(node, "shape") and node.offset.identical(node["offset"])   # names that are there stay what they are
+    assert pickle.loads(pickle.dumps(node)).identical(node)
+
+
 def test_a_head_is_found_by_its_name(result):
     weight = np.asarray(result["measured_offset/weight"])
     head = result.head("L1H2")
