@@ -164,6 +164,10 @@ RotaryTerm::RotaryTerm(const RotaryOptions& options) : options_(options) {
   if (options.channels < 2 || options.channels % 2 != 0)
     throw ShapeError(
         fmt::format("RotaryTerm: {} channels cannot turn in pairs; expected an even number", options.channels));
+  const auto pairs = static_cast<std::size_t>(options.channels / 2);
+  if (options.scaling == RotaryScaling::listed && options.factors.size() != pairs)
+    throw ShapeError(fmt::format("RotaryTerm: {} factors for {} pairs of channels; expected one for each",
+                                 options.factors.size(), pairs));
 }
 
 Vector RotaryTerm::frequency(Index length) const {
@@ -178,6 +182,8 @@ Vector RotaryTerm::frequency(Index length) const {
       return llama3_frequency(f, o);
     case RotaryScaling::yarn:
       return yarn_frequency(f, o);
+    case RotaryScaling::listed:
+      return f.array() / Eigen::Map<const Vector>(o.factors.data(), f.size()).array();
     case RotaryScaling::dynamic:
       break;
   }

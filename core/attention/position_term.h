@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "../numbers/matrix.h"
 
@@ -106,7 +107,7 @@ class BucketBias : public ScoreBias {
 };
 
 /// How a model stretches its rotary frequencies to texts longer than it was trained on.
-enum class RotaryScaling { none, linear, dynamic, llama3, yarn };
+enum class RotaryScaling { none, linear, dynamic, llama3, yarn, listed };
 
 /// Which two channels are rotated together: m and m + r/2 (Hugging Face), or 2m and 2m + 1 (the paper).
 enum class RotaryPairing { halves, neighbours };
@@ -122,6 +123,7 @@ struct RotaryOptions {
   double fast = 32, slow = 1;   ///< yarn: turns within M between which the stretching fades in
   bool whole_channels = true;   ///< yarn: the fading begins and ends at whole channels
   double attention_factor = 1;  ///< yarn: multiplies queries and keys
+  std::vector<double> factors;  ///< listed: what the frequency of each pair is divided by (r/2)
 };
 
 /// The two channels x_a, x_b of a head that turn together as pair m.
@@ -135,12 +137,12 @@ std::pair<Index, Index> channels_of(const RotaryOptions& options, Index pair);
 ///
 /// so q_i . k_j depends on j - i alone. The scalings change (2): linear f / s; dynamic raises the base once a
 /// text is longer than M; llama3 and yarn divide the slow frequencies by s and leave the fast ones, with a
-/// fade between.
+/// fade between; listed divides each by a factor of its own.
 ///
 /// Source: Su et al. 2021, equation 34; Peng et al. 2023 (yarn); Grattafiori et al. 2024 (llama3).
 class RotaryTerm {
  public:
-  /// @throws ShapeError if channels is odd or not above 0
+  /// @throws ShapeError if channels is odd or not above 0, or there is not a listed factor for each pair
   explicit RotaryTerm(const RotaryOptions& options);
 
   /// Turns the queries or keys of a whole sequence in place; row n stands at position n.

@@ -108,6 +108,17 @@ bool ModelConfig::flag_or(const std::string& key, bool otherwise) const {
   return value_.at(key).get<bool>();
 }
 
+std::vector<double> ModelConfig::numbers(const std::string& key) const {
+  const auto refuse = [&] { fail(fmt::format("'{}' is missing, or no list of numbers", key)); };
+  if (!has(key) || !find(key)->is_array()) refuse();
+  std::vector<double> numbers;
+  for (const json& entry : *find(key)) {
+    if (!entry.is_number() || !std::isfinite(entry.get<double>())) refuse();
+    numbers.push_back(entry.get<double>());
+  }
+  return numbers;
+}
+
 ModelConfig ModelConfig::object(const std::string& key) const {
   if (!has(key)) fail(fmt::format("'{}' is missing; expected an object of settings", key));
   ModelConfig inner(value_.at(key), fmt::format("{}: {}", place_, key));

@@ -46,6 +46,8 @@ class ModelConfig {
   [[nodiscard]] double positive_or(const std::string& key, double otherwise) const;
   [[nodiscard]] std::string text_or(const std::string& key, const std::string& otherwise) const;
   [[nodiscard]] bool flag_or(const std::string& key, bool otherwise) const;
+  [[nodiscard]] std::vector<double> numbers(
+      const std::string& key) const;                               ///< @throws FormatError also if it is absent
   [[nodiscard]] ModelConfig object(const std::string& key) const;  ///< @throws FormatError also if it is absent
   /// A list of words, or one text with "|" between them, in small letters and without spaces; none where it
   /// is absent.

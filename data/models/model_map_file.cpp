@@ -73,6 +73,16 @@ class MapReader : public TomlReader {
       value.push_back(name->get());
     }
   }
+  void operator()(std::string_view key, std::vector<double>& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (!node->is_array()) fail(key, "a list of numbers");
+    for (const toml::node& entry : *node->as_array()) {
+      const std::optional<double> number = entry.value<double>();
+      if (!number) fail(key, "a list of numbers");
+      value.push_back(*number);
+    }
+  }
   /// A list of layers, or a rule in config.json's words; of several rules that apply all must find the same
   /// layers.
   void layers(std::string_view key, std::vector<Index>& value, Index count) {
@@ -235,6 +245,11 @@ class MapWriter {
     for (const std::string& name : value) list += (list.empty() ? "" : ", ") + quoted(name);
     if (!list.empty()) line(key, "[" + list + "]");
   }
+  void operator()(std::string_view key, const std::vector<double>& value) {
+    std::string list;
+    for (const double one : value) list += (list.empty() ? "" : ", ") + number(fmt::format("{}", one));
+    if (!list.empty()) line(key, "[" + list + "]");
+  }
   void layers(std::string_view key, const std::vector<Index>& value, Index /*count*/) {
     if (!value.empty()) line(key, fmt::format("[{}]", fmt::join(value, ", ")));
   }
@@ -311,8 +326,13 @@ StackMap completed(StackMap stack, const std::string& place) {
     require(rotary.channels % 2 == 0 && rotary.channels <= block.d_head,
             "'channels' of rotary positions must be even and at most 'd_head'");
     require(rotary.base > 0 && rotary.factor > 0, "'base' and 'factor' of rotary positions must be above 0");
-    require(rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear || rotary.trained > 0,
+    const bool listed = rotary.scaling == RotaryScaling::listed;
+    require(rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear || listed ||
+                rotary.trained > 0,
             "'trained' is needed for this scaling of rotary positions");
+    require(!listed || (rotary.factors.size() == static_cast<std::size_t>(rotary.channels / 2) &&
+                        std::ranges::all_of(rotary.factors, [](double f) { return std::isfinite(f) && f > 0; })),
+            "'factors' of rotary positions needs a number above 0 for each pair of channels");
   }
   const bool both_turn = stack.positions.kind == PositionKind::rotary && others.positions.kind == PositionKind::rotary;
   require(others.positions.kind == PositionKind::none || others.positions.kind == PositionKind::rotary,
@@ -489,9 +509,15 @@ void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelC
     rotary.scaling = RotaryScaling::llama3;
   else if (type == "yarn")
     rotary.scaling = RotaryScaling::yarn;
+  else if (type == "listed")
+    rotary.scaling = RotaryScaling::listed;
   else
     scaling.fail(fmt::format("rope type '{}' is not known; expected default, linear, dynamic, llama3 or yarn",
                              printable(type, 60)));
+  if (type == "listed") {  // no config.json's word: a GGUF file may list them (gguf_model.h)
+    rotary.factors = scaling.numbers("factors");
+    return;
+  }
   rotary.factor = scaling.positive("factor");
   if (type == "linear") return;
   const auto trained_on = [&] { return static_cast<double>(config.size("max_position_embeddings")); };

@@ -31,11 +31,12 @@ inline constexpr Words<SinusoidLayout, 2> sinusoid_words{
     {{"interleaved", SinusoidLayout::interleaved}, {"concatenated", SinusoidLayout::concatenated}}};
 inline constexpr Words<RotaryPairing, 2> pairing_words{
     {{"halves", RotaryPairing::halves}, {"neighbours", RotaryPairing::neighbours}}};
-inline constexpr Words<RotaryScaling, 5> scaling_words{{{"none", RotaryScaling::none},
+inline constexpr Words<RotaryScaling, 6> scaling_words{{{"none", RotaryScaling::none},
                                                         {"linear", RotaryScaling::linear},
                                                         {"dynamic", RotaryScaling::dynamic},
                                                         {"llama3", RotaryScaling::llama3},
-                                                        {"yarn", RotaryScaling::yarn}}};
+                                                        {"yarn", RotaryScaling::yarn},
+                                                        {"listed", RotaryScaling::listed}}};
 
 /// Every key of a map file and what it stands for, said once for reading and for writing: `keys(name,
 /// member)` is called for each key, `keys.table(name, visit)` for each table inside.
@@ -46,6 +47,10 @@ void visit_rotary(Keys& keys, RotaryOptions& rotary) {
   keys("pairing", rotary.pairing, pairing_words);
   keys("scaling", rotary.scaling, scaling_words);
   if (rotary.scaling == RotaryScaling::none) return;
+  if (rotary.scaling == RotaryScaling::listed) {
+    keys("factors", rotary.factors);
+    return;
+  }
   keys("factor", rotary.factor);
   keys("trained", rotary.trained);
   if (rotary.scaling == RotaryScaling::llama3) {
