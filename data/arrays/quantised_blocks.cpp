@@ -122,12 +122,15 @@ void unpack_q5_k(const std::byte* block, float* out) {
 void unpack_q6_k(const std::byte* block, float* out) {
   const std::byte *low = block, *high = block + 128, *scales = block + 192;
   const float d = packed_half(block + 208);
-  for (std::size_t i = 0; i < large_block; ++i) {
-    const std::size_t half = i / 128, run = i % 128 / 32, at = i % 32;
-    const unsigned four = packed_byte(low, half * 64 + run % 2 * 32 + at) >> (run < 2 ? 0U : 4U) & 0xFU;
-    const unsigned two = packed_byte(high, half * 32 + at) >> (2 * run) & 3U;
-    const float step = d * packed_signed(scales, i / 16);
-    out[i] = step * (static_cast<float>(four | two << 4U) - 32.0F);
+  for (std::size_t g = 0; g < 16; ++g) {  // 16 numbers, of which two groups are a run
+    const std::size_t half = g / 8, run = g % 8 / 2, first = g % 2 * 16;
+    const std::byte *fours = low + half * 64 + run % 2 * 32 + first, *twos = high + half * 32 + first;
+    const float step = d * packed_signed(scales, g);
+    for (std::size_t i = 0; i < 16; ++i) {
+      const unsigned q =
+          (packed_byte(fours, i) >> (run < 2 ? 0U : 4U) & 0xFU) | (packed_byte(twos, i) >> (2 * run) & 3U) << 4U;
+      out[16 * g + i] = step * (static_cast<float>(q) - 32.0F);
+    }
   }
 }
 
