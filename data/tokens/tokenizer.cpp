@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
+#include "../arrays/gguf.h"
 #include "../files/printable.h"
 #include "tokenizer_files.h"
 
@@ -17,6 +18,7 @@ std::string special_tokens_text(const SpecialTokens& special, const std::string&
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory, TokenizerUse use) {
   std::error_code ignored;
+  if (is_gguf(model_directory)) return gguf_tokenizer(model_directory);
   if (!std::filesystem::is_directory(model_directory, ignored))
     throw IoError(
         fmt::format("{}: expected the folder of a model, and there is none by that name", shown_path(model_directory)));
