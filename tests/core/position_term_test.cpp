@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../../core/attention/attend.h"
+#include "../../core/errors/error.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../test_numbers.h"
@@ -72,6 +73,20 @@ TEST_CASE("rotary positions by hand") {
   CHECK_THROWS_AS(term.turn(rows, 2), ShapeError);
   options.channels = 3;
   CHECK_THROWS_WITH(RotaryTerm(options), ContainsSubstring("3 channels cannot turn in pairs"));
+}
+
+TEST_CASE("listed factors divide the frequency of each pair") {
+  RotaryOptions options;
+  options.channels = 6;
+  options.base = 1000;
+  options.scaling = RotaryScaling::listed;
+  options.factors = {1, 2, 8};
+  const Vector frequency = RotaryTerm(options).frequency(10);
+  CHECK(frequency[0] == 1);
+  CHECK(frequency[1] == Approx(0.1 / 2));
+  CHECK(frequency[2] == Approx(0.01 / 8));
+  options.factors.pop_back();
+  CHECK_THROWS_AS(RotaryTerm(options), ShapeError);
 }
 
 TEST_CASE("linear biases: slopes of eight heads are halves, of twelve the eight and every second of sixteen") {

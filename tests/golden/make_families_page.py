@@ -40,7 +40,9 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json` or SentencePiece's files, Marian's included. Other steps are refused by name; such a model
 takes `--ids`.
 
-Refused by name: quantised weights; rotary scalings other than default, linear, dynamic, llama3 and yarn (so Phi-3's longrope); OPT-350m's
+The same models are read from [GGUF files](gguf.md), quantised too.
+
+Refused by name: quantised safetensors; rotary scalings other than default, linear, dynamic, llama3 and yarn (so Phi-3's longrope); OPT-350m's
 projected words; ALBERT with groups of layers; Qwen and SmolLM3 with windows although the switch is off; bidirectional Gemma; DeBERTa with a convolution
 (v2 xlarge) or terms other than c2p and p2c; NomicBERT with experts or without a gate; Gemma 3 with images; images of another size than the ViT's.
 
