@@ -27,10 +27,10 @@ struct GgufHeader {
   std::vector<TensorInfo> tensors;  ///< as listed; shapes with the axis that runs fastest last, as everywhere here
 };
 
-/// Reads the header of a GGUF file, version 2 or 3, little-endian, and checks everything that the format promises: every
-/// count and length against the bytes there are, types, at most 4 axes of a tensor, whole blocks in each row, the alignment
-/// (`general.alignment`, else 32) of every tensor, bytes inside the file and apart from those of other tensors, and that no
-/// key or name occurs twice.
+/// Reads the header of a GGUF file, version 2 or 3, little-endian, and checks everything that the format
+/// promises: every count and length against the bytes there are, types, at most 4 axes of a tensor, whole
+/// blocks in each row, the alignment (`general.alignment`, else 32) of every tensor, bytes inside the file and
+/// apart from those of other tensors, and that no key or name occurs twice.
 ///
 /// Tensors are of F64, F32, F16, BF16, I8 to I64, or of a type in quantised_blocks.h.
 ///
@@ -73,11 +73,12 @@ class GgufFile : public TensorFile {
   GgufHeader header_;
 };
 
-/// Whether a path is that of a GGUF file, by its name or else by its first bytes; false for folders and for what cannot be read.
+/// Whether a path is that of a GGUF file, by its name or else by its first bytes; false for folders and for
+/// what cannot be read.
 bool is_gguf(const std::filesystem::path& path);
 
-/// The files of a model that is split, NAME-00001-of-00003.gguf and so on, by the path of the first; the file itself where it
-/// is whole. The first says how many there are (`split.count`).
+/// The files of a model that is split, NAME-00001-of-00003.gguf and so on, by the path of the first; the file
+/// itself where it is whole. The first says how many there are (`split.count`).
 /// @throws IoError if one is missing; FormatError if they do not belong together, or the path is not that of the first
 std::vector<std::shared_ptr<const GgufFile>> gguf_files(const std::filesystem::path& path);
 

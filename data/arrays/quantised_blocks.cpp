@@ -1,4 +1,5 @@
-// Compiled without contracting products and sums to one rounding (CMakeLists.txt): digits are to be the published ones.
+// Compiled without contracting products and sums to one rounding (CMakeLists.txt): digits are to be the
+// published ones.
 
 #include "quantised_blocks.h"
 
@@ -81,8 +82,9 @@ void unpack_mxfp4(const std::byte* block, float* out) {
   for (std::size_t i = 0; i < small_block; ++i) out[i] = d * values[nibble(block + 1, i)];
 }
 
-/// Scale and minimum of group g of a Q4_K or Q5_K block, 6 bits each in 12 bytes: those of groups 0 to 3 are the low bits
-/// of a byte each; of groups 4 to 7 the low four bits share a byte, and the high two are in bytes of the groups before.
+/// Scale and minimum of group g of a Q4_K or Q5_K block, 6 bits each in 12 bytes: those of groups 0 to 3 are
+/// the low bits of a byte each; of groups 4 to 7 the low four bits share a byte, and the high two are in bytes
+/// of the groups before.
 struct GroupScale {
   float scale, minimum;
 };

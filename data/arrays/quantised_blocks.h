@@ -7,8 +7,8 @@
 
 namespace headwave {
 
-/// How a file stores quantised numbers: blocks of consecutive numbers of a row, each with a scale (and often a minimum) of
-/// its own. Named as ggml names them.
+/// How a file stores quantised numbers: blocks of consecutive numbers of a row, each with a scale (and often a
+/// minimum) of its own. Named as ggml names them.
 ///
 ///     Q8_0, Q4_0, Q5_0    32 numbers   x = d q                                                (1)
 ///     Q4_1, Q5_1          32 numbers   x = d q + m                                            (2)
@@ -16,8 +16,9 @@ namespace headwave {
 ///     Q4_K, Q5_K         256 numbers   x = (d s_g) q - (m t_g), 8 groups g of 32              (4)
 ///     Q6_K               256 numbers   x = (d s_g) q, 16 groups g of 16                       (5)
 ///
-/// d and m are float16, s_g and t_g small integers, q has 4, 5, 6 or 8 bits. Each product and sum is rounded to float32, in
-/// the order written, so that every number is the one that llama.cpp and the Python package gguf compute, to the bit.
+/// d and m are float16, s_g and t_g small integers, q has 4, 5, 6 or 8 bits. Each product and sum is rounded to
+/// float32, in the order written, so that every number is the one that llama.cpp and the Python package gguf
+/// compute, to the bit.
 ///
 /// Source: ggml's published layouts, https://github.com/ggml-org/ggml.
 struct QuantisedType {

@@ -12,18 +12,20 @@
 
 namespace headwave {
 
-/// A GGUF file as what a folder of safetensors would be: tensors by the names, and with the rows, that the family's map reads,
-/// and a config.json.
+/// A GGUF file as what a folder of safetensors would be: tensors by the names, and with the rows, that the
+/// family's map reads, and a config.json.
 struct GgufModel {
   std::shared_ptr<const Checkpoint> checkpoint;
-  /// What config.json would say; nothing: the architecture is not known, and tensors have the names that the file gives them.
+  /// What config.json would say; nothing: the architecture is not known, and tensors have the names that the
+  /// file gives them.
   std::optional<nlohmann::json> config;
   std::string architecture;  ///< `general.architecture`
   std::string stored_as;     ///< of which types its tensors are: "F32 21, Q4_K 48 tensors, dequantised to float32"
 };
 
-/// Opens a GGUF file, or the first of several. data/models/gguf/ARCHITECTURE.toml (docs/gguf.md) says what its tensors and keys are in the
-/// checkpoint that it was made of, and what llama.cpp's conversion changed, which is undone when a tensor is read:
+/// Opens a GGUF file, or the first of several. data/models/gguf/ARCHITECTURE.toml (docs/gguf.md) says what its
+/// tensors and keys are in the checkpoint that it was made of, and what llama.cpp's conversion changed, which
+/// is undone when a tensor is read:
 ///
 ///     paired       rows of queries and keys, a head's channels m and m + r/2 side by side, back to their places
 ///     one_added    norms stored as 1 + weight

@@ -31,7 +31,8 @@ struct SentencePieceFile {
   bool escape_whitespaces = true;
 };
 
-/// Spells words as SentencePiece's BPE does: of all neighbours that are a piece together those with the largest score are joined.
+/// Spells words as SentencePiece's BPE does: of all neighbours that are a piece together those with the largest
+/// score are joined.
 ///
 /// Source: Kudo and Richardson 2018.
 /// @param file  what messages call the file
