@@ -165,9 +165,9 @@ class TokenizerKeys {
   std::vector<TokenKind> kinds_;
 };
 
-TokenPipeline byte_level_pipeline(const TokenizerKeys& keys) {
+TokenPipeline byte_level_pipeline(const TokenizerKeys& keys, TokenizerUse use) {
   const std::string pre = keys.file().text_or(TokenizerKeys::key("pre"), "");
-  const Cut& cut = cut_named(pre, keys.name());
+  const Cut& cut = use == TokenizerUse::text ? cut_named(pre, keys.name()) : cut_of_gpt2;
   std::vector<Merge> merges;
   for (const std::string& line : keys.file().texts(TokenizerKeys::key("merges")))
     merges.push_back(merge_of_line(line, fmt::format("{}: tokenizer.ggml.merges[{}]", keys.name(), merges.size())));
@@ -184,7 +184,7 @@ TokenPipeline byte_level_pipeline(const TokenizerKeys& keys) {
   return pipeline;
 }
 
-TokenPipeline sentencepiece_of(const TokenizerKeys& keys) {
+TokenPipeline sentencepiece_of(const TokenizerKeys& keys, TokenizerUse /*use*/) {
   const std::vector<double>& scores = keys.file().numbers(TokenizerKeys::key("scores"));
   if (scores.size() != keys.tokens().size())
     keys.fail(fmt::format("'tokenizer.ggml.scores' has {} numbers for {} tokens; expected one for each", scores.size(),
@@ -217,7 +217,7 @@ TokenPipeline sentencepiece_of(const TokenizerKeys& keys) {
 }
 
 /// BERT's pieces: a mark begins those that begin a word, and others have lost their "##".
-TokenPipeline word_piece_pipeline(const TokenizerKeys& keys) {
+TokenPipeline word_piece_pipeline(const TokenizerKeys& keys, TokenizerUse /*use*/) {
   constexpr std::string_view mark = "\u2581";
   std::vector<VocabularyEntry> entries;
   BertTextOptions text;
@@ -246,7 +246,7 @@ TokenPipeline word_piece_pipeline(const TokenizerKeys& keys) {
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> gguf_tokenizer(const std::filesystem::path& path) {
+std::unique_ptr<Tokenizer> gguf_tokenizer(const std::filesystem::path& path, TokenizerUse use) {
   const GgufFile file(path);
   const std::string model = file.text_or("tokenizer.ggml.model", "");
   const auto pipeline_of = model == "gpt2"    ? byte_level_pipeline
@@ -259,7 +259,7 @@ std::unique_ptr<Tokenizer> gguf_tokenizer(const std::filesystem::path& path) {
                     model.empty() ? "missing" : fmt::format("'{}', which is not known", printable(model, 60))),
         give("ids", "FILE", "in place of a text"));
   const TokenizerKeys keys(file);
-  TokenPipeline pipeline = pipeline_of(keys);
+  TokenPipeline pipeline = pipeline_of(keys, use);
   pipeline.kind += fmt::format(" ({})", path.filename().string());
   pipeline.files = {path};
   return tokenizer_of(std::move(pipeline), keys.name());

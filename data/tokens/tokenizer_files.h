@@ -107,11 +107,13 @@ std::unique_ptr<Tokenizer> sentencepiece_tokenizer(const std::filesystem::path& 
 ///   llama   SentencePiece's BPE: pieces with scores, bytes where no piece spells a character
 ///   bert    WordPiece
 ///
-/// Documents are opened and closed where `add_bos_token` and `add_eos_token` say so, or else as llama.cpp does by the kind.
-/// Qwen2's texts are composed (NFC) first, as the model's own tokenizer does and llama.cpp does not.
+/// Documents are opened and closed where `add_bos_token` and `add_eos_token` say so, or else as llama.cpp does
+/// by the kind. Qwen2's texts are composed (NFC) first, as the model's own tokenizer does and llama.cpp does
+/// not.
 ///
+/// @param use  of a tokenizer that only names ids the pattern may be any
 /// @throws IoError if the file cannot be read; FormatError if it is broken, or has none or another kind of tokenizer
-std::unique_ptr<Tokenizer> gguf_tokenizer(const std::filesystem::path& path);
+std::unique_ptr<Tokenizer> gguf_tokenizer(const std::filesystem::path& path, TokenizerUse use = TokenizerUse::text);
 
 /// Opens one side of Marian's tokenizer, as of OPUS-MT's models: the pieces of a SentencePiece model,
 /// source.spm or target.spm, have the ids of vocab.json, and </s> is after every text. A language code

@@ -1,7 +1,6 @@
 #include "job_input.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <limits>
@@ -193,11 +192,7 @@ std::string tokenizer_digest(const Tokenizer& tokenizer, const ModelPlace& place
 std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance,
                                                   TokenizerUse use = TokenizerUse::text) {
   const std::filesystem::path there = tokenizer_place(place);
-  const auto has = [&](const char* name) { return std::filesystem::exists(there / name); };
-  const bool within = !std::filesystem::is_directory(there) && std::filesystem::exists(there);
-  if (within || std::ranges::any_of(std::to_array({"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json",
-                                                   "spiece.model", "tokenizer.model", "spm.model"}),
-                                    has)) {
+  if (has_tokenizer(there)) {
     std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(there, use);
     provenance["tokenizer"] = tokenizer->kind();
     provenance["tokenizer_sha256"] = tokenizer_digest(*tokenizer, place, provenance);

@@ -22,6 +22,7 @@
 #include "../catch.h"
 #include "gguf_bytes.h"
 #include "golden_tensors.h"
+#include "id_hash.h"
 #include "kept_pass.h"
 #include "test_files.h"
 
@@ -366,15 +367,16 @@ TEST_CASE("vocabularies in GGUF files give the ids of the packages that made the
   for (const char* kind : {"llama3", "qwen2", "gemma"}) {
     const auto tokenizer = open_tokenizer(golden(fmt::format("vocabulary-{}.gguf", kind)));
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      // Runs of blanks and marks, which Gemma defines as tokens, are cut by SentencePiece, llama.cpp and tokenizers each in a
-      // way of its own.
+      // Runs of blanks and marks, which Gemma defines as tokens, are cut by SentencePiece, llama.cpp and
+      // tokenizers each in a way of its own.
       const bool has_runs = texts[i].find("  ") != std::string::npos || texts[i].find("\u2581") != std::string::npos;
       if (kind == std::string("gemma") && has_runs) continue;
       INFO(kind << ", case " << i << ": " << expected.at("texts")[i].dump(-1, ' ', true));
       CHECK(tokenizer->encode(texts[i]) == expected.at(kind).at("cases")[i].get<std::vector<std::int32_t>>());
     }
   }
-  // Llama 2's own tokenizer.json puts a mark before every part of a text; that of the golden files, of a newer make, does not.
+  // Llama 2's own tokenizer.json puts a mark before every part of a text; that of the golden files, of a newer
+  // make, does not.
   const TemporaryFolder folder;
   nlohmann::json own = json_of_file(repository_file("tests/golden/trained/llama2/tokenizer.json"));
   own["pre_tokenizer"] = nullptr;
@@ -393,6 +395,18 @@ TEST_CASE("vocabularies in GGUF files give the ids of the packages that made the
   CHECK(open_tokenizer(golden("vocabulary-llama2.gguf"))->special_tokens().opens == 1);
   CHECK(open_tokenizer(golden("vocabulary-llama2.gguf"))->special_tokens().closes == -1);
   CHECK(open_tokenizer(golden("vocabulary-llama2.gguf"))->files() == std::vector{golden("vocabulary-llama2.gguf")});
+}
+
+TEST_CASE("vocabularies in GGUF files give those ids on all of WikiText-2's test set") {
+  NEEDS_SHARED("text/wikitext-2/wiki.test.raw");
+  const nlohmann::json golden_ids = json_of_file(repository_file("tests/golden/trained/ids.json"));
+  const std::string text = file_bytes(shared_file("text/wikitext-2/wiki.test.raw"));
+  for (const char* kind : {"llama3", "qwen2"}) {
+    INFO(kind);
+    const LineHash hash = hashed_by_line(*open_tokenizer(golden(fmt::format("vocabulary-{}.gguf", kind))), text);
+    CHECK(hash.count == golden_ids.at(kind).at("lines").at("count").get<std::size_t>());
+    CHECK(hash.text == golden_ids.at(kind).at("lines").at("fnv1a").get<std::string>());
+  }
 }
 
 TEST_CASE("BERT's pieces are found again in a GGUF file") {
@@ -422,6 +436,8 @@ TEST_CASE("a GGUF file's tokenizer is refused by name, with token ids as the way
   refuse(of("gpt2"), "holds 0 tokens");
   refuse(of("gpt2").texts("tokenizer.ggml.tokens", {"a"}).key("tokenizer.ggml.pre", "tekken"),
          "'tokenizer.ggml.pre' is 'tekken', which is not known; expected default, gpt-2");
+  CHECK(open_tokenizer(folder / "m.gguf", TokenizerUse::names)->token_text(0) == "a");
+  CHECK(has_tokenizer(folder / "m.gguf"));
   refuse(of("gpt2").texts("tokenizer.ggml.tokens", {"a"}).texts("tokenizer.ggml.merges", {"a b"}), "m.gguf");
   refuse(of("gpt2").texts("tokenizer.ggml.tokens", {"a"}).texts("tokenizer.ggml.merges", {"ab"}),
          "tokenizer.ggml.merges[0]");

@@ -95,9 +95,10 @@ def test_layers_read_one_by_one_give_the_same_digits(stories):
     assert np.array_equal(weights(headwave.run(path, **options)), weights(headwave.run(path, weights="layers", **options)), equal_nan=True)
 
 
-def test_ids_need_no_tokenizer(ids):
+def test_ids_and_random_tokens_need_no_tokenizer(ids):
     path = str(FILES / "llama.gguf")
     assert np.isfinite(weights(headwave.run(path, ids=ids % 20, only=["measured_offset"]))).any()
+    headwave.run(path, random_tokens=8, only=["measured_offset"])
     headwave.atlas(path, passes=0, length=16, reach=8)
     with pytest.raises(headwave.FormatError, match="'tokenizer.ggml.model' is missing.* give ids=FILE"):
         headwave.run(path, text="a text of some words")
