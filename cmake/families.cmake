@@ -1,4 +1,5 @@
-# cmake -D SOURCE=data/models/families -D OUTPUT=... -P families.cmake: writes a C++ source that holds every family's map file.
+# cmake -D SOURCE=data/models/families -D FUNCTION=family_files -D OUTPUT=... -P families.cmake: writes a C++ source whose function
+# holds every TOML file of a folder.
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB files "${SOURCE}/*.toml")
@@ -8,4 +9,4 @@ foreach(file IN LISTS files)
   file(READ "${file}" text)
   string(APPEND entries "      {\"${family}\", R\"headwave(${text})headwave\"},\n")
 endforeach()
-file(WRITE "${OUTPUT}" "#include \"${SOURCE}/../families.h\"\n\nnamespace headwave {\n\nconst std::vector<FamilyFile>& family_files() {\n  static const std::vector<FamilyFile> files{\n${entries}  };\n  return files;\n}\n\n}  // namespace headwave\n")
+file(WRITE "${OUTPUT}" "#include \"${SOURCE}/../families.h\"\n\nnamespace headwave {\n\nconst std::vector<FamilyFile>& ${FUNCTION}() {\n  static const std::vector<FamilyFile> files{\n${entries}  };\n  return files;\n}\n\n}  // namespace headwave\n")

@@ -97,6 +97,11 @@ function(headwave_wide room source)
   endif()
 endfunction()
 
+# A source whose digits are to be the same everywhere: every product and sum is rounded, none are contracted.
+function(headwave_rounded room source)
+  set_source_files_properties("${CMAKE_SOURCE_DIR}/${room}/${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -ffp-contract=off)
+endfunction()
+
 function(headwave_program program folder)
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
@@ -134,11 +139,11 @@ function(headwave_page room parts)
 endfunction()
 
 # The families' map files, as a source of the room; see cmake/families.cmake.
-function(headwave_families room folder)
+function(headwave_families room folder function)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/*.toml")
-  set(source "${CMAKE_BINARY_DIR}/family_files.cpp")
+  set(source "${CMAKE_BINARY_DIR}/${function}.cpp")
   add_custom_command(OUTPUT "${source}" DEPENDS ${files} "${CMAKE_SOURCE_DIR}/cmake/families.cmake" COMMENT "" VERBATIM
-                     COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${folder}" -D "OUTPUT=${source}" -P "${CMAKE_SOURCE_DIR}/cmake/families.cmake")
+                     COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${folder}" -D "FUNCTION=${function}" -D "OUTPUT=${source}" -P "${CMAKE_SOURCE_DIR}/cmake/families.cmake")
   target_sources(headwave_${room} PRIVATE "${source}")
   set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -177,7 +177,7 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.model = without.model.empty()
                     ? command
                           .add_option("--model", options.model,
-                                      "Hugging Face model directory: config.json, model.safetensors, tokenizer")
+                                      "Hugging Face model directory: config.json, model.safetensors, tokenizer; or a GGUF file")
                           ->type_name("DIR")
                     : refused_option(command, "--model", without.model);
   added.map = command

@@ -129,7 +129,7 @@ struct RotaryOptions {
 
   /// Whether texts of some lengths have other frequencies than texts of others.
   [[nodiscard]] bool follows_length() const {
-    return scaling == RotaryScaling::dynamic || scaling == RotaryScaling::longrope;
+    return scaling == RotaryScaling::dynamic || (scaling == RotaryScaling::longrope && short_factors != long_factors);
   }
 };
 
@@ -151,7 +151,7 @@ std::pair<Index, Index> channels_of(const RotaryOptions& options, Index pair);
 /// al. 2024 (longrope); Barbero et al. 2025 (proportional).
 class RotaryTerm {
  public:
-  /// @throws ShapeError if channels is odd or not above 0
+  /// @throws ShapeError if channels is odd or not above 0, or longrope has not a factor for each pair
   explicit RotaryTerm(const RotaryOptions& options);
 
   /// Turns the queries or keys of a whole sequence in place; row n stands at position n.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -21,6 +22,7 @@
 #include "../files/json_file.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
+#include "quantised_blocks.h"
 
 namespace headwave {
 
@@ -305,7 +307,7 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
     : path_(called), owner_(std::move(owner)) {
   for (const TensorInMemory& tensor : tensors) {
     const TensorInfo& info =
-        in_memory_.emplace_back(TensorInfo{tensor.name, tensor.dtype, tensor.shape, 0, tensor.bytes.size()});
+        infos_.emplace_back(TensorInfo{tensor.name, tensor.dtype, tensor.shape, 0, tensor.bytes.size()});
     const std::optional<NumberType> type = number_type(tensor.dtype);
     if (!type || tensor.bytes.size() != static_cast<std::size_t>(info.size()) * size_of(*type))
       throw FormatError(fmt::format("{}: tensor '{}' of {} has {} bytes, its shape {} says otherwise; give it whole",
@@ -313,6 +315,29 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
                                     shape_text(tensor.shape)));
     if (!places_.emplace(tensor.name, Place{tensor.bytes, &info, nullptr}).second)
       throw FormatError(fmt::format("{}: two tensors are called '{}'", called, printable(tensor.name)));
+    names_.push_back(tensor.name);
+  }
+}
+
+Checkpoint::Checkpoint(const fs::path& path, std::vector<std::shared_ptr<const TensorFile>> files,
+                       const std::vector<RenamedTensor>& tensors)
+    : path_(path), renamed_files_(std::move(files)) {
+  for (const RenamedTensor& tensor : tensors) {
+    const std::vector<Index>& shape = tensor.stored.shape;
+    const TensorChange& change = tensor.change;
+    const bool fits = (!change.transposed || shape.size() == 2) &&
+                      (change.paired_heads == 0 || (!shape.empty() && shape.front() % (2 * change.paired_heads) == 0));
+    if (!fits)
+      throw FormatError(fmt::format(
+          "{}: tensor '{}' has shape {}, expected {}", shown_path(path), printable(tensor.stored.name),
+          shape_text(shape),
+          change.transposed ? "two axes"
+                            : fmt::format("an even number of rows for each of {} heads", change.paired_heads)));
+    TensorInfo& info = infos_.emplace_back(tensor.stored);
+    info.name = tensor.name;
+    if (change.transposed) std::ranges::reverse(info.shape);
+    if (!places_.emplace(tensor.name, Place{tensor.file->bytes(tensor.stored), &info, tensor.file, change}).second)
+      throw FormatError(fmt::format("{}: two tensors are '{}'", shown_path(path), printable(tensor.name)));
     names_.push_back(tensor.name);
   }
 }
@@ -382,6 +407,7 @@ void Checkpoint::open_sharded(const fs::path& index) {
 std::vector<fs::path> Checkpoint::files() const {
   std::vector<fs::path> paths;
   for (const auto& [name, file] : files_) paths.push_back(file->path());
+  for (const auto& file : renamed_files_) paths.push_back(file->path());
   return paths;
 }
 
@@ -433,42 +459,95 @@ void Checkpoint::require(const std::string& name, const std::vector<Index>& shap
 }
 
 void Checkpoint::require_real(const Place& tensor) const {
-  if (!real_type(tensor.info->dtype))
+  if (!real_type(tensor.info->dtype) && quantised_type(tensor.info->dtype) == nullptr)
     throw FormatError(
         fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
                     "read, save the model in float32",
                     shown_file(tensor), printable(tensor.info->name), tensor.info->dtype));
 }
 
+namespace {
+
+/// Bytes that so many numbers take, which are whole blocks where they are quantised.
+std::size_t bytes_of_entries(const std::string& dtype, std::size_t entries) {
+  if (const QuantisedType* quantised = quantised_type(dtype)) return entries / quantised->entries * quantised->bytes;
+  return entries * size_of(*real_type(dtype));
+}
+
+/// Numbers of one of the types that require_real() lets pass.
+void put_real(std::span<const std::byte> bytes, const std::string& dtype, std::span<float> into) {
+  if (const QuantisedType* quantised = quantised_type(dtype))
+    put_floats(bytes, *quantised, into);
+  else
+    put_floats(bytes, *real_type(dtype), ByteOrder::little, into);
+}
+
+}  // namespace
+
 std::function<void(Index first, Index count, float* out)> Checkpoint::row_reader(const std::string& name) const {
   const Place& tensor = place(name);
   require_real(tensor);
-  const std::size_t columns = tensor.info->shape.empty() ? 1 : static_cast<std::size_t>(tensor.info->shape.back());
-  return [&tensor, columns, type = *real_type(tensor.info->dtype)](Index first, Index count, float* out) {
-    const std::size_t entries = static_cast<std::size_t>(count) * columns,
-                      from = static_cast<std::size_t>(first) * columns * size_of(type);
-    const auto put = [&](std::span<const std::byte> bytes) {
-      put_floats(bytes, type, ByteOrder::little, {out, entries});
+  if (tensor.change != TensorChange{})
+    return [this, name, columns = tensor.info->shape.back()](Index first, Index count, float* out) {
+      std::copy_n(values(name, info(name).shape, nullptr) + first * columns, count * columns, out);
     };
-    if (tensor.file == nullptr) return put(tensor.bytes.subspan(from, entries * size_of(type)));
-    std::vector<std::byte> read(entries * size_of(type));
+  const std::size_t columns = tensor.info->shape.empty() ? 1 : static_cast<std::size_t>(tensor.info->shape.back());
+  return [&tensor, columns](Index first, Index count, float* out) {
+    const std::string& dtype = tensor.info->dtype;
+    const std::size_t entries = static_cast<std::size_t>(count) * columns,
+                      from = static_cast<std::size_t>(first) * bytes_of_entries(dtype, columns),
+                      bytes = bytes_of_entries(dtype, entries);
+    if (tensor.file == nullptr) return put_real(tensor.bytes.subspan(from, bytes), dtype, {out, entries});
+    std::vector<std::byte> read(bytes);
     tensor.file->read(*tensor.info, from, read);
-    put(read);
+    put_real(read, dtype, {out, entries});
   };
+}
+
+/// A stored row at a time: where it belongs, so that there is no second copy of the tensor.
+void Checkpoint::put_values(const Place& tensor, std::span<float> into) {
+  const auto& [bytes, info, file, change] = tensor;
+  if (change.paired_heads == 0 && !change.transposed) {
+    put_real(bytes, info->dtype, into);
+  } else {
+    // What is one number a row, a bias, has rows of one.
+    const bool vector = info->shape.size() == 1;
+    const auto rows = static_cast<std::size_t>(change.transposed ? info->shape.back() : info->shape.front());
+    const std::size_t columns = into.size() / rows, row_bytes = vector ? 0 : bytes_of_entries(info->dtype, columns);
+    std::vector<float> row(vector ? into.size() : columns);
+    if (vector) put_real(bytes, info->dtype, row);
+    const std::size_t head = change.paired_heads > 0 ? rows / static_cast<std::size_t>(change.paired_heads) : rows;
+    for (std::size_t stored = 0; stored < rows; ++stored) {
+      if (!vector) put_real(bytes.subspan(stored * row_bytes, row_bytes), info->dtype, row);
+      const std::size_t of_head = stored % head;
+      const std::size_t meant =
+          change.paired_heads > 0 ? stored - of_head + of_head / 2 + of_head % 2 * (head / 2) : stored;
+      if (vector)
+        into[meant] = row[stored];
+      else if (change.transposed)
+        for (std::size_t i = 0; i < columns; ++i) into[i * rows + meant] = row[i];
+      else
+        std::ranges::copy(row, into.begin() + static_cast<std::ptrdiff_t>(meant * columns));
+    }
+  }
+  if (change.added != 0)
+    for (float& value : into) value += change.added;
 }
 
 const float* Checkpoint::values(const std::string& name, const std::vector<Index>& shape,
                                 ConvertedTensors* converted) const {
   require(name, shape);
-  const auto& [bytes, tensor, file] = place(name);
-  const NumberType type = *real_type(tensor->dtype);
-  if (type == NumberType::f32 && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
+  const Place& stored = place(name);
+  const auto& [bytes, tensor, file, change] = stored;
+  if (tensor->dtype == "F32" && change == TensorChange{} &&
+      reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
     return reinterpret_cast<const float*>(bytes.data());
   ConvertedTensors& kept = converted != nullptr ? *converted : converted_;
   const std::lock_guard lock(kept.converting);
   const auto [found, is_new] = kept.values.try_emplace(name);
   if (is_new) {
-    found->second = floats_of(bytes, type);
+    found->second.resize(static_cast<std::size_t>(tensor->size()));
+    put_values(stored, found->second);
     if (file != nullptr) file->let_go(*tensor);
   }
   return found->second.data();
@@ -505,8 +584,17 @@ void Checkpoint::let_go(const std::string& name) const {
 
 Index Checkpoint::non_finite(const std::string& name) const {
   const Place& tensor = place(name);
-  const std::optional<NumberType> type = real_type(tensor.info->dtype);
-  return type ? static_cast<Index>(non_finite_of(tensor.bytes, *type)) : 0;
+  if (const std::optional<NumberType> type = real_type(tensor.info->dtype))
+    return static_cast<Index>(non_finite_of(tensor.bytes, *type));
+  const QuantisedType* quantised = quantised_type(tensor.info->dtype);
+  if (quantised == nullptr) return 0;
+  std::vector<float> block(quantised->entries);
+  Index count = 0;
+  for (std::size_t at = 0; at < tensor.bytes.size(); at += quantised->bytes) {
+    put_floats(tensor.bytes.subspan(at, quantised->bytes), *quantised, block);
+    count += std::ranges::count_if(block, [](float value) { return !std::isfinite(value); });
+  }
+  return count;
 }
 
 }  // namespace headwave

@@ -264,7 +264,9 @@ FormatError foreign_weights(const fs::path& path) {
     case FileContent::pickle:
       return torch_weights(path);
     case FileContent::gguf:
-      return through_transformers(path, words_of(content), fmt::format("gguf_file={}", python_name(path.filename())));
+      return FormatError(
+          fmt::format("{}: this is {}, a model in one file; give the path of the file itself as the model",
+                      shown_path(path), words_of(content)));
     case FileContent::hdf5:
       return through_transformers(path, "an HDF5 file, TensorFlow's format", "from_tf=True");
     case FileContent::npz:

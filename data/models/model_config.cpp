@@ -108,6 +108,19 @@ bool ModelConfig::flag_or(const std::string& key, bool otherwise) const {
   return value_.at(key).get<bool>();
 }
 
+std::vector<double> ModelConfig::numbers(const std::string& key) const {
+  std::vector<double> numbers;
+  if (!has(key)) return numbers;
+  const json& value = *find(key);
+  if (!value.is_array()) fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
+  for (const json& entry : value) {
+    if (!entry.is_number() || !std::isfinite(entry.get<double>()))
+      fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
+    numbers.push_back(entry.get<double>());
+  }
+  return numbers;
+}
+
 ModelConfig ModelConfig::object(const std::string& key) const {
   if (!has(key)) fail(fmt::format("'{}' is missing; expected an object of settings", key));
   ModelConfig inner(value_.at(key), fmt::format("{}: {}", place_, key));
@@ -136,18 +149,6 @@ std::vector<std::string> ModelConfig::words(const std::string& key) const {
     if (!word.empty()) words.push_back(word);
   }
   return words;
-}
-
-std::vector<double> ModelConfig::numbers(const std::string& key) const {
-  std::vector<double> numbers;
-  if (!has(key)) return numbers;
-  const json& value = *find(key);
-  if (!value.is_array()) fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
-  for (const json& entry : value) {
-    if (!entry.is_number()) fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
-    numbers.push_back(entry.get<double>());
-  }
-  return numbers;
 }
 
 std::vector<std::string> ModelConfig::by_layer(const std::string& key, Index count) const {

@@ -1,3 +1,5 @@
+#include "sentencepiece.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -26,28 +28,6 @@
 namespace headwave {
 
 namespace {
-
-/// What a piece of a SentencePiece model is; the numbers are those of the file.
-enum class SentencePieceKind : std::uint8_t { normal = 1, unknown, control, user_defined, unused, byte };
-
-struct SentencePieceEntry {
-  std::string piece;
-  float score = 0;
-  SentencePieceKind kind = SentencePieceKind::normal;
-};
-
-/// The content of a SentencePiece model's file, with the format's defaults.
-struct SentencePieceFile {
-  enum class Model : std::uint8_t { unigram = 1, bpe };
-  std::vector<SentencePieceEntry> pieces;  ///< by id
-  Model model = Model::unigram;
-  bool byte_fallback = false;
-  bool whitespace_as_suffix = false;
-  std::string charsmap;  ///< bytes for PrecompiledCharsmap; empty: none
-  bool add_dummy_prefix = true;
-  bool remove_extra_whitespaces = true;
-  bool escape_whitespaces = true;
-};
 
 /// One field of a message: a number, or bytes.
 struct WireField {
@@ -353,7 +333,9 @@ RankedMerges merges_of(const SentencePieceFile& model, const Vocabulary& vocabul
   return ranked;
 }
 
-std::unique_ptr<TokenModel> byte_pairs_of(const SentencePieceFile& model, const std::string& file) {
+}  // namespace
+
+std::unique_ptr<TokenModel> sentencepiece_pairs(const SentencePieceFile& model, const std::string& file) {
   Vocabulary vocabulary = vocabulary_of_pieces(model, file);
   RankedMerges ranked = merges_of(model, vocabulary, file);
   BytePairOptions options;
@@ -365,6 +347,8 @@ std::unique_ptr<TokenModel> byte_pairs_of(const SentencePieceFile& model, const 
     if (entry.kind == SentencePieceKind::user_defined) options.whole_words.insert(entry.piece);
   return byte_pair_encoding(std::move(vocabulary), ranked.merges, options, file);
 }
+
+namespace {
 
 /// The model's spelling with the ids that another file gives.
 std::unique_ptr<TokenModel> numbered_of(const SentencePieceFile& model, PieceNumbers numbers, const std::string& file) {
@@ -396,7 +380,7 @@ TokenPipeline sentencepiece_pipeline(const std::filesystem::path& path, const To
                     file));
   pipeline.special.unknown = numbers ? numbers->unknown : unknown_of(model, file);
   pipeline.model = numbers  ? numbered_of(model, std::move(*numbers), file)
-                   : is_bpe ? byte_pairs_of(model, file)
+                   : is_bpe ? sentencepiece_pairs(model, file)
                             : unigram_of(model, file);
   // User-defined pieces are words: a BPE may not merge them.
   if (is_bpe)

@@ -182,21 +182,22 @@ void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const Mo
                                   place.weights.string(), tokenizer.vocabulary(), words));
 }
 
-std::filesystem::path folder_of(const ModelPlace& place) {
-  return std::filesystem::is_directory(place.weights) ? place.weights : place.weights.parent_path();
+/// The digest of a tokenizer's files, which that of the model is if it lies within.
+std::string tokenizer_digest(const Tokenizer& tokenizer, const ModelPlace& place, const Attributes& provenance) {
+  const bool within = tokenizer.files() == std::vector{place.weights};
+  return within ? attribute_text(provenance, "model_sha256") : sha256_list(tokenizer.files());
 }
 
 /// The tokenizer beside a model, noted in the provenance; nothing where there is none.
 std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance,
                                                   TokenizerUse use = TokenizerUse::text) {
-  for (const char* name :
-       {"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json", "spiece.model", "tokenizer.model", "spm.model"})
-    if (std::filesystem::exists(folder_of(place) / name)) {
-      std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_of(place), use);
-      provenance["tokenizer"] = tokenizer->kind();
-      provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
-      return tokenizer;
-    }
+  const std::filesystem::path there = tokenizer_place(place);
+  if (has_tokenizer(there)) {
+    std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(there, use);
+    provenance["tokenizer"] = tokenizer->kind();
+    provenance["tokenizer_sha256"] = tokenizer_digest(*tokenizer, place, provenance);
+    return tokenizer;
+  }
   return nullptr;
 }
 
@@ -212,18 +213,8 @@ std::shared_ptr<const Tokenizer> names_beside(const ModelPlace& place, Attribute
 }
 
 /// Which ids pad and close documents by config.json; none where there is no such file, or it says none.
-Endings endings_in_config(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  const std::filesystem::path path = folder / "config.json";
-  if (!std::filesystem::exists(path, ignored)) return {};
-  const nlohmann::json config = json_of_file(path);
-  const auto id = [&](const char* key) {
-    const auto found = config.find(key);
-    const bool whole = found != config.end() && found->is_number_integer();
-    const auto number = whole ? found->get<std::int64_t>() : -1;
-    return number > std::numeric_limits<std::int32_t>::max() ? -1 : static_cast<std::int32_t>(number);
-  };
-  return {id("pad_token_id"), id("eos_token_id")};
+Endings endings_in_config(const ModelPlace& place) {
+  return {configured_id(place, "pad_token_id"), configured_id(place, "eos_token_id")};
 }
 
 }  // namespace
@@ -247,10 +238,10 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   Model model = open_model(place);
   require_sequences(model, input_name(text), false);
   if (packing.length) require_positions(model, place, *packing.length);
-  std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_of(place));
+  std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(tokenizer_place(place));
   require_vocabulary(model, *tokenizer, place);
   Attributes provenance = model_provenance(place);
-  provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
+  provenance["tokenizer_sha256"] = tokenizer_digest(*tokenizer, place, provenance);
   const std::int32_t mask = tokenizer->special_tokens().mask;
   std::unique_ptr<Source> source = distinct_documents(text_documents(text, tokenizer, packing_for(model, packing)));
   return {std::move(model), std::move(source), std::move(provenance), mask};
@@ -260,8 +251,9 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
                      const PackingOptions& packing) {
   Model model = open_model(place);
   require_sequences(model, input_name(target), true);
-  const PairedTokenizers tokenizers{open_tokenizer(folder_of(place)), open_target_tokenizer(folder_of(place)),
-                                    decoder_start(folder_of(place))};
+  const PairedTokenizers tokenizers{open_tokenizer(tokenizer_place(place)),
+                                    open_target_tokenizer(tokenizer_place(place)),
+                                    decoder_start(tokenizer_place(place))};
   require_vocabulary(model, *tokenizers.text, place);
   require_vocabulary(model, *tokenizers.target, place);
   Attributes provenance = model_provenance(place);
@@ -278,8 +270,8 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   Attributes provenance = model_provenance(place);
   std::shared_ptr<const Tokenizer> tokenizer = names_beside(place, provenance);
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
-  std::unique_ptr<Source> source = distinct_documents(
-      id_documents(ids, tokenizer, packing_for(model, packing), endings_in_config(folder_of(place))));
+  std::unique_ptr<Source> source =
+      distinct_documents(id_documents(ids, tokenizer, packing_for(model, packing), endings_in_config(place)));
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../../core/attention/attend.h"
+#include "../../core/errors/error.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../test_numbers.h"
@@ -72,6 +73,25 @@ TEST_CASE("rotary positions by hand") {
   CHECK_THROWS_AS(term.turn(rows, 2), ShapeError);
   options.channels = 3;
   CHECK_THROWS_WITH(RotaryTerm(options), ContainsSubstring("3 channels cannot turn in pairs"));
+}
+
+TEST_CASE("longrope divides the frequency of each pair by a factor of its own") {
+  RotaryOptions options;
+  options.channels = 6;
+  options.base = 1000;
+  options.scaling = RotaryScaling::longrope;
+  options.trained = 10;
+  options.short_factors = options.long_factors = {1, 2, 8};
+  const Vector frequency = RotaryTerm(options).frequency(10);
+  CHECK(frequency[0] == 1);
+  CHECK(frequency[1] == Approx(0.1 / 2));
+  CHECK(frequency[2] == Approx(0.01 / 8));
+  CHECK_FALSE(options.follows_length());
+  options.long_factors[2] = 16;
+  CHECK(options.follows_length());
+  CHECK(RotaryTerm(options).frequency(11)[2] == Approx(0.01 / 16));
+  options.short_factors.pop_back();
+  CHECK_THROWS_AS(RotaryTerm(options), ShapeError);
 }
 
 TEST_CASE("linear biases: slopes of eight heads are halves, of twelve the eight and every second of sixteen") {

@@ -73,7 +73,7 @@ TEST_CASE("weights in another format are told what they are and how they become 
   it.refuse_weights("pytorch_model-00001-of-00002.bin", zip_of("archive/data.pkl"), "this is PyTorch's format",
                     "glob.glob('pytorch_model-*.bin')");
   it.refuse_weights("model.ckpt", legacy_torch, "this is PyTorch's format", "weights_only=True");
-  it.refuse_weights("q4.gguf", "GGUF", "this is a GGUF file (llama.cpp)", "gguf_file='q4.gguf'");
+  it.refuse_weights("q4.gguf", "GGUF", "this is a GGUF file (llama.cpp)", "give the path of the file itself");
   it.refuse_weights("tf_model.h5", "\x89HDF\r\n\x1a\n", "this is an HDF5 file, TensorFlow's format", "from_tf=True");
   it.refuse_weights("flax_model.msgpack", "x", "this is Flax's format", "from_flax=True");
   it.refuse_weights("model.onnx", "x", "this is an ONNX graph", "graph.initializer}");
@@ -94,7 +94,7 @@ TEST_CASE("inspect has a word of its own for each container that is not read") {
   const Foreign it;
   CHECK_THROWS_WITH(listing_of(it.write("a.npz", zip_of("a.npy"))), ContainsSubstring("damaged or cut short"));
   CHECK_THROWS_WITH(listing_of(it.write("a.pt", zip_of("a/data.pkl"))), ContainsSubstring("PyTorch's format"));
-  CHECK_THROWS_WITH(listing_of(it.write("a.gguf", "GGUF")), ContainsSubstring("a GGUF file (llama.cpp)"));
+  CHECK_THROWS_WITH(listing_of(it.write("a.gguf", "GGUF")), ContainsSubstring("ends within its header"));
   CHECK_THROWS_WITH(listing_of(it.write("a.txt", "text")),
                     ContainsSubstring("neither HDF5, safetensors, .npy nor .npz"));
   // What is in a name is not run by whoever copies the line.
