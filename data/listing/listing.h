@@ -24,7 +24,8 @@ struct ListingEntry {
 
 /// The content of a file or folder.
 struct Listing {
-  std::string kind;  ///< "headwave result", "HDF5", "safetensors", "npy", "model directory", "GGUF model", "folder of npy files"
+  std::string
+      kind;  ///< "headwave result", "HDF5", "safetensors", "npy", "model directory", "GGUF model", "folder of npy files"
   std::filesystem::path path;
   /// The most important facts. Of a model directory: model_type, layers, heads, kv_heads, d_head, d_model,
   /// d_feed_forward, vocabulary, positions as config.json has them, parameters, tokenizer_files; of a result

@@ -278,8 +278,7 @@ TEST_CASE("what a GGUF file says of a model is asked for by its own keys, and re
              .key("llama.rope.scaling.factor", 2.0F)
              .key("llama.rope.scaling.attn_factor", 0.5F),
          "'rope.scaling.attn_factor' is 0.5");
-  refuse(llama().tensor("rope_freqs.weight", {2}, {1, 8}),
-         "'factors' of rotary positions needs a number above 0 for each pair");
+  refuse(llama().tensor("rope_freqs.weight", {2}, {1, 8}), "2 factors of longrope, but 1 pairs of channels turn");
   refuse(llama().tensor("blk.0.attn_sinks.weight", {2}, {1, 8}),
          "tensor 'blk.0.attn_sinks.weight' is not known of a llama");
   refuse(llama().tensor("blk.0.attn_q.weight", {1, 6}, std::vector<float>(6)),
