@@ -96,7 +96,7 @@ Matrix32 query_parts(const Matrix32& parts, const AttentionWeights& weights, Ind
 Matrix32 key_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, Index kv_heads) {
   const Latent& latent = weights.key_latent;
   if (latent.empty()) return project_parts(parts, weights.key, weights.key_norm, count);
-  const Matrix32 own =
+  Matrix32 own =
       project_parts(project_parts(parts, latent.down, latent.norm, count), weights.key, weights.key_norm, count);
   if (weights.shared_key.empty()) return own;
   return with_shared_channels(own, project_parts(parts, weights.shared_key, {}, count), kv_heads);

@@ -639,6 +639,11 @@ double yarn_attention_factor(const ModelConfig& scaling, double factor) {
   return gain(1.0);
 }
 
+/// Before transformers 4.45 it was called "type".
+std::string rope_type(const ModelConfig& scaling) {
+  return scaling.text_or("rope_type", scaling.text_or("type", ""));
+}
+
 /// Which texts are long is said beside the scaling or inside.
 double trained_length(const ModelConfig& scaling, const ModelConfig& config) {
   constexpr const char* original = "original_max_position_embeddings";
@@ -679,7 +684,7 @@ void set_proportional(RotaryOptions& rotary, const ModelConfig& scaling, const M
 }
 
 void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
-  const std::string type = scaling.text_or("rope_type", scaling.text_or("type", ""));
+  const std::string type = rope_type(scaling);
   if (type == "default" || (type.empty() && !scaling.has("factor"))) return;
   if (type == "linear")
     rotary.scaling = RotaryScaling::linear;
@@ -723,7 +728,7 @@ Index turning_channels(const ModelConfig& config, const ModelConfig* parameters,
   if (config.has(key)) share = config.positive(key);
   if (parameters != nullptr && parameters->has(key)) share = parameters->positive(key);
   // Of proportional positions it is a share of the pairs, each of which stands for its own frequency.
-  if (parameters != nullptr && parameters->text_or("rope_type", "") == "proportional" && share <= 1) share = 1;
+  if (parameters != nullptr && rope_type(*parameters) == "proportional" && share <= 1) share = 1;
   if (share > 1 || (share != 1 && !keys.partial))
     throw FormatError(fmt::format("{}: '{}' is {}, which is not known here", config.place(), key, share),
                       give("map", "FILE.toml", "to say how many channels turn"));
@@ -744,8 +749,10 @@ RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const Rope
     config.fail("both 'rope_parameters' and 'rope_scaling' are there; expected one of them, since they may differ");
   rotary.base = config.positive_or(keys.base_key, keys.base);
   if (!config.has("rope_parameters")) {
-    rotary.channels = turning_channels(config, nullptr, d_head, keys);
-    if (config.has("rope_scaling") && keys.scaled) set_scaling(rotary, config.object("rope_scaling"), config);
+    const bool scaled = config.has("rope_scaling") && keys.scaled;
+    const std::optional<ModelConfig> scaling = scaled ? std::optional(config.object("rope_scaling")) : std::nullopt;
+    rotary.channels = turning_channels(config, scaling ? &*scaling : nullptr, d_head, keys);
+    if (scaling) set_scaling(rotary, *scaling, config);
     return rotary;
   }
   const ModelConfig all = config.object("rope_parameters");

@@ -426,6 +426,8 @@ FAMILIES = {
             rope_type="default", rope_theta=500.0, partial_rotary_factor=0.5), **DELTA, linear_num_key_heads=1,
         num_experts=5, num_experts_per_tok=2, moe_intermediate_size=4, shared_expert_intermediate_size=6)), QWEN3_5),
     "olmoe": ("OlmoeForCausalLM", small_llama(intermediate_size=10, num_experts=6, num_experts_per_tok=3), OLMOE),
+    "llama-rope-proportional": ("LlamaForCausalLM", scaled_llama(dict(
+        rope_type="proportional", factor=1.5, partial_rotary_factor=0.6), 32), LLAMA),
 }
 
 # Published configurations say these; transformers 5 drops them on reading or writes them back differently.
