@@ -1,5 +1,6 @@
 #include "../../data/arrays/gguf.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -36,7 +37,7 @@ std::filesystem::path golden(const std::string& name) {
 
 std::vector<std::byte> bytes_of(const std::string& text) {
   std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
+  std::ranges::transform(text, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
   return bytes;
 }
 
