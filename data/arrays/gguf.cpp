@@ -281,18 +281,8 @@ GgufHeader gguf_header(std::span<const std::byte> content, const std::string& fi
 }
 
 GgufFile::GgufFile(const std::filesystem::path& path)
-    : file_(path), mapped_(file_), header_(gguf_header(mapped_.bytes(), shown_path(path))) {}
-
-std::span<const std::byte> GgufFile::bytes(const TensorInfo& tensor) const {
-  return mapped_.bytes().subspan(header_.data + tensor.begin, tensor.end - tensor.begin);
-}
-
-void GgufFile::read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const {
-  file_.read(header_.data + tensor.begin + first, into);
-}
-
-void GgufFile::let_go(const TensorInfo& tensor) const {
-  mapped_.let_go(header_.data + tensor.begin, tensor.end - tensor.begin);
+    : TensorFile(path), header_(gguf_header(content(), shown_path(path))) {
+  set_data(header_.data);
 }
 
 const GgufValue* GgufFile::find(const std::string& key) const {

@@ -46,11 +46,7 @@ class GgufFile : public TensorFile {
   /// @throws IoError if the file cannot be read; FormatError as gguf_header()
   explicit GgufFile(const std::filesystem::path& path);
 
-  [[nodiscard]] const std::filesystem::path& path() const override { return file_.path(); }
   [[nodiscard]] const GgufHeader& header() const { return header_; }
-  [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const override;
-  void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const override;
-  void let_go(const TensorInfo& tensor) const override;
 
   /// A value of the metadata; null: there is none of that key.
   [[nodiscard]] const GgufValue* find(const std::string& key) const;
@@ -68,8 +64,6 @@ class GgufFile : public TensorFile {
   template <class Value>
   const Value* value(const std::string& key, const char* expected) const;
 
-  FileBytes file_;
-  MappedFile mapped_;
   GgufHeader header_;
 };
 

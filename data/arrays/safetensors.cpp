@@ -165,7 +165,8 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : file_(path), mapped_(file_), header_(safetensors_header(file_)) {
+    : TensorFile(path), header_(safetensors_header(file())) {
+  set_data(header_.data);
   by_name_.resize(header_.tensors.size());
   std::iota(by_name_.begin(), by_name_.end(), 0U);
   std::ranges::sort(by_name_, {}, [this](std::uint32_t at) -> const std::string& { return header_.tensors[at].name; });
@@ -177,16 +178,16 @@ const TensorInfo* SafetensorsFile::find(const std::string& name) const {
   return found == by_name_.end() || header_.tensors[*found].name != name ? nullptr : &header_.tensors[*found];
 }
 
-std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {
-  return mapped_.bytes().subspan(header_.data + tensor.begin, tensor.end - tensor.begin);
+std::span<const std::byte> TensorFile::bytes(const TensorInfo& tensor) const {
+  return content().subspan(data_ + tensor.begin, tensor.end - tensor.begin);
 }
 
-void SafetensorsFile::read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const {
-  file_.read(header_.data + tensor.begin + first, into);
+void TensorFile::read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const {
+  file_.read(data_ + tensor.begin + first, into);
 }
 
-void SafetensorsFile::let_go(const TensorInfo& tensor) const {
-  mapped_.let_go(header_.data + tensor.begin, tensor.end - tensor.begin);
+void TensorFile::let_go(const TensorInfo& tensor) const {
+  mapped_.let_go(data_ + tensor.begin, tensor.end - tensor.begin);
 }
 
 namespace {

@@ -56,25 +56,37 @@ SafetensorsHeader safetensors_header(const FileBytes& file);
 
 class ReplacedFile;
 
-/// A file of tensors, mapped into memory.
+/// A file of tensors, mapped into memory: what formats have in common once their header is read.
 class TensorFile {
  public:
-  TensorFile() = default;
   TensorFile(const TensorFile&) = delete;
   TensorFile& operator=(const TensorFile&) = delete;
-  virtual ~TensorFile() = default;
 
-  [[nodiscard]] virtual const std::filesystem::path& path() const = 0;
+  [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
   /// A tensor's bytes in the mapping; good while this object lives. They may lie at any address, odd ones
   /// too.
-  [[nodiscard]] virtual std::span<const std::byte> bytes(const TensorInfo& tensor) const = 0;
+  [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const;
   /// Copies some of a tensor's bytes from the file, without the mapping: looking at one mapped number may
   /// take 2 MB of this process's memory, if the system holds the file in large pieces.
   /// @param first  first of the tensor's bytes
   /// @throws IoError if the file was cut short meanwhile, or cannot be read
-  virtual void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const = 0;
+  void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const;
   /// Gives the memory of a tensor's bytes in the mapping back to the system, see MappedFile.
-  virtual void let_go(const TensorInfo& tensor) const = 0;
+  void let_go(const TensorInfo& tensor) const;
+
+ protected:
+  /// @throws IoError if the file cannot be read
+  explicit TensorFile(const std::filesystem::path& path) : file_(path), mapped_(file_) {}
+  ~TensorFile() = default;
+  [[nodiscard]] const FileBytes& file() const { return file_; }
+  [[nodiscard]] std::span<const std::byte> content() const { return mapped_.bytes(); }
+  /// Says where the numbers begin, from which places of tensors are counted.
+  void set_data(std::size_t first) { data_ = first; }
+
+ private:
+  FileBytes file_;
+  MappedFile mapped_;
+  std::size_t data_ = 0;
 };
 
 /// A safetensors file, mapped into memory. Opening it reads the header only.
@@ -83,18 +95,12 @@ class SafetensorsFile : public TensorFile {
   /// @throws IoError, FormatError as safetensors_header()
   explicit SafetensorsFile(const std::filesystem::path& path);
 
-  [[nodiscard]] const std::filesystem::path& path() const override { return file_.path(); }
   [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return header_.tensors; }
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
   /// The tensor of that name, or nullptr.
   [[nodiscard]] const TensorInfo* find(const std::string& name) const;
-  [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const override;
-  void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const override;
-  void let_go(const TensorInfo& tensor) const override;
 
  private:
-  FileBytes file_;
-  MappedFile mapped_;
   SafetensorsHeader header_;
   std::vector<std::uint32_t> by_name_;  // places among the tensors, in order of their names
 };
