@@ -25,7 +25,8 @@ class ModelCheck:
     model: str
     transformers: str            #: its version
     tokens: int
-    apart: np.ndarray            #: (layers, heads) the largest difference of a weight of attention
+    apart: np.ndarray            #: (layers with attention, heads) the largest difference of a weight of attention
+    heads: tuple[str, ...]       #: "L0H0", ...: their names, in that order
 
     @property
     def alike(self) -> bool:
@@ -33,10 +34,9 @@ class ModelCheck:
         return bool(np.max(self.apart) <= _ALIKE)
 
     def __str__(self) -> str:
-        layer, head = np.unravel_index(np.argmax(self.apart), self.apart.shape)
         found = "agrees with" if self.alike else "DIFFERS from"
         return (f"{self.model}: attention of {self.apart.size} heads over {self.tokens} tokens {found} transformers {self.transformers}; "
-                f"the largest difference of a weight is {self.apart.max():.1e}, at L{layer}H{head}")
+                f"the largest difference of a weight is {self.apart.max():.1e}, at {self.heads[np.argmax(self.apart)]}")
 
 
 def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
@@ -75,7 +75,7 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
     ids = np.random.default_rng(seed).choice(kept, tokens)
     found = run(folder, ids=[ids.tolist()], only=["attention_map"], length=tokens, special_tokens=False)
     assert isinstance(found, Result)
-    ours = np.asarray(found["attention_map"].weight)
+    ours, heads = (np.asarray(found["attention_map"][name]) for name in ("weight", "map_head"))
     theirs = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
     with torch.no_grad():
         layers = theirs(input_ids=torch.as_tensor(ids)[None], output_attentions=True, use_cache=False).attentions
@@ -83,7 +83,8 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
     if ours.size != expected.size:
         raise FormatError(f"check_model: headwave has weights of {len(ours)} heads, transformers of {expected.shape[0]} layers of "
                           f"{expected.shape[1]}; expected as many")
-    return ModelCheck(folder, transformers.__version__, tokens, np.abs(ours.reshape(expected.shape) - expected).max(axis=(2, 3)))
+    apart = np.abs(ours.reshape(expected.shape) - expected).max(axis=(2, 3))
+    return ModelCheck(folder, transformers.__version__, tokens, apart, tuple(map(str, heads)))
 
 
 def _named_tokens(config: Any) -> list[int]:
