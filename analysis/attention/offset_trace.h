@@ -103,7 +103,8 @@ std::vector<Field> describe(const OffsetTraces& traces);
 /// positions does; in cross-attention nobody is oneself, and t = 0 is an offset like any other. Under a
 /// causal mask each query keeps its weights instead, and which earlier key gets which is drawn at random, as
 /// far back as the mask allows: the mean is the uniform baseline 1/(i+1), variance and third moment are those
-/// of query i's weights about it. Of a head with a learned sink the baseline shares out what the sink leaves. Where fewer than three positions count there is no null.
+/// of query i's weights about it. Of a head with a learned sink the baseline shares out what the sink leaves.
+/// Where fewer than three positions count there is no null.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, equation 7; shuffling as a null after Hoeffding 1951.
 class OffsetTraceProbe : public Probe {

@@ -46,21 +46,19 @@ void normalise(Matrix32& x, const Norm& norm) {
 
 void normalise_heads(Matrix32& x, const Norm& norm) {
   if (norm.empty()) return;
-  const Index rows = x.rows(), width = x.cols(), own = norm.d_head > 0 ? norm.d_head : norm.scale.size();
-  if (width % own != 0 || (norm.d_head > 0 && norm.scale.size() != width))
+  const bool own_scales = norm.d_head > 0;
+  const Index width = x.cols(), channels = own_scales ? norm.d_head : norm.scale.size();
+  if (width % channels != 0 || (own_scales && norm.scale.size() != width) ||
+      (!norm.shift.empty() && norm.shift.size() != norm.scale.size()))
     throw ShapeError(
         fmt::format("normalise_heads: a norm of {} channels does not fit rows of {}", norm.scale.size(), width));
-  if (norm.d_head > 0) {
-    for (Index head = 0; head < width / own; ++head) {
-      Matrix32 channels = x.middleCols(head * own, own);
-      normalise(channels, norm.of_head(head));
-      x.middleCols(head * own, own) = channels;
+  const Kernels<float>& kernel = kernels<float>();
+  for (Index i = 0; i < x.rows(); ++i)
+    for (Index at = 0; at < width; at += channels) {
+      const Index first = own_scales ? at : 0;
+      kernel.normalise(&x(i, at), channels, norm.kind == NormKind::layer, static_cast<double>(norm.eps),
+                       norm.scale.data() + first, norm.shift.empty() ? nullptr : norm.shift.data() + first);
     }
-    return;
-  }
-  x.resize(rows * (width / own), own);  // row-major, of the same size: a head in every row
-  normalise(x, norm);
-  x.resize(rows, width);
 }
 
 double share_from_norm(MatrixView32 x, const Norm& norm) {

@@ -197,20 +197,25 @@ fs::path tokenizer_place(const ModelPlace& place) {
   return place.weights.has_parent_path() ? place.weights.parent_path() : ".";
 }
 
-std::int32_t configured_id(const ModelPlace& place, const char* key) {
+std::vector<std::int32_t> configured_ids(const ModelPlace& place, std::initializer_list<const char*> keys) {
   nlohmann::json config;
   if (is_gguf(place.weights)) {
     config = gguf_model(place.weights, true).config.value_or(nlohmann::json::object());
   } else {
     const fs::path file = tokenizer_place(place) / "config.json";
     std::error_code ignored;
-    if (!fs::exists(file, ignored)) return -1;
+    if (!fs::exists(file, ignored)) return std::vector<std::int32_t>(keys.size(), -1);
     config = json_of_file(file);
   }
-  const auto found = config.find(key);
-  const bool whole = found != config.end() && found->is_number_integer();
-  const auto number = whole ? found->get<std::int64_t>() : -1;
-  return number < 0 || number > std::numeric_limits<std::int32_t>::max() ? -1 : static_cast<std::int32_t>(number);
+  std::vector<std::int32_t> ids;
+  for (const char* key : keys) {
+    const auto found = config.find(key);
+    const bool whole = found != config.end() && found->is_number_integer();
+    const auto number = whole ? found->get<std::int64_t>() : -1;
+    const bool fits = number >= 0 && number <= std::numeric_limits<std::int32_t>::max();
+    ids.push_back(fits ? static_cast<std::int32_t>(number) : -1);
+  }
+  return ids;
 }
 
 std::int32_t decoder_start(const std::filesystem::path& folder) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -81,10 +82,10 @@ Matrix32 position_table(const ModelPlace& place);
 /// Where the tokenizer of a model is: its folder, or the GGUF file itself.
 std::filesystem::path tokenizer_place(const ModelPlace& place);
 
-/// A token id by its key in config.json, or in what a GGUF file says in its place: "eos_token_id"; -1 where
-/// there is none.
+/// Token ids by their keys in config.json, or in what a GGUF file says in its place: "eos_token_id"; -1 for one
+/// that is not there.
 /// @throws IoError, FormatError if the file is broken
-std::int32_t configured_id(const ModelPlace& place, const char* key);
+std::vector<std::int32_t> configured_ids(const ModelPlace& place, std::initializer_list<const char*> keys);
 
 /// The token id that a decoder reads first: `decoder_start_token_id` of config.json,
 /// or else of generation_config.json beside it.

@@ -542,23 +542,26 @@ std::vector<std::string> known_families() {
 
 namespace {
 
-/// Families that no map describes, and what of them.
-constexpr std::pair<std::string_view, std::string_view> refused_families[]{
+/// A family that no map describes, and why.
+struct RefusedFamily {
+  std::string_view name, why;
+  bool attends = true;
+};
+constexpr RefusedFamily refused_families[]{
     // NOLINT(modernize-avoid-c-arrays): its length is its own
     {"gemma3n_text", "its layers hold several streams of states, and some read the keys of others"},
     {"gemma4_text", "heads of its global layers are wider than those of its local ones"},
     {"mllama_text_model", "some of its layers look at images alone"},
     {"xlnet", "it compares keys with two streams of queries, and each with positions of its own"},
-    {"mamba", "it has no attention"},
-    {"mamba2", "it has no attention"},
-    {"falcon_mamba", "it has no attention"},
-    {"rwkv", "it has no attention"}};
+    {"mamba", "it has no attention", false},
+    {"mamba2", "it has no attention", false},
+    {"falcon_mamba", "it has no attention", false},
+    {"rwkv", "it has no attention", false}};
 
 /// Refuses a family whose reason is known.
 void refuse_by_name(const ModelConfig& config, const std::string& family) {
-  for (const auto& [name, why] : refused_families) {
+  for (const auto& [name, why, attends] : refused_families) {
     if (family != name && family + "_text" != name) continue;
-    const bool attends = why.find("no attention") == std::string_view::npos;
     config.fail(fmt::format("model type '{}' cannot be computed here: {}{}", family, why,
                             attends ? "; where PyTorch runs it, headwave.watch follows it (docs/profiles.md)" : ""));
   }

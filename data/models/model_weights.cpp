@@ -749,16 +749,14 @@ Norm norm_of_heads(TensorReader& reader, const TensorNames& names, const StackMa
   constexpr std::string_view mark = "{head}";
   const Index width = stack.block.d_head;
   Norm norm{{}, {}, stack.norm_eps, stack.norm, width};
-  const auto at = names.weight.find(mark);
-  if (at == std::string::npos) {
+  if (names.weight.find(mark) == std::string::npos) {
     const MatrixView32 scale = reader.matrix(names.weight, heads, width);
     norm.scale = VectorView32(scale.data(), scale.size());
     return norm;
   }
   Vector32 scale(heads * width);
   for (Index head = 0; head < heads; ++head) {
-    const VectorView32 own =
-        reader.vector(std::string(names.weight).replace(at, mark.size(), fmt::format("{}", head)), width);
+    const VectorView32 own = reader.vector(with_number(names.weight, mark, head), width);
     if (own.empty()) return {};
     scale.segment(head * width, width) = own;
   }

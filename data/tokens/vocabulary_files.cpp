@@ -122,14 +122,21 @@ void check_alphabet(const Vocabulary& vocabulary, const std::string& file) {
                     file));
 }
 
+/// The id of a special token, by the name that the files beside a vocabulary give it, or else the usual one; it is
+/// found in a text.
+std::int32_t named_special(TokenPipeline& pipeline, const Vocabulary& vocabulary, const TokenizerSettings& settings,
+                           const char* key, const char* usual) {
+  const std::string token = settings.name_of(key, usual);
+  add_special(pipeline.added, vocabulary, token, false);
+  return vocabulary.id(token);
+}
+
 /// ESM's: a letter is a token, and what stands between letters that are none is unknown as a whole.
 std::unique_ptr<Tokenizer> letter_tokenizer(Vocabulary vocabulary, const TokenizerSettings& settings,
                                             const std::filesystem::path& vocab_txt) {
   TokenPipeline pipeline;
   const auto special = [&](const char* key, const char* usual) {
-    const std::string token = settings.name_of(key, usual);
-    add_special(pipeline.added, vocabulary, token, false);
-    return vocabulary.id(token);
+    return named_special(pipeline, vocabulary, settings, key, usual);
   };
   pipeline.special.pad = special("pad_token", "<pad>");
   pipeline.special.unknown = special("unk_token", "<unk>");
@@ -205,9 +212,7 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   text.lowercase = settings.lowercase;
   const std::string unknown = settings.name_of("unk_token", "[UNK]");
   const auto special = [&](const char* key, const char* usual) {
-    const std::string token = settings.name_of(key, usual);
-    add_special(pipeline.added, vocabulary, token, false);
-    return vocabulary.id(token);
+    return named_special(pipeline, vocabulary, settings, key, usual);
   };
   pipeline.special.pad = special("pad_token", "[PAD]");
   pipeline.special.unknown = special("unk_token", "[UNK]");

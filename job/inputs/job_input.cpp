@@ -214,7 +214,8 @@ std::shared_ptr<const Tokenizer> names_beside(const ModelPlace& place, Attribute
 
 /// Which ids pad and close documents by config.json; none where there is no such file, or it says none.
 Endings endings_in_config(const ModelPlace& place) {
-  return {configured_id(place, "pad_token_id"), configured_id(place, "eos_token_id")};
+  const std::vector<std::int32_t> ids = configured_ids(place, {"pad_token_id", "eos_token_id"});
+  return {ids[0], ids[1]};
 }
 
 }  // namespace
