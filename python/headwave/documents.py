@@ -72,7 +72,11 @@ def _readable(listed: list[list[int]], about: Any) -> list[list[int]]:
 
 def require_known(listed: list[list[int]], module: Any) -> None:
     """Said before the model runs: PyTorch says only that some index is out of range."""
-    table = module.get_input_embeddings() if hasattr(module, "get_input_embeddings") else None
+    try:
+        table = module.get_input_embeddings() if hasattr(module, "get_input_embeddings") else None
+    except NotImplementedError:   # so transformers, of a model of several inputs
+        raise FormatError(f"run: {type(module).__name__} does not run on token ids alone; run its text part (such as model.text_model), "
+                          "or call the model yourself under headwave.watch") from None
     words = getattr(table, "num_embeddings", None) or getattr(getattr(module, "cfg", None), "d_vocab", None)
     for document, ids in enumerate(listed):
         wrong = min(ids) if min(ids) < 0 else max(ids)

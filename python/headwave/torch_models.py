@@ -125,7 +125,8 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
         told: is given a line before every document
     """
     require_eval(module)
-    about = types.SimpleNamespace(longest=getattr(getattr(module, "config", None), "max_position_embeddings", None))
+    longest = getattr(getattr(module, "config", None), "max_position_embeddings", None)
+    about = types.SimpleNamespace(longest=longest if isinstance(longest, int) and longest > 0 else None)   # XLNet says -1: any length
     listed, _ = documents_of(about, module, tokenizer, text, ids, documents, length, special_tokens)
     require_known(listed, module)
     if text is not None:
