@@ -54,5 +54,5 @@ def test_from_a_shell():
 
     done = check("check-model", str(MODELS / "gpt2"))
     assert (done.returncode, done.stderr) == (0, "") and "agrees with" in done.stdout
-    assert check("check-model", str(MODELS / "none")).returncode == 2
+    assert check("check-model", str(MODELS / "none")).returncode == 1
     assert "Usage" in check().stderr

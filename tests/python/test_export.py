@@ -275,7 +275,7 @@ def test_pairs_of_other_channels_are_refused(name, tmp_path):
 def test_what_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, calibrated, monkeypatch):
     result, _ = calibrated
     for to, options, message in (
-        ("vllm", {}, "expected one of duo_attention, minference, kvpress, triattention"),
+        ("vllm", {}, "expected one of duo_attention, minference, kvpress, triattention, headvis"),
         ("kvpress", {"recent": 3}, "has no option recent"),
     ):
         with pytest.raises(headwave.FormatError, match=message):
@@ -301,3 +301,143 @@ def test_what_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, calibra
     with pytest.raises(headwave.IoError, match="no space left"):
         result.export("duo_attention", tmp_path / "full")
     assert list((tmp_path / "full").iterdir()) == []
+
+
+@pytest.fixture(params=[64, 16])
+def shown(request, tmp_path):
+    """A folder of HeadVis, and finished weights of its documents: (layers, documents, heads, T, T)."""
+    from test_watch import eager_weights
+
+    model, ids = model_of(), ids_of(6, 50, 9)
+    ids[:, 25:] = ids[:, :25]   # half of the tokens have an earlier copy, at least
+    result = watched(model, ids, exact=request.param, sequences=4)
+    result.export("headvis", tmp_path / "shown", model="org/tiny", dataset="numbers")
+    eager = model_of()
+    eager.set_attn_implementation("eager")
+    weights = np.stack([of.double().numpy() for of in eager_weights(eager, {"input_ids": ids}).values()])
+    return tmp_path / "shown", weights, ids.numpy(), result
+
+
+def read(path):
+    return json.loads(path.read_text())
+
+
+def test_headvis_has_the_metrics_that_neuronpedia_computes(shown):
+    """As its compute-head-metrics.py defines them, of finished weights; distances beyond `exact` are taken as even within a bin."""
+    folder, weights, ids, result = shown
+    rows = {(row["layer"], row["head"]): row for row in read(folder / "scatter_data.json")}
+    distance = np.abs(np.subtract.outer(np.arange(50), np.arange(50)))
+    mean = (weights * distance).sum((1, 3, 4)) / 300
+    expected = {
+        "self_attention_score": np.diagonal(weights, 0, 3, 4).mean((1, 3)),
+        "prev_token_score": np.diagonal(weights, -1, 3, 4).mean((1, 3)),
+        "pattern_entropy": -(weights * np.log(np.maximum(weights, 1e-300))).sum((1, 3, 4)) / 300,
+        "qk_distance": mean,
+        "qk_distance_variance": (weights * distance**2).sum((1, 3, 4)) / 300 - mean**2,
+    }
+    assert sorted(rows) == [(layer, head) for layer in range(2) for head in range(4)]
+    for name, of in expected.items():
+        found = np.array([[rows[layer, head][name] for head in range(4)] for layer in range(2)])
+        binned = name.startswith("qk") and result.settings["exact"] < 50
+        np.testing.assert_allclose(found, of, rtol=0.05 if binned else 1e-6, atol=2e-6)
+    scores, queries = np.zeros((2, 4)), 0
+    for document in range(4):   # of the sequences shown; of each query the eight largest weights
+        for i in range(50):
+            keys = [j + 1 for j in range(i) if ids[document, j] == ids[document, i]]
+            queries += bool(keys)
+            row = weights[:, document, :, i]
+            least = np.maximum(np.sort(row, -1)[..., -8], 0.01)
+            scores += np.where(row >= least[..., None], row, 0)[..., keys].sum(-1)
+    found = np.array([[rows[layer, head]["induction_score"] for head in range(4)] for layer in range(2)])
+    np.testing.assert_allclose(found, scores / queries, atol=2e-6)
+
+
+def test_headvis_shows_the_largest_weights_of_single_documents(shown):
+    folder, weights, ids, result = shown
+    config = read(folder / "config.json")
+    assert config["heads"] == [[layer, head] for layer in range(2) for head in range(4)]
+    # What Neuronpedia's loaders require, where they look for it.
+    said = config["pipeline_config"] | config
+    assert [said[key] for key in ("model_name", "dataset_name", "n_sequences", "seq_len", "dtype", "attn_implementation")] == [
+        "org/tiny", "numbers", 6, 50, "float32", "sdpa"
+    ]
+    assert len(said["weights_digest"]) == 64 and said["ids_sha256"] == result["causal"].digest
+    for layer, head in config["heads"]:
+        of = read(folder / "heads" / config["head_data_pattern"].format(layer=layer, head=head))
+        own = weights[layer, :, head]
+        assert len(of["sequences"]) == of["statistics"]["n_samples"] == 4
+        assert sorted(one["interval"] for one in of["sequences"]) == [1, 2, 3, 4]
+        for one in of["sequences"]:
+            number = one["sequence_id"]
+            assert one["tokens"] == [str(token) for token in ids[number]] and one["seq_len"] == 50
+            query, key = np.divmod(one["attention_indices"], 50)
+            np.testing.assert_allclose(one["attention_values"], own[number, query, key], atol=6e-5)
+            assert np.all(np.diff(one["attention_indices"]) > 0) and np.bincount(query, minlength=50).max() <= 8
+            left_out = own[number].copy()
+            left_out[query, key] = 0
+            for i in range(50):   # nothing larger is missing
+                there = own[number, i, key[query == i]]
+                assert left_out[i].max() <= (there.min() + 1e-9 if len(there) == 8 else 0.005)
+            assert one["max_activation"] == pytest.approx(own[number, 1:, 1:].max(), abs=2e-6)
+        by_interval = sorted(of["sequences"], key=lambda one: one["interval"])
+        assert [one["max_activation"] for one in by_interval] == sorted(one["max_activation"] for one in by_interval)
+        shares, edges = of["qk_distance_histogram"]["bin_values"], of["qk_distance_histogram"]["bin_edges"]
+        assert len(edges) == len(shares) + 1 and sum(shares) == pytest.approx(1, abs=1e-5)
+        offsets = np.subtract.outer(np.arange(50), np.arange(50))
+        assert shares[2] == pytest.approx(own[:, (offsets >= 2) & (offsets < 4)].sum() / 300, abs=2e-6)
+        assert sum(of["histogram"]["bin_values"]) == 4 and len(of["top_key_tokens"]) <= 50
+
+
+def test_sequences_of_parts_and_of_texts_that_are_generated(tmp_path):
+    pytest.importorskip("h5py")
+    model, ids = model_of(), ids_of(3, 30, 10)
+    watched(model, ids[:1], sequences=5).save(tmp_path / "0.h5")
+    added = (headwave.open(tmp_path / "0.h5") + watched(model, ids[1:], sequences=5))["causal"]
+    whole = watched(model, ids, sequences=5)["causal"]
+    for label in ("sequence_length", "sequence_ids", "sequence_tokens", "largest_key"):
+        np.testing.assert_array_equal(getattr(added, label), getattr(whole, label))
+    np.testing.assert_allclose(added.largest_weight, whole.largest_weight, atol=1e-6)
+
+    torch.manual_seed(1)
+    model = transformers.AutoModelForCausalLM.from_config(MODELS["llama"][0]()).eval()
+    with headwave.watch(model, sequences=2) as watch:
+        written = model.generate(ids[:2], max_new_tokens=9, min_new_tokens=9, do_sample=False)
+    stack, whole = watch.result()["causal"], watched(model, written[:, :-1], sequences=2)["causal"]
+    np.testing.assert_array_equal(stack.sequence_ids, whole.sequence_ids)
+    np.testing.assert_allclose(stack.largest_weight, whole.largest_weight, atol=1e-5)
+    with pytest.raises(headwave.ShapeError, match="weights_digest"):   # other weights
+        watched(model_of(), ids[:1]) + watched(built(MODELS["llama"][0]()).half().float(), ids[1:])
+
+
+def test_hybrids_are_shown_with_the_numbers_of_their_layers(tmp_path):
+    result = watched(built(MODELS["qwen3_5"][0]()), ids_of(3, 30, 11), sequences=2)
+    result.export("headvis", tmp_path / "shown")
+    assert [path.name for path in sorted((tmp_path / "shown" / "heads").iterdir())] == [f"L3H{head}.json" for head in range(4)]
+    with pytest.raises(headwave.FormatError, match="sequences=20"):
+        watched(model_of(), ids_of(2, 30, 1)).export("headvis", tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_command_exports_stored_profiles(tmp_path):
+    pytest.importorskip("h5py")
+    result = watched(model_of(512), ids_of(4, 300, 4), first=4)
+    result.save(tmp_path / "profiles.h5")
+    headwave.open(tmp_path / "profiles.h5").export("duo_attention", tmp_path / "own", recent=64)
+
+    def command(*arguments):
+        return subprocess.run([sys.executable, "-m", "headwave", "export", *map(str, arguments)], capture_output=True, text=True)
+
+    made = command(tmp_path / "profiles.h5", "--to", "duo_attention", "--out", tmp_path / "theirs", "--recent", 64)
+    assert (made.returncode, made.stderr) == (0, "")
+    for name in ("config.json", "full_attention_heads.tsv"):
+        assert (tmp_path / "own" / name).read_text() == (tmp_path / "theirs" / name).read_text()
+    for arguments, code, message in (
+        ((tmp_path / "none.h5", "--to", "duo_attention", "--out", tmp_path / "a"), 1, "none.h5"),
+        ((tmp_path / "profiles.h5", "--to", "vllm", "--out", tmp_path / "a"), 1, "expected one of duo_attention"),
+        ((tmp_path / "profiles.h5", "--to", "duo_attention"), 2, "Usage"),
+        ((tmp_path / "profiles.h5", "--to", "duo_attention", "--out", tmp_path / "a", "--recent"), 2, "Usage"),
+        ((tmp_path / "profiles.h5", "--to", "duo_attention", "--out", tmp_path / "a", "--recent", "many"), 1, "recent"),
+    ):
+        failed = command(*arguments)
+        assert failed.returncode == code and message in failed.stderr and "Traceback" not in failed.stderr
+        assert not (tmp_path / "a").exists()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = None, first: int = 1, tokenizer: Any = None,
           special: Iterable[int] = (), kernel: str = "auto", seed: int = 1, deal: bool = False,
-          least: int = 8, queries: bool = False, null: bool = False) -> "Watch":
+          least: int = 8, queries: bool = False, null: bool = False, sequences: int = 0) -> "Watch":
     """Sums up where a model's heads look while the model runs, as it is: on its device, in its dtype, with its own attention.
 
     Example:
@@ -41,6 +41,8 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
             squared numbers in each layer
         null: sum also what `headwave run --profiles` reads: traces of whole documents and their null; one more walk
             over each document
+        sequences: documents, from the first on, of which the eight largest weights of every query are kept, for
+            export("headvis"): about 64 bytes for each token and head
 
     Raises:
         FormatError: a layer computes attention in a way that cannot be followed; the message names it
@@ -49,4 +51,4 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         from .watching import Watch
     except ImportError as error:
         raise FormatError("watch: needs PyTorch; pip install torch transformers") from error
-    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least, queries, null)
+    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least, queries, null, sequences)

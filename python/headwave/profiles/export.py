@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arguments import real
 from ..errors import FormatError, IoError, ShapeError
+from .headvis import contents
 
 if TYPE_CHECKING:
     from .result import Profiles, Stack
@@ -32,17 +33,19 @@ def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) 
     """
     if to not in _TOOLS:
         raise FormatError(f"export: to='{to}'; expected one of {', '.join(_TOOLS)}")
-    known = list(inspect.signature(_TOOLS[to]).parameters)[2:]
+    known = list(inspect.signature(_TOOLS[to]).parameters)[1:]
     for name in options:
         if name not in known:
             raise FormatError(f"export: '{to}' has no option {name}; expected {' or '.join(known) or 'none'}")
-    files = _TOOLS[to](profiles, _all_layers(profiles, to), **options)
+    files = _TOOLS[to](profiles, **options)
     for name in files:
         if os.path.lexists(os.path.join(folder, name)):
             raise IoError(f"{os.path.join(folder, name)}: is already there; choose another folder")
     made = {os.path.join(folder, name): os.path.join(folder, f"{name}.unfinished") for name in files}
+    within = {os.path.dirname(path) for path in made} - {os.fspath(folder)}
     try:
-        os.makedirs(folder, exist_ok=True)
+        for each in (folder, *within):
+            os.makedirs(each, exist_ok=True)
         for write, unfinished in zip(files.values(), made.values()):
             write(unfinished)
         for path, unfinished in made.items():
@@ -53,15 +56,19 @@ def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) 
         for unfinished in made.values():
             if os.path.lexists(unfinished):
                 os.remove(unfinished)
+        for each in within:
+            if os.path.isdir(each) and not os.listdir(each):
+                os.rmdir(each)
 
 
-def _duo_attention(profiles: "Profiles", stack: "Stack", recent: int = 256) -> Files:
+def _duo_attention(profiles: "Profiles", recent: int = 256) -> Files:
     """Patterns of DuoAttention: distant() of every key head.
 
     DuoAttention trains its numbers; what both have in common is an order of heads.
 
     Source: Xiao et al. 2024, arXiv:2410.10819.
     """
+    stack = _all_layers(profiles, "duo_attention")
     distant = stack.distant(recent, groups=True)
     about = {
         "sink_size": profiles.settings["first"],
@@ -76,7 +83,7 @@ def _duo_attention(profiles: "Profiles", stack: "Stack", recent: int = 256) -> F
     }
 
 
-def _minference(profiles: "Profiles", stack: "Stack", share: float = 0.9) -> Files:
+def _minference(profiles: "Profiles", share: float = 0.9) -> Files:
     """Patterns of MInference, of the two that a profile can tell apart.
 
     A head gets 30 verticals and 800 slashes if the 800 heaviest offsets and the tokens apart hold `share` of its
@@ -84,7 +91,7 @@ def _minference(profiles: "Profiles", stack: "Stack", share: float = 0.9) -> Fil
 
     Source: Jiang et al. 2024, arXiv:2407.02490.
     """
-    share = real(share, "share", 0, 1)
+    stack, share = _all_layers(profiles, "minference"), real(share, "share", 0, 1)
     length = _mean_length(stack)
     if length < 2 * _CHEAP[1]:
         raise ShapeError(
@@ -122,11 +129,12 @@ def held_by_slashes(stack: "Stack", count: int) -> np.ndarray:
         ) / stack.kept.sum(0)
 
 
-def _kvpress(profiles: "Profiles", stack: "Stack") -> Files:
+def _kvpress(profiles: "Profiles") -> Files:
     """Query statistics of kvpress's ExpectedAttentionStatsPress: means and covariances before rotary positions.
 
     Source: Devoto et al. 2025, arXiv:2510.00636.
     """
+    stack = _all_layers(profiles, "kvpress")
     _require_queries(stack, "kvpress")
     try:
         import safetensors.numpy
@@ -140,7 +148,7 @@ def _kvpress(profiles: "Profiles", stack: "Stack") -> Files:
         "num_layers": len(stack.layers),
         "num_heads": stack.heads,
         "head_dim": stack.width,
-        "model_name": profiles.model,
+        "model_name": profiles.settings.get("checkpoint") or profiles.model,
         "dataset_name": stack.digest or "unknown",
         "num_samples": stack.documents,
         "sample_seq_len": _mean_length(stack),
@@ -153,11 +161,12 @@ def _kvpress(profiles: "Profiles", stack: "Stack") -> Files:
     }
 
 
-def _triattention(profiles: "Profiles", stack: "Stack") -> Files:
+def _triattention(profiles: "Profiles") -> Files:
     """Statistics of TriAttention: mean query and mean modulus of channels i and i + d/2, before rotary positions.
 
     Source: Mao et al. 2026, arXiv:2604.04921.
     """
+    stack = _all_layers(profiles, "triattention")
     _require_queries(stack, "triattention")
     if np.isnan(stack.unrotated_modulus).any():
         raise FormatError(
@@ -202,11 +211,21 @@ def _triattention(profiles: "Profiles", stack: "Stack") -> Files:
     return {"stats.pt": _written(file.getvalue())}
 
 
+def _headvis(profiles: "Profiles", model: str = "", dataset: str = "") -> Files:
+    """Metrics of every head, and the largest weights of single documents.
+
+    Source: Luger et al. 2026, transformer-circuits.pub/2026/headvis.
+    """
+    made = contents(profiles, model, dataset, _source(profiles, next(iter(profiles.stacks.values()))))
+    return {name: _json(of, indent=None) for name, of in made.items()}
+
+
 _TOOLS: dict[str, Callable[..., Files]] = {
     "duo_attention": _duo_attention,
     "minference": _minference,
     "kvpress": _kvpress,
     "triattention": _triattention,
+    "headvis": _headvis,
 }
 
 
@@ -243,12 +262,13 @@ def _require_queries(stack: "Stack", to: str) -> None:
 
 
 def _source(profiles: "Profiles", stack: "Stack") -> dict[str, Any]:
-    """What was measured, on which documents; the tools' loaders ignore it."""
+    """What was measured, of which weights, on which documents; the tools' loaders ignore it."""
     return {
         "source": "headwave",
         "model": profiles.model,
         "ids_sha256": stack.digest,
         "documents": stack.documents,
+        **{name: profiles.settings.get(name, "") for name in ("checkpoint", "revision", "weights_digest")},
     }
 
 
@@ -261,8 +281,9 @@ def _written(content: bytes) -> Callable[[str], Any]:
 
 
 def _json(value: Any, indent: int | None = 1) -> Callable[[str], None]:
+    """A value, or a function that makes it, as what writes it."""
     def write(path: str) -> None:
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=indent)
+            json.dump(value() if callable(value) else value, file, indent=indent)
 
     return write

@@ -40,6 +40,7 @@ class Layer:
     dealing: Any = None
     moments: Any = None
     traces: Any = None
+    sequences: Any = None
 
     @classmethod
     def of(cls, path: str, times: int, cross: bool, implementation: str, module: str, scores: Scores, given: dict[str, Any], sums: LayerSums,

@@ -76,8 +76,10 @@ def _two_axes(value: Any) -> torch.Tensor | None:
 class Documents:
     """Numbers the documents that pass through one model, and takes the digest of their ids."""
 
-    def __init__(self, special: Iterable[int], first: int) -> None:
+    def __init__(self, special: Iterable[int], first: int, sequences: int = 0) -> None:
         self.count = 0
+        self.ids: dict[int, list[int]] = {}   # of the first `sequences` documents, by number
+        self._sequences = sequences
         self.special = frozenset(special)
         self.first = first          # tokens at the beginning that are counted apart
         self.digest = hashlib.sha256()
@@ -124,7 +126,7 @@ class Documents:
                 place = k0 + key_offset - starts[b] if number == 0 else 0
                 own = None if host_ids is None else host_ids[b]
                 if own is not None and not again:
-                    self._note(own[q0:q1])
+                    self._note(own[q0:q1], numbers[b][number if continues else -1])
                 apart = [j for j in range(k0, min(k1, k0 + self.first - place))] if place < self.first else []
                 marked = own is not None and bool(self.special) and shift == 0 and keys == queries
                 special = [k0 + i for i, token in enumerate(own[k0:k1].tolist()) if token in self.special] if marked else []
@@ -169,8 +171,10 @@ class Documents:
         self._last = [[first + b] for b in range(batch)]
         return [Span(list(range(batch)), list(range(first, first + batch)), 0, queries, 0, scores.key.shape[2], 0, apart, list(apart))]
 
-    def _note(self, ids: torch.Tensor) -> None:
+    def _note(self, ids: torch.Tensor, number: int) -> None:
         ids = ids.to(torch.int64)
+        if number < self._sequences:
+            self.ids.setdefault(number, []).extend(ids.tolist())
         self.digest.update(len(ids).to_bytes(8, "little"))
         self.digest.update(ids.numpy().astype("<i8").tobytes())
         self.with_ids += 1

@@ -53,6 +53,11 @@ _TRACES = {
     "by_document": ("document", "layer", "head", "near"), "length": ("document",), "dealt_null_weight": ("layer", "draw", "head", "near"),
     "dealt_null_pairs": ("layer", "draw", "near"), "dealt_null_uniform": ("layer", "draw", "near"),
 }
+# Single documents, one after another: their tokens, and the largest weights of each.
+_SEQUENCES = {
+    "sequence_length": ("sequence",), "sequence_ids": ("token",), "sequence_tokens": ("token",),
+    "largest_key": ("layer", "head", "token", "rank"), "largest_weight": ("layer", "head", "token", "rank"),
+}
 _COUNTS = {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens",
            "unrotated_tokens"}
 _COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents"}
@@ -85,6 +90,9 @@ class Stack:
             if watched with queries=True
         dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and context; if documents were dealt
         dealt_pairs, dealt_uniform: (blocks, layers, bins) of those documents
+        sequence_length: (sequences) tokens of the documents whose largest weights were kept; sequence_ids, sequence_tokens:
+            (tokens of all of them) ids, -1 where they are not known, and texts; largest_key, largest_weight:
+            (layers, heads, tokens, 8) positions of keys in the document, -1: none, and weights; if watched with sequences=
     """
 
     def __init__(self, name: str, layers: list[str], about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -93,7 +101,7 @@ class Stack:
         self.__dict__.update(arrays)
 
     @classmethod
-    def of(cls, name: str, layers: list[Layer], bins: OffsetBins) -> "Stack":
+    def of(cls, name: str, layers: list[Layer], bins: OffsetBins, tokenizer: Any) -> "Stack":
         """The sums of watched layers."""
         from .bins import band_first  # with PyTorch, which reading a file does without
 
@@ -132,6 +140,8 @@ class Stack:
         if all(layer.moments is not None for layer in layers):
             moments = [layer.moments for layer in layers]
             arrays |= {f"unrotated_{label}": _together(moments, label) for label in LABELS}
+        if all(layer.sequences is not None for layer in layers):
+            arrays |= _sequences_of(layers, tokenizer)
         arrays |= {label: np.array([getattr(layer, label) for layer in layers], np.float64) for label in _OF_LAYERS}
         about = {label: getattr(first, label) for label in _ABOUT}
         about |= {"documents": documents, "dealt_documents": dealt_documents,
@@ -146,6 +156,7 @@ class Stack:
         about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
         arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", "band_first", *_OF_LAYERS)}
         arrays |= {label: group[label][()].astype(np.float64) for label in (*_AXES, *_TRACES) if label in group}
+        arrays |= {label: group[label].asstr()[()] if label == "sequence_tokens" else group[label][()] for label in _SEQUENCES if label in group}
         arrays.setdefault("sampling_variance", np.zeros(arrays["weight"].shape[1:]))
         return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
 
@@ -187,6 +198,10 @@ class Stack:
                 arrays[label] = _added(there, axes, len(wider.first_offset))
         if hasattr(self, "trace") and hasattr(other, "trace"):
             arrays |= _added_traces(self, other)
+        for label, axes in _SEQUENCES.items():
+            there = [getattr(each, label) for each in (self, other) if hasattr(each, label)]
+            if there:
+                arrays[label] = np.concatenate(there, 0 if len(axes) == 1 else 2)
         if hasattr(self, "unrotated_mean") and hasattr(other, "unrotated_mean"):
             both = [one + another for one, another in zip(self._moments, other._moments)]
             arrays |= {f"unrotated_{label}": _together(both, label) for label in LABELS}
@@ -317,6 +332,17 @@ def _traces_of(layers: list[Any], blocks: int) -> dict[str, np.ndarray]:
     return arrays
 
 
+def _sequences_of(layers: list[Any], tokenizer: Any) -> dict[str, np.ndarray]:
+    """Arrays of `_SEQUENCES` of watched layers."""
+    from .sequences import texts_of
+
+    lengths, known = layers[0].sequences.lengths(), layers[0].documents.ids
+    ids = [token for document, length in enumerate(lengths) for token in known.get(document, [-1] * length)]
+    largest = [layer.sequences.arrays() for layer in layers]
+    return {"sequence_length": lengths, "sequence_ids": np.array(ids), "sequence_tokens": np.array(texts_of(ids, tokenizer), object),
+            "largest_key": np.stack([keys for keys, _ in largest]), "largest_weight": np.stack([weights for _, weights in largest])}
+
+
 def _added_traces(one: Stack, other: Stack) -> dict[str, np.ndarray]:
     """The sums of `_TRACES` over the documents of both.
 
@@ -357,7 +383,8 @@ class Profiles:
         self.model, self.settings, self.stacks, self.skipped = model, settings, stacks, skipped
 
     @classmethod
-    def of(cls, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str]) -> "Profiles":
+    def of(cls, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str],
+           tokenizer: Any = None) -> "Profiles":
         """The sums of watched layers, those of one kind together."""
         groups: dict[Any, list[Layer]] = {}
         for layer in layers:
@@ -369,7 +396,7 @@ class Profiles:
             name = kind
             while name in stacks:
                 name = f"{kind}_{len([n for n in stacks if n.split('_')[0] == kind]) + 1}"
-            stacks[name] = Stack.of(name, those, bins)
+            stacks[name] = Stack.of(name, those, bins, tokenizer)
         return cls(model, settings, stacks, skipped)
 
     def __getitem__(self, name: str) -> Stack:
@@ -390,6 +417,10 @@ class Profiles:
             if one != another:
                 raise ShapeError(f"profiles: {name}={one} in one and {name}={another} in the other; expected the same "
                                  "options")
+        digests = [profiles.settings.get("weights_digest", "") for profiles in (self, other)]
+        if all(digests) and digests[0] != digests[1]:
+            raise ShapeError(f"profiles: weights_digest={digests[0][:12]}... in one and {digests[1][:12]}... in the other; expected "
+                             "profiles of the same weights, in the same dtype")
         for name in set(self.stacks) & set(other.stacks):
             if self[name].digest and self[name].digest == other[name].digest:
                 raise ShapeError(f"profiles: {name}: both hold the same documents; expected others, since each counts once")
@@ -410,7 +441,7 @@ class Profiles:
         made = f"{path}.unfinished"
         try:
             with h5py.File(made, "w") as file:
-                settings = {name: json.dumps(value) if isinstance(value, list) else value for name, value in self.settings.items()}
+                settings = {name: json.dumps(value) if isinstance(value, (list, str)) else value for name, value in self.settings.items()}
                 file.attrs.update({"format": "headwave profiles", "format_version": FORMAT, "model": self.model, "skipped": json.dumps(self.skipped),
                                    **settings})
                 for name, stack in self.stacks.items():
@@ -426,10 +457,12 @@ class Profiles:
         """Writes files that another tool reads (docs/profiles.md says which number became which).
 
         Args:
-            to: "duo_attention" (kvpress reads it too), "minference", "kvpress" (expected attention), "triattention"
+            to: "duo_attention" (kvpress reads it too), "minference", "kvpress" (expected attention), "triattention", "headvis"
+                (Neuronpedia reads it too)
             folder: is made; files in it are not replaced
             options: "duo_attention": recent=256, tokens that a streaming head keeps; "minference": share=0.9 of the
-                attention, which the cheaper pattern must hold
+                attention, which the cheaper pattern must hold; "headvis": model="", dataset="": their names, in place of
+                the checkpoint's and of the digest of the ids
 
         Raises:
             FormatError: there is no such tool or option, the layers are not all layers of a causal model, or the watch
@@ -501,7 +534,15 @@ def _write(group: Any, stack: Stack) -> None:
         as_counts = name in _COUNTS and np.array_equal(values, np.round(values))
         data = group.create_dataset(name, data=values.astype(np.int64 if as_counts else np.float32 if name not in _COUNTS else np.float64),
                                     compression="gzip", shuffle=True)
-        for axis, label in enumerate(dims):
-            data.dims[axis].label = label
-            if label in axes:
-                data.dims[axis].attach_scale(group[axes[label][0]])
+        _label(data, dims, group, axes)
+    for name, dims in _SEQUENCES.items():
+        if (values := getattr(stack, name, None)) is not None:
+            data = group.create_dataset(name, data=values, dtype=texts if values.dtype == object else None, compression="gzip", shuffle=True)
+            _label(data, dims, group, axes)
+
+
+def _label(data: Any, dims: tuple[str, ...], group: Any, axes: dict[str, tuple[str, np.ndarray]]) -> None:
+    for axis, label in enumerate(dims):
+        data.dims[axis].label = label
+        if label in axes:
+            data.dims[axis].attach_scale(group[axes[label][0]])

@@ -281,6 +281,25 @@ def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: 
     return sums
 
 
+def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb: int,
+                 ke: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The weights of a tile, rows in reverse, as padded_for() holds them, and the entropy of each row in nats where it is known."""
+    entropy = None
+    if scores.weights is not None:
+        given = scores.weights[span.index, heads, r0:r1, kb:ke].flip(2)
+        given = given.to(torch.promote_types(given.dtype, torch.float32))
+        padded = padded_for(given.shape, given)
+        padded[..., :ke - kb] = given
+    else:
+        padded, entropy = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)
+    if scores.mask is not None:   # rows that may look nowhere are nobody's
+        seen = scores.allowed(span.index, r0, r1, kb, ke).any(-1, keepdim=True)
+        seen = seen if seen.shape[1] == 1 else seen[:, heads]
+        padded[..., :ke - kb] *= seen
+        entropy = None if entropy is None else entropy * seen[..., 0]
+    return padded, entropy
+
+
 def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins, budget: int) -> TileSums | None:
     """Sums over the query rows r0 .. r1 - 1 of a span; None: they see no key.
 
@@ -297,19 +316,7 @@ def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins,
     parts = []
     for first in range(0, total, some):
         heads = slice(first, min(total, first + some))
-        entropy = None
-        if scores.weights is not None:
-            given = scores.weights[span.index, heads, r0:r1, kb:ke].flip(2)
-            given = given.to(torch.promote_types(given.dtype, torch.float32))
-            padded = padded_for(given.shape, given)
-            padded[..., :ke - kb] = given
-        else:
-            padded, entropy = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)
-        if scores.mask is not None:   # rows that may look nowhere are nobody's
-            seen = scores.allowed(span.index, r0, r1, kb, ke).any(-1, keepdim=True)
-            seen = seen if seen.shape[1] == 1 else seen[:, heads]
-            padded[..., :ke - kb] *= seen
-            entropy = None if entropy is None else entropy * seen[..., 0]
+        padded, entropy = tile_weights(scores, span, heads, r0, r1, kb, ke)
         parts.append(sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, entropy))
     if len(parts) == 1:
         return parts[0]

@@ -19,8 +19,10 @@ from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
 from .dealing import DRAWS, Dealing, Rotations, require_room, turning
 from .implementations import named, read
 from .layers import Layer
+from .origin import origin
 from .passes import Documents, Frame, MaskRecord, mask_record
 from .result import Profiles
+from .sequences import Sequences
 from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
 from .traces import Traces, require_whole
 from .unrotated import unrotated
@@ -35,7 +37,7 @@ class Watch:
     """A watch that is going on, from its making until close(), or the end of its `with`."""
 
     def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
-                 kernel: str, seed: int, deal: bool, least: int, queries: bool, null: bool) -> None:
+                 kernel: str, seed: int, deal: bool, least: int, queries: bool, null: bool, sequences: int) -> None:
         if not isinstance(model, torch.nn.Module):
             raise FormatError(f"watch: {type(model).__name__}; expected a torch.nn.Module")
         if kernel not in ("auto", "torch", "triton"):
@@ -51,9 +53,11 @@ class Watch:
         self._kernel = _kernel(kernel)
         self._least = whole(least, "least", 1)
         self._deals, self._queries, self._null = bool(deal), bool(queries), bool(null)
+        self._sequences, self._tokenizer = whole(sequences, "sequences", 0), tokenizer
         self._special = [int(token) for token in (*getattr(tokenizer, "all_special_ids", ()), *special)]
         self._name = type(model).__name__
         self._model = weakref.ref(model)
+        self._origin = origin(model)
         self._names, self.skipped = _attention_modules(model)
         self._frames: list[Frame] = []
         self._documents: dict[int, Documents] = {}
@@ -105,8 +109,8 @@ class Watch:
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
                     "special": sorted(set(self._special)), "deal": self._deals, "least": self._least,
-                    "queries": self._queries, "null": self._null}
-        return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing)
+                    "queries": self._queries, "null": self._null, "sequences": self._sequences, **self._origin}
+        return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing, self._tokenizer)
 
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
 
@@ -179,7 +183,7 @@ class Watch:
         key_offset = 0 if record is None else record.key_offset
         shift = self._shift(module, given, cross, record, own)
         scores = read(function, name, given, output, shift)
-        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first))
+        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first, self._sequences))
         spans = self._spans(own, scores, documents, record, key_offset, past, cross)
         layer = self._layers.get((path, times))
         if layer is None:
@@ -193,6 +197,10 @@ class Watch:
                               "watch the rest of the model: headwave.watch(model.language_model)")
         layer.seen_in = mark
         self._add(own, scores, spans, layer.sums)
+        if self._sequences and not cross:
+            layer.sequences = layer.sequences or Sequences(self._sequences)
+            for span in spans:
+                layer.sequences.add(scores, span, path, BUDGET.get(scores.query.device.type, OTHER_BUDGET))
         if self._null and not cross:
             self._add_traces(own, layer, scores, spans)
         if self._rotations is not None:

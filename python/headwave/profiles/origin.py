@@ -1,0 +1,42 @@
+"""Which model was watched: its name, its revision, and a digest of its weights."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import torch
+
+_CHUNK = 1 << 22   # numbers that are added up at a time
+_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def origin(model: torch.nn.Module) -> dict[str, str]:
+    """What profiles keep of a model.
+
+    Returns:
+        "checkpoint": name or folder that it was loaded from; "revision": commit on the hub; "weights_digest"; each may be empty
+    """
+    config = getattr(model, "config", None)
+    said = {"checkpoint": getattr(config, "name_or_path", ""), "revision": getattr(config, "_commit_hash", "")}
+    return {name: value if isinstance(value, str) else "" for name, value in said.items()} | {"weights_digest": weights_digest(model)}
+
+
+def weights_digest(model: torch.nn.Module) -> str:
+    """SHA-256 over name, type, shape and two check sums of every parameter; empty where some are not in memory.
+
+    The check sums are taken where the parameters are, so that no weights are copied: the sum of the bits, as integers, and their sum
+    weighted by place, both modulo 2^64. It tells checkpoints apart; it is no protection against somebody who wants two to be alike.
+    """
+    digest = hashlib.sha256()
+    for name, parameter in sorted(model.named_parameters()):
+        if parameter.is_meta:
+            return ""
+        bits = parameter.detach().contiguous().view(-1).view(_BITS[parameter.element_size()])
+        sums = [0, 0]
+        for first in range(0, len(bits), _CHUNK):
+            part = bits[first:first + _CHUNK].to(torch.int64)
+            places = torch.arange(first + 1, first + 1 + len(part), device=part.device)
+            sums = [sums[0] + int(part.sum()), sums[1] + int((part * places).sum())]
+        digest.update(repr((name, str(parameter.dtype), tuple(parameter.shape), *(of % (1 << 64) for of in sums))).encode())
+    return digest.hexdigest()
