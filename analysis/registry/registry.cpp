@@ -13,6 +13,7 @@
 #define HEADWAVE_ANALYSES(analysis) \
   analysis(measured_offset) \
   analysis(head_cluster) \
+  analysis(attention_distance) \
   analysis(attention_map) \
   analysis(strongest_pairs) \
   analysis(grid_offset) \

@@ -23,20 +23,22 @@ constexpr std::int64_t newest_profiles = 1;
 using ProfileSizes = std::map<char, Index>;
 
 /// An array and its axes: L layers, K kinds of pairs, H heads, O offsets, N near offsets, B blocks, P pairs of
-/// places, D documents.
+/// places, D documents; T bins of offsets, A pairs that are not apart and such as are.
 struct ProfileArrayKind {
   const char *name, *axes;
 };
 
 constexpr ProfileArrayKind trace_arrays[] = {
-    {"trace", "LKHO"},         {"trace_mean", "LKHO"},    {"trace_count", "LKO"},     {"trace_documents", "LKO"},
-    {"null_weight", "LKHN"},   {"null_variance", "LKHN"}, {"null_deviation", "LKHN"}, {"null_third", "LKHN"},
-    {"null_root", "LKHN"},     {"null_documents", "LKN"}, {"account_weight", "BLHN"}, {"place_sum", "LHP"},
-    {"place_documents", "LP"}, {"place_squares", "LH"},   {"by_document", "DLHN"},    {"block_documents", "B"}};
+    {"trace", "LKHO"},          {"trace_mean", "LKHO"},     {"trace_count", "LKO"},
+    {"trace_documents", "LKO"}, {"null_weight", "LKHN"},    {"null_variance", "LKHN"},
+    {"null_deviation", "LKHN"}, {"null_third", "LKHN"},     {"null_root", "LKHN"},
+    {"null_documents", "LKN"},  {"account_weight", "BLHN"}, {"place_sum", "LHP"},
+    {"place_documents", "LP"},  {"place_squares", "LH"},    {"by_document", "DLHN"},
+    {"block_documents", "B"},   {"first_offset", "T"},      {"last_offset", "T"},
+    {"weight", "BLAHT"},        {"pairs", "BLAT"},          {"kept", "BLH"}};
 
-/// T bins of offsets, C terms of the account, W draws of its null.
-constexpr ProfileArrayKind dealt_arrays[] = {{"first_offset", "T"},       {"last_offset", "T"},
-                                             {"dealt_weight", "BLCHT"},   {"dealt_pairs", "BLT"},
+/// C terms of the account, W draws of its null.
+constexpr ProfileArrayKind dealt_arrays[] = {{"dealt_weight", "BLCHT"},   {"dealt_pairs", "BLT"},
                                              {"dealt_uniform", "BLT"},    {"dealt_null_weight", "LWHN"},
                                              {"dealt_null_pairs", "LWN"}, {"dealt_null_uniform", "LWN"}};
 
@@ -157,7 +159,7 @@ StoredProfiles stored_profiles(const std::filesystem::path& path) {
         fmt::format(
             "has {} layers of {} heads, {} key heads of width {}; expected 1 or more, and key heads that divide heads",
             profiles.layers.size(), profiles.heads, profiles.kv_heads, profiles.d_head));
-  ProfileSizes sizes{{'L', std::ssize(profiles.layers)}, {'H', profiles.heads}, {'K', 3}, {'C', 3}};
+  ProfileSizes sizes{{'L', std::ssize(profiles.layers)}, {'H', profiles.heads}, {'K', 3}, {'C', 3}, {'A', 2}};
   for (const ProfileArrayKind& kind : trace_arrays) read_profile_array(file, kind, sizes, profiles);
   profiles.dealt_documents = whole_attribute(file, of_stack, "dealt_documents");
   if (profiles.dealt_documents > 0)

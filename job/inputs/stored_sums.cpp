@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../analysis/attention/attention_distance.h"
 #include "../../analysis/attention/measured_offset.h"
 #include "../../analysis/predictions/head_account.h"
 #include "../../core/errors/error.h"
@@ -275,6 +276,62 @@ AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
   return sums;
 }
 
+/// Distances of one file, of both sides.
+DistanceBins distance_bins(const StoredProfiles& profiles) {
+  const std::vector<double>&first = profiles.arrays.at("first_offset").values,
+        &last = profiles.arrays.at("last_offset").values;
+  std::map<Index, Index> ends;
+  for (std::size_t bin = 0; bin < first.size(); ++bin) {
+    const auto [near, far] = std::minmax({std::abs(first[bin]), std::abs(last[bin])});
+    ends[static_cast<Index>(near)] = static_cast<Index>(far);
+  }
+  DistanceBins bins;
+  for (const auto& [near, far] : ends) {
+    if (near != (bins.last.empty() ? 0 : bins.last.back() + 1) || far < near)
+      throw FormatError(fmt::format("{}: its offset bins leave out the distance {}; expected all from 0 on",
+                                    profiles.path.string(), bins.last.empty() ? 0 : bins.last.back() + 1));
+    bins.first.push_back(near);
+    bins.last.push_back(far);
+  }
+  return bins;
+}
+
+/// The sum over the documents of one file.
+/// @param bins  of all files
+DistanceSum distance_sum_of(const StoredProfiles& profiles, const DistanceBins& bins) {
+  const SumReader read(profiles);
+  const std::vector<double>& first = profiles.arrays.at("first_offset").values;
+  const Index layers = std::ssize(profiles.layers), heads = profiles.heads, rows = layers * heads,
+              blocks = profiles.arrays.at("kept").shape.front();
+  std::vector<Index> column;
+  for (std::size_t bin = 0; bin < first.size(); ++bin) {
+    const double last = profiles.arrays.at("last_offset").values[bin];
+    const auto near = static_cast<Index>(std::min(std::abs(first[bin]), std::abs(last)));
+    column.push_back(std::ranges::find(bins.first, near) - bins.first.begin());
+  }
+  const auto binned = [&](Eigen::Ref<Matrix> sums, const Matrix& by_offset) {
+    for (std::size_t bin = 0; bin < column.size(); ++bin)
+      sums.col(column[bin]) += by_offset.col(static_cast<Index>(bin));
+  };
+  DistanceSum sum;
+  sum.bins = bins;
+  sum.weight = Matrix::Zero(rows, bins.count());
+  sum.pairs = Matrix::Zero(layers, bins.count());
+  for (Index block = 0; block < blocks; ++block) {
+    Matrix& regular = sum.regular.emplace_back(Matrix::Zero(rows, bins.count()));
+    sum.kept.push_back(Eigen::Map<const Vector>(profiles.arrays.at("kept").values.data() + block * rows, rows));
+    for (Index layer = 0; layer < layers; ++layer)
+      for (Index apart = 0; apart < 2; ++apart) {
+        const Index at = (block * layers + layer) * 2 + apart;
+        const Matrix weights = read.rows("weight", at * heads, heads);
+        if (apart == 0) binned(regular.middleRows(layer * heads, heads), weights);
+        binned(sum.weight.middleRows(layer * heads, heads), weights);
+        binned(sum.pairs.row(layer), read.rows("pairs", at, 1));
+      }
+  }
+  return sum;
+}
+
 /// Refuses files that are not of one model and one way of watching it.
 void require_alike(const StoredProfiles& one, const StoredProfiles& other) {
   const auto require = [&](const char* what, const auto& first, const auto& second) {
@@ -311,17 +368,23 @@ Gather StoredSums::gather(const JobOptions& options) const {
   AccountSums account;
   for (const StoredProfiles& each : profiles_)
     add_to(account, account_sum(each, std::min(options.reach, (length - 1) / 2)));
-  return [traces = within(traces_, options.reach), account, length](DocumentPass& pass, StageReport& report) {
-    report.begin("preparation");
-    pass.prepare();
-    BlockSums sums = pass.new_block();
-    for (std::size_t a = 0; a < pass.kinds().size(); ++a)
-      if (pass.kinds()[a] == &measured_offset_analysis())
-        sums.front()[a] = std::make_unique<DocumentSumOf<OffsetTraceSum>>(traces);
-      else if (pass.kinds()[a] == &head_account_analysis() && pass.sites().front().length == length)
-        sums.front()[a] = std::make_unique<DocumentSumOf<AccountSums>>(account);
-    pass.join(std::move(sums));
-  };
+  DistanceSum distances;
+  for (const StoredProfiles& each : profiles_) distances.bins.add(distance_bins(each));
+  for (const StoredProfiles& each : profiles_) add_to(distances, distance_sum_of(each, distances.bins));
+  return
+      [traces = within(traces_, options.reach), account, distances, length](DocumentPass& pass, StageReport& report) {
+        report.begin("preparation");
+        pass.prepare();
+        BlockSums sums = pass.new_block();
+        for (std::size_t a = 0; a < pass.kinds().size(); ++a)
+          if (pass.kinds()[a] == &measured_offset_analysis())
+            sums.front()[a] = std::make_unique<DocumentSumOf<OffsetTraceSum>>(traces);
+          else if (pass.kinds()[a] == &attention_distance_analysis())
+            sums.front()[a] = std::make_unique<DocumentSumOf<DistanceSum>>(distances);
+          else if (pass.kinds()[a] == &head_account_analysis() && pass.sites().front().length == length)
+            sums.front()[a] = std::make_unique<DocumentSumOf<AccountSums>>(account);
+        pass.join(std::move(sums));
+      };
 }
 
 JobInput profiles_input(const std::vector<std::filesystem::path>& files) {

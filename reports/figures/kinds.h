@@ -4,14 +4,14 @@
 
 // Every sort of figure, in the order of the paper's argument: one line each. NAME is defined as NAME_figure()
 // in the file of figures of its idea. clang-format off
-#define HEADWAVE_FIGURES(figure)                                                                                      \
-  figure(attention_map) figure(offset_profile) figure(word_profile) figure(position_kernel) figure(cluster_centroids) \
-      figure(cluster_shares) figure(cluster_sweep) figure(position_spectrum) figure(position_components)              \
-          figure(position_correlation) figure(redefined) figure(wave_spectra) figure(cross_covariance)                \
-              figure(phase_spectrum) figure(offset_agreement) figure(account_profile) figure(head_account)            \
-                  figure(rotary_wave) figure(rotary_use) figure(position_split) figure(head_types)                    \
-                      figure(carried_waves) figure(re_aiming) figure(comparison) figure(grid_offset)                  \
-                          figure(checkpoint_counts) figure(checkpoint_heads) figure(score_sources)
+#define HEADWAVE_FIGURES(figure)                                                                                       \
+  figure(attention_map) figure(offset_profile) figure(attention_distance) figure(word_profile) figure(position_kernel) \
+      figure(cluster_centroids) figure(cluster_shares) figure(cluster_sweep) figure(position_spectrum)                 \
+          figure(position_components) figure(position_correlation) figure(redefined) figure(wave_spectra)              \
+              figure(cross_covariance) figure(phase_spectrum) figure(offset_agreement) figure(account_profile)         \
+                  figure(head_account) figure(rotary_wave) figure(rotary_use) figure(position_split)                   \
+                      figure(head_types) figure(carried_waves) figure(re_aiming) figure(comparison)                    \
+                          figure(grid_offset) figure(checkpoint_counts) figure(checkpoint_heads) figure(score_sources)
 // clang-format on
 
 namespace headwave {

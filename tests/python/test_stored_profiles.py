@@ -173,3 +173,35 @@ def test_what_the_null_cannot_be_summed_of_is_refused_by_name():
     with torch.no_grad(), headwave.watch(model, null=True), pytest.raises(headwave.FormatError, match="without a cache"):
         cache = model(torch.tensor([[5, 6, 7]]), use_cache=True).past_key_values
         model(torch.tensor([[8]]), past_key_values=cache, use_cache=True)
+
+
+def test_distances_are_those_of_the_sums_logarithmic_bins_and_errors_among_them(program, tmp_path):
+    """Windows and distant shares of the program against Python's own, over documents four times as long as `exact`."""
+    model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
+    random = np.random.default_rng(7)
+    with torch.no_grad(), headwave.watch(model, exact=23, null=True) as watch:
+        for _ in range(5):
+            model(torch.tensor([random.integers(3, 40, 96).tolist()]))
+    watch.result().save(tmp_path / "profiles.h5")
+    path = ran(program, tmp_path, "profiles", "--profiles", tmp_path / "profiles.h5", only="attention_distance")
+    stack = headwave.open(tmp_path / "profiles.h5")["causal"]
+    with h5py.File(path) as file:
+        found = {name: of[()] for name, of in file["attention_distance"].items() if name not in ("layer", "head", "key_head")}
+    assert len(found["distance"]) < 40 and found["recent"].tolist() == [64]
+    for percent in (90, 95, 99):
+        expected = stack.coverage(percent / 100)
+        np.testing.assert_allclose(found[f"window_{percent}"], expected.value, rtol=1e-5)
+        np.testing.assert_allclose(found[f"window_{percent}_error"], expected.error, rtol=1e-3)
+        np.testing.assert_allclose(found[f"key_head_window_{percent}"], stack.coverage(percent / 100, groups=True).value, rtol=1e-5)
+    expected = stack.distant(64)
+    np.testing.assert_allclose(found["distant"][..., 0], expected.value, rtol=1e-5)
+    np.testing.assert_allclose(found["distant_error"][..., 0], expected.error, rtol=1e-3)
+    np.testing.assert_allclose(found["weight"], stack.mean_weight()[..., ::-1], rtol=1e-6)
+    # A run on the model has the same distances where all have bins of their own, and no blocks.
+    (tmp_path / "ids.json").write_text(json.dumps(ids := documents([24] * 5)))
+    ours = ran(program, tmp_path, "short", "--profiles", saved("llama", ids, tmp_path / "short.h5"), only="attention_distance")
+    theirs = ran(program, tmp_path, "model", "--model", MODELS / "llama", "--ids", tmp_path / "ids.json", only="attention_distance")
+    with h5py.File(ours) as a, h5py.File(theirs) as b:
+        for name in ("weight", "held", "window_95", "key_head_window_95"):
+            np.testing.assert_allclose(a["attention_distance"][name][()], b["attention_distance"][name][()], rtol=1e-5)
+        assert np.isnan(b["attention_distance/window_95_error"][()]).all()

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_name.h"
+#include "../../core/numbers/matrix.h"
+#include "../pass/analysis_kind.h"
+#include "offset_trace.h"
+
+namespace headwave {
+
+/// Distances |t| between query and key, in tokens: one by one up to some, then in four bins for each doubling.
+struct DistanceBins {
+  std::vector<Index> first, last;  ///< of each bin, ascending from 0, without gaps
+
+  [[nodiscard]] Index count() const { return std::ssize(first); }
+  /// Bins of several sums, of which one may know larger distances.
+  void add(DistanceBins&& next) {
+    if (next.count() > count()) *this = std::move(next);
+  }
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.first, self.last);
+  }
+};
+
+/// Attention weights of documents, summed by distance. Pairs of a special or a first token are apart: a cache that
+/// forgets far tokens keeps those.
+struct DistanceSum {
+  DistanceBins bins;
+  std::vector<Matrix> regular;  ///< [block] (rows, bins)  weights of pairs that are not apart
+  std::vector<Matrix> kept;     ///< [block] (rows, 1)     all weights
+  Matrix weight;                ///< (rows, bins)          weights of all pairs
+  Matrix pairs;                 ///< (layers, bins)        number of all pairs
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.bins, self.regular, self.kept, self.weight, self.pairs);
+  }
+};
+
+/// Numbers of heads, and their standard errors.
+struct HeadEstimates {
+  Matrix value;  ///< (rows, columns)
+  Matrix error;  ///< (rows, columns)  by leaving out one block of documents at a time; NaN: fewer than two blocks
+};
+
+/// Shares of attention that a window shall hold.
+inline constexpr std::array window_shares{0.9, 0.95, 0.99};
+
+/// How far heads look.
+///
+///     held(w)     = (weights apart + regular weights with |t| < w) / all weights                    (1)
+///     window(s)   = the smallest w with held(w) >= s                                                (2)
+///     distant(w)  = regular weights with |t| >= w / all weights                                     (3)
+///
+/// Within a bin weights are taken as even, so that (2) may lie between two tokens. A cache that keeps the first
+/// tokens and the last w ones loses (3).
+///
+/// Source: Xiao et al. 2024, arXiv:2309.17453, for such a cache; (2) and (3) are this project's.
+struct AttentionDistances {
+  HeadGrid grid;
+  Index kv_heads = 0;  ///< key heads of a layer
+  DistanceBins bins;
+  Matrix weight;               ///< (rows, bins)  mean weight of all pairs at that distance; NaN: no pair
+  Matrix held;                 ///< (rows, bins)  (1), up to the end of each bin
+  std::vector<Index> recent;   ///< w of (3), in tokens
+  HeadEstimates window;        ///< (rows, window_shares)
+  HeadEstimates distant;       ///< (rows, recent)
+  HeadEstimates group_window;  ///< (layers * kv_heads, window_shares)  the largest of the query heads of a key head
+  HeadEstimates group_distant;
+};
+
+/// Traces of a run as such a sum, of one block.
+DistanceSum distance_sum(const OffsetTraces& traces);
+
+/// @param sum       of one block at least
+/// @param kv_heads  of a layer; divides the heads
+AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& grid, Index kv_heads);
+
+/// Fields attention_distance/...
+std::vector<Field> describe(const AttentionDistances& distances);
+
+/// In a job: attention_distance/...
+const AnalysisKind& attention_distance_analysis();
+
+}  // namespace headwave
