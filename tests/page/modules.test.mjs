@@ -19,6 +19,7 @@ import { cellValue } from "../../reports/page/parts/overview.js";
 import { nextPlace } from "../../reports/page/parts/pointing.js";
 import { predictionRows } from "../../reports/page/parts/predictions_view.js";
 import { reAimedSentence, reAimedSpan } from "../../reports/page/parts/re_aiming_view.js";
+import { windowSentence } from "../../reports/page/parts/distance_view.js";
 import { rotaryPairs } from "../../reports/page/parts/rotary_view.js";
 import { sourceRows } from "../../reports/page/parts/sources_view.js";
 import { excerpt, isUnnamed, pairsOf } from "../../reports/page/parts/strongest_view.js";
@@ -251,6 +252,14 @@ test("rotary pairs: period, phase and share of each", () => {
   assert.deepEqual([fast.period, slow.period], [2, 16]);
   assert.deepEqual([fast.phase, slow.phase], [0, -Math.PI / 2]);
   assert.deepEqual([fast.share, slow.share], [0.75, 0.25]);
+});
+
+test("windows: whole tokens, their errors where there are any, and no sentence without a window", () => {
+  const known = { "attention_distance/window_90:": 12.2, "attention_distance/window_95:": 3000.4,
+    "attention_distance/window_95_error:": 20.5 };
+  const measures = { value: (name) => known[name] ?? null };
+  assert.equal(windowSentence(measures, 0), "Of its attention, 90 % within 13, 95 % within 3001 \u00b1 21 tokens.");
+  assert.equal(windowSentence({ value: () => null }, 0), "");
 });
 
 // Twelve tokens, a window of four, tiles of three; token 0 is special.

@@ -9,6 +9,7 @@
 // An array comes into the page by a name in page_data.cpp.
 
 import { bandsView } from "./bands_view.js";
+import { distanceView } from "./distance_view.js";
 import { evidenceView } from "./evidence_view.js";
 import { mapView } from "./map_view.js";
 import { predictionsView } from "./predictions_view.js";
@@ -20,5 +21,5 @@ import { delaysView, phasesView, wavesView } from "./waves_view.js";
 
 export const views = [
   evidenceView, checkpointsView, profileView, mapView, strongestView, sourcesView,
-  bandsView, predictionsView, rotaryView, wavesView, phasesView, delaysView,
+  bandsView, distanceView, predictionsView, rotaryView, wavesView, phasesView, delaysView,
 ];

@@ -1,0 +1,40 @@
+// How far a head looks: what a window of the last tokens holds of its attention.
+
+import { words } from "./elements.js";
+import { numberText, percentText } from "./format.js";
+
+// "95 % of its attention lies within 3080 ± 10 tokens": each share whose window is known.
+export function windowSentence(measures, place) {
+  const parts = [90, 95, 99].map((share) => {
+    const name = `attention_distance/window_${share}`;
+    const [window, error] = [`${name}:`, `${name}_error:`].map((one) => measures.value(one, place));
+    const tokens = (value) => numberText(Math.ceil(value), 6);
+    const spread = error === null ? "" : ` ± ${tokens(error)}`;
+    return window === null ? "" : `${share} % within ${tokens(window)}${spread}`;
+  }).filter(Boolean);
+  return parts.length ? `Of its attention, ${parts.join(", ")} tokens.` : "";
+}
+
+export const distanceView = {
+  id: "distance",
+  title: "How far it looks",
+  more: true,
+  needs: ["attention_distance/held"],
+  words: "The share of the head's attention that a window of the last tokens holds, beside special and "
+    + "first tokens.",
+  async show({ arrays, at, page, place }) {
+    const held = await arrays.slice("attention_distance/held", at);
+    const last = await arrays.slice("attention_distance/last_distance", {});
+    const end = last.values[last.values.length - 1] + 1;
+    const dots = Array.from(held.values, (share, i) => ({
+      x: last.values[i] + 1, y: share, size: 2.2, color: "var(--accent)", name: "",
+    }));
+    return [words(windowSentence(page.measures, place)), {
+      kind: "dots",
+      title: "Attention held by a window",
+      dots,
+      x: { title: "window (tokens)", kind: "log", domain: [1, 1.1 * end] },
+      y: { title: "attention held", kind: "linear", domain: [0, 1], text: percentText },
+    }];
+  },
+};
