@@ -248,6 +248,7 @@ GgufHeader gguf_header(std::span<const std::byte> content, const std::string& fi
     return content.size() >= gguf_magic.size() &&
            std::memcmp(content.data(), gguf_magic.data(), gguf_magic.size()) == 0;
   };
+  require_no_pointer({reinterpret_cast<const char*>(content.data()), content.size()}, file);
   if (!is_gguf()) bytes.fail("expected a GGUF file, which begins with 'GGUF'");
   (void)bytes.number<std::uint32_t>("its beginning");
   GgufHeader header;

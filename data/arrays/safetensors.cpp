@@ -132,6 +132,7 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
   std::uint64_t length = 0;
   if (file.size() < sizeof length)
     throw FormatError(fmt::format("{}: {} bytes are too few for a safetensors file", name, file.size()));
+  require_no_pointer(file.text(0, 64), file.path());
   file.read(0, std::as_writable_bytes(std::span(&length, 1)));
   if (length > longest_header || length > file.size() - sizeof length)
     throw FormatError(
@@ -264,9 +265,14 @@ std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
   for (std::error_code ended; const auto& entry : fs::directory_iterator(folder, ended)) files.push_back(entry.path());
   std::ranges::sort(files);
   const auto tensors = std::ranges::find(files, ".safetensors", [](const fs::path& p) { return p.extension(); });
-  if (tensors != files.end())
+  if (tensors != files.end()) {
+    const std::string name = printable(tensors->filename().string());
+    if (name.find("-of-") != std::string::npos)
+      throw FormatError(fmt::format("{}: found {}, but not {}, which lists the tensors of all files; get it too",
+                                    shown_path(folder), name, index_name));
     throw FormatError(fmt::format("{}: found neither {} nor {}; to read {}, give that file's path", shown_path(folder),
-                                  single_name, index_name, printable(tensors->filename().string())));
+                                  single_name, index_name, name));
+  }
   if (const auto foreign = largest_foreign(files)) throw foreign_weights(*foreign);
   throw FormatError(
       fmt::format("{}: no weights in this folder: looked for {} and {}", shown_path(folder), single_name, index_name));
@@ -413,8 +419,12 @@ std::vector<fs::path> Checkpoint::files() const {
 }
 
 Index Checkpoint::parameters() const {
-  return std::accumulate(places_.begin(), places_.end(), Index{0},
-                         [](Index sum, const auto& entry) { return sum + entry.second.info->size(); });
+  return std::accumulate(places_.begin(), places_.end(), Index{0}, [](Index sum, const auto& entry) {
+    const auto& [name, place] = entry;
+    const bool bytes = place.info->dtype == "U8";
+    if (bytes && name.ends_with("_scales")) return sum;
+    return sum + (bytes && name.ends_with("_blocks") ? 2 : 1) * place.info->size();
+  });
 }
 
 const Checkpoint::Place& Checkpoint::place(const std::string& name) const {

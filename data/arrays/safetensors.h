@@ -201,7 +201,8 @@ class Checkpoint {
   /// Every file that was opened, shards in the order of their names; none for tensors in memory.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }  ///< in file order, shard by shard
-  [[nodiscard]] Index parameters() const;                                         ///< entries of all tensors together
+  /// Entries of all tensors together; of MXFP4 two for each byte of NAME_blocks, and none for NAME_scales.
+  [[nodiscard]] Index parameters() const;
 
   [[nodiscard]] bool has(const std::string& name) const { return places_.contains(name); }
   /// @throws FormatError naming the tensor that is missing

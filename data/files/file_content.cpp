@@ -296,11 +296,21 @@ FormatError foreign_file(const fs::path& path) {
     case FileContent::zip:
       return foreign_states(path);
     default:
-      return FormatError(fmt::format(
-          "{}: neither HDF5, safetensors, .npy nor .npz by its first bytes; headwave inspect shows these, results and "
-          "model directories",
-          shown_path(path)));
+      require_no_pointer(FileBytes(path).text(0, 64), path);
+      return FormatError(
+          fmt::format("{}: neither HDF5, safetensors, GGUF, .npy nor .npz by its first bytes; headwave inspect shows "
+                      "these, results "
+                      "and model directories",
+                      shown_path(path)));
   }
+}
+
+void require_no_pointer(std::string_view beginning, const fs::path& file) {
+  if (beginning.starts_with("version https://git-lfs"))
+    throw FormatError(
+        fmt::format("{}: this is a pointer of Git LFS in the place of the file; get the file itself, as "
+                    "`git lfs pull` does in its folder",
+                    shown_path(file)));
 }
 
 bool is_foreign_weights_name(const fs::path& path) {

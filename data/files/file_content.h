@@ -51,6 +51,11 @@ FormatError foreign_weights(const std::filesystem::path& file);
 /// @throws IoError if it cannot be read
 FormatError foreign_file(const std::filesystem::path& file);
 
+/// Refuses a pointer of Git LFS, a text that a clone without it holds in the place of a large file.
+/// @param beginning  of the file, 64 bytes or more if it has them
+/// @throws FormatError if it is one
+void require_no_pointer(std::string_view beginning, const std::filesystem::path& file);
+
 /// Whether a file's name is that of weights in another format: .bin, .pt, .ckpt, .gguf, .h5, .msgpack, .onnx,
 /// ...
 bool is_foreign_weights_name(const std::filesystem::path& file);

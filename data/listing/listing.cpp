@@ -176,8 +176,6 @@ void add_config(Listing& listing, const fs::path& file) {
       break;
     }
   }
-  for (const char* needed : {"model_type", "layers", "heads", "d_model"})
-    if (!listing.facts.contains(needed)) listing.notes.push_back(fmt::format("config.json does not say: {}", needed));
 }
 
 /// Problems and unused tensors beyond these are only counted.
@@ -313,13 +311,18 @@ Listing model_listing(const fs::path& folder) {
     if (!has_config) throw;
     listing.notes.emplace_back(problem.what());
   }
+  bool said = false;
   try {
     if (has_config) add_config(listing, config);
+    said = has_config;
     if (has_config && !listing.entries.empty()) add_model(listing, folder);
   } catch (const Error& problem) {
     listing.notes.emplace_back(problem.what());
   }
   if (!has_config) listing.notes.emplace_back("no config.json: what the tensors mean is not known");
+  for (const char* needed : {"model_type", "layers", "heads", "d_model"})
+    if (said && !listing.facts.contains(needed))
+      listing.notes.push_back(fmt::format("config.json does not say: {}", needed));
   add_tokenizer(listing, folder);
   return listing;
 }

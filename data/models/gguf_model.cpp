@@ -336,11 +336,10 @@ GgufModel gguf_model(const std::filesystem::path& path, bool any) {
     return model;
   }
   if (!any)
-    throw FormatError(
-        fmt::format("{}: 'general.architecture' is '{}', which is not known; headwave reads {}; give the model as "
-                    "safetensors",
-                    shown_path(path), printable(architecture, 60), fmt::join(known, ", ")),
-        give("map", "FILE.toml", "to say what its tensors are"));
+    throw FormatError(fmt::format("{}: 'general.architecture' is '{}', which is not known; headwave reads {} from "
+                                  "GGUF files, and more models from folders of safetensors",
+                                  shown_path(path), printable(architecture, 60), fmt::join(known, ", ")),
+                      give("map", "FILE.toml", "to say what its tensors are"));
   std::vector<RenamedTensor> tensors;
   for (const auto& file : files)
     for (const TensorInfo& tensor : file->header().tensors) tensors.push_back({tensor.name, file.get(), tensor, {}});

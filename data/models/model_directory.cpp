@@ -113,11 +113,7 @@ WeightOptions weight_options(const ModelPlace& place, const ModelMap& map, const
   options.layers = place.layers;
   const std::int64_t there = place.memory > 0 ? std::min(place.memory, free_memory()) : free_memory();
   const double share = place.layers > 0 ? static_cast<double>(place.layers) / static_cast<double>(map.stack.layers) : 1;
-  double numbers = static_cast<double>(checkpoint.parameters());
-  for (const std::string& name : checkpoint.names())
-    if (name.ends_with("_blocks"))
-      numbers += static_cast<double>(checkpoint.info(name).size());  // MXFP4: two in a byte
-  const double bytes = share * sizeof(float) * numbers;
+  const double bytes = share * sizeof(float) * static_cast<double>(checkpoint.parameters());
   options.by_layer = place.weights_in == WeightsIn::layers ||
                      (place.weights_in == WeightsIn::either && bytes > static_cast<double>(there) / 2);
   return options;
@@ -167,7 +163,8 @@ PartialModel open_partial_model(const ModelPlace& place) {
 ModelCheck model_check(const ModelPlace& place) {
   const OpenedFiles files = opened_files(place);
   Described said = described(place, files);
-  MappedWeights mapped = mapped_weights(said.map, files.checkpoint, {.check_values = false});
+  // By layer: only shapes are looked at. Otherwise weights in half precision would be converted, all at once.
+  MappedWeights mapped = mapped_weights(said.map, files.checkpoint, {.check_values = false, .by_layer = true});
   return {std::move(said.map), std::move(mapped.problems), std::move(mapped.unused), std::move(said.unread)};
 }
 

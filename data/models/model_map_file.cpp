@@ -551,6 +551,9 @@ constexpr RefusedFamily refused_families[]{
     // NOLINT(modernize-avoid-c-arrays): its length is its own
     {"gemma3n_text", "its layers hold several streams of states, and some read the keys of others"},
     {"gemma4_text", "heads of its global layers are wider than those of its local ones"},
+    {"deepseek_v4",
+     "its layers attend to compressed blocks of keys beside a window, and hold several streams of states", false},
+    {"muse_glimmer_text", "its word embeddings are normalised, and its heads have gates of their own"},
     {"mllama_text_model", "some of its layers look at images alone"},
     {"xlnet", "it compares keys with two streams of queries, and each with positions of its own"},
     {"mamba", "it has no attention", false},
@@ -567,12 +570,17 @@ void refuse_by_name(const ModelConfig& config, const std::string& family) {
   }
 }
 
-/// How weights are quantised; empty: they are not.
-std::string quantisation_of(const ModelConfig& config) {
-  if (!config.has("quantization_config")) return "";
+/// Refuses quantised weights other than MXFP4.
+void refuse_quantised(const ModelConfig& config) {
+  if (!config.has("quantization_config")) return;
   const ModelConfig quantisation = config.object("quantization_config");
   (void)quantisation.has("modules_to_not_convert");  // told by which tensors there are
-  return quantisation.text_or("quant_method", "a method that has no name");
+  const std::string method = quantisation.text_or("quant_method", "a method that has no name");
+  if (method != "mxfp4")
+    config.fail(
+        fmt::format("'quantization_config' says that weights are quantised by '{}', which is not read here; give a "
+                    "checkpoint of floating-point weights, or of mxfp4",
+                    printable(method, 60)));
 }
 
 }  // namespace
@@ -586,10 +594,11 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
   const auto is_known = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
   // Of a model that reads images or sounds beside text: its text part, where that is of a known family.
   constexpr const char* text_part = "text_config";
-  if (!is_known(family) && config.has(text_part) && !config.has("quantization_config")) {
+  if (!is_known(family) && config.has(text_part)) {
     const ModelConfig text = config.object(text_part);
     refuse_by_name(text, text.text_or("model_type", ""));
     if (is_known(text.text_or("model_type", ""))) {
+      refuse_quantised(config);
       config.leave_all_but(text_part);
       ModelMap map = family_map(text, has);
       map.reason = fmt::format("config.json says that the text part of a '{}' has model_type '{}'", family, map.family);
@@ -601,11 +610,7 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
     throw FormatError(fmt::format("{}: model type '{}' is not known; headwave reads {}", config.place(),
                                   printable(called, 60), fmt::join(known, ", ")),
                       give("map", "FILE.toml", "to say what its tensors are"));
-  if (const std::string method = quantisation_of(config); !method.empty() && method != "mxfp4")
-    config.fail(
-        fmt::format("'quantization_config' says that weights are quantised by '{}', which is not read here; give a "
-                    "checkpoint of floating-point weights, or of mxfp4",
-                    printable(method, 60)));
+  refuse_quantised(config);
   const toml::table file = family_file(family, config.place());
   const ModelFacts facts{[&]() -> const ModelConfig& { return config; }, has};
   ModelMap map = map_of(file, facts, config.place());

@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "../../core/errors/error.h"
+#include "../../data/arrays/gguf.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/files/file_content.h"
 #include "../../data/listing/listing.h"
@@ -82,6 +83,22 @@ TEST_CASE("weights in another format are told what they are and how they become 
   CHECK_THROWS_WITH(Checkpoint(it.write("config.json", "{}")), ContainsSubstring("this is no safetensors file; give"));
 }
 
+TEST_CASE("a pointer of Git LFS in the place of weights is called what it is") {
+  const Foreign it;
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
+  const std::filesystem::path tensors = it.write("model.safetensors", pointer), gguf = it.write("model.gguf", pointer);
+  const char* said = "this is a pointer of Git LFS";
+  CHECK_THROWS_WITH(Checkpoint(tensors), ContainsSubstring("model.safetensors: ") && ContainsSubstring(said));
+  CHECK_THROWS_WITH(gguf_files(gguf), ContainsSubstring("model.gguf: ") && ContainsSubstring(said));
+  CHECK_THROWS_WITH(listing_of(gguf), ContainsSubstring(said) && ContainsSubstring("lfs pull"));
+}
+
+TEST_CASE("files of weights without the index that lists them are not taken for the model") {
+  const Foreign it;
+  it.write("model-00001-of-00002.safetensors", "x");
+  CHECK_THROWS_WITH(Checkpoint(it.path()), ContainsSubstring("but not model.safetensors.index.json"));
+}
+
 TEST_CASE("of several files of weights in a folder the largest is taken for the model") {
   const Foreign it;
   it.write("optimizer.pt", zip_of("archive/data.pkl"));
@@ -96,7 +113,7 @@ TEST_CASE("inspect has a word of its own for each container that is not read") {
   CHECK_THROWS_WITH(listing_of(it.write("a.pt", zip_of("a/data.pkl"))), ContainsSubstring("PyTorch's format"));
   CHECK_THROWS_WITH(listing_of(it.write("a.gguf", "GGUF")), ContainsSubstring("ends within its header"));
   CHECK_THROWS_WITH(listing_of(it.write("a.txt", "text")),
-                    ContainsSubstring("neither HDF5, safetensors, .npy nor .npz"));
+                    ContainsSubstring("neither HDF5, safetensors, GGUF, .npy nor .npz"));
   // What is in a name is not run by whoever copies the line.
   CHECK_THROWS_WITH(listing_of(it.write("a'); x('.parquet", "PAR1..PAR1")), ContainsSubstring("read_parquet('FILE')"));
 }

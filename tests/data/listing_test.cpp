@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "../../core/errors/error.h"
+#include "../../core/process/process_memory.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/results/result_file.h"
 #include "../catch.h"
@@ -140,4 +141,24 @@ TEST_CASE("of a model that reads images beside text the sizes of its text part a
   CHECK(std::get<std::int64_t>(listing.facts.at("d_model")) == 24);
   CHECK(std::ranges::none_of(listing.notes,
                              [](const std::string& note) { return note.find("does not say") != std::string::npos; }));
+}
+
+TEST_CASE("a model in half precision is listed by its headers, and none of its weights is converted") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "config.json") << R"({"model_type": "gpt2", "n_layer": 1, "n_embd": 4096, "n_head": 32,
+      "n_inner": 16384, "n_positions": 8, "vocab_size": 8})";
+  // Two large weights, of which the file holds no byte: it has a hole in their place.
+  const std::string header = R"({"h.0.mlp.c_fc.weight": {"dtype": "BF16", "shape": [4096, 16384],
+      "data_offsets": [0, 134217728]}, "h.0.mlp.c_proj.weight": {"dtype": "BF16", "shape": [16384, 4096],
+      "data_offsets": [134217728, 268435456]}})";
+  const auto length = static_cast<std::uint64_t>(header.size());
+  std::ofstream(folder / "model.safetensors", std::ios::binary).write(reinterpret_cast<const char*>(&length), 8)
+      << header;
+  std::filesystem::resize_file(folder / "model.safetensors", 8 + header.size() + 268435456);
+  const std::int64_t before = most_resident_bytes();
+  const Listing listing = listing_of(folder.path());
+  CHECK(most_resident_bytes() - before < 50'000'000);
+  CHECK(std::get<std::string>(listing.facts.at("family")) == "gpt2");
+  CHECK(std::ranges::none_of(listing.notes,
+                             [](const std::string& note) { return note.find("c_fc.weight") != std::string::npos; }));
 }

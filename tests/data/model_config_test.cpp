@@ -16,7 +16,7 @@ namespace {
 /// What is asked of a config that says this.
 class Asked {
  public:
-  explicit Asked(const char* text) : value_(nlohmann::json::parse(text)), config_(value_, "config.json") {}
+  explicit Asked(const std::string& text) : value_(nlohmann::json::parse(text)), config_(value_, "config.json") {}
   const ModelConfig* operator->() const { return &config_; }
   const ModelConfig& operator*() const { return config_; }
 
@@ -96,6 +96,8 @@ TEST_CASE("families and scalings that are not known are refused") {
                              R"({"model_type": "gemma4_text"})"})
     CHECK_THROWS_WITH(family_map(*Asked(config), nothing),
                       ContainsSubstring("heads of its global layers are wider") && ContainsSubstring("headwave.watch"));
+  CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "deepseek_v4"})"), nothing),
+                    ContainsSubstring("compressed blocks of keys"));
   CHECK_THROWS_AS(family_map(*Asked("{}"), nothing), FormatError);
   CHECK_THROWS_WITH(family_map(*Asked(R"({"model_type": "bert"})"), nothing), ContainsSubstring("is missing"));
   CHECK_THROWS_WITH(rotary_options(*Asked(R"({"rope_scaling": {"rope_type": "spiral", "factor": 2}})"), 8),
@@ -143,4 +145,45 @@ TEST_CASE("every family's map file can be read") {
     CHECK_THROWS_WITH(family_map(ModelConfig(json, "config.json"), [](const std::string&) { return true; }),
                       ContainsSubstring("config.json: '") && ContainsSubstring("' is missing; expected a"));
   }
+}
+
+TEST_CASE("the text part of Gemma 3 4B says less than its sizes, as it is published") {
+  const Asked config(R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 2560,
+      "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024,
+      "rope_scaling": {"factor": 8.0, "rope_type": "linear"}}})");
+  const ModelMap map = family_map(*config, [](const std::string&) { return false; });
+  CHECK(map.stack.block.heads == 8);
+  CHECK(map.stack.block.kv_heads == 4);
+  CHECK(map.stack.block.d_head == 256);
+  CHECK(map.stack.vocabulary == 262208);
+  CHECK(map.longest == 131072);
+  CHECK(map.stack.positions.rotary.base == 1e6);
+  CHECK(map.stack.positions.rotary.factor == 8);
+  CHECK(map.stack.others.positions.rotary.base == 1e4);
+  CHECK(map.stack.others.positions.rotary.scaling == RotaryScaling::none);
+}
+
+TEST_CASE("quantised weights of a model that reads images too are refused by their method") {
+  const Asked config(R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"},
+      "quantization_config": {"quant_method": "bitsandbytes"}})");
+  CHECK_THROWS_WITH(family_map(*config, [](const std::string&) { return false; }),
+                    ContainsSubstring("quantised by 'bitsandbytes'"));
+}
+
+TEST_CASE("what Qwen3.5 and gpt-oss are published with changes nothing, or is refused") {
+  const auto nothing = [](const std::string&) { return false; };
+  const std::string qwen = R"({"model_type": "qwen3_5_text", "num_hidden_layers": 4, "hidden_size": 16, "vocab_size": 8,
+      "num_attention_heads": 4, "intermediate_size": 8, "mamba_ssm_dtype": "float32", "mtp_num_hidden_layers": 1,
+      "mtp_use_dedicated_embeddings": true, "attn_output_gate": )";
+  const Asked published(qwen + "true}"), without_gates(qwen + "false}");
+  (void)family_map(*published, nothing);
+  CHECK(published->unread().empty());
+  CHECK_THROWS_WITH(family_map(*without_gates, nothing), ContainsSubstring("'attn_output_gate' is false"));
+  const std::string gpt_oss = R"({"model_type": "gpt_oss", "num_hidden_layers": 2, "hidden_size": 16, "vocab_size": 8,
+      "num_attention_heads": 8, "intermediate_size": 8, "rope_scaling": {"rope_type": "default"},
+      "initial_context_length": 4096, "num_experts_per_tok": 4, "experts_per_token": )";
+  const Asked same(gpt_oss + "4}"), others(gpt_oss + "2}");
+  (void)family_map(*same, nothing);
+  CHECK(same->unread().empty());
+  CHECK_THROWS_WITH(family_map(*others, nothing), ContainsSubstring("'experts_per_token' is 2"));
 }

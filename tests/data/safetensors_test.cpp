@@ -238,6 +238,19 @@ TEST_CASE("checkpoint: a folder of other formats, of oddly named tensors, or of 
   CHECK_THROWS_AS(Checkpoint(folder / "none"), IoError);
 }
 
+TEST_CASE("checkpoint: two parameters lie in a byte of MXFP4, and its scales are none") {
+  const Checkpoint packed(repository_file("tests/golden/families/gpt-oss-mxfp4/model.safetensors"));
+  Index numbers = 0;
+  for (const std::string& name : packed.names()) {
+    const TensorInfo& info = packed.info(name);
+    if (name.ends_with("_scales"))
+      numbers += 32 * info.size();  // a scale for every 32 numbers
+    else if (!name.ends_with("_blocks"))
+      numbers += info.size();
+  }
+  CHECK(packed.parameters() == numbers);
+}
+
 TEST_CASE("checkpoint: a real one opens by its header alone") {
   NEEDS_SHARED("stories260K/model.safetensors");
   const Checkpoint checkpoint(shared_file("stories260K/model.safetensors"));

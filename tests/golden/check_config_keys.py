@@ -60,7 +60,8 @@ HARMLESS = set(
 ENCODERS = "albert bert camembert deberta deberta-v2 distilbert electra modernbert roberta xlm-roberta".split()
 HARMLESS_OF = {name: {"tie_word_embeddings"} for name in ENCODERS} | {
     "whisper": {"scale_embedding"},  # read by nothing; the golden whisper-model has it true
-    "bart": {"is_decoder"}, "marian": {"is_decoder"}, "gemma3_text": {"_sliding_window_pattern"},
+    "bart": {"is_decoder"}, "marian": {"is_decoder"},
+    "gemma3_text": {"_sliding_window_pattern", "attn_logit_softcapping"},  # transformers does not apply the cap
     "gpt_neo": {"attention_layers"},
     # made of other keys; and layers beside those that predict the next token
     "deepseek_v2": {"head_dim", "qk_head_dim"}, "deepseek_v3": {"head_dim", "qk_head_dim", "num_nextn_predict_layers"}}

@@ -59,13 +59,38 @@ takes `--ids`.
 The same models are read from [GGUF files](gguf.md), quantised too.
 
 A checkpoint that reads images or sounds beside text (`text_config` in its config.json) is opened as its text part, where that is of a family
-above: Gemma 3, Mistral 3, Llava. Documents with ESM's mask token are refused, since it changes how the model scales its words.
+above: Gemma 3, Mistral 3, Llava. A `text_config` that omits sizes is refused, except Gemma 3's, which is published so. Documents with ESM's mask
+token are refused, since it changes how the model scales its words.
 
 Refused by name: quantised weights other than MXFP4 experts (so DeepSeek V3's FP8); OLMoE with clipped queries; documents longer than
 Llama 4's chunks, in analyses; rotary scalings other than default, linear, dynamic, llama3, yarn, longrope and proportional; Falcon
 with ALiBi; RoFormer with rotated values; OPT-350m's projected words; ALBERT with groups of layers; Qwen and SmolLM3 with windows although the
 switch is off; bidirectional Gemma; DeBERTa with a convolution (v2 xlarge) or terms other than c2p and p2c; NomicBERT with experts or without a
 gate; images of another size than the ViT's.
+
+## Models that Neuronpedia lists
+36 of the 41 models in [Neuronpedia's list](https://github.com/hijohnnylin/neuronpedia/blob/main/np_model_to_hf.json) are opened by `headwave inspect`, the
+others refused with the reason. `tests/golden/check_listed_models.py` checks that. Weights were not at hand: config.json is typed with the published
+sizes, as published and as transformers' classes write it, and the checkpoint has the published names and shapes without numbers. Run
+`check-model` (below) on the real one.
+
+| opened | read as |
+|---|---|
+| GPT-2, Pythia 70M | gpt2, gpt_neox |
+| Llama 3.1 8B (two), 3.3 70B | llama |
+| Gemma 2 2B and 9B (two each), 27B | gemma2 |
+| Gemma 3 270M, 1B, 4B, 12B, 27B (two each) | gemma3_text |
+| Qwen2.5 1.5B, 7B | qwen2 |
+| Qwen3 1.7B, 4B, 8B, 14B, 32B | qwen3 |
+| Qwen3.5 0.8B, 2B, 4B, 9B, 27B; Qwen3.6 27B | qwen3_5_text |
+| OLMo 3 7B, 32B | olmo3 |
+| gpt-oss 20B | gpt_oss |
+
+| refused | because |
+|---|---|
+| Gemma 4 E2B, E4B, 31B | heads of global layers are wider than those of local ones |
+| DeepSeek V4 Flash | its layers attend to compressed blocks of keys |
+| Muse Glimmer 30B | its word embeddings are normalised, and its heads have gates of their own |
 
 ## Your own checkpoint
 Where the Python package is installed with transformers, a few random tokens show whether headwave computes what transformers computes:

@@ -48,6 +48,12 @@ def test_an_encoder_decoder_is_refused_by_name():
         headwave.check_model(MODELS / "bart")
 
 
+def test_a_model_in_one_file_is_refused(tmp_path):
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    with pytest.raises(headwave.FormatError, match="model.gguf is a file; expected the folder"):
+        headwave.check_model(tmp_path / "model.gguf")
+
+
 def test_from_a_shell():
     def check(*arguments):
         return subprocess.run([sys.executable, "-m", "headwave", *arguments], capture_output=True, text=True)
