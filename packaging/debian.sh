@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the Debian packages headwave and libheadwave-dev, into build/debian:  sh packaging/debian.sh
 # From the last commit in a checkout, from all files in an unpacked archive. Needs dpkg-dev and the build dependencies, which it names
-# if they are missing; they are installed by: cp -r packaging/debian debian; apt-get build-dep ./; rm -r debian. Tried on Debian 12.
+# if they are missing; they are installed by: cp -r packaging/debian debian; apt-get build-dep ./; rm -r debian. Tried on Debian 12 and 13.
 set -eu
 cd "$(dirname "$0")/.."
 source=build/debian/headwave-$(cat VERSION)

@@ -18,6 +18,7 @@ case $machine in
 esac
 triple=$machine-linux-gnu
 glibc=2.28
+release=$(cat "$root/VERSION")
 jobs=${HEADWAVE_JOBS-$(nproc)}
 . "$root/packaging/apt_of.sh"
 packages="cmake ninja-build make perl pkg-config python3-venv dpkg-dev debian-archive-keyring icu-devtools git"
@@ -211,9 +212,8 @@ build_module() {  # build_module HEADERS FILE FLAGS...
   shift 2
   build_folder "$file"
   nanobind=$("$work/tools/bin/python" -m nanobind --include_dir)
-  version=$(sed -n 's/^project(headwave VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
   ls "$root"/python/*.cpp "$nanobind/../src/nb_combined.cpp" | xargs -P "$jobs" -n 1 "$here/bin/c++" -std=c++20 -O2 -DNDEBUG -fPIC -fvisibility=hidden \
-    -fno-strict-aliasing -w -include cstdio -c "$@" -DEIGEN_MPL2_ONLY -DEIGEN_MAX_ALIGN_BYTES=64 -DEIGEN_MAX_STATIC_ALIGN_BYTES=64 -DHEADWAVE_VERSION="\"$version\"" \
+    -fno-strict-aliasing -w -include cstdio -c "$@" -DEIGEN_MPL2_ONLY -DEIGEN_MAX_ALIGN_BYTES=64 -DEIGEN_MAX_STATIC_ALIGN_BYTES=64 -DHEADWAVE_VERSION="\"$release\"" \
     -DNB_COMPACT_ASSERTIONS -I "$nanobind" -I "$nanobind/../ext/robin_map/include" -I "$here/root/usr/include/$headers_of" -I "$here/root/usr/include/eigen3" \
     -I "$here/root/usr/include"
   echo '{ global: PyInit_*; local: *; };' >exported  # its C++ library is not another module's
@@ -239,7 +239,8 @@ tried() {
   rm -rf "$here/tried"
   python3 -m venv "$here/tried"
   "$here/tried/bin/pip" install "$(tried_wheel)"
-  "$here/tried/bin/python" -c 'import headwave; print("headwave", headwave.__version__, headwave.commit)'
+  said=$("$here/tried/bin/python" -c 'import headwave; print("headwave", headwave.__version__, headwave.commit)')
+  case $said in "headwave $release "*) echo "$said" ;; *) echo "expected release $release, the module says: $said"; exit 1 ;; esac
   said=$("$here/tried/bin/headwave" run --encoding windows-1251 2>&1) || true
   case $said in *"there is no encoding"*) echo "ICU does not find its data: $said"; exit 1 ;; esac
   "$here/tried/bin/headwave" --version

@@ -46,7 +46,7 @@ expect_line 2 "--documents stands before the command" --documents 5 run
 expect_line 2 "which command?" -q
 expect_line 2 "'b' stands alone" inspect a b
 expect_line 2 "--text: 1 required FILE missing" run --text
-expect_line 2 "--threads: At Most 1 required but received 2" run --threads 1 --threads 2
+expect_line 2 "1 required but received 2" run --threads 1 --threads 2
 expect_line 2 "--length: expected a whole number, 1 to 1048576, got 'abc'" run --length abc
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '0'" run --documents 0
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '010'" run --documents 010
@@ -59,16 +59,16 @@ for size in 4 GB 0MB -1GB 1e3MB 4gb '4 GB' 4GBs infGB nanMB; do
 done
 expect_line 2 "--formats: there is no 'sgv'; did you mean 'svg'?" demo --formats pdf,sgv
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got '1.5'" demo --figure-width 1.5
-expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got 'a4'" spectrum --figure-width a4
+expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got 'a4'" spectrum --model x --figure-width a4 --out y
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\"'" figures x --font 'Sans"'
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\\u000aset output'" figures x --font "$(printf 'Sans\nset output')"
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got '\`id\`'" run --font '`id`'
-expect_line 2 "--font-size: expected a number, 4 to 40, got '3'" atlas --font-size 3
+expect_line 2 "--font-size: expected a number, 4 to 40, got '3'" atlas --model x --font-size 3 --out y
 expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; at most 13.6" figures x --figure-width column --font-size 30
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '0:65'" run --map-window 0:65
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '9:9'" demo --map-window 9:9
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10
-expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" re-aim --palette virids
+expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" re-aim --model x --text y --palette virids --out z
 expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
 expect_line 2 "--only: there is no 'delay_spectra'; did you mean 'delay_spectrum'?" demo --only delay_spectra
 expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
@@ -89,10 +89,10 @@ expect_line 2 "--states: stored states have no words" loss --states x
 expect_line 2 "--shuffles: a loss is compared document by document" loss --shuffles 2
 expect_line 2 "give one of --text, --ids, --features and --random-tokens" loss --model x
 expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
-expect_line 2 "--only: the list needs every analysis" reproduce --only head_types
-expect_line 2 "--intervene: the list has interventions of its own" reproduce --intervene words-only
-expect_line 2 "--head-count: applies to stored states" reproduce --head-count 2
-expect_line 2 "--intervene: re-aiming is the intervention here" re-aim --intervene words-only
+expect_line 2 "--only: the list needs every analysis" reproduce --model x --only head_types --out z
+expect_line 2 "--intervene: the list has interventions of its own" reproduce --model x --intervene words-only --out z
+expect_line 2 "--head-count: applies to stored states" reproduce --model x --head-count 2 --out z
+expect_line 2 "--intervene: re-aiming is the intervention here" re-aim --model x --text y --intervene words-only --out z
 expect_line 2 "no --map-tokens; \`headwave atlas --help\` lists" atlas --map-tokens 5
 expect_line 2 "no --pairs; \`headwave re-aim --help\` lists" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5

@@ -11,7 +11,9 @@ skip() { echo "skipped: $*"; exit 0; }
 
 command -v "$python" >/dev/null || skip "there is no $python here"
 tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
-wheel=$(ls -t "$root"/build/wheels/headwave-*-"$tag"-*.whl 2>/dev/null | head -n 1)
+stable=$("$python" -c 'import sys; print("cp312-abi3" if sys.version_info >= (3, 12) else "none")')
+# shellcheck disable=SC2012
+wheel=$(ls -t "$root"/build/wheels/headwave-*-"$tag"-*_"$(uname -m)".whl "$root"/build/wheels/headwave-*-"$stable"-*_"$(uname -m)".whl 2>/dev/null | head -n 1)
 [ -n "$wheel" ] || skip "there is no wheel for $tag in build/wheels; make it with ./headwave python"
 newer=$(find "$root/core" "$root/analysis" "$root/data" "$root/reports" "$root/job" "$root/python" "$root/pyproject.toml" -type f -newer "$wheel" \
   ! -name '*.pyc' | head -n 1)

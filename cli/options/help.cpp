@@ -23,14 +23,19 @@ std::string wrapped(const std::string& text, std::size_t column, const std::stri
   return wrapped_text(text, line_width, column, indent);
 }
 
+/// Every part of a help text is laid out here: versions of CLI11 differ in their titles and blank lines, and since 2.5 they fill
+/// paragraphs anew, examples too.
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter() {
-    column_width(text_column);
-    label("Positionals", "Arguments");
-    label("SUBCOMMAND", "COMMAND");
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return make_description(app) + make_usage(app, name) + argument_section(app) + option_sections(app) +
+           make_subcommands(app, mode) + "\n" + make_footer(app);
   }
-
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string line = fmt::format("Usage: {} [OPTIONS]", name);
+    for (const CLI::Option* argument : arguments(app)) line += " " + make_option_usage(argument);
+    return line + (app->get_subcommands({}).empty() ? "\n" : " COMMAND\n");
+  }
   std::string make_description(const CLI::App* app) const override {
     std::string text = app->get_description();
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
@@ -58,6 +63,25 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
+  static std::vector<const CLI::Option*> arguments(const CLI::App* app) {
+    return app->get_options(
+        [](const CLI::Option* option) { return option->get_positional() && !option->get_group().empty(); });
+  }
+  std::string argument_section(const CLI::App* app) const {
+    const std::vector<const CLI::Option*> listed = arguments(app);
+    return listed.empty() ? "" : make_group("Arguments", true, listed);
+  }
+  std::string option_sections(const CLI::App* app) const {
+    std::string text;
+    for (const std::string& group : app->get_groups()) {
+      if (group.empty()) continue;
+      const std::vector<const CLI::Option*> listed = app->get_options(
+          [&](const CLI::Option* option) { return option->nonpositional() && option->get_group() == group; });
+      const bool unnamed = group == app->get_help_ptr()->get_group();  // "Options", and "OPTIONS" since CLI11 2.5
+      if (!listed.empty()) text += make_group(unnamed ? "Options" : group, false, listed);
+    }
+    return text;
+  }
   static std::string entry(const std::string& name, const std::string& text) {
     std::string line = "  " + name;
     if (line.size() + 2 > text_column) line += "\n";

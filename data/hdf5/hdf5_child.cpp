@@ -300,7 +300,9 @@ class ChildReader : public Hdf5Reader {
     constexpr std::array crashes = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS};
     const std::string how = killed_by != 0 ? ::strsignal(killed_by) : "it ended";
     if (std::ranges::count(crashes, killed_by) > 0 || (killed_by == 0 && status != 0))
-      throw FormatError(fmt::format("the HDF5 library crashed over it ({}): the file is damaged", how));
+      throw FormatError(
+          fmt::format("the HDF5 library crashed over it ({}): the file is damaged, or HDF5 {}.{}.{} has a fault", how,
+                      H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE));
     throw IoError(
         fmt::format("the process that reads it was ended from outside ({}), perhaps for want of memory: try again",
                     how),

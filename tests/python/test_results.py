@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 
 import headwave
-from conftest import MODELS
+from conftest import MODELS, ROOT
 from test_jobs import same
 
 
 @pytest.fixture(scope="module")
 def result(ids):
     return headwave.run(MODELS / "bert-mlm", ids=ids)
+
+
+def test_the_package_says_which_release_it_is_of():
+    assert headwave.__version__ == (ROOT / "VERSION").read_text().strip()
 
 
 def test_a_result_is_saved_and_opened_again(result, tmp_path):
