@@ -601,6 +601,16 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
       refuse_quantised(config);
       config.leave_all_but(text_part);
       ModelMap map = family_map(text, has);
+      // transformers asks the whole for this, not its text part.
+      constexpr const char* tied = "tie_word_embeddings";
+      if (config.has(tied) && config.flag_or(tied, false) != (map.prediction.words.weight == map.stack.words)) {
+        if (!config.flag_or(tied, false))
+          config.fail(
+              fmt::format("'{}' is false, but the text part's words predict, too; expected true in both, or "
+                          "false in text_config",
+                          tied));
+        map.prediction.words = {map.stack.words, ""};
+      }
       map.reason = fmt::format("config.json says that the text part of a '{}' has model_type '{}'", family, map.family);
       return map;
     }
