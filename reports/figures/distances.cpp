@@ -1,5 +1,6 @@
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,7 +29,15 @@ GnuplotFigure draw_attention_distance(const Result& result, const FigureOptions&
   const std::vector<double> last = as_doubles(result.at(last_name));
   const auto& window = doubles_of(result, window_name, {"layer", "head"});
   const auto& error = doubles_of(result, error_name, {"layer", "head"});
+  const std::size_t heads_there = field_heads(result.at(held_name)).size();
+  for (const auto& [name, found, expected] :
+       {std::tuple{window_name, window.size(), heads_there}, std::tuple{error_name, error.size(), heads_there},
+        std::tuple{held_name, held.size(), heads_there * last.size()}})
+    if (found != expected)
+      throw ShapeError(fmt::format("{}: expected {} numbers, as {} heads and {} have, found {}", name, expected,
+                                   heads_there, last_name, found));
   if (last.size() < 2) throw ShapeError(fmt::format("{}: holds no distances to draw", held_name));
+  const double longest = last.back() >= 1 && std::isfinite(last.back()) ? last.back() + 1 : 10;
   PanelFlow flow{.grid = {.panel = {1.9, 1.25},
                           .gap = {0.2, 0.42},
                           .margin = {.left = 0.62, .right = 0.16, .top = 0.28, .bottom = 0.5}},
@@ -43,7 +52,7 @@ GnuplotFigure draw_attention_distance(const Result& result, const FigureOptions&
     for (std::size_t bin = 0; bin < last.size(); ++bin)
       table.add_row({heads[k].name.layer, heads[k].name.head, last[bin] + 1, 100 * held[row * last.size() + bin],
                      window[row], error[row]});
-    panel.common_x_axis({1, (last.back() + 1) * 1.1}, {.numbers = Numbers::plain});
+    panel.common_x_axis({1, longest * 1.1}, {.numbers = Numbers::plain});
     panel.x_logarithmic(10);
     panel.common_y_axis({0, 104}, {.step = 25, .numbers = Numbers::plain});
     panel.above(heads[k].text(), Anchor::left, {.points = 8, .bold = true, .up = 0.4});

@@ -31,6 +31,7 @@ const std::map<std::string, Structure>& structures() {
       {"offset_profile",
        {{offset, "mean attention weight ÷ the panel's peak", "dot: where the head looks (tokens)",
          "upper right: the panel's peak"}}},
+      {"attention_distance", {{"window (tokens)", "attention held (%)"}}},
       {"word_profile", {{offset, "predicted weight ÷ the panel's peak", "dot: predicted offset (tokens)"}}},
       {"position_kernel",
        {{offset, "mean score by position from lowest to highest", "dot: predicted offset (tokens)"}}},

@@ -86,6 +86,24 @@ void add_offsets(Result& result, const Size& size) {
                            {}});
 }
 
+void add_distances(Result& result, const Size& size) {
+  const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
+  const Axis distance{"distance", "token", "least distance of a bin", std::vector<std::int64_t>{0, 1, 2, 4, 100}};
+  std::vector<double> held, windows, errors;
+  for (Index l = 0; l < size.layers; ++l)
+    for (Index h = 0; h < size.heads; ++h) {
+      for (const double share : {0.1, 0.3, 0.5, 0.9, 1.0}) held.push_back(share);
+      windows.push_back(h % 3 == 2 ? std::nan("") : 200 + static_cast<double>(l));
+      errors.push_back(h % 2 == 0 ? std::nan("") : 12);
+    }
+  result.fields.push_back(make_field("attention_distance/last_distance", {distance}, "token", "largest distance",
+                                     std::vector<double>{0, 1, 3, 99, 511}));
+  result.fields.push_back(
+      make_field("attention_distance/held", {heads[0], heads[1], distance}, "1", "share of attention", held));
+  result.fields.push_back(make_field("attention_distance/window_95", heads, "token", "window", windows));
+  result.fields.push_back(make_field("attention_distance/window_95_error", heads, "token", "its error", errors));
+}
+
 void add_planted(Result& result, const Size& size) {
   std::vector<double> offsets;
   std::vector<std::string> kinds;
@@ -283,6 +301,7 @@ Result result(const Size& size) {
                        {"level", 0.01},
                        {"frequencies", std::vector<double>{37.3, 41.6, 46.2}}};
   add_offsets(result, size);
+  add_distances(result, size);
   add_atlas(result, size);
   add_maps(result, size);
   add_clusters(result, size);
