@@ -67,6 +67,19 @@ Matrix largest_of_groups(const Matrix& heads, Index groups) {
   return largest;
 }
 
+/// @param without  the same numbers, each without one block of documents; none: there are fewer than two blocks
+HeadEstimates jackknifed(Matrix all, const std::vector<Matrix>& without) {
+  HeadEstimates found{std::move(all), {}};
+  found.error = Matrix::Constant(found.value.rows(), found.value.cols(), not_defined);
+  if (without.empty()) return found;
+  const auto blocks = static_cast<double>(without.size());
+  Matrix mean = Matrix::Zero(found.value.rows(), found.value.cols()), squares = mean;
+  for (const Matrix& one : without) mean += one / blocks;
+  for (const Matrix& one : without) squares += (one - mean).cwiseAbs2();
+  found.error = (squares * ((blocks - 1) / blocks)).cwiseSqrt();
+  return found;
+}
+
 /// Measures the heads of all documents, and of all but one block at a time.
 class Estimator {
  public:
@@ -77,31 +90,25 @@ class Estimator {
     }
   }
 
+  /// Estimates of every head, and of the largest of each group of heads.
   /// @param measure  number of a head, of its SummedHead and the column
-  /// @param groups   of all heads, of which the largest counts
   template <class Measure>
-  [[nodiscard]] HeadEstimates of(Index columns, Index groups, const Measure& measure) const {
+  [[nodiscard]] std::pair<HeadEstimates, HeadEstimates> of(Index columns, Index groups, const Measure& measure) const {
     const auto measured = [&](const Matrix& regular, const Matrix& kept) {
       Matrix numbers(regular.rows(), columns);
       for (Index row = 0; row < regular.rows(); ++row) {
         const SummedHead head{regular.row(row).transpose(), kept(row, 0)};
         for (Index column = 0; column < columns; ++column) numbers(row, column) = measure(head, column);
       }
-      return largest_of_groups(numbers, groups);
+      return numbers;
     };
-    HeadEstimates found{measured(regular_, kept_), Matrix::Constant(groups, columns, not_defined)};
-    const auto blocks = std::ssize(sum_.regular);
-    if (blocks < 2) return found;
+    const Matrix all = measured(regular_, kept_);
     std::vector<Matrix> without;
-    Matrix mean = Matrix::Zero(groups, columns);
-    for (std::size_t block = 0; block < sum_.regular.size(); ++block) {
+    for (std::size_t block = 0; sum_.regular.size() > 1 && block < sum_.regular.size(); ++block)
       without.push_back(measured(regular_ - sum_.regular[block], kept_ - sum_.kept[block]));
-      mean += without.back() / static_cast<double>(blocks);
-    }
-    Matrix squares = Matrix::Zero(groups, columns);
-    for (const Matrix& one : without) squares += (one - mean).cwiseAbs2();
-    found.error = (squares * (static_cast<double>(blocks - 1) / static_cast<double>(blocks))).cwiseSqrt();
-    return found;
+    HeadEstimates heads = jackknifed(all, without);
+    for (Matrix& one : without) one = largest_of_groups(one, groups);
+    return {std::move(heads), jackknifed(largest_of_groups(all, groups), without)};
   }
 
   /// Equation (1), at the end of every bin.
@@ -181,10 +188,8 @@ AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& g
     return distant_share(head, sum.bins, found.recent[static_cast<std::size_t>(column)]);
   };
   const Index groups = std::ssize(grid.layers) * kv_heads, shares = std::ssize(window_shares);
-  found.window = estimator.of(shares, grid.rows(), window);
-  found.distant = estimator.of(std::ssize(found.recent), grid.rows(), distant);
-  found.group_window = estimator.of(shares, groups, window);
-  found.group_distant = estimator.of(std::ssize(found.recent), groups, distant);
+  std::tie(found.window, found.group_window) = estimator.of(shares, groups, window);
+  std::tie(found.distant, found.group_distant) = estimator.of(std::ssize(found.recent), groups, distant);
   return found;
 }
 
