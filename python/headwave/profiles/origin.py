@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-_CHUNK = 1 << 22   # numbers that are added up at a time
+_CHUNK = 1 << 20   # numbers that are added up at a time
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -29,14 +29,26 @@ def weights_digest(model: torch.nn.Module) -> str:
     weighted by place, both modulo 2^64. It tells checkpoints apart; it is no protection against somebody who wants two to be alike.
     """
     digest = hashlib.sha256()
+    places: dict[torch.device, torch.Tensor] = {}
     for name, parameter in sorted(model.named_parameters()):
         if parameter.is_meta:
             return ""
-        bits = parameter.detach().contiguous().view(-1).view(_BITS[parameter.element_size()])
-        sums = [0, 0]
+        bits, device = _integers(parameter.detach()), parameter.device
+        if device not in places:
+            places[device] = torch.arange(1, _CHUNK + 1, device=device)
+        sums = torch.zeros(2, dtype=torch.int64, device=device)
         for first in range(0, len(bits), _CHUNK):
             part = bits[first:first + _CHUNK].to(torch.int64)
-            places = torch.arange(first + 1, first + 1 + len(part), device=part.device)
-            sums = [sums[0] + int(part.sum()), sums[1] + int((part * places).sum())]
-        digest.update(repr((name, str(parameter.dtype), tuple(parameter.shape), *(of % (1 << 64) for of in sums))).encode())
+            total = part.sum()
+            sums += torch.stack([total, (part * places[device][:len(part)]).sum() + first * total])
+        digest.update(repr((name, str(parameter.dtype), tuple(parameter.shape), *(of % (1 << 64) for of in sums.tolist()))).encode())
     return digest.hexdigest()
+
+
+def _integers(parameter: torch.Tensor) -> torch.Tensor:
+    """The bits of a parameter as a row of integers, of eight bytes each where these divide them: no conversion, and fewer to add."""
+    flat, size = parameter.contiguous().view(-1), parameter.element_size()
+    if flat.numel() * size % 8:
+        return flat.view(_BITS[size])
+    aligned = flat if flat.storage_offset() * size % 8 == 0 else flat.clone()
+    return aligned.view(torch.int64)
