@@ -299,8 +299,7 @@ FormatError foreign_file(const fs::path& path) {
       require_no_pointer(FileBytes(path).text(0, 64), path);
       return FormatError(
           fmt::format("{}: neither HDF5, safetensors, GGUF, .npy nor .npz by its first bytes; headwave inspect shows "
-                      "these, results "
-                      "and model directories",
+                      "these, results and model directories",
                       shown_path(path)));
   }
 }

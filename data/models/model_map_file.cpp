@@ -545,7 +545,7 @@ namespace {
 /// A family that no map describes, and why.
 struct RefusedFamily {
   std::string_view name, why;
-  bool attends = true;
+  bool watched = true;  ///< whether headwave.watch follows its layers
 };
 constexpr RefusedFamily refused_families[]{
     // NOLINT(modernize-avoid-c-arrays): its length is its own
@@ -563,10 +563,10 @@ constexpr RefusedFamily refused_families[]{
 
 /// Refuses a family whose reason is known.
 void refuse_by_name(const ModelConfig& config, const std::string& family) {
-  for (const auto& [name, why, attends] : refused_families) {
+  for (const auto& [name, why, watched] : refused_families) {
     if (family != name && family + "_text" != name) continue;
     config.fail(fmt::format("model type '{}' cannot be computed here: {}{}", family, why,
-                            attends ? "; where PyTorch runs it, headwave.watch follows it (docs/profiles.md)" : ""));
+                            watched ? "; where PyTorch runs it, headwave.watch follows it (docs/profiles.md)" : ""));
   }
 }
 

@@ -19,7 +19,7 @@ constexpr const char *held_name = "attention_distance/held", *last_name = "atten
                      *window_name = "attention_distance/window_95", *error_name = "attention_distance/window_95_error";
 constexpr double marked_percent = 95;
 
-/// "1.3k" from ten thousand on, so that long windows fit.
+/// "13k" from ten thousand on, so that long windows fit.
 std::string tokens_text(double tokens) {
   return tokens < 9999.5 ? fmt::format("{:.0f}", std::ceil(tokens)) : fmt::format("{:.0f}k", tokens / 1000);
 }

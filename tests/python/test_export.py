@@ -441,3 +441,27 @@ def test_a_command_exports_stored_profiles(tmp_path):
         failed = command(*arguments)
         assert failed.returncode == code and message in failed.stderr and "Traceback" not in failed.stderr
         assert not (tmp_path / "a").exists()
+
+
+def test_the_digest_is_that_of_the_weights_wherever_they_lie():
+    from headwave.profiles.origin import weights_digest
+
+    model = torch.nn.Linear(8, 6, bias=False).bfloat16()
+    digest, weight = weights_digest(model), model.weight.detach().clone()
+    for shift in (1, 3, 4):
+        around = torch.zeros(shift + 48, dtype=torch.bfloat16)
+        around[shift:] = weight.flatten()
+        model.weight = torch.nn.Parameter(around[shift:].view(6, 8))
+        assert weights_digest(model) == digest
+    with torch.no_grad():
+        model.weight[0, [0, 7]] = weight[0, [7, 0]]
+    assert weights_digest(model) != digest
+    odd = torch.nn.Linear(3, 1, bias=False)   # no multiple of eight bytes
+    assert weights_digest(odd) != weights_digest(torch.nn.Linear(3, 1, bias=False))
+
+
+def test_tokens_that_are_not_known_are_no_copies(tmp_path):
+    model = model_of()
+    result = watched(model, {"inputs_embeds": model.get_input_embeddings()(ids_of(2, 30, 12))}, sequences=2)
+    result.export("headvis", tmp_path / "shown")
+    assert all(row["induction_score"] is None for row in read(tmp_path / "shown" / "scatter_data.json"))

@@ -216,7 +216,9 @@ def _headvis(profiles: "Profiles", model: str = "", dataset: str = "") -> Files:
 
     Source: Luger et al. 2026, transformer-circuits.pub/2026/headvis.
     """
-    made = contents(profiles, model, dataset, _source(profiles, next(iter(profiles.stacks.values()))))
+    stack, numbers = _causal(profiles, "headvis")
+    name = model or profiles.settings.get("checkpoint") or profiles.model
+    made = contents(stack, numbers, name, dataset, profiles.settings["exact"], _source(profiles, stack))
     return {name: _json(of, indent=None) for name, of in made.items()}
 
 
@@ -229,17 +231,27 @@ _TOOLS: dict[str, Callable[..., Files]] = {
 }
 
 
+def _causal(profiles: "Profiles", to: str) -> tuple["Stack", list[int]]:
+    """The one stack of a causal model, and the number of each layer in it; -1: its path has none.
+
+    Raises:
+        FormatError: there are other stacks
+    """
+    if list(profiles.stacks) != ["causal"]:
+        raise FormatError(f"export: '{to}' is for one stack of causal layers; found {profiles!r}")
+    stack = profiles["causal"]
+    found = [re.search(r"(?<=\.)\d+(?=\.|$)", path) for path in stack.layers]
+    return stack, [-1 if number is None else int(number[0]) for number in found]
+
+
 def _all_layers(profiles: "Profiles", to: str) -> "Stack":
     """The one stack of a causal model, with layers numbered from 0: these tools number layers, and know no names.
 
     Raises:
         FormatError: there are other stacks, or layers are missing
     """
-    if list(profiles.stacks) != ["causal"]:
-        raise FormatError(f"export: '{to}' is for one stack of causal layers; found {profiles!r}")
-    stack = profiles["causal"]
-    numbers = [re.findall(r"(?<=\.)\d+(?=\.|$)", path)[:1] for path in stack.layers]
-    if numbers != [[str(n)] for n in range(len(numbers))] or any(
+    stack, numbers = _causal(profiles, to)
+    if numbers != list(range(len(numbers))) or any(
         "did not run" in name for name in profiles.skipped
     ):
         raise FormatError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -11,7 +10,7 @@ import numpy as np
 from ..errors import FormatError
 
 if TYPE_CHECKING:
-    from .result import Profiles, Stack
+    from .result import Stack
 
 INTERVALS = 5           # groups of sequences, by their largest weight
 INDUCTION_LEAST = 0.01  # smaller weights do not count in the induction score, as in Neuronpedia's pipeline
@@ -53,29 +52,32 @@ class Sequence:
     def induction(self) -> tuple[np.ndarray, int]:
         """Weight on tokens that follow an earlier copy of the query's, (layers, heads), and the number of queries that have a copy."""
         follows = np.zeros((self.length, self.length), bool)
-        follows[:, 1:] = np.tril(self.ids[:, None] == self.ids[None, :], -1)[:, :-1]
+        alike = (self.ids[:, None] == self.ids[None, :]) & (self.ids >= 0)   # -1: not known, so like no other
+        follows[:, 1:] = np.tril(alike, -1)[:, :-1]
         found = follows[np.arange(self.length)[:, None], np.maximum(self._key, 0)] & (self._key >= 0)
         return np.where(found & (self._weight >= INDUCTION_LEAST), self._weight, 0).sum((-1, -2)), int(follows.any(1).sum())
 
 
-def contents(profiles: "Profiles", model: str, dataset: str, about: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+def contents(stack: "Stack", numbers: list[int], model: str, dataset: str, exact: int,
+             about: dict[str, Any]) -> dict[str, Callable[[], Any]]:
     """What is in every file, by its name; made as it is asked for, since a large model has thousands of heads.
+
+    Args:
+        numbers: of the layers in the model; -1: it has none
+        exact: largest |offset| with a bin of its own
+        about: what else to say of the documents and the weights
 
     Raises:
         FormatError: layers have no numbers, or no sequences were kept
     """
-    if list(profiles.stacks) != ["causal"]:
-        raise FormatError(f"export: 'headvis' is for one stack of causal layers; found {profiles!r}")
-    stack = profiles["causal"]
-    numbers = [int(found[0]) if (found := re.findall(r"(?<=\.)\d+(?=\.|$)", path)) else -1 for path in stack.layers]
     if -1 in numbers or len(set(numbers)) < len(numbers):
         raise FormatError(f"export: 'headvis' numbers layers; found {', '.join(stack.layers[:4])} ...")
     if not hasattr(stack, "largest_key"):
-        raise FormatError(f"export: 'headvis' shows single documents; watch with headwave.watch(model, sequences=20, tokenizer=tokenizer)")
+        raise FormatError("export: 'headvis' shows single documents; watch with headwave.watch(model, sequences=20, tokenizer=tokenizer)")
     sequences = [Sequence(stack, number) for number in range(len(stack.sequence_length))]
     heads = [(layer, head) for layer in range(len(numbers)) for head in range(stack.heads)]
     metrics = _metrics(stack, sequences)
-    config = _config(profiles, stack, [[numbers[layer], head] for layer, head in heads], model, dataset, about)
+    config = _config(stack, [[numbers[layer], head] for layer, head in heads], model, dataset, exact, about)
     scatter = [{"layer": numbers[layer], "head": head} | {name: _number(of[layer, head]) for name, of in metrics.items()}
                for layer, head in heads]
     largest = np.array([sequence.largest() for sequence in sequences])
@@ -107,7 +109,7 @@ def _metrics(stack: "Stack", sequences: list[Sequence]) -> dict[str, np.ndarray]
 
 def _distances(stack: "Stack") -> tuple[list[int], np.ndarray]:
     """Edges 0, 1, 2, 4, ... of distances, and the share of attention between them, (layers, heads, edges - 1)."""
-    nearest, farthest = np.sort(np.abs([stack.first_offset, stack.last_offset]), 0)
+    nearest, farthest = stack._distances
     edges = np.array([0, *(1 << np.arange(int(farthest.max()).bit_length() + 1))])
     low, high = np.maximum(nearest[:, None], edges[:-1]), np.minimum(farthest[:, None] + 1, edges[1:])
     parts = np.maximum(high - low, 0) / (farthest - nearest + 1)[:, None]   # of each bin; weights within it are taken as even
@@ -136,17 +138,16 @@ def _head(sequences: list[Sequence], layer: int, head: int, largest: np.ndarray,
     }
 
 
-def _config(profiles: "Profiles", stack: "Stack", heads: list[list[int]], model: str, dataset: str, about: dict[str, Any]) -> dict[str, Any]:
-    name = model or profiles.settings.get("checkpoint") or profiles.model
+def _config(stack: "Stack", heads: list[list[int]], model: str, dataset: str, exact: int, about: dict[str, Any]) -> dict[str, Any]:
     length = int(stack.sequence_length.max())
     said = dict(_METRICS)
-    if (distance := int(np.abs([stack.first_offset, stack.last_offset]).max())) > profiles.settings["exact"]:
+    if (distance := int(stack._distances.max())) > exact:
         for metric in ("qk_distance", "qk_distance_variance"):
-            said[metric] += f" Of {distance} tokens; beyond {profiles.settings['exact']} weights within a bin are taken as even."
-    about = {"model_name": name, "dataset_name": dataset or stack.digest or "unknown", "n_sequences": stack.documents, "seq_len": length,
+            said[metric] += f" Of {distance} tokens; beyond {exact} weights within a bin are taken as even."
+    about = {"model_name": model, "dataset_name": dataset or stack.digest or "unknown", "n_sequences": stack.documents, "seq_len": length,
              "dtype": stack.dtype, "attn_implementation": stack.implementation, **about}
     return {
-        "model_name": name, "dataset_name": about["dataset_name"], "heads": heads, "n_layers": max(layer for layer, _ in heads) + 1,
+        "model_name": model, "dataset_name": about["dataset_name"], "heads": heads, "n_layers": max(layer for layer, _ in heads) + 1,
         "n_heads": stack.heads, "n_intervals": INTERVALS, "metrics": list(_METRICS), "metric_descriptions": said,
         "head_data_pattern": "L{layer}H{head}.json", "has_umap": False, "umap_heads": [],
         "custom_plots": [{"key": "qk_distance_histogram", "label": "Share of attention by distance, all documents"},

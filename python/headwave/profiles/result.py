@@ -334,12 +334,12 @@ def _traces_of(layers: list[Any], blocks: int) -> dict[str, np.ndarray]:
 
 def _sequences_of(layers: list[Any], tokenizer: Any) -> dict[str, np.ndarray]:
     """Arrays of `_SEQUENCES` of watched layers."""
-    from .sequences import texts_of
+    from .sequences import decoded
 
     lengths, known = layers[0].sequences.lengths(), layers[0].documents.ids
     ids = [token for document, length in enumerate(lengths) for token in known.get(document, [-1] * length)]
     largest = [layer.sequences.arrays() for layer in layers]
-    return {"sequence_length": lengths, "sequence_ids": np.array(ids), "sequence_tokens": np.array(texts_of(ids, tokenizer), object),
+    return {"sequence_length": lengths, "sequence_ids": np.array(ids), "sequence_tokens": np.array(decoded(ids, tokenizer), object),
             "largest_key": np.stack([keys for keys, _ in largest]), "largest_weight": np.stack([weights for _, weights in largest])}
 
 

@@ -69,7 +69,7 @@ def _largest(scores: Scores, span: Span, r0: int, r1: int) -> tuple[np.ndarray, 
     return keys, weights
 
 
-def texts_of(ids: list[int], tokenizer: Any) -> list[str]:
+def decoded(ids: list[int], tokenizer: Any) -> list[str]:
     """What each token stands for; its id where no tokenizer can tell."""
     decode = getattr(tokenizer, "decode", None)
     known = {token: decode([token]) if decode is not None and token >= 0 else str(token) for token in set(ids)}
