@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <ranges>
 
 #include <fmt/format.h>
@@ -86,6 +87,7 @@ class Estimator {
   explicit Estimator(const DistanceSum& sum) : sum_(sum) {
     for (std::size_t block = 0; block < sum.regular.size(); ++block) {
       add_to(regular_, Matrix(sum.regular[block]));
+      add_to(pairs_, Matrix(sum.regular_pairs[block]));
       add_to(kept_, Matrix(sum.kept[block]));
     }
   }
@@ -111,6 +113,20 @@ class Estimator {
     return {std::move(heads), jackknifed(largest_of_groups(all, groups), without)};
   }
 
+  /// Mean weights of regular pairs at every distance; NaN: no pair.
+  [[nodiscard]] HeadEstimates mean_weights() const {
+    const auto mean = [](const Matrix& regular, const Matrix& pairs) -> Matrix {
+      const Index heads = regular.rows() / pairs.rows();
+      Matrix weights = regular;
+      for (Index row = 0; row < weights.rows(); ++row) weights.row(row).array() /= pairs.row(row / heads).array();
+      return weights;
+    };
+    std::vector<Matrix> without;
+    for (std::size_t block = 0; sum_.regular.size() > 1 && block < sum_.regular.size(); ++block)
+      without.push_back(mean(regular_ - sum_.regular[block], pairs_ - sum_.regular_pairs[block]));
+    return jackknifed(mean(regular_, pairs_), without);
+  }
+
   /// Equation (1), at the end of every bin.
   [[nodiscard]] Matrix held() const {
     Matrix held(regular_.rows(), regular_.cols());
@@ -123,8 +139,26 @@ class Estimator {
 
  private:
   const DistanceSum& sum_;
-  Matrix regular_, kept_;  // of all blocks
+  Matrix regular_, pairs_, kept_;  // of all blocks
 };
+
+/// Of each head the distances with the largest mean weights.
+void set_slashes(AttentionDistances& found, const HeadEstimates& means) {
+  const Index heads = means.value.rows();
+  found.slash_distance = found.slash.value = found.slash.error = Matrix::Constant(heads, most_slashes, not_defined);
+  for (Index row = 0; row < heads; ++row) {
+    std::vector<Index> bins;
+    for (Index bin = 0; bin < means.value.cols(); ++bin)
+      if (!std::isnan(means.value(row, bin))) bins.push_back(bin);
+    std::ranges::stable_sort(bins, std::greater(), [&](Index bin) { return means.value(row, bin); });
+    for (Index slash = 0; slash < std::min(most_slashes, std::ssize(bins)); ++slash) {
+      const Index bin = bins[static_cast<std::size_t>(slash)];
+      found.slash_distance(row, slash) = static_cast<double>(found.bins.first[static_cast<std::size_t>(bin)]);
+      found.slash.value(row, slash) = means.value(row, bin);
+      found.slash.error(row, slash) = means.error(row, bin);
+    }
+  }
+}
 
 /// 64, 256, 1024, ... as far as there are larger distances.
 std::vector<Index> recent_windows(const DistanceBins& bins) {
@@ -163,7 +197,10 @@ DistanceSum distance_sum(const OffsetTraces& traces) {
     sum.regular.front().row(row) = binned(regular.row(row)).transpose();
     sum.weight.row(row) = binned(all.row(row)).transpose();
   }
-  sum.pairs = binned(traces.count[all_pairs]).transpose().replicate(std::ssize(traces.grid.layers), 1);
+  const Index layers = std::ssize(traces.grid.layers);
+  sum.pairs = binned(traces.count[all_pairs]).transpose().replicate(layers, 1);
+  sum.regular_pairs.assign(
+      1, binned(traces.count[static_cast<std::size_t>(Pairs::without_sink)]).transpose().replicate(layers, 1));
   return sum;
 }
 
@@ -190,6 +227,7 @@ AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& g
   const Index groups = std::ssize(grid.layers) * kv_heads, shares = std::ssize(window_shares);
   std::tie(found.window, found.group_window) = estimator.of(shares, groups, window);
   std::tie(found.distant, found.group_distant) = estimator.of(std::ssize(found.recent), groups, distant);
+  set_slashes(found, estimator.mean_weights());
   return found;
 }
 
@@ -198,6 +236,8 @@ std::vector<Field> describe(const AttentionDistances& distances) {
              distance{"distance", "token", "least distance |key - query| of a bin", distances.bins.first},
              recent{"recent", "token", "the last tokens before a query, itself among them", distances.recent};
   Axis key_head = head_axis(distances.kv_heads);
+  const Axis slash = counting_axis("slash", "1", "rank by mean weight", 0, most_slashes - 1);
+  const char* const standard_error = "its standard error";
   key_head.name = "key_head";
   key_head.long_name = "key head, that a group of query heads shares";
   const std::string few = "fewer than two blocks of documents: only headwave.watch keeps blocks";
@@ -213,17 +253,27 @@ std::vector<Field> describe(const AttentionDistances& distances) {
                       what = fmt::format("tokens that hold {:.0f} % of the attention, beside special and first ones",
                                          100 * window_shares[share]);
     fields.add(name, {layer, head}, "token", what, distances.window.value.col(column));
-    fields.add(name + "_error", {layer, head}, "token", "its standard error", distances.window.error.col(column), few);
+    fields.add(name + "_error", {layer, head}, "token", standard_error, distances.window.error.col(column), few);
     fields.add("key_head_" + name, {layer, key_head}, "token", what + ": the most of a key head's query heads",
                distances.group_window.value.col(column));
+    fields.add("key_head_" + name + "_error", {layer, key_head}, "token", standard_error,
+               distances.group_window.error.col(column), few);
   }
+  const std::string fewer = "there are fewer distances";
+  fields.add("slash_distance", {layer, head, slash}, "token",
+             "distances at which a regular pair has the largest mean weight; of a bin the least",
+             distances.slash_distance, fewer);
+  fields.add("slash_weight", {layer, head, slash}, "1", "that mean weight", distances.slash.value, fewer);
+  fields.add("slash_error", {layer, head, slash}, "1", standard_error, distances.slash.error, few + "; or " + fewer);
   if (distances.recent.empty()) return fields.taken();
   fields.add("distant", {layer, head, recent}, "1",
              "share of attention farther away than the recent tokens, special and first ones left out",
              distances.distant.value);
-  fields.add("distant_error", {layer, head, recent}, "1", "its standard error", distances.distant.error, few);
+  fields.add("distant_error", {layer, head, recent}, "1", standard_error, distances.distant.error, few);
   fields.add("key_head_distant", {layer, key_head, recent}, "1", "the same: the most of a key head's query heads",
              distances.group_distant.value);
+  fields.add("key_head_distant_error", {layer, key_head, recent}, "1", standard_error, distances.group_distant.error,
+             few);
   return fields.taken();
 }
 

@@ -32,13 +32,14 @@ struct DistanceBins {
 /// forgets far tokens keeps those.
 struct DistanceSum {
   DistanceBins bins;
-  std::vector<Matrix> regular;  ///< [block] (rows, bins)  weights of pairs that are not apart
-  std::vector<Matrix> kept;     ///< [block] (rows, 1)     all weights
-  Matrix weight;                ///< (rows, bins)          weights of all pairs
-  Matrix pairs;                 ///< (layers, bins)        number of all pairs
+  std::vector<Matrix> regular;        ///< [block] (rows, bins)    weights of pairs that are not apart
+  std::vector<Matrix> regular_pairs;  ///< [block] (layers, bins)  number of these pairs
+  std::vector<Matrix> kept;           ///< [block] (rows, 1)       all weights
+  Matrix weight;                      ///< (rows, bins)            weights of all pairs
+  Matrix pairs;                       ///< (layers, bins)          number of all pairs
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.bins, self.regular, self.kept, self.weight, self.pairs);
+    return std::tie(self.bins, self.regular, self.regular_pairs, self.kept, self.weight, self.pairs);
   }
 };
 
@@ -51,6 +52,9 @@ struct HeadEstimates {
 /// Shares of attention that a window shall hold.
 inline constexpr std::array window_shares{0.9, 0.95, 0.99};
 
+/// Slashes of a head.
+inline constexpr Index most_slashes = 8;
+
 /// How far heads look.
 ///
 ///     held(w)     = (weights apart + regular weights with |t| < w) / all weights                    (1)
@@ -58,9 +62,11 @@ inline constexpr std::array window_shares{0.9, 0.95, 0.99};
 ///     distant(w)  = regular weights with |t| >= w / all weights                                     (3)
 ///
 /// Within a bin weights are taken as even, so that (2) may lie between two tokens. A cache that keeps the first
-/// tokens and the last w ones loses (3).
+/// tokens and the last w ones loses (3). Slashes are the distances at which a regular pair has the largest mean
+/// weight; of a bin of several distances the least is named.
 ///
-/// Source: Xiao et al. 2024, arXiv:2309.17453, for such a cache; (2) and (3) are this project's.
+/// Source: Xiao et al. 2024, arXiv:2309.17453, for such a cache; Jiang et al. 2024, arXiv:2407.02490, for slashes;
+/// (2) and (3) are this project's.
 struct AttentionDistances {
   HeadGrid grid;
   Index kv_heads = 0;  ///< key heads of a layer
@@ -72,6 +78,8 @@ struct AttentionDistances {
   HeadEstimates distant;       ///< (rows, recent)
   HeadEstimates group_window;  ///< (layers * kv_heads, window_shares)  the largest of the query heads of a key head
   HeadEstimates group_distant;
+  Matrix slash_distance;  ///< (rows, most_slashes)  the largest mean weight first; NaN: there are fewer distances
+  HeadEstimates slash;    ///< (rows, most_slashes)  mean weight of regular pairs at that distance
 };
 
 /// Traces of a run as such a sum, of one block.

@@ -202,7 +202,7 @@ const std::vector<KeptArrays>& kept_arrays() {
       {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},
       {"offset_by_query", {"bin_first", "bin_last", "band_last", "band_share", "peak_offset", "peak_source"}},
       {"offset_by_query", {"profile"}, even},
-      {"attention_distance", {"held", "last_distance"}},
+      {"attention_distance", {"held", "last_distance", "slash_distance", "slash_error", "slash_weight"}},
       {"word_atlas", {"profile"}},
       {"position_atlas", {"kernel"}, even},
       {"rotary_wave", {"kernel"}, even},

@@ -20,6 +20,8 @@ DistanceSum sum_of(const std::vector<std::vector<double>>& regular, double apart
     Matrix& weights = sum.regular.emplace_back(2, 4);
     weights.row(0) = Eigen::Map<const Vector>(block.data(), 4).transpose();
     weights.row(1) = weights.row(0).reverse();
+    sum.regular_pairs.emplace_back(Matrix::Constant(1, 4, 2));
+    sum.regular_pairs.back()(0, 3) = 0;
     sum.kept.emplace_back(weights.rowwise().sum().array() + apart);
     add_to(sum.weight, Matrix(weights));
   }
@@ -69,6 +71,20 @@ TEST_CASE("errors of windows leave out one block at a time") {
   CHECK_THAT(found.group_window.error(0, 0), WithinAbs(found.window.error(0, 0), 1e-12));
 }
 
+TEST_CASE("slashes are the distances with the largest mean weights, with errors over blocks") {
+  const std::vector<std::vector<double>> blocks{{4, 2, 3, 0}, {2, 2, 4, 0}, {3, 8, 0, 0}};
+  const AttentionDistances found = attention_distances(sum_of(blocks, 2), {{0}, 2}, 2);
+  // Sums are 9, 12, 7 over 6 pairs each; nothing has a pair at 4.
+  const std::vector<double> distances{1, 0, 2};
+  for (std::size_t slash = 0; slash < 3; ++slash)
+    CHECK(found.slash_distance(0, static_cast<Index>(slash)) == distances[slash]);
+  CHECK(std::isnan(found.slash_distance(0, 3)));
+  CHECK(std::isnan(found.slash.value(0, 3)));
+  CHECK_THAT(found.slash.value(0, 0), WithinAbs(2, 1e-12));
+  // Without one block the mean is 10 / 4, 10 / 4 or 4 / 4: their mean is 2, the squares add up to 1.5.
+  CHECK_THAT(found.slash.error(0, 0), WithinAbs(std::sqrt(1.5 * 2 / 3), 1e-12));
+}
+
 TEST_CASE("far tokens are shared out evenly within a bin") {
   DistanceSum sum = sum_of({{4, 2, 2, 0}}, 2);
   sum.bins = {{0, 50, 60, 100}, {49, 59, 99, 199}};
@@ -98,6 +114,7 @@ TEST_CASE("traces of a run are summed on both sides of their queries") {
   CHECK(sum.bins.last[128] == 128);
   REQUIRE(sum.regular.size() == 1);
   CHECK(sum.regular[0](0, 3) == 6);
+  CHECK(sum.regular_pairs[0](0, 3) == 10);
   CHECK(sum.weight(0, 3) == 7);
   CHECK(sum.pairs(0, 0) == 5);
   CHECK(sum.pairs(0, 3) == 10);

@@ -19,7 +19,7 @@ import { cellValue } from "../../reports/page/parts/overview.js";
 import { nextPlace } from "../../reports/page/parts/pointing.js";
 import { predictionRows } from "../../reports/page/parts/predictions_view.js";
 import { reAimedSentence, reAimedSpan } from "../../reports/page/parts/re_aiming_view.js";
-import { windowSentence } from "../../reports/page/parts/distance_view.js";
+import { slashSentence, windowSentence } from "../../reports/page/parts/distance_view.js";
 import { rotaryPairs } from "../../reports/page/parts/rotary_view.js";
 import { sourceRows } from "../../reports/page/parts/sources_view.js";
 import { excerpt, isUnnamed, pairsOf } from "../../reports/page/parts/strongest_view.js";
@@ -260,6 +260,9 @@ test("windows: whole tokens, their errors where there are any, and no sentence w
   const measures = { value: (name) => known[name] ?? null };
   assert.equal(windowSentence(measures, 0), "Of its attention, 90 % within 13, 95 % within 3001 \u00b1 21 tokens.");
   assert.equal(windowSentence({ value: () => null }, 0), "");
+  assert.equal(slashSentence([1, 4096, NaN], [0.3123, 0.05, NaN], [0.00412, NaN, NaN]),
+    "Largest mean weights at distances in tokens: 0.312 \u00b1 0.0041 at 1, 0.05 at 4096.");
+  assert.equal(slashSentence([NaN], [NaN], [NaN]), "");
 });
 
 // Twelve tokens, a window of four, tiles of three; token 0 is special.

@@ -100,6 +100,16 @@ void add_distances(Result& result, const Size& size) {
                                      std::vector<double>{0, 1, 3, 99, 511}));
   result.fields.push_back(
       make_field("attention_distance/held", {heads[0], heads[1], distance}, "1", "share of attention", held));
+  const std::vector<Axis> slashes{heads[0], heads[1], counting_axis("slash", "1", "rank by mean weight", 0, 1)};
+  std::vector<double> distances, weights, spreads;
+  for (Index head = 0; head < size.layers * size.heads; ++head) {
+    distances.insert(distances.end(), {1.0, static_cast<double>(100 + head)});
+    weights.insert(weights.end(), {0.25, 0.01});
+    spreads.insert(spreads.end(), {0.002, std::nan("")});
+  }
+  result.fields.push_back(make_field("attention_distance/slash_distance", slashes, "token", "distance", distances));
+  result.fields.push_back(make_field("attention_distance/slash_weight", slashes, "1", "mean weight", weights));
+  result.fields.push_back(make_field("attention_distance/slash_error", slashes, "1", "its error", spreads));
   result.fields.push_back(make_field("attention_distance/window_95", heads, "token", "window", windows));
   result.fields.push_back(make_field("attention_distance/window_95_error", heads, "token", "its error", errors));
 }

@@ -15,11 +15,21 @@ export function windowSentence(measures, place) {
   return parts.length ? `Of its attention, ${parts.join(", ")} tokens.` : "";
 }
 
+// "Largest mean weights: 0.312 ± 0.004 at 1, 0.11 ± 0.002 at 2.": of the three strongest distances.
+export function slashSentence(distances, weights, errors) {
+  const parts = Array.from(distances.slice(0, 3), (distance, i) => {
+    const spread = Number.isFinite(errors[i]) ? ` ± ${numberText(errors[i], 2)}` : "";
+    const weight = `${numberText(weights[i])}${spread}`;
+    return Number.isFinite(weights[i]) ? `${weight} at ${numberText(distance, 7)}` : "";
+  }).filter(Boolean);
+  return parts.length ? `Largest mean weights at distances in tokens: ${parts.join(", ")}.` : "";
+}
+
 export const distanceView = {
   id: "distance",
   title: "How far it looks",
   more: true,
-  needs: ["attention_distance/held"],
+  needs: ["attention_distance/held", "attention_distance/slash_distance"],
   words: "The share of the head's attention that a window of the last tokens holds, beside special and "
     + "first tokens.",
   async show({ arrays, at, page, place }) {
@@ -29,7 +39,10 @@ export const distanceView = {
     const dots = Array.from(held.values, (share, i) => ({
       x: last.values[i] + 1, y: share, size: 2.2, color: "var(--accent)", name: "",
     }));
-    return [words(windowSentence(page.measures, place)), {
+    const sentence = windowSentence(page.measures, place);
+    const slashes = await arrays.slices(
+      "attention_distance", ["slash_distance", "slash_weight", "slash_error"], at);
+    return [words(sentence), words(slashSentence(...slashes.map((of) => of.values))), {
       kind: "dots",
       title: "Attention held by a window",
       dots,
