@@ -356,6 +356,7 @@ const AnalysisKind& head_types_analysis() {
                                  .asks = "What is each head called: previous, next, duplicate, induction, sink?",
                                  .step = Step::landing,
                                  .needs = {Need::attention},
+                                 .of_sums = true,
                                  .by_default = true,
                                  .make = make_of<HeadTypeAnalysis>};
   return kind;

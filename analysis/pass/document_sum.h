@@ -101,6 +101,10 @@ class DefinedMean {
   explicit DefinedMean(const Matrix& values)
       : sum_(values.array().isNaN().select(0.0, values.array())), count_((!values.array().isNaN()).cast<double>()) {}
 
+  /// Of several documents.
+  /// @param count  in how many of them each number is defined
+  DefinedMean(Matrix sum, Matrix count) : sum_(std::move(sum)), count_(std::move(count)) {}
+
   /// NaN: defined in no document.
   [[nodiscard]] Matrix value() const { return sum_.cwiseQuotient(count_); }
   template <class Self>

@@ -243,7 +243,7 @@ void add_run(CLI::App& program, Command& chosen) {
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);
-    require_read_options(*command, options->job);
+    require_read_options(*command, options->job, !options->input.profiles.empty());
     options->input.intervening.threads = options->job.threads;
     options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});

@@ -496,6 +496,9 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
   if (const auto found = input.provenance.find("tokenizer_unread"); found != input.provenance.end())
     remarks.push_back(fmt::format("{}: tokens are shown as ids, and none is known to be special or padding",
                                   std::get<std::string>(found->second)));
+  if (const auto found = input.provenance.find("left_out_stacks"); found != input.provenance.end())
+    remarks.push_back(
+        fmt::format("the profiles hold more, which a run does not look at: {}", std::get<std::string>(found->second)));
   if (const auto found = provenance.find("stored_layers"); found != provenance.end()) {
     const auto& stored = std::get<std::string>(found->second);
     std::vector<Index> layers(input.model.stack.blocks.size());

@@ -153,6 +153,7 @@ JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
   JobInput input = input_of(options.input, given, options.job.seed);
   weights = asked;
   require_heads(options.folder.drawing, input.model, *input.source);
+  for (const JobInput& other : input.others) require_heads(options.folder.drawing, other.model, *other.source);
   require_maps(options.job, *input.source);
   return input;
 }
@@ -221,7 +222,7 @@ Written written_before(const WholeRunOptions& options, const SourceOptions& give
                      {give("force", "", "in place of --resume to replace it"), give("out", "DIR", "for another one")});
     require_whole_result(file);
   }
-  return files.size() < input.model.kinds().size() ? Written::part : Written::all;
+  return files.size() < input.kinds().size() ? Written::part : Written::all;
 }
 
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,

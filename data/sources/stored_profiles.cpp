@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <numeric>
 #include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
@@ -22,20 +25,47 @@ constexpr std::int64_t newest_profiles = 1;
 /// Sizes that arrays share, by the letters below.
 using ProfileSizes = std::map<char, Index>;
 
-/// An array and its axes: L layers, K kinds of pairs, H heads, O offsets, N near offsets, B blocks, P pairs of
-/// places, D documents; T bins of offsets, A pairs that are not apart and such as are.
-struct ProfileArrayKind {
-  const char *name, *axes;
+/// What the numbers of an array may be.
+enum class ProfileNumbers {
+  positive,  ///< counts, and sums of weights: 0 or more
+  finite,    ///< offsets, places, and sums of what may be negative
+  open,      ///< the same, or NaN where there is no pair or no null
 };
 
-constexpr ProfileArrayKind trace_arrays[] = {
-    {"trace", "LKHO"},          {"trace_mean", "LKHO"},     {"trace_count", "LKO"},
-    {"trace_documents", "LKO"}, {"null_weight", "LKHN"},    {"null_variance", "LKHN"},
-    {"null_deviation", "LKHN"}, {"null_third", "LKHN"},     {"null_root", "LKHN"},
-    {"null_documents", "LKN"},  {"account_weight", "BLHN"}, {"place_sum", "LHP"},
-    {"place_documents", "LP"},  {"place_squares", "LH"},    {"by_document", "DLHN"},
-    {"block_documents", "B"},   {"first_offset", "T"},      {"last_offset", "T"},
-    {"weight", "BLAHT"},        {"pairs", "BLAT"},          {"kept", "BLH"}};
+/// An array and its axes: L layers, K kinds of pairs, H heads, O offsets, N near offsets, B blocks, P pairs of
+/// places, D documents; T bins of offsets, A pairs that are not apart and such as are; S scores of a head, R offsets
+/// at which its largest weights lie.
+struct ProfileArrayKind {
+  const char *name, *axes;
+  ProfileNumbers numbers = ProfileNumbers::positive;
+};
+
+constexpr ProfileArrayKind trace_arrays[] = {{"trace", "LKHO"},
+                                             {"trace_mean", "LKHO"},
+                                             {"trace_count", "LKO"},
+                                             {"trace_documents", "LKO"},
+                                             {"null_weight", "LKHN", ProfileNumbers::open},
+                                             {"null_variance", "LKHN", ProfileNumbers::open},
+                                             {"null_deviation", "LKHN", ProfileNumbers::open},
+                                             {"null_third", "LKHN", ProfileNumbers::open},
+                                             {"null_root", "LKHN", ProfileNumbers::open},
+                                             {"null_documents", "LKN"},
+                                             {"account_weight", "BLHN"},
+                                             {"place_sum", "LHP", ProfileNumbers::finite},
+                                             {"place_documents", "LP"},
+                                             {"place_squares", "LH"},
+                                             {"by_document", "DLHN", ProfileNumbers::open},
+                                             {"block_documents", "B"},
+                                             {"first_offset", "T", ProfileNumbers::finite},
+                                             {"last_offset", "T", ProfileNumbers::finite},
+                                             {"weight", "BLAHT"},
+                                             {"pairs", "BLAT"},
+                                             {"kept", "BLH"},
+                                             {"head_score", "LSH", ProfileNumbers::finite},
+                                             {"head_score_documents", "LSH"},
+                                             {"argmax_share", "LHR"},
+                                             {"argmax_documents", "LH"},
+                                             {"sink_position", "LH", ProfileNumbers::finite}};
 
 /// C terms of the account, W draws of its null.
 constexpr ProfileArrayKind dealt_arrays[] = {{"dealt_weight", "BLCHT"},   {"dealt_pairs", "BLT"},
@@ -80,23 +110,12 @@ std::vector<Index> numbered_layers(const std::vector<std::string>& modules) {
   return numbers;
 }
 
-/// The name of the only stack of layers.
-std::string only_stack(const Hdf5File& file) {
-  const std::vector<std::string> stacks = file.names("/");
-  if (stacks.size() == 1) return stacks.front();
-  throw FormatError(
-      fmt::format("{}: holds {} stacks of layers{}; expected one: watch a part of the model, such as its decoder, by "
-                  "itself",
-                  file.path().string(), stacks.size(),
-                  stacks.empty() ? "" : fmt::format(" ({})", printable(fmt::format("{}", fmt::join(stacks, ", "))))));
-}
-
 void read_profile_array(const Hdf5File& file, const ProfileArrayKind& kind, ProfileSizes& sizes,
                         StoredProfiles& profiles) {
   const std::string dataset = fmt::format("{}/{}", profiles.name, kind.name);
   if (!file.has(dataset))
     throw FormatError(
-        fmt::format("{}: lacks the array '{}', which the null of measured offsets needs; expected a file that was "
+        fmt::format("{}: lacks the array '{}', which a run reads; expected a file that this headwave, or a newer one, "
                     "watched with null=True: headwave.watch(model, null=True)",
                     file.path().string(), dataset));
   ProfileArray& array = profiles.arrays[kind.name];
@@ -118,30 +137,76 @@ void read_profile_array(const Hdf5File& file, const ProfileArrayKind& kind, Prof
     throw FormatError(fmt::format("{}: '{}' has the shape ({}); expected ({})", file.path().string(), dataset,
                                   fmt::join(array.shape, ", "), fmt::join(expected, ", ")));
   array.values = file.doubles(dataset);
+  constexpr double most = 1e15, rounding = 1e-6;  // more than any sum, so that what is computed of them stays finite
+  for (const double value : array.values) {
+    if (std::isnan(value) ? kind.numbers == ProfileNumbers::open
+                          : std::abs(value) <= most && (value >= -rounding || kind.numbers != ProfileNumbers::positive))
+      continue;
+    throw FormatError(fmt::format(
+        "{}: '{}' holds {}; expected finite numbers{}. Look for NaN or huge values in the watched model's weights",
+        file.path().string(), dataset, value, kind.numbers == ProfileNumbers::positive ? " from 0 on" : ""));
+  }
 }
 
-AttentionKind kind_of_stack(const Hdf5File& file, const std::string& name) {
+/// Nothing: cross-attention.
+std::optional<AttentionKind> kind_of_stack(const std::string& name) {
   for (const AttentionKind kind : {AttentionKind::causal, AttentionKind::self})
     if (name == name_of(kind) || name.starts_with(std::string(name_of(kind)) + "_")) return kind;
-  throw FormatError(
-      fmt::format("{}: holds the stack '{}'; expected 'causal' or 'self'", file.path().string(), printable(name)));
+  return std::nullopt;
 }
 
-}  // namespace
+/// The stacks that are read, and those that are left out.
+struct Stacks {
+  std::vector<std::string> read, left_out;
+};
 
-StoredProfiles stored_profiles(const std::filesystem::path& path) {
-  const Hdf5File file(path);
-  const Attributes about = file.attributes("/");
-  if (attribute_text(about, "format") != profiles_format)
-    refuse_profiles(path, "is no file of profiles; expected one that headwave.watch(model).result().save() wrote");
-  if (const std::int64_t version = whole_attribute(file, about, "format_version"); version > newest_profiles)
-    refuse_profiles(path,
-                    fmt::format("is of format {}; this headwave reads {}: get a newer one", version, newest_profiles));
+std::string joined(const std::vector<std::string>& names) {
+  return printable(fmt::format("{}", fmt::join(names, ", ")));
+}
+
+Stacks stacks_of(const Hdf5File& file) {
+  Stacks stacks;
+  std::vector<std::string> bare;  // profiles without a null
+  for (const std::string& name : file.names("/"))
+    if (!kind_of_stack(name))
+      stacks.left_out.push_back(name);
+    else
+      (file.has(name + "/trace") ? stacks.read : bare).push_back(name);
+  if (stacks.read.empty()) {
+    if (bare.empty())
+      refuse_profiles(file.path(), fmt::format("holds no stack of self-attention{}; expected 'causal' or 'self'",
+                                               stacks.left_out.empty() ? "" : " (" + joined(stacks.left_out) + ")"));
+    refuse_profiles(file.path(), fmt::format("lacks the array '{}/trace', which a run reads; expected a file "
+                                             "that was watched with null=True: "
+                                             "headwave.watch(model, null=True)",
+                                             printable(bare.front())));
+  }
+  for (const std::string& name : stacks.read)
+    for (const std::string& other : stacks.read)
+      if (name < other && kind_of_stack(name) == kind_of_stack(other))
+        refuse_profiles(
+            file.path(),
+            fmt::format("holds several stacks of layers of one kind ({}); expected one of each kind; take "
+                        "one out: headwave.open(\"{}\").save(\"{}.h5\", only=[\"{}\"])",
+                        joined(stacks.read), printable(file.path().string()), printable(name), printable(name)));
+  std::ranges::sort(stacks.read, {}, [](const std::string& name) { return kind_of_stack(name).value(); });
+  stacks.left_out.insert(stacks.left_out.end(), bare.begin(), bare.end());
+  return stacks;
+}
+
+StoredProfiles stored_stack(const Hdf5File& file, const Attributes& about, const std::string& name) {
   StoredProfiles profiles;
-  profiles.path = path;
-  profiles.name = only_stack(file);
-  profiles.kind = kind_of_stack(file, profiles.name);
+  profiles.path = file.path();
+  profiles.name = name;
+  profiles.kind = kind_of_stack(name).value();
   profiles.model = attribute_text(about, "model");
+  const auto text = [&](const char* key) {  // settings that are texts are kept as JSON
+    const auto kept = nlohmann::json::parse(attribute_text(about, key), nullptr, false);
+    return kept.is_string() ? kept.get<std::string>() : std::string();
+  };
+  profiles.checkpoint = text("checkpoint");
+  profiles.revision = text("revision");
+  profiles.weights_digest = text("weights_digest");
   profiles.blocks = whole_attribute(file, about, "blocks");
   profiles.knows_special = attribute_text(about, "special") != "[]";
   const Attributes of_stack = file.attributes(profiles.name);
@@ -155,11 +220,12 @@ StoredProfiles stored_profiles(const std::filesystem::path& path) {
   if (!sensible(profiles.heads) || !sensible(profiles.kv_heads) || !sensible(profiles.d_head) ||
       !sensible(profiles.blocks) || profiles.heads % profiles.kv_heads != 0 || profiles.layers.empty())
     refuse_profiles(
-        path,
+        file.path(),
         fmt::format(
             "has {} layers of {} heads, {} key heads of width {}; expected 1 or more, and key heads that divide heads",
             profiles.layers.size(), profiles.heads, profiles.kv_heads, profiles.d_head));
-  ProfileSizes sizes{{'L', std::ssize(profiles.layers)}, {'H', profiles.heads}, {'K', 3}, {'C', 3}, {'A', 2}};
+  ProfileSizes sizes{
+      {'L', std::ssize(profiles.layers)}, {'H', profiles.heads}, {'K', 3}, {'C', 3}, {'A', 2}, {'S', 12}, {'R', 17}};
   for (const ProfileArrayKind& kind : trace_arrays) read_profile_array(file, kind, sizes, profiles);
   profiles.dealt_documents = whole_attribute(file, of_stack, "dealt_documents");
   if (profiles.dealt_documents > 0)
@@ -167,16 +233,42 @@ StoredProfiles stored_profiles(const std::filesystem::path& path) {
   for (const char offsets : {'O', 'N'})
     if (sizes[offsets] % 2 == 0)
       refuse_profiles(
-          path, fmt::format("has {} offsets from left to right; expected an odd number, 0 among them", sizes[offsets]));
+          file.path(),
+          fmt::format("has {} offsets from left to right; expected an odd number, 0 among them", sizes[offsets]));
   for (const std::int64_t length : file.integers(profiles.name + "/length")) {
     if (!sensible(length))
-      refuse_profiles(path, fmt::format("a document has {} tokens; expected 1 to {}", length, most));
+      refuse_profiles(file.path(), fmt::format("a document has {} tokens; expected 1 to {}", length, most));
     profiles.lengths.push_back(length);
   }
+  const std::vector<double>& in_blocks = profiles.arrays.at("block_documents").values;
+  const double blocked = std::accumulate(in_blocks.begin(), in_blocks.end(), 0.0);
+  if (blocked != static_cast<double>(profiles.lengths.size()))
+    refuse_profiles(file.path(), fmt::format("blocks hold {} documents, and {} have a length; expected as many",
+                                             blocked, profiles.lengths.size()));
   if (profiles.lengths.empty() || std::ssize(profiles.lengths) != sizes['D'])
-    refuse_profiles(path, fmt::format("{} documents have a length, and {} have traces; expected as many, 1 or more",
-                                      profiles.lengths.size(), sizes['D']));
+    refuse_profiles(file.path(),
+                    fmt::format("{} documents have a length, and {} have traces; expected as many, 1 or more",
+                                profiles.lengths.size(), sizes['D']));
   return profiles;
+}
+
+}  // namespace
+
+std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path) {
+  const Hdf5File file(path);
+  const Attributes about = file.attributes("/");
+  if (attribute_text(about, "format") != profiles_format)
+    refuse_profiles(path, "is no file of profiles; expected one that headwave.watch(model).result().save() wrote");
+  if (const std::int64_t version = whole_attribute(file, about, "format_version"); version > newest_profiles)
+    refuse_profiles(path,
+                    fmt::format("is of format {}; this headwave reads {}: get a newer one", version, newest_profiles));
+  const Stacks stacks = stacks_of(file);
+  std::vector<StoredProfiles> read;
+  for (const std::string& name : stacks.read) {
+    read.push_back(stored_stack(file, about, name));
+    read.back().left_out = stacks.left_out;
+  }
+  return read;
 }
 
 }  // namespace headwave

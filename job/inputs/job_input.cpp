@@ -363,16 +363,35 @@ void require_grid(const JobOptions& options, const Model& model) {
                        omit("only"));
 }
 
+/// The results of sums over documents. What is wrong with their numbers is wrong with their file.
+std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& options, const ProgressCallback& progress) {
+  const auto named = [&](const Error& error) { return fmt::format("{}: {}", input.sums->files(), error.finding()); };
+  try {
+    return run_job_by_kind(input.model, *input.source, options, progress, input.sums->gather(options));
+  } catch (const NumericError& error) {
+    throw NumericError(named(error), error.remedies());
+  } catch (const ShapeError& error) {
+    throw ShapeError(named(error), error.remedies());
+  }
+}
+
 }  // namespace
 
 std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options, const ProgressCallback& progress,
                                   const Gather& gather) {
   require_maps(options, *input.source);
   require_grid(options, input.model);
-  std::vector<KindResult> results =
-      run_job_by_kind(input.model, *input.source, options, progress, input.sums ? input.sums->gather(options) : gather);
+  std::vector<KindResult> results = input.sums ? run_sums(input, options, progress)
+                                               : run_job_by_kind(input.model, *input.source, options, progress, gather);
   for (KindResult& found : results) found.result.provenance.insert(input.provenance.begin(), input.provenance.end());
+  for (const JobInput& other : input.others) append(results, run_input(other, options, progress));
   return results;
+}
+
+std::vector<AttentionKind> JobInput::kinds() const {
+  std::vector<AttentionKind> kinds = model.kinds();
+  for (const JobInput& other : others) append(kinds, other.kinds());
+  return kinds;
 }
 
 }  // namespace headwave

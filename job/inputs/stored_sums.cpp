@@ -8,10 +8,12 @@
 #include <fmt/ranges.h>
 
 #include "../../analysis/attention/attention_distance.h"
+#include "../../analysis/attention/head_types.h"
 #include "../../analysis/attention/measured_offset.h"
 #include "../../analysis/predictions/head_account.h"
 #include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
+#include "../../data/files/printable.h"
 #include "../run/document_pass.h"
 
 namespace headwave {
@@ -319,16 +321,42 @@ DistanceSum distance_sum_of(const StoredProfiles& profiles, const DistanceBins& 
   sum.pairs = Matrix::Zero(layers, bins.count());
   for (Index block = 0; block < blocks; ++block) {
     Matrix& regular = sum.regular.emplace_back(Matrix::Zero(rows, bins.count()));
+    Matrix& regular_pairs = sum.regular_pairs.emplace_back(Matrix::Zero(layers, bins.count()));
     sum.kept.push_back(Eigen::Map<const Vector>(profiles.arrays.at("kept").values.data() + block * rows, rows));
     for (Index layer = 0; layer < layers; ++layer)
       for (Index apart = 0; apart < 2; ++apart) {
         const Index at = (block * layers + layer) * 2 + apart;
         const Matrix weights = read.rows("weight", at * heads, heads);
-        if (apart == 0) binned(regular.middleRows(layer * heads, heads), weights);
+        const Matrix pairs = read.rows("pairs", at, 1);
+        if (apart == 0) {
+          binned(regular.middleRows(layer * heads, heads), weights);
+          binned(regular_pairs.row(layer), pairs);
+        }
         binned(sum.weight.middleRows(layer * heads, heads), weights);
-        binned(sum.pairs.row(layer), read.rows("pairs", at, 1));
+        binned(sum.pairs.row(layer), pairs);
       }
   }
+  return sum;
+}
+
+/// Scores of heads of one file.
+HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
+  const SumReader read(profiles);
+  const Index layers = std::ssize(profiles.layers), heads = profiles.heads, scores = head_scores;
+  const auto of_scores = [&](const char* name) {
+    Matrix matrix(scores, layers * heads);
+    for (Index layer = 0; layer < layers; ++layer)
+      matrix.middleCols(layer * heads, heads) = read.rows(name, layer * scores, scores);
+    return matrix;
+  };
+  HeadTypeSum sum;
+  sum.documents = std::ssize(profiles.lengths);
+  sum.scores = {of_scores("head_score"), of_scores("head_score_documents")};
+  const Index offsets = read.columns("argmax_share");
+  sum.argmax_share = {read.rows("argmax_share", 0, layers * heads),
+                      read.vector("argmax_documents").replicate(1, offsets)};
+  const std::vector<double>& sinks = profiles.arrays.at("sink_position").values;
+  sum.sink_position.value.emplace(sinks.begin(), sinks.end());
   return sum;
 }
 
@@ -342,6 +370,8 @@ void require_alike(const StoredProfiles& one, const StoredProfiles& other) {
                     other.path.string(), what, second, one.path.string(), first));
   };
   require("the model", one.model, other.model);
+  if (!one.weights_digest.empty() && !other.weights_digest.empty())
+    require("weights with the digest", one.weights_digest, other.weights_digest);
   require("the stack", one.name, other.name);
   require("the number of layers", one.layers.size(), other.layers.size());
   require("heads", one.heads, other.heads);
@@ -360,55 +390,104 @@ void require_alike(const StoredProfiles& one, const StoredProfiles& other) {
 Gather StoredSums::gather(const JobOptions& options) const {
   const Index reach = traces_.null_weight[all_pairs].cols() / 2;
   if (options.reach > reach)
-    throw ShapeError(fmt::format("stored profiles: the null reaches {} tokens, and the job's reach is {}; expected at "
-                                 "most {}, or a file watched with exact={}",
-                                 reach, options.reach, reach, 2 * options.reach),
-                     give("reach", fmt::format("{}", reach)));
-  const Index length = profiles_.front().lengths.front();
-  AccountSums account;
-  for (const StoredProfiles& each : profiles_)
-    add_to(account, account_sum(each, std::min(options.reach, (length - 1) / 2)));
-  DistanceSum distances;
-  for (const StoredProfiles& each : profiles_) distances.bins.add(distance_bins(each));
-  for (const StoredProfiles& each : profiles_) add_to(distances, distance_sum_of(each, distances.bins));
-  return
-      [traces = within(traces_, options.reach), account, distances, length](DocumentPass& pass, StageReport& report) {
-        report.begin("preparation");
-        pass.prepare();
-        BlockSums sums = pass.new_block();
-        for (std::size_t a = 0; a < pass.kinds().size(); ++a)
-          if (pass.kinds()[a] == &measured_offset_analysis())
-            sums.front()[a] = std::make_unique<DocumentSumOf<OffsetTraceSum>>(traces);
-          else if (pass.kinds()[a] == &attention_distance_analysis())
-            sums.front()[a] = std::make_unique<DocumentSumOf<DistanceSum>>(distances);
-          else if (pass.kinds()[a] == &head_account_analysis() && pass.sites().front().length == length)
-            sums.front()[a] = std::make_unique<DocumentSumOf<AccountSums>>(account);
-        pass.join(std::move(sums));
-      };
+    throw ShapeError(
+        fmt::format("the null reaches {} tokens, and the job's reach is {}; expected at most {}, or a file "
+                    "watched with exact={}",
+                    reach, options.reach, reach, 2 * options.reach),
+        give("reach", fmt::format("{}", reach)));
+  return [this, reach = options.reach](DocumentPass& pass, StageReport& report) {
+    report.begin("preparation");
+    pass.prepare();
+    BlockSums sums = pass.new_block();
+    for (std::size_t a = 0; a < pass.kinds().size(); ++a)
+      if (auto sum = sum_of(*pass.kinds()[a], pass.sites().front(), reach)) sums.front()[a] = std::move(sum);
+    pass.join(std::move(sums));
+  };
 }
 
-JobInput profiles_input(const std::vector<std::filesystem::path>& files) {
-  DigestedFiles digests(files);
-  std::vector<StoredProfiles> profiles;
-  for (const std::filesystem::path& file : files) {
-    profiles.push_back(stored_profiles(file));
-    require_alike(profiles.front(), profiles.back());
-    for (std::size_t i = 0; i + 1 < profiles.size(); ++i)
-      if (!profiles[i].ids_sha256.empty() && profiles[i].ids_sha256 == profiles.back().ids_sha256)
-        throw FormatError(
-            fmt::format("{}: holds the documents of {} (ids_sha256); expected other documents, since each "
-                        "counts once",
-                        file.string(), profiles[i].path.string()));
+std::string StoredSums::files() const {
+  const std::string first = printable(profiles_.front().path.string());
+  return profiles_.size() == 1 ? first : fmt::format("{} and {} more", first, profiles_.size() - 1);
+}
+
+std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const Site& site, Index reach) const {
+  if (&kind == &measured_offset_analysis())
+    return std::make_unique<DocumentSumOf<OffsetTraceSum>>(within(traces_, reach));
+  if (&kind == &attention_distance_analysis()) {
+    auto sum = std::make_unique<DocumentSumOf<DistanceSum>>();
+    for (const StoredProfiles& each : profiles_) sum->value.bins.add(distance_bins(each));
+    for (const StoredProfiles& each : profiles_) add_to(sum->value, distance_sum_of(each, sum->value.bins));
+    return sum;
   }
+  if (&kind == &head_types_analysis()) {
+    auto sum = std::make_unique<DocumentSumOf<HeadTypeSum>>();
+    for (const StoredProfiles& each : profiles_) add_to(sum->value, head_type_sum(each));
+    return sum;
+  }
+  const Index length = profiles_.front().lengths.front();
+  if (&kind == &head_account_analysis() && site.length == length) {
+    auto sum = std::make_unique<DocumentSumOf<AccountSums>>();
+    for (const StoredProfiles& each : profiles_)
+      add_to(sum->value, account_sum(each, std::min(reach, (length - 1) / 2)));
+    return sum;
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// One kind of attention of all files.
+JobInput input_of_stack(std::vector<StoredProfiles> profiles, const DigestedFiles& digests) {
   Index columns = 1;
   for (const StoredProfiles& each : profiles) columns = std::max(columns, each.arrays.at("trace").shape.back());
   OffsetTraceSum traces;
-  for (const StoredProfiles& each : profiles) add_to(traces, trace_sum(each, columns));
+  for (StoredProfiles& each : profiles) {
+    add_to(traces, trace_sum(each, columns));
+    for (const char* taken : {"trace", "trace_mean", "null_weight", "null_variance", "null_deviation", "null_third",
+                              "null_root", "by_document", "place_sum"})
+      each.arrays.erase(taken);
+  }
   Attributes provenance{{"watched", std::string("headwave.watch")}};
-  Model model = model_of(profiles.front());
-  auto source = std::make_unique<SummedDocuments>(profiles, std::move(digests));
+  const StoredProfiles& first = profiles.front();
+  for (const auto& [key, text] : {std::pair("model", &first.checkpoint),
+                                  {"model_revision", &first.revision},
+                                  {"model_weights_digest", &first.weights_digest}})
+    if (!text->empty()) provenance[key] = printable(*text);
+  if (!first.left_out.empty()) provenance["left_out_stacks"] = fmt::format("{}", fmt::join(first.left_out, ", "));
+  Model model = model_of(first);
+  auto source = std::make_unique<SummedDocuments>(profiles, digests);
   return {std::move(model), std::move(source), std::move(provenance), -1,
           std::make_shared<const StoredSums>(std::move(traces), std::move(profiles))};
+}
+
+}  // namespace
+
+JobInput profiles_input(const std::vector<std::filesystem::path>& files) {
+  const DigestedFiles digests(files);
+  std::vector<std::vector<StoredProfiles>> stacks;  // by kind of attention, then by file
+  for (const std::filesystem::path& file : files) {
+    std::vector<StoredProfiles> read = stored_profiles(file);
+    if (stacks.empty()) stacks.resize(read.size());
+    if (read.size() != stacks.size())
+      throw ShapeError(
+          fmt::format("{}: has {} stacks of layers, and {} has {}; expected files of one model, watched "
+                      "with the same options",
+                      file.string(), read.size(), files.front().string(), stacks.size()));
+    for (std::size_t s = 0; s < stacks.size(); ++s) {
+      StoredProfiles& profiles = read[s];
+      if (!stacks[s].empty()) require_alike(stacks[s].front(), profiles);
+      for (const StoredProfiles& other : stacks[s])
+        if (!other.ids_sha256.empty() && other.ids_sha256 == profiles.ids_sha256)
+          throw FormatError(
+              fmt::format("{}: holds the documents of {} (ids_sha256); expected other documents, since each "
+                          "counts once",
+                          file.string(), other.path.string()));
+      stacks[s].push_back(std::move(profiles));
+    }
+  }
+  JobInput input = input_of_stack(std::move(stacks.front()), digests);
+  for (std::size_t s = 1; s < stacks.size(); ++s) input.others.push_back(input_of_stack(std::move(stacks[s]), digests));
+  return input;
 }
 
 }  // namespace headwave

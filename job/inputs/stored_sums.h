@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../../analysis/attention/offset_trace.h"
+#include "../../analysis/pass/analysis_kind.h"
 #include "../../data/sources/stored_profiles.h"
 #include "../run/job.h"
 #include "job_input.h"
@@ -15,19 +16,28 @@ namespace headwave {
 /// own: nothing after them knows that no document was run here.
 class StoredSums {
  public:
+  /// @param traces    of all files
+  /// @param profiles  of each file; what `traces` hold may be gone
   StoredSums(OffsetTraceSum traces, std::vector<StoredProfiles> profiles)
       : traces_(std::move(traces)), profiles_(std::move(profiles)) {}
 
-  /// Fills the pass of a job with these sums, in place of documents.
+  /// Fills the pass of a job with these sums, in place of documents. This outlives it.
   /// @throws ShapeError if the job's reach is larger than that of the stored null
   [[nodiscard]] Gather gather(const JobOptions& options) const;
 
+  /// What messages call them: "profiles.h5", or "0.h5 and 3 more".
+  [[nodiscard]] std::string files() const;
+
  private:
+  /// The sum of an analysis, null if the files hold none.
+  [[nodiscard]] std::unique_ptr<DocumentSum> sum_of(const AnalysisKind& kind, const Site& site, Index reach) const;
+
   OffsetTraceSum traces_;
-  std::vector<StoredProfiles> profiles_;  ///< of each file, for the account
+  std::vector<StoredProfiles> profiles_;
 };
 
 /// Opens files of profiles (data/sources/stored_profiles.h). Documents of several files stand one after another.
+/// An encoder-decoder has two kinds of attention that are read, each an input of its own (JobInput::others).
 /// @param files  at least one
 /// @throws Error as stored_profiles(); ShapeError naming what differs if the files are not of one model, watched
 ///         with the same options

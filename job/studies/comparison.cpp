@@ -125,7 +125,8 @@ const Names about_program{"version", "commit", "compiler", "libraries", "instruc
 const Names about_model{"model",         "model_sha256",  "model_family", "layers",    "heads",
                         "kv_heads",      "d_model",       "d_head",       "attention", "position_term",
                         "hidden_states", "stored_layers", "score_scale"};
-const Names about_text{"source", "documents", "length", "special_tokens", "tokenizer", "tokenizer_sha256", "encoding"};
+const Names about_text{"source",    "documents",        "length",   "special_tokens",
+                       "tokenizer", "tokenizer_sha256", "encoding", "ids_sha256"};
 
 std::string shown(const Attributes& attributes, const std::string& name) {
   const auto found = attributes.find(name);
@@ -166,12 +167,22 @@ std::string span_of(const Axis& axis) {
       axis.values);
 }
 
+/// Whether two results are of stored profiles of the same documents, in other files.
+bool same_documents_watched(const Attributes& first, const Attributes& second) {
+  const std::string ids = attribute_text(first, "ids_sha256");
+  return attribute_text(first, "source") == "stored profiles" &&
+         attribute_text(second, "source") == "stored profiles" && ids == attribute_text(second, "ids_sha256") &&
+         ids.find("not seen") == std::string::npos;
+}
+
 /// What two results' provenance says differently, model first; times, threads and paths of commands left out.
 std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const Attributes& second) {
   std::set<std::string> names;
   for (const Attributes* attributes : {&first, &second})
     for (const auto& [name, value] : *attributes)
       if (!of_the_moment.contains(name)) names.insert(name);
+  if (same_documents_watched(first, second))
+    for (const char* of_files : {"source_file", "source_sha256"}) names.erase(of_files);
   std::vector<ProvenanceChange> changes;
   for (const char* group : {"model", "interventions", "text", "options", "program"})
     for (const std::string& name : names) {

@@ -1,5 +1,6 @@
 """`headwave run --profiles`: what the program makes of sums that headwave.watch saved, against a run on the same model and documents."""
 
+import itertools
 import json
 import os
 import shutil
@@ -26,7 +27,8 @@ def documents(lengths):
 
 
 def saved(family, ids, path, **options):
-    model = transformers.AutoModel.from_pretrained(MODELS / family).float().eval()
+    plain = {"attn_implementation": "eager", "experts_implementation": "eager"} if family == "gpt-oss" else {}
+    model = transformers.AutoModel.from_pretrained(MODELS / family, **plain).float().eval()
     with torch.no_grad(), headwave.watch(model, exact=23, null=True, **options) as watch:
         for document in ids:
             model(torch.tensor([document]))
@@ -68,6 +70,67 @@ def test_measured_offsets_their_null_and_clusters_are_those_of_a_run_on_the_mode
     assert same(ours, theirs, SHARED, skip=("null_skewness",)) > 20
     with h5py.File(ours) as a, h5py.File(theirs) as b:
         np.testing.assert_allclose(a["offset_trace/null_skewness"][()], b["offset_trace/null_skewness"][()], atol=1e-4)
+
+
+@pytest.mark.parametrize(("family", "lengths", "special"), [("bert-mlm", [24] * 4, True), ("bert-mlm", [24, 24, 17], False), ("llama", [24] * 5, True),
+                                                            ("gemma2", [24] * 4, False), ("gpt-oss", [24] * 3, False)])
+def test_types_of_heads_are_those_of_a_run_on_the_model(program, tmp_path, family, lengths, special):
+    """Every score, its baseline, where the largest weights lie, and what a head is called; documents hold copies of tokens."""
+    random = np.random.default_rng(11)
+    ids = [random.integers(3, 12, length).tolist() for length in lengths]
+    (tmp_path / "ids.json").write_text(json.dumps(ids))
+    named = {"special": [1, 2]} if special else {}
+    theirs = ran(program, tmp_path, "model", "--model", MODELS / family, "--ids", tmp_path / "ids.json", only="head_types")
+    ours = ran(program, tmp_path, "profiles", "--profiles", saved(family, ids, tmp_path / "profiles.h5", **named), only="head_types")
+    with h5py.File(theirs) as file:
+        assert np.isfinite(file["head_types/induction"][()]).all() and np.isfinite(file["head_types/duplicate_baseline"][()]).all()
+    assert same(ours, theirs, ("head_types",), skip=("special_weight", "positional_offset")) > 15
+    with h5py.File(ours) as file, h5py.File(theirs) as other:
+        assert np.isnan(file["head_types/special_weight"][()]).all() != special
+        # Of two offsets with as many queries, rounding may choose.
+        share, found, expected = file["head_types/argmax_share"][()], file["head_types/positional_offset"][()], other["head_types/positional_offset"][()]
+        for head in np.argwhere(found != expected):
+            own, other_offset = found[tuple(head)], expected[tuple(head)]
+            if not (np.isnan(own) and np.isnan(other_offset)):
+                assert share[(*head, int(own) + 8)] == pytest.approx(share[(*head, int(other_offset) + 8)], abs=1e-6)
+
+
+def test_several_files_hold_the_head_types_of_one(program, tmp_path):
+    ids = [np.random.default_rng(11).integers(3, 12, 24).tolist() for _ in range(5)]
+    whole = ran(program, tmp_path, "whole", "--profiles", saved("llama", ids, tmp_path / "whole.h5"), only="head_types")
+    parts = [saved("llama", part, tmp_path / f"{i}.h5") for i, part in enumerate((ids[:2], ids[2:]))]
+    assert same(ran(program, tmp_path, "parts", "--profiles", parts[0], "--profiles", parts[1], only="head_types"), whole, ("head_types",)) > 15
+    (headwave.open(parts[0]) + headwave.open(parts[1])).save(tmp_path / "added.h5")
+    assert same(ran(program, tmp_path, "added", "--profiles", tmp_path / "added.h5", only="head_types"), whole, ("head_types",)) > 15
+
+
+@pytest.mark.parametrize("family", ["bart", "t5"])
+def test_encoder_and_decoder_have_a_result_each(program, tmp_path, family):
+    """Both kinds of self-attention of one file, and what becomes of cross-attention."""
+    random = np.random.default_rng(3)
+    pairs = [[(3 + random.permutation(37)[:24]).tolist() for _ in range(2)] for _ in range(4)]   # no token twice: T5 cannot tell copies apart
+    (tmp_path / "ids.json").write_text(json.dumps([{"source": source, "target": target} for source, target in pairs]))
+    model = transformers.AutoModel.from_pretrained(MODELS / family).float().eval()
+    with torch.no_grad(), headwave.watch(model, exact=23, null=True) as watch:
+        for source, target in pairs:
+            model(input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([target]))
+    watch.result().save(tmp_path / "profiles.h5")
+    only = ("--only", "measured_offset,head_types,attention_distance", "--reach", 9, "--no-figures")
+    program("run", "--profiles", tmp_path / "profiles.h5", *only, "--out", tmp_path / "ours")
+    program("run", "--model", MODELS / family, "--ids", tmp_path / "ids.json", *only, "--out", tmp_path / "theirs")
+    assert sorted(of.name for of in (tmp_path / "ours").iterdir() if of.is_dir()) == ["causal", "self"]
+    for kind in ("self", "causal"):
+        found, expected = (tmp_path / whose / kind / "results.h5" for whose in ("ours", "theirs"))
+        assert same(found, expected, ("offset_trace", "measured_offset", "head_types"), skip=("null_skewness", "special_weight", "positional_offset")) > 20
+        with h5py.File(found) as file:
+            assert "cross" in str(file["provenance"].attrs["left_out_stacks"])
+    # One kind of it by itself.
+    watch.result().save(tmp_path / "one.h5", only=["causal"])
+    one = ran(program, tmp_path, "one", "--profiles", tmp_path / "one.h5")
+    with h5py.File(one) as file, h5py.File(tmp_path / "ours" / "causal" / "results.h5") as whole:
+        np.testing.assert_array_equal(file["offset_trace/mean_weight"][()], whole["offset_trace/mean_weight"][()])
+    with pytest.raises(headwave.FormatError, match="no stack 'causal_2'; expected one of self, causal, cross"):
+        watch.result().save(tmp_path / "two.h5", only=["causal_2"])
 
 
 def test_special_tokens_are_those_that_were_named(program, tmp_path):
@@ -157,12 +220,58 @@ def test_files_that_are_no_profiles_are_refused_by_name(tmp_path, refused):
     assert "expected (2, 3, 4, any)" in changed(replaced("causal/trace", trace[:1]))
     assert "'causal/trace_mean' has the shape" in changed(replaced("causal/trace", trace[..., 1:]))
     assert "tokens; expected 1" in changed(replaced("causal/length", np.array([24, 0, 24])))
-    assert "2 stacks of layers (causal, self)" in changed(lambda file: file.copy("causal", "self"))
-    assert "the null reaches 11 tokens" in refused(good, reach=12)
+    assert "several stacks of layers of one kind (causal, causal_2)" in changed(lambda file: file.copy("causal", "causal_2"))
+    assert "holds no stack of self-attention (cross)" in changed(lambda file: file.move("causal", "cross"))
+    assert "good.h5: the null reaches 11 tokens" in refused(good, reach=12)
     assert "expected files of one model" in refused(good, saved("gpt2", documents([24] * 3), tmp_path / "other.h5"), reach=11)
     assert "does not apply to --profiles" in refused(good, documents=2)
     (tmp_path / "text.h5").write_text("no HDF5 file at all")
     assert "text.h5" in refused(tmp_path / "text.h5")
+
+
+def test_numbers_that_no_watch_sums_end_no_program(tmp_path):
+    """A file of profiles may be damaged: whatever an array holds, a run ends with a result or with words."""
+    program = program_file()
+    if not program or not os.path.exists(program):
+        pytest.skip("there is no program to compare with; name it: HEADWAVE_PROGRAM=build/release/headwave")
+    good = saved("llama", documents([24] * 6), tmp_path / "good.h5", deal=True, least=1)
+    with h5py.File(good) as file:
+        names = [name for name, of in file["causal"].items() if of.dtype.kind in "fi"]
+    assert len(names) > 40
+    for name, value in zip(names, itertools.cycle([np.nan, -3, 1e300, 0])):
+        shutil.copy(good, tmp_path / "bad.h5")
+        with h5py.File(tmp_path / "bad.h5", "a") as file:
+            of = file["causal"][name]
+            limits = (-np.inf, np.inf) if of.dtype.kind == "f" else (np.iinfo(of.dtype).min, np.iinfo(of.dtype).max)
+            of[...] = np.full(of.shape, np.clip(np.nan_to_num(value, nan=0) if of.dtype.kind == "i" else value, *limits)).astype(of.dtype)
+        done = subprocess.run([program, "-q", "run", "--profiles", tmp_path / "bad.h5", "--reach", "11", "--resamples", "9", "--no-figures", "--force", "--out",
+                               tmp_path / "out"], capture_output=True, text=True)
+        assert done.returncode in (0, 1), f"{name}: {done.returncode} {done.stderr}"
+        assert done.returncode == 0 or "bad.h5" in done.stderr, f"{name}: {done.stderr}"
+
+
+def test_profiles_of_the_same_documents_are_compared_document_by_document(program, tmp_path):
+    model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
+    for name in ("before", "after"):
+        with torch.no_grad(), headwave.watch(model, exact=23, null=True) as watch:
+            for document in documents([24] * 8):
+                model(torch.tensor([document]))
+            for parameter in model.parameters():
+                parameter.mul_(1.2)
+        watch.result().save(tmp_path / f"{name}.h5")
+        ran(program, tmp_path, name, "--profiles", tmp_path / f"{name}.h5")
+    said = program("compare", tmp_path / "before", tmp_path / "after", returns=(0, 3))
+    assert "two models of one shape, the same 8 documents" in said and "model_weights_digest" in said and "source_file" not in said
+    # Further documents of other weights are no documents of this model.
+    other = subprocess.run([program_file(), "-q", "run", "--profiles", tmp_path / "before.h5", "--profiles", tmp_path / "after.h5", "--out", tmp_path / "both"],
+                           capture_output=True, text=True)
+    assert other.returncode == 1 and "weights with the digest" in other.stderr
+
+
+@pytest.mark.parametrize("option", ["--draws", "--evidence", "--map-document", "--rows"])
+def test_options_about_documents_are_refused(tmp_path, refused, option):
+    good = saved("llama", documents([24] * 3), tmp_path / "good.h5")
+    assert "does not apply to --profiles" in refused(good, **{option.removeprefix("--"): 4})
 
 
 def test_what_the_null_cannot_be_summed_of_is_refused_by_name():

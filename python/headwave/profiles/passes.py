@@ -136,6 +136,8 @@ class Documents:
                     found[key] = Span([], [], q0, q1, k0, k1, place, [j - shift for j in apart if q0 <= j - shift < q1], apart, special=special)
                 found[key].rows.append(b)
                 found[key].documents.append(numbers[b][number if continues else -1])
+                if own is not None:
+                    found[key].ids.append(own[k0:k1])
         self._last = numbers
         return list(found.values())
 

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
@@ -52,6 +52,8 @@ _TRACES = {
     "place_sum": ("layer", "head", "place"), "place_documents": ("layer", "place"), "place_squares": ("layer", "head"),
     "by_document": ("document", "layer", "head", "near"), "length": ("document",), "dealt_null_weight": ("layer", "draw", "head", "near"),
     "dealt_null_pairs": ("layer", "draw", "near"), "dealt_null_uniform": ("layer", "draw", "near"),
+    "head_score": ("layer", "score", "head"), "head_score_documents": ("layer", "score", "head"), "argmax_share": ("layer", "head", "near_offset"),
+    "argmax_documents": ("layer", "head"), "sink_position": ("layer", "head"),
 }
 # Single documents, one after another: their tokens, and the largest weights of each.
 _SEQUENCES = {
@@ -60,7 +62,8 @@ _SEQUENCES = {
 }
 _COUNTS = {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens",
            "unrotated_tokens"}
-_COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents"}
+_COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents", "head_score_documents", "argmax_documents",
+            "sink_position"}
 _OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
 _ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dtype", "rope_type")
 
@@ -325,7 +328,8 @@ def _traces_of(layers: list[Any], blocks: int) -> dict[str, np.ndarray]:
     arrays = {"length": length, "by_document": np.stack([np.stack([layer.by_document[d] for d in order]) for layer in layers], 1)}
     for label, axes in _TRACES.items():
         if label not in arrays and not label.startswith("dealt_"):
-            values = np.stack([getattr(layer, label).cpu().numpy().astype(np.float64) for layer in layers], axes.index("layer"))
+            those = [layer.scores if hasattr(layer.scores, label) else layer for layer in layers]
+            values = np.stack([getattr(of, label).cpu().numpy().astype(np.float64) for of in those], axes.index("layer"))
             cut = beyond.get(axes[-1], 0)
             values = values[..., cut:values.shape[-1] - cut]
             arrays[label] = values[:blocks] if axes[0] == "block" else values
@@ -355,7 +359,10 @@ def _added_traces(one: Stack, other: Stack) -> dict[str, np.ndarray]:
     arrays = {}
     for label, axes in _TRACES.items():
         values = [getattr(each, label) for each in (one, other) if hasattr(each, label)]
-        if not values:
+        if not values or (len(values) == 1 and not label.startswith("dealt_")):   # an earlier headwave did not sum it
+            continue
+        if label == "sink_position":
+            arrays[label] = one.sink_position
             continue
         if axes[0] == "document":
             arrays[label] = np.concatenate(values)
@@ -428,14 +435,20 @@ class Profiles:
             raise ShapeError(f"profiles: {self!r} and {other!r}; expected profiles of one model")
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
 
-    def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
+    def save(self, path: str | os.PathLike, *, only: Sequence[str] = (), overwrite: bool = False) -> None:
         """Writes the sums to an HDF5 file (docs/profiles.md).
 
+        Args:
+            only: names of stacks; all of them otherwise
+
         Raises:
-            IoError: the file is there, or cannot be written; FormatError: h5py is not installed
+            IoError: the file is there, or cannot be written; FormatError: there is no such stack, or h5py is not installed
         """
         h5py = _h5py()
         path = os.fspath(path)
+        for name in only:
+            if name not in self.stacks:
+                raise FormatError(f"profiles: there is no stack '{name}'; expected one of {', '.join(self.stacks)}")
         if os.path.lexists(path) and not overwrite:
             raise IoError(f"{path}: is already there; choose another name, or replace it with overwrite=True")
         made = f"{path}.unfinished"
@@ -444,8 +457,8 @@ class Profiles:
                 settings = {name: json.dumps(value) if isinstance(value, (list, str)) else value for name, value in self.settings.items()}
                 file.attrs.update({"format": "headwave profiles", "format_version": FORMAT, "model": self.model, "skipped": json.dumps(self.skipped),
                                    **settings})
-                for name, stack in self.stacks.items():
-                    _write(file.create_group(name), stack)
+                for name in only or self.stacks:
+                    _write(file.create_group(name), self.stacks[name])
             os.replace(made, path)
         except OSError as error:
             raise IoError(f"{path}: cannot be written: {error}") from error

@@ -167,6 +167,7 @@ class Span:
         apart_queries, apart_keys: rows and keys whose pairs are counted apart: special tokens, and the first of a document
         shift: of Scores, where the documents have one of their own
         special: keys that are special tokens
+        ids: of the tokens of each document, (k1 - k0); empty: unknown
     """
 
     rows: list[int]
@@ -180,6 +181,7 @@ class Span:
     apart_keys: list[int] = dataclasses.field(default_factory=list)
     shift: int | None = None
     special: list[int] = dataclasses.field(default_factory=list)
+    ids: list[torch.Tensor] = dataclasses.field(default_factory=list)
 
     @property
     def index(self) -> Any:

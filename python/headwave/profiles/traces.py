@@ -1,4 +1,4 @@
-"""The program's sums for measured offsets: weights along diagonals, and their null (analysis/attention/offset_trace.h).
+"""The program's sums: weights along diagonals and their null (analysis/attention/offset_trace.h), and scores of heads (head_scores.py).
 
 Each document gives, for the pairs of all tokens, without special tokens, and without special and first tokens,
 
@@ -18,6 +18,7 @@ import torch
 
 from ..errors import FormatError
 from .bins import row_tiles
+from .head_scores import DocumentScores, HeadScores
 from .tiles import Scores, Span, diagonals, padded_for
 
 PAIRS = 3                 # kinds of pairs: all, without special tokens, without special and first tokens
@@ -33,9 +34,11 @@ class Traces:
         exact: largest |t| of traces, in tokens; the null reaches half as far
         length: tokens of the first document, whose places are compared between documents
         causal: whether no key behind its query may be looked at
+        special: whether special tokens are known
+        sinks: whether heads have learned sinks, so that the weights of a query may add up to less than 1
     """
 
-    def __init__(self, scores: Scores, exact: int, length: int, causal: bool, blocks: int) -> None:
+    def __init__(self, scores: Scores, exact: int, length: int, causal: bool, blocks: int, special: bool, sinks: bool) -> None:
         device, heads = scores.query.device, scores.query.shape[1]
         self._wide = torch.float32 if device.type == "mps" else torch.float64
         self.exact, self.reach, self.causal, self.length = exact, exact // 2, causal, length
@@ -52,6 +55,7 @@ class Traces:
         self.query, self.key, self.groups = (torch.from_numpy(of).to(device) for of in place_pairs(length, causal))
         self.place_sum, self.place_documents = zeros(heads, len(self.query)), zeros(len(self.query))
         self.place_squares = zeros(heads)
+        self.scores = HeadScores(heads, causal, special, sinks, self._wide, device)
         self.by_document: list[np.ndarray] = []   # (heads, near) of all pairs; NaN: no pair
         self.lengths: list[int] = []              # tokens of each document
         self.numbers: list[int] = []              # of each document
@@ -67,6 +71,7 @@ class Traces:
             for first in range(0, heads, some):
                 of.see(r0, r1, slice(first, min(heads, first + some)))
         self.numbers += span.documents
+        self.scores.add(of.scores, span.documents)
         self._add_traces(of, blocks, length)
         self._add_null(of)
         self._add_places(of)
@@ -124,6 +129,7 @@ class _Documents:
         keep: (4, T) tokens that count, by kind of pairs
         trace: (n, 4, H, 2 exact + 1) of (1)
         places: (n, H, pairs) weights at pairs of places; NaN: no such pair
+        scores: of their heads
     """
 
     def __init__(self, sums: Traces, scores: Scores, span: Span) -> None:
@@ -136,6 +142,7 @@ class _Documents:
         self._same = [next(k for k in range(PAIRS + 1) if torch.equal(self.keep[k], own)) for own in self.keep]
         self.trace = torch.zeros(n, PAIRS + 1, heads, 2 * sums.exact + 1, dtype=self._wide, device=device)
         self.places = torch.full((n, heads, len(sums.query)), torch.nan, dtype=self._wide, device=device)
+        self.scores = DocumentScores(sums.scores, span.ids, [j - span.k0 for j in span.special], n, length)
         self._along: dict[int, torch.Tensor] = {}
         # Sums of powers of weights, by key, or under a causal mask by query; and how many keys each query may look at.
         self._power = torch.zeros(3, n, PAIRS, heads, length, dtype=self._wide, device=device)
@@ -155,6 +162,7 @@ class _Documents:
         j = torch.arange(kb, ke, device=weights.device) - span.k0
         opened = allowed[:, 0].sum(-1).to(self._wide)
         self._open[:, i] = opened.expand(len(self._open), -1)
+        self.scores.see(weights, allowed, opened, i, j, heads)
         self._add_trace(weights, i, j, heads)
         self._add_power(weights.to(self._wide), allowed, opened, i, j, heads)
         pairs = torch.nonzero((self._sums.query >= int(i[-1])) & (self._sums.query <= int(i[0]))).flatten()

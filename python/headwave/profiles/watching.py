@@ -284,7 +284,7 @@ class Watch:
             if layer.traces is None:
                 counted = own.counts[self._counts_key(s, scores, span)][0][1]
                 ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _, _ in counted)
-                layer.traces = Traces(scores, self.bins.exact, span.q1 - span.q0, not ahead, self.blocks)
+                layer.traces = Traces(scores, self.bins.exact, span.q1 - span.q0, not ahead, self.blocks, bool(self._special), layer.sinks)
             layer.traces.add(scores, span, [d % self.blocks for d in span.documents], BUDGET.get(scores.query.device.type, OTHER_BUDGET))
 
     def _counts_key(self, s: int, scores: Scores, span: Span) -> Any:

@@ -1,0 +1,143 @@
+"""The program's sums for head types (analysis/attention/head_types.h): scores of every head, means over a document's queries."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+SCORES = ("previous", "next", "duplicate", "duplicate_baseline", "induction", "induction_baseline", "entropy", "entropy_share", "sink_first",
+          "sink_weight", "special_weight", "learned_sink")
+REACH = 8   # largest |t| at which a query's largest weight is recorded, in tokens
+
+
+class HeadScores:
+    """Sums over documents of one layer's scores.
+
+    Attributes:
+        head_score, head_score_documents: (scores, heads) sum of the documents' means, and documents that have one
+        argmax_share, argmax_documents: (heads, 2 REACH + 1), (heads) sum of the shares of queries whose largest weight is at an offset, and
+            documents
+        sink_position: (heads) the key with the largest mean weight, of document 0; -1: none
+    """
+
+    def __init__(self, heads: int, causal: bool, special: bool, sinks: bool, wide: torch.dtype, device: torch.device) -> None:
+        self.causal, self.special, self.sinks, self.wide = causal, special, sinks, wide
+
+        def zeros(*shape: int) -> torch.Tensor:
+            return torch.zeros(*shape, dtype=wide, device=device)
+
+        self.head_score, self.head_score_documents = zeros(len(SCORES), heads), zeros(len(SCORES), heads)
+        self.argmax_share, self.argmax_documents = zeros(heads, 2 * REACH + 1), zeros(heads)
+        self.sink_position = torch.full((heads,), -1, device=device)
+
+    def add(self, of: "DocumentScores", numbers: list[int]) -> None:
+        """Adds documents, with their numbers."""
+        scores = of.sum / of.count                      # 0 / 0 is NaN: undefined
+        live = torch.where(of.live > 0, of.live, torch.nan)
+        # A key that less than a quarter of the queries may look at gets no mean.
+        length = of.columns.shape[-1]
+        queries = torch.arange(length, 0, -1, device=live.device) if self.causal else torch.full((length,), length, device=live.device)
+        alpha = (of.columns / queries)[..., 4 * queries >= length]
+        top = alpha.amax(-1)
+        scores[:, SCORES.index("sink_first")] = torch.where(of.live > 0, alpha[..., 0], torch.nan)
+        scores[:, SCORES.index("sink_weight")] = torch.where(of.live > 0, top, torch.nan)
+        if self.special:
+            scores[:, SCORES.index("special_weight")] = of.columns[..., of.special].sum(-1) / live
+        self.head_score += scores.nan_to_num(0).sum(0)
+        self.head_score_documents += (~scores.isnan()).sum(0)
+        self.argmax_share += (of.argmax / live[..., None]).nan_to_num(0).sum(0)
+        self.argmax_documents += (of.live > 0).sum(0)
+        if 0 in numbers:
+            n = numbers.index(0)
+            places = torch.arange(alpha.shape[-1], device=live.device)
+            first = torch.where(alpha[n] == top[n, :, None], places, length).amin(-1)
+            self.sink_position = torch.where(of.live[n] > 0, first, -1)
+
+
+class DocumentScores:
+    """Scores of n documents of T tokens on their way through one layer.
+
+    Args:
+        ids: of each document; empty: unknown
+        special: places of special tokens
+
+    Attributes:
+        sum, count: (n, scores, heads) over queries
+        argmax: (n, heads, 2 REACH + 1) queries; live: (n, heads) queries that look somewhere
+        columns: (n, heads, T) weight that each key gets
+    """
+
+    def __init__(self, sums: HeadScores, ids: list[torch.Tensor], special: list[int], n: int, length: int) -> None:
+        heads, wide, device = sums.head_score.shape[1], sums.wide, sums.head_score.device
+        self._sums, self._length, self.special = sums, length, special
+        self.sum = torch.zeros(n, len(SCORES), heads, dtype=wide, device=device)
+        self.count = torch.zeros_like(self.sum)
+        self.argmax = torch.zeros(n, heads, 2 * REACH + 1, dtype=wide, device=device)
+        self.live = torch.zeros(n, heads, dtype=wide, device=device)
+        self.columns = torch.zeros(n, heads, length, dtype=wide, device=device)
+        self._ids = torch.stack(ids).to(device) if ids else None
+        if self._ids is not None:
+            first = [np.unique(one.numpy(), return_index=True, return_inverse=True)[1:] for one in ids]
+            self._first = torch.from_numpy(np.stack([index[inverse] for index, inverse in first])).to(device)   # place of each token's id at first
+
+    def see(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
+        """Adds a tile of query rows of some heads.
+
+        Args:
+            weights: (n, heads, rows, keys), 0 where `allowed` (n or 1, 1, rows, keys) says no
+            opened: (n or 1, rows) keys that each row may look at
+            i, j: places of rows and of keys in the document
+        """
+        wide = self._sums.wide
+        top = weights.amax(-1)
+        live = top > 0
+        self.live[:, heads] += live.sum(-1)
+        self.columns[:, heads, int(j[0]):int(j[-1]) + 1] += weights.sum(-2).to(wide)
+        entropy, given = torch.special.entr(weights).sum(-1).to(wide), None
+        if self._sums.sinks:
+            given = weights.sum(-1).to(wide)
+            self._add("learned_sink", heads, 1 - given, live)
+            entropy = (entropy / given + given.log()).masked_fill(~live, 0)
+        entropy = entropy.clamp(min=0)
+        several = (opened > 1)[:, None]
+        self._add("entropy", heads, entropy, live)
+        self._add("entropy_share", heads, entropy / opened[:, None].clamp(min=2).log(), live & several)
+        self._add_offsets(weights, allowed, top, live, i, j, heads)
+        if self._ids is not None:
+            self._add_copies(weights, allowed[:, 0], opened, live, given, i, j, heads)
+
+    def _add(self, name: str, heads: slice, values: torch.Tensor, there: torch.Tensor) -> None:
+        score = SCORES.index(name)
+        self.sum[:, score, heads] += (values * there).sum(-1)
+        self.count[:, score, heads] += there.sum(-1)
+
+    def _add_offsets(self, weights: torch.Tensor, allowed: torch.Tensor, top: torch.Tensor, live: torch.Tensor, i: torch.Tensor, j: torch.Tensor,
+                     heads: slice) -> None:
+        """Where the largest weight of each row lies: of equal ones the nearest, then the left."""
+        left = live.clone()
+        for t in sorted(range(-REACH, REACH + 1), key=lambda t: (abs(t), t)):
+            column = i + t - j[0]
+            rows = torch.nonzero((column >= 0) & (column < len(j))).flatten()
+            column = column[rows]
+            there = weights[:, :, rows, column]
+            if (name := {-1: "previous", 1: "next"}.get(t)) is not None:
+                self.sum[:, SCORES.index(name), heads] += there.sum(-1).to(self._sums.wide)
+            largest = (there == top[..., rows]) & allowed[:, :, rows, column] & left[..., rows]
+            self.argmax[:, heads, t + REACH] += largest.sum(-1)
+            left[..., rows] &= ~largest
+        self.count[:, SCORES.index("previous"), heads] += live[..., i > 0].sum(-1)
+        if not self._sums.causal:
+            self.count[:, SCORES.index("next"), heads] += live[..., i + 1 < self._length].sum(-1)
+
+    def _add_copies(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, live: torch.Tensor, given: torch.Tensor | None,
+                    i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
+        """Weights on earlier copies of the query's token, and on what followed them."""
+        own, first = self._ids[:, i, None], self._first[:, i]
+        for name, keys, has in (("duplicate", j, first < i), ("induction", j - 1, first < i - 1)):
+            same = (own == self._ids[:, None, keys.clamp(min=0)]) & (keys >= 0) & (j < i[:, None])
+            score = torch.einsum("nhrc,nrc->nhr", weights, same.to(weights.dtype)).to(self._sums.wide)
+            baseline = ((same & allowed).sum(-1) / opened.clamp(min=1))[:, None]
+            there = live & has[:, None]
+            self._add(name, heads, score, there)
+            self._add(f"{name}_baseline", heads, baseline.expand_as(score) if given is None else baseline * given, there)
+
