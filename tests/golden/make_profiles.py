@@ -4,6 +4,7 @@ numpy, PyTorch 2.13, transformers 5.24, h5py; the headwave package of this repos
 """
 
 import json
+import os
 import pathlib
 
 import numpy as np
@@ -16,7 +17,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PLACE = HERE / "profiles"
 
 ids = np.random.default_rng(5).integers(3, 40, (24, 16)).tolist()
-model = transformers.AutoModel.from_pretrained(HERE / "families" / "llama").float().eval()
+os.chdir(HERE)   # so that the files name the checkpoint without a place on this machine
+model = transformers.AutoModel.from_pretrained("families/llama").float().eval()
 (PLACE / "ids.json").write_text(json.dumps(ids) + "\n")
 for name, part in (("first.h5", ids[:16]), ("second.h5", ids[16:])):
     with torch.no_grad(), headwave.watch(model, exact=15, null=True, deal=True, least=2) as watch:
