@@ -45,10 +45,9 @@ TEST_CASE("stored profiles give what a run on the model gives") {
   for (const char* const name :
        {"offset_trace/mean_weight", "offset_trace/null_weight", "offset_trace/null_deviation",
         "offset_trace/document_correlation", "measured_offset/offset", "measured_offset/threshold",
-        "head_account/measured_profile", "head_account/uniform_profile", "head_account/strength",
-        "head_types/previous", "head_types/induction", "head_types/induction_baseline", "head_types/entropy_share",
-        "head_types/sink_weight", "head_types/argmax_share", "attention_distance/slash_distance",
-        "attention_distance/slash_weight"})
+        "head_account/measured_profile", "head_account/uniform_profile", "head_account/strength", "head_types/previous",
+        "head_types/induction", "head_types/induction_baseline", "head_types/entropy_share", "head_types/sink_weight",
+        "head_types/argmax_share", "attention_distance/slash_distance", "attention_distance/slash_weight"})
     require_close(found, expected, name, 1e-6);
   for (const char* const name : {"offset_trace/trace", "offset_trace/by_document"})
     require_close(found, expected, name, 1e-5);
@@ -84,7 +83,8 @@ TEST_CASE("stored profiles name what they cannot give") {
   CHECK_THAT(left_out, ContainsSubstring("strongest_pairs") && ContainsSubstring("needs documents"));
   CHECK_FALSE(attribute_text(found.provenance, "undefined_evidence").empty());
   options.reach = 8;
-  CHECK_THROWS_WITH(of_profiles({place / "first.h5"}, options), ContainsSubstring("first.h5: the null reaches 7 tokens"));
+  CHECK_THROWS_WITH(of_profiles({place / "first.h5"}, options),
+                    ContainsSubstring("first.h5: the null reaches 7 tokens"));
   CHECK_THROWS_WITH(profiles_input({repository_file("tests/golden/hdf5_sample.h5")}),
                     ContainsSubstring("hdf5_sample.h5: is no file of profiles"));
 }
