@@ -13,6 +13,7 @@
 #include "../job/inputs/identity.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/job_input.h"
+#include "../job/inputs/stored_sums.h"
 #include "memory.h"
 #include "options.h"
 #include "waiting.h"
@@ -286,6 +287,12 @@ void add_inputs(nb::module_& module) {
       nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("states_map"), nb::arg("apply_norm"),
       nb::arg("any_states"), "Stored states, queries and keys, or finished attention.");
   module.def(
+      "profiles_input",
+      [](const std::vector<fs::path>& files, const std::vector<std::string>& called) {
+        return opened(called.front(), [&] { return profiles_input(files, called); });
+      },
+      nb::arg("files"), nb::arg("called"), "Sums of headwave.watch, and what messages call their files.");
+  module.def(
       "tokenized_input",
       [](const ModelPlace& model, std::vector<Index> lengths, nb::object document, const nb::dict& provenance) {
         auto source =
@@ -317,7 +324,7 @@ void add_inputs(nb::module_& module) {
       "kinds",
       [](const JobInput& input) {
         std::vector<std::string> names;
-        for (const AttentionKind kind : input.model.kinds()) names.emplace_back(name_of(kind));
+        for (const AttentionKind kind : input.kinds()) names.emplace_back(name_of(kind));
         return names;
       },
       nb::arg("input"), "The kinds of attention that a run of an input gives results of.");

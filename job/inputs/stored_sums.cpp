@@ -462,17 +462,19 @@ JobInput input_of_stack(std::vector<StoredProfiles> profiles, const DigestedFile
 
 }  // namespace
 
-JobInput profiles_input(const std::vector<std::filesystem::path>& files) {
+JobInput profiles_input(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& called) {
   const DigestedFiles digests(files);
   std::vector<std::vector<StoredProfiles>> stacks;  // by kind of attention, then by file
-  for (const std::filesystem::path& file : files) {
-    std::vector<StoredProfiles> read = stored_profiles(file);
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    std::vector<StoredProfiles> read = stored_profiles(files[f]);
+    for (StoredProfiles& stack : read)
+      if (!called.empty()) stack.path = called[f];
     if (stacks.empty()) stacks.resize(read.size());
     if (read.size() != stacks.size())
       throw ShapeError(
           fmt::format("{}: has {} stacks of layers, and {} has {}; expected files of one model, watched "
                       "with the same options",
-                      file.string(), read.size(), files.front().string(), stacks.size()));
+                      read.front().path.string(), read.size(), stacks.front().front().path.string(), stacks.size()));
     for (std::size_t s = 0; s < stacks.size(); ++s) {
       StoredProfiles& profiles = read[s];
       if (!stacks[s].empty()) require_alike(stacks[s].front(), profiles);
@@ -481,7 +483,7 @@ JobInput profiles_input(const std::vector<std::filesystem::path>& files) {
           throw FormatError(
               fmt::format("{}: holds the documents of {} (ids_sha256); expected other documents, since each "
                           "counts once",
-                          file.string(), other.path.string()));
+                          profiles.path.string(), other.path.string()));
       stacks[s].push_back(std::move(profiles));
     }
   }

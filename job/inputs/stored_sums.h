@@ -38,9 +38,10 @@ class StoredSums {
 
 /// Opens files of profiles (data/sources/stored_profiles.h). Documents of several files stand one after another.
 /// An encoder-decoder has two kinds of attention that are read, each an input of its own (JobInput::others).
-/// @param files  at least one
+/// @param files   at least one
+/// @param called  what messages and results call them, as many; empty: by their paths
 /// @throws Error as stored_profiles(); ShapeError naming what differs if the files are not of one model, watched
 ///         with the same options
-JobInput profiles_input(const std::vector<std::filesystem::path>& files);
+JobInput profiles_input(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& called = {});
 
 }  // namespace headwave

@@ -75,6 +75,7 @@ class AnyInput(ListedInput, total=False):
     """All that run() takes beside a model and a tokenizer."""
 
     states: Any
+    profiles: Any
     target: Text | None
     features: Any
     random_tokens: int | None

@@ -36,7 +36,7 @@ class Input:
 
     model: Any
     tokenizer: Any
-    kind: str  #: "text", "ids", "states", "images", "features" or "random_tokens"
+    kind: str  #: "text", "ids", "states", "profiles", "images", "features" or "random_tokens"
     value: Any
     documents: int | None = None
     length: int | None = None
@@ -92,6 +92,8 @@ class Input:
             raise FormatError(f"{self.function}: layers does not apply to states: layers are those that were stored")
         if self.in_memory and (self.layers or self.weights != "auto"):
             raise FormatError(f"{self.function}: layers and weights are of a model directory; the weights of a model of PyTorch are in memory, all of them")
+        if self.kind == "profiles":
+            self._require_sums()
         if self.kind == "random_tokens":
             self.value = whole(self.value, "random_tokens", 1, 2**20)
         if self.kind in ("images", "features") and (self.length is not None or not self.special_tokens):
@@ -111,6 +113,8 @@ class Input:
 
     def opened(self) -> Any:
         """The input for C++, part of it changed where interventions say so."""
+        if self.kind == "profiles":
+            return self._of_profiles()
         opened = self._of_module() if self.in_memory else self._of_states() if self.kind == "states" else self._of_folder()
         opened.intervene(self.interventions, self.seed, self.shuffles, self.threads)
         return opened
@@ -142,13 +146,44 @@ class Input:
 
         return why_not_followed(self.model)
 
-    def watched(self, told: Any) -> Any:
-        """Profiles of a model of PyTorch of any family."""
+    def watched(self, reach: int, told: Any) -> "Input":
+        """The profiles of a model of PyTorch of any family, as an input."""
         from .torch_models import watched
 
-        return watched(self.model, self.tokenizer, documents=self.documents, length=self.length, seed=self.seed,
-                       special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), told=told,
-                       **self._text_or_ids())
+        profiles = watched(self.model, self.tokenizer, documents=self.documents, length=self.length, seed=self.seed,
+                           special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), reach=reach, told=told,
+                           **self._text_or_ids())
+        return Input(None, None, "profiles", profiles, seed=self.seed, threads=self.threads, function=self.function)
+
+    def _require_sums(self) -> None:
+        """Refuses what is said of documents, where only sums over them are given."""
+        said = {"documents": self.documents, "length": self.length, "map": self.map, "layers": self.layers, "interventions": self.interventions,
+                "special_tokens": not self.special_tokens, "weights": self.weights != "auto"}
+        if self.model is not None or self.tokenizer is not None:
+            raise FormatError(f"{self.function}: profiles were summed of a model; omit the model and its tokenizer")
+        for name, given in said.items():
+            if given:
+                raise FormatError(f"{self.function}: {name} does not apply to profiles: they are sums over documents that passed elsewhere")
+
+    def _of_profiles(self) -> Any:
+        import tempfile
+
+        given = self.value if isinstance(self.value, (list, tuple)) else [self.value]
+        self._folder = tempfile.TemporaryDirectory(prefix="headwave-")   # for those in memory, as long as this input
+        files, called = [], []
+        for number, each in enumerate(given):
+            if isinstance(each, (str, os.PathLike)):
+                files.append(path(each, "profiles"))
+                called.append(files[-1])
+            elif hasattr(each, "save") and hasattr(each, "stacks"):
+                files.append(os.path.join(self._folder.name, f"{number}.h5"))
+                called.append(f"profiles of {each.model}")
+                each.save(files[-1])
+            else:
+                raise FormatError(f"profiles: {type(each).__name__}; expected what watch(...).result() gives, a file that it saved, or a list of these")
+        if not files:
+            raise FormatError("profiles: an empty list; expected a file at least")
+        return _core.profiles_input(files, called)
 
     def _text_or_ids(self) -> dict[str, Any]:
         if self.kind == "text":

@@ -14,14 +14,13 @@ from .errors import FormatError
 from .given import AnyInput, ListedInput, Pairs, Progress, RunInput, Text
 from .hub import model_folder
 from .inputs import given_input, model_place
-from .profiles.result import Profiles
 from .result import Result
 
 Results = Result | dict[str, Result]   # a dict of an encoder-decoder: "self", "causal", "cross"
 
 
 # Type checkers take the first that fits: a text with its target, and pairs of ids, are for an encoder-decoder, which refuses a text, lists
-# of ids and images alone; a file of ids may hold pairs; states without a model are one result; a model of PyTorch may be watched instead.
+# of ids and images alone; a file of ids may hold pairs; states without a model are one result; profiles may be of an encoder-decoder.
 @overload
 def run(model: Text, tokenizer: Any = None, *, target: Text, **given: Unpack[RunInput]) -> dict[str, Result]: ...
 @overload
@@ -33,16 +32,14 @@ def run(model: Text, tokenizer: Any = None, **given: Unpack[ListedInput]) -> Res
 @overload
 def run(model: None = None, tokenizer: None = None, *, states: Any, **given: Unpack[RunInput]) -> Result: ...
 @overload
-def run(model: Text, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
-@overload
-def run(model: Any, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results | Profiles: ...
+def run(model: Any = None, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
 def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, target: Text | None = None, ids: Any = None,
-        states: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
+        states: Any = None, profiles: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
         documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
         map: Text | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: Text | None = None,
         apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", allow_unknown: bool = False,
-        progress: Progress = False, **options: Any) -> Results | Profiles:
+        progress: Progress = False, **options: Any) -> Results:
     """Follows every head of a model over documents, as `headwave run` does, with the same numbers to the bit.
 
     Example:
@@ -66,6 +63,8 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         states: stored states, queries and keys or attention (docs/inputs.md): a file, an array, or a dict of
             arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md). A store of zarr, a
             file of h5py and the arrays of either are read a document at a time, and nothing is copied
+        profiles: what headwave.watch(model, null=True) summed beside a running model: its result, a file that it saved, or a list of
+            these, whose documents stand one after another; without a model (docs/profiles.md)
         images: a folder of image files, or a list of files, images of Pillow or arrays, for a model of images: prepared by the
             checkpoint's own processor of transformers (docs/inputs.md)
         features: images or sounds that are prepared: a file, or arrays by name, as processors of transformers return them
@@ -87,29 +86,36 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         options: of a job (docs/job-file.md): only=["measured_offset"], everything=True, reach=64, seed=1, ...
 
     Returns:
-        A Result; of an encoder-decoder a dict of them: "self", "causal", "cross". Of a model of PyTorch whose family the
-        program does not know the Profiles that headwave.watch sums, if no analysis or option is asked for; a warning says
-        so. `computed_by` of either says which: "program" or "watch".
+        A Result; of an encoder-decoder a dict of them: "self", "causal", "cross". A model of PyTorch whose family the program
+        does not know is watched, and what needs its weights or single documents is left out; a warning says so.
+        `computed_by` says which: "program" or "watch".
 
     Raises:
         headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
     """
     progress = listener(progress)
-    sources = {"text": text, "ids": ids, "states": states, "images": images, "features": features, "random_tokens": random_tokens}
+    sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "images": images, "features": features, "random_tokens": random_tokens}
     over = given_input("run", model, tokenizer, sources, documents=documents, length=length, special_tokens=special_tokens,
                        encoding=encoding, map=map, heads=heads, layer=layer, dataset=dataset, axes=axes, states_map=states_map,
                        apply_norm=apply_norm, any_states=any_states, interventions=interventions, shuffles=shuffles,
                        seed=options.get("seed", 1), threads=options.get("threads", 0), layers=layers, weights=weights,
                        target=target, allow_unknown=allow_unknown)
-    if not set(options) - {"seed"} and (why := over.why_watched()):
-        warnings.warn(f"run: {why}; headwave.watch sums its profiles instead (docs/profiles.md)", stacklevel=2)
-        return told(progress, over.watched)
+    called, kind = over.called, over.kind
+    if why := over.why_watched():
+        warnings.warn(f"run: {why}; it is watched instead, which gives what needs neither weights nor single documents (docs/profiles.md)", stacklevel=2)
+        reach, seen = whole(options.get("reach", 64), "reach", 1, 2048), over
+        over = told(progress, lambda look: seen.watched(reach, look))
     opened = over.opened()
-    command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', over.kind + '=...']))}" + "".join(
+    command = f"headwave.run({', '.join(filter(None, [repr(called) if called else '', kind + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
     found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
     _warn_of_unknown(found[0][1].provenance)
-    return _results(found)
+    results = _results(found)
+    if over.kind == "profiles":
+        every = results.values() if isinstance(results, dict) else [results]
+        if nothing := [name for name in names(options.get("only", ()), "only") if not any(name in one for one in every)]:
+            warnings.warn(f"run: nothing came of {', '.join(nothing)}, which needs more than sums over documents (docs/profiles.md)", stacklevel=2)
+    return results
 
 
 def _warn_of_unknown(provenance: Mapping[str, Any]) -> None:
@@ -142,8 +148,7 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
     """
     if "only" in given:
         raise FormatError("account: its analyses are head_account and offset_agreement; of others see run(only=...)")
-    found: Results = run(model, tokenizer, only=["head_account", "offset_agreement"], **given)
-    return found
+    return run(model, tokenizer, only=["head_account", "offset_agreement"], **given)
 
 
 def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 0, reach: int = 64,

@@ -64,7 +64,10 @@ class Result:
         self._groups: dict[str, Any] | None = None
         self._tree: Any = None
 
-    computed_by = "program"   # of Profiles: "watch"
+    @property
+    def computed_by(self) -> str:
+        """What looked at the attention: "program", or "watch" inside a model of PyTorch."""
+        return "watch" if "watched" in self.provenance else "program"
 
     @property
     def title(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import types
+import warnings
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -118,10 +119,11 @@ def why_not_followed(module: torch.nn.Module) -> str:
 
 
 def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, documents: int | None, length: int | None,
-            special_tokens: bool, allow_unknown: bool, seed: int, told: Callable[[str], Any] | None) -> Profiles:
-    """Profiles of a model of any family, which runs document by document.
+            special_tokens: bool, allow_unknown: bool, seed: int, reach: int, told: Callable[[str], Any] | None) -> Profiles:
+    """Profiles of a model of any family, which runs document by document: with all that a run reads, the account's where watch can deal.
 
     Args:
+        reach: largest offset that the run searches, in tokens
         told: is given a line before every document
     """
     require_eval(module)
@@ -133,12 +135,22 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
         unknown_share(tokenizer, listed, allow_unknown)
     different = list(dict.fromkeys(map(tuple, listed)))   # equal documents count once, as in the program
     device = next(module.parameters()).device
-    with torch.inference_mode(), watch(module, tokenizer=tokenizer, seed=seed) as running:
-        for number, one in enumerate(different):
-            if told is not None:
-                told(f"document {number + 1} of {len(different)}")
-            module(torch.tensor([one], device=device))
-    return running.result()
+
+    def summed(deal: bool) -> Profiles:
+        with torch.inference_mode(), watch(module, exact=max(128, 2 * reach), tokenizer=tokenizer, seed=seed, null=True, deal=deal) as running:
+            for number, one in enumerate(different):
+                if told is not None:
+                    told(f"document {number + 1} of {len(different)}")
+                module(torch.tensor([one], device=device))
+        return running.result()
+
+    try:
+        return summed(True)
+    except FormatError as error:
+        if "deal=True" not in str(error):
+            raise
+        warnings.warn(f"run: without an account, {error}", stacklevel=4)
+        return summed(False)
 
 
 def _runner(module: torch.nn.Module, tokenizer: Any, watch: Watch, listed: list[list[int]],

@@ -250,6 +250,26 @@ def test_numbers_that_no_watch_sums_end_no_program(tmp_path):
         assert done.returncode == 0 or "bad.h5" in done.stderr, f"{name}: {done.stderr}"
 
 
+def test_python_runs_on_files_on_profiles_in_memory_and_on_lists_of_them(program, tmp_path):
+    ids = documents([24] * 6)
+    parts = [saved("llama", part, tmp_path / f"{i}.h5") for i, part in enumerate((ids[:4], ids[4:]))]
+    theirs = ran(program, tmp_path, "parts", "--profiles", parts[0], "--profiles", parts[1], only="measured_offset,head_types")
+    expected = headwave.open(theirs)
+    for given in (parts, [str(parts[0]), headwave.open(parts[1])]):
+        found = headwave.run(profiles=given, only=["measured_offset", "head_types"], reach=11)
+        assert found.computed_by == "watch" and set(found) == set(expected)
+        for name in ("offset_trace/mean_weight", "measured_offset/offset", "head_types/induction"):
+            np.testing.assert_array_equal(found[name], expected[name])
+        found.save(tmp_path / "again.h5", overwrite=True)
+        assert headwave.open(tmp_path / "again.h5").computed_by == "watch"
+    assert "profiles of LlamaModel" in str(headwave.run(profiles=headwave.open(parts[0]), only="measured_offset", reach=11).provenance["source_file"])
+    for given, message in (({"profiles": 3}, "int; expected what watch"), ({"profiles": []}, "an empty list"),
+                           ({"profiles": parts[0], "documents": 2}, "documents does not apply to profiles"),
+                           ({"model": "llama", "profiles": parts[0]}, "omit the model"), ({"profiles": tmp_path / "none.h5"}, "none.h5")):
+        with pytest.raises(headwave.Error, match=message):
+            headwave.run(**given)
+
+
 def test_profiles_of_the_same_documents_are_compared_document_by_document(program, tmp_path):
     model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
     for name in ("before", "after"):

@@ -652,19 +652,29 @@ def test_profiles_add_up_where_only_the_shorter_documents_were_dealt():
 def test_run_watches_models_of_unknown_families_and_says_so():
     ids = batch()[0][:2].tolist()
     model = built(MODELS["jamba"][0]())
-    with pytest.warns(UserWarning, match="JambaModel.*'jamba' is not known; headwave.watch sums its profiles"):
-        profiles = headwave.run(model, ids=[*ids, ids[0]])
-    with torch.no_grad(), headwave.watch(model) as watch:
+    with pytest.warns(UserWarning, match="JambaModel.*'jamba' is not known; it is watched instead"):
+        found = headwave.run(model, ids=[*ids, ids[0]], reach=16)
+    with torch.no_grad(), headwave.watch(model, exact=128, null=True) as watch:
         for one in ids:   # equal documents count once
             model(torch.tensor([one]))
-    assert profiles.computed_by == "watch" and profiles["causal"].documents == 2
-    np.testing.assert_array_equal(profiles["causal"].weight, watch.result()["causal"].weight)
-    with pytest.raises(headwave.FormatError, match="'jamba' is not known"):   # asks for the program's analyses
-        headwave.run(model, ids=ids, only=["measured_offset"])
+    assert found.computed_by == "watch" and found.provenance["documents"] == 2 and "head_types" in found
+    same = headwave.run(profiles=watch.result(), reach=16)
+    for name in ("offset_trace/mean_weight", "measured_offset/offset", "head_types/previous", "attention_distance/window_95"):
+        np.testing.assert_array_equal(found[name], same[name])
+    with pytest.warns(UserWarning, match="nothing came of wave_spectra, which needs more than sums"):
+        headwave.run(model, ids=ids, only=["measured_offset", "wave_spectra"])
     result = headwave.run(built(MODELS["llama"][0]()), ids=ids, only=["measured_offset"])
     assert result.computed_by == "program"
     for name, named in (("mpt", "MptAttention"), ("xlnet", "XLNetRelativeAttention")):   # XLNet's config has -1 positions: any number
         with pytest.raises(headwave.FormatError, match=named), pytest.warns(UserWarning):
             headwave.run(built(REFUSED[name][0]()), ids=ids)
-    with pytest.raises(headwave.FormatError, match="CLIPModel does not run on token ids alone"), pytest.warns(UserWarning):
-        headwave.run(built(MODELS["clip"][0]()), ids=ids)
+
+
+def test_run_without_an_account_where_contents_cannot_be_dealt():
+    ids = batch()[0][:2].tolist()
+    model = built(MODELS["jamba"][0]())
+    model.set_attn_implementation("eager")
+    with pytest.warns(UserWarning, match="without an account, watch: .*deal=True"):
+        found = headwave.run(model, ids=ids, reach=16)
+    assert "head_account" not in found and "measured_offset" in found
+    assert "dealt profiles" in str(found.provenance["undefined_account"])

@@ -28,7 +28,8 @@ def runs(model: object, tokenizer: object, states: dict[str, np.ndarray[Any, Any
     assert_type(headwave.run("bart", random_tokens=50), headwave.Result | dict[str, headwave.Result])
     assert_type(headwave.run(states=states), headwave.Result)
     assert_type(headwave.run("minilm", states="states.h5", apply_norm=True), headwave.Result | dict[str, headwave.Result])
-    assert_type(headwave.run(model, tokenizer, text=TEXT), headwave.Result | dict[str, headwave.Result] | Profiles)
+    assert_type(headwave.run(model, tokenizer, text=TEXT), headwave.Result | dict[str, headwave.Result])
+    assert_type(headwave.run(profiles=["0.h5", "1.h5"], only="head_types"), headwave.Result | dict[str, headwave.Result])
 
     headwave.run("minilm", txt=TEXT)  # type: ignore[call-overload]
     headwave.run("minilm", text=TEXT, documents="20")  # type: ignore[call-overload]

@@ -384,8 +384,6 @@ class Profiles:
         skipped: layers without attention, and such as did not run
     """
 
-    computed_by = "watch"   # of a Result: "program"
-
     def __init__(self, model: str, settings: dict[str, Any], stacks: dict[str, Stack], skipped: list[str]) -> None:
         self.model, self.settings, self.stacks, self.skipped = model, settings, stacks, skipped
 
