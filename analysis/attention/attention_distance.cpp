@@ -218,6 +218,7 @@ AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& g
     }
   const Estimator estimator(sum);
   found.held = estimator.held();
+  const auto apart = [](const SummedHead& head, Index /*column*/) { return 1 - head.regular.sum() / head.kept; };
   const auto window = [&](const SummedHead& head, Index column) {
     return smallest_window(head, sum.bins, window_shares[static_cast<std::size_t>(column)]);
   };
@@ -225,6 +226,7 @@ AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& g
     return distant_share(head, sum.bins, found.recent[static_cast<std::size_t>(column)]);
   };
   const Index groups = std::ssize(grid.layers) * kv_heads, shares = std::ssize(window_shares);
+  found.apart = estimator.of(1, groups, apart).first;
   std::tie(found.window, found.group_window) = estimator.of(shares, groups, window);
   std::tie(found.distant, found.group_distant) = estimator.of(std::ssize(found.recent), groups, distant);
   set_slashes(found, estimator.mean_weights());
@@ -247,6 +249,9 @@ std::vector<Field> describe(const AttentionDistances& distances) {
              distances.weight, "no pair has that distance");
   fields.add("held", {layer, head, distance}, "1",
              "share of attention up to the end of that bin, or on special and first tokens", distances.held);
+  fields.add("apart", {layer, head}, "1", "share of attention on pairs of a special or first token",
+             distances.apart.value);
+  fields.add("apart_error", {layer, head}, "1", standard_error, distances.apart.error, few);
   for (std::size_t share = 0; share < window_shares.size(); ++share) {
     const auto column = static_cast<Index>(share);
     const std::string name = fmt::format("window_{:.0f}", 100 * window_shares[share]),

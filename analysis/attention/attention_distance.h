@@ -57,6 +57,7 @@ inline constexpr Index most_slashes = 8;
 
 /// How far heads look.
 ///
+///     apart       = weights of pairs of a special or first token / all weights = held(0)
 ///     held(w)     = (weights apart + regular weights with |t| < w) / all weights                    (1)
 ///     window(s)   = the smallest w with held(w) >= s                                                (2)
 ///     distant(w)  = regular weights with |t| >= w / all weights                                     (3)
@@ -74,6 +75,7 @@ struct AttentionDistances {
   Matrix weight;               ///< (rows, bins)  mean weight of all pairs at that distance; NaN: no pair
   Matrix held;                 ///< (rows, bins)  (1), up to the end of each bin
   std::vector<Index> recent;   ///< w of (3), in tokens
+  HeadEstimates apart;         ///< (rows, 1)
   HeadEstimates window;        ///< (rows, window_shares)
   HeadEstimates distant;       ///< (rows, recent)
   HeadEstimates group_window;  ///< (layers * kv_heads, window_shares)  the largest of the query heads of a key head

@@ -177,7 +177,7 @@ class Input:
                 called.append(files[-1])
             elif hasattr(each, "save") and hasattr(each, "stacks"):
                 files.append(os.path.join(self._folder.name, f"{number}.h5"))
-                called.append(f"profiles of {each.model}")
+                called.append("memory")
                 each.save(files[-1])
             else:
                 raise FormatError(f"profiles: {type(each).__name__}; expected what watch(...).result() gives, a file that it saved, or a list of these")

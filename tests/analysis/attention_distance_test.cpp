@@ -40,6 +40,8 @@ TEST_CASE("windows hold their share of what regular pairs and tokens apart get")
   CHECK_THAT(found.window.value(1, 0), WithinAbs(7, 1e-9));
   CHECK(std::isnan(found.window.error(0, 0)));
   CHECK_THAT(found.group_window.value(0, 0), WithinAbs(7, 1e-9));
+  CHECK_THAT(found.apart.value(0, 0), WithinAbs(0.2, 1e-12));
+  CHECK(std::isnan(found.apart.error(0, 0)));
   CHECK(found.recent.empty());
   const std::vector<double> held{0.6, 0.8, 1, 1};
   for (std::size_t bin = 0; bin < 4; ++bin)
