@@ -288,10 +288,15 @@ void add_inputs(nb::module_& module) {
       nb::arg("any_states"), "Stored states, queries and keys, or finished attention.");
   module.def(
       "profiles_input",
-      [](const std::vector<fs::path>& files, const std::vector<std::string>& called) {
-        return opened(called.front(), [&] { return profiles_input(files, called); });
+      [](const std::vector<fs::path>& files, const std::vector<std::string>& called, const nb::dict& about) {
+        const Attributes said = attributes_of(about);
+        return opened(called.front(), [&] { return profiles_input(files, called, said); });
       },
-      nb::arg("files"), nb::arg("called"), "Sums of headwave.watch, and what messages call their files.");
+      nb::arg("files"), nb::arg("called"), nb::arg("about"),
+      "Sums of headwave.watch, what messages call their files, and what results remember of the documents.");
+  module.def(
+      "require_options_of_sums", [](const nb::dict& options) { require_options_of_sums(options_of(options)); },
+      nb::arg("options"), "Refuses options of a job that profiles cannot follow.");
   module.def(
       "tokenized_input",
       [](const ModelPlace& model, std::vector<Index> lengths, nb::object document, const nb::dict& provenance) {

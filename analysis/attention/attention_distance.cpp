@@ -127,6 +127,9 @@ class Estimator {
     return jackknifed(mean(regular_, pairs_), without);
   }
 
+  /// Pairs of regular tokens: (layers, bins).
+  [[nodiscard]] const Matrix& pairs() const { return pairs_; }
+
   /// Equation (1), at the end of every bin.
   [[nodiscard]] Matrix held() const {
     Matrix held(regular_.rows(), regular_.cols());
@@ -143,13 +146,18 @@ class Estimator {
 };
 
 /// Of each head the distances with the largest mean weights.
-void set_slashes(AttentionDistances& found, const HeadEstimates& means) {
+/// @param pairs  (layers, bins)  of regular tokens
+void set_slashes(AttentionDistances& found, const HeadEstimates& means, const Matrix& pairs) {
   const Index heads = means.value.rows();
   found.slash_distance = found.slash.value = found.slash.error = Matrix::Constant(heads, most_slashes, not_defined);
   for (Index row = 0; row < heads; ++row) {
     std::vector<Index> bins;
-    for (Index bin = 0; bin < means.value.cols(); ++bin)
-      if (!std::isnan(means.value(row, bin))) bins.push_back(bin);
+    for (Index bin = 0; bin < means.value.cols(); ++bin) {
+      const auto b = static_cast<std::size_t>(bin);
+      const auto distances = static_cast<double>(found.bins.last[b] - found.bins.first[b] + 1);
+      const auto pairs_at = pairs.row(row / found.grid.heads);
+      if (!std::isnan(means.value(row, bin)) && 4 * pairs_at[bin] / distances >= pairs_at[0]) bins.push_back(bin);
+    }
     std::ranges::stable_sort(bins, std::greater(), [&](Index bin) { return means.value(row, bin); });
     for (Index slash = 0; slash < std::min(most_slashes, std::ssize(bins)); ++slash) {
       const Index bin = bins[static_cast<std::size_t>(slash)];
@@ -229,7 +237,7 @@ AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& g
   found.apart = estimator.of(1, groups, apart).first;
   std::tie(found.window, found.group_window) = estimator.of(shares, groups, window);
   std::tie(found.distant, found.group_distant) = estimator.of(std::ssize(found.recent), groups, distant);
-  set_slashes(found, estimator.mean_weights());
+  set_slashes(found, estimator.mean_weights(), estimator.pairs());
   return found;
 }
 
@@ -269,7 +277,8 @@ std::vector<Field> describe(const AttentionDistances& distances) {
              "distances at which a regular pair has the largest mean weight; of a bin the least",
              distances.slash_distance, fewer);
   fields.add("slash_weight", {layer, head, slash}, "1", "that mean weight", distances.slash.value, fewer);
-  fields.add("slash_error", {layer, head, slash}, "1", standard_error, distances.slash.error, few + "; or " + fewer);
+  fields.add("slash_error", {layer, head, slash}, "1", standard_error, distances.slash.error,
+             "fewer than two blocks of documents that have such a pair: only headwave.watch keeps blocks; or " + fewer);
   if (distances.recent.empty()) return fields.taken();
   fields.add("distant", {layer, head, recent}, "1",
              "share of attention farther away than the recent tokens, special and first ones left out",

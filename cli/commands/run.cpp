@@ -12,6 +12,7 @@
 #include "../../data/files/digest.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/job_input.h"
+#include "../../job/inputs/stored_sums.h"
 #include "../../job/run/resume_file.h"
 #include "../../job/run/shard_files.h"
 #include "../../reports/drawing/visible_text.h"
@@ -148,6 +149,7 @@ void require_documents(const RunOptions& options, const Ranks& ranks) {
   if (options.dry_run) throw CLI::ValidationError("--dry-run", summed);
   if (!options.shard.empty()) throw CLI::ValidationError("--shard", summed);
   if (ranks.count() > 1) throw CLI::ValidationError("mpirun", summed);
+  require_options_of_sums(options.job);
 }
 
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
@@ -243,7 +245,7 @@ void add_run(CLI::App& program, Command& chosen) {
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);
-    require_read_options(*command, options->job, !options->input.profiles.empty());
+    require_read_options(*command, options->job);
     options->input.intervening.threads = options->job.threads;
     options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});

@@ -280,8 +280,9 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   if (!given.profiles->empty()) {
     const char* const summed = "does not apply to --profiles: they are sums over documents that passed elsewhere";
     for (const CLI::Option* option : {given.documents, given.length, given.no_special_tokens, given.allow_unknown,
-                                      given.place.layers, given.place.weights, given.stored.head_count})
+                                      given.place.layers, given.stored.head_count})
       if (option != nullptr) refuse(option, summed);
+    if (options.place.weights != "auto") refuse(given.place.weights, summed);  // a stored job names what is usual
     for (const CLI::Option* option : given.stored.where()) refuse(option, summed);
     if (!options.interventions.empty()) throw CLI::ValidationError("--intervene", summed);
   }

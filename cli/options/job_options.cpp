@@ -96,15 +96,8 @@ void add_job_options(CLI::App& command, JobOptions& options, const std::string& 
   if (no_only.empty()) command.get_option("--only")->excludes("--everything");
 }
 
-void require_read_options(const CLI::App& command, const JobOptions& options, bool summed) {
-  constexpr auto needs_documents =
-      "does not apply to --profiles: it is about documents, and they are sums over documents";
-  const JobOptions usual;
-  if (summed && options.draws != usual.draws) throw CLI::ValidationError("--draws", needs_documents);
-  if (summed && options.evidence != usual.evidence) throw CLI::ValidationError("--evidence", needs_documents);
-  if (summed && options.together != usual.together) throw CLI::ValidationError("--together", needs_documents);
-  std::vector<const AnalysisKind*> chosen = chosen_analyses(options);
-  if (summed) std::erase_if(chosen, [](const AnalysisKind* kind) { return !kind->of_sums; });
+void require_read_options(const CLI::App& command, const JobOptions& options) {
+  const std::vector<const AnalysisKind*> chosen = chosen_analyses(options);
   for (const AnalysisKind* kind : listed_analyses()) {
     if (std::ranges::count(chosen, kind) > 0) continue;
     for (const OwnOption* own : kind->options) {
@@ -112,7 +105,6 @@ void require_read_options(const CLI::App& command, const JobOptions& options, bo
       std::string name = "--" + (own->set_by_others ? "map-window" : std::string(own->name));
       std::ranges::replace(name, '_', '-');
       if (command.count(name) == 0 || options[*own] == own->usual || std::ranges::any_of(chosen, reads)) continue;
-      if (summed && !kind->of_sums) throw CLI::ValidationError(name, needs_documents);
       throw CLI::ValidationError(
           name, fmt::format("is read by {}, which is not among the analyses of this run; {}", kind->name,
                             options.only.empty() ? "give --everything, or choose it with --only"

@@ -12,8 +12,7 @@ namespace headwave::cli {
 void add_job_options(CLI::App& command, JobOptions& options, const std::string& no_only = "");
 
 /// Refuses an option that was given, not as it is anyway, and that no analysis of the job reads.
-/// @param summed  stored profiles are read, which are enough for AnalysisKind::of_sums alone
 /// @throws CLI::ValidationError that names the analysis, and how it is asked for; ShapeError as chosen_analyses()
-void require_read_options(const CLI::App& command, const JobOptions& options, bool summed = false);
+void require_read_options(const CLI::App& command, const JobOptions& options);
 
 }  // namespace headwave::cli

@@ -65,18 +65,38 @@ constexpr ProfileArrayKind trace_arrays[] = {{"trace", "LKHO"},
                                              {"head_score_documents", "LSH"},
                                              {"argmax_share", "LHR"},
                                              {"argmax_documents", "LH"},
-                                             {"sink_position", "LH", ProfileNumbers::finite}};
+                                             {"sink_position", "LH", ProfileNumbers::finite},
+                                             {"document_digest", "D"}};
 
 /// C terms of the account, W draws of its null.
 constexpr ProfileArrayKind dealt_arrays[] = {{"dealt_weight", "BLCHT"},   {"dealt_pairs", "BLT"},
                                              {"dealt_uniform", "BLT"},    {"dealt_null_weight", "LWHN"},
                                              {"dealt_null_pairs", "LWN"}, {"dealt_null_uniform", "LWN"}};
 
+/// A file of profiles, and what messages call it.
+class ProfilesFile : private Hdf5File {
+ public:
+  ProfilesFile(const std::filesystem::path& path, const std::string& called)
+      : Hdf5File(path), called_(called.empty() ? path : std::filesystem::path(called)) {}
+
+  using Hdf5File::attributes;
+  using Hdf5File::doubles;
+  using Hdf5File::has;
+  using Hdf5File::integers;
+  using Hdf5File::names;
+  using Hdf5File::node;
+  using Hdf5File::strings;
+  [[nodiscard]] const std::filesystem::path& path() const { return called_; }
+
+ private:
+  std::filesystem::path called_;
+};
+
 [[noreturn]] void refuse_profiles(const std::filesystem::path& path, const std::string& found) {
   throw FormatError(fmt::format("{}: {}", path.string(), found));
 }
 
-std::int64_t whole_attribute(const Hdf5File& file, const Attributes& of, const std::string& name) {
+std::int64_t whole_attribute(const ProfilesFile& file, const Attributes& of, const std::string& name) {
   const auto found = of.find(name);
   const auto* value = found == of.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
   if (value == nullptr) refuse_profiles(file.path(), fmt::format("lacks the whole number '{}'; expected it", name));
@@ -110,13 +130,13 @@ std::vector<Index> numbered_layers(const std::vector<std::string>& modules) {
   return numbers;
 }
 
-void read_profile_array(const Hdf5File& file, const ProfileArrayKind& kind, ProfileSizes& sizes,
+void read_profile_array(const ProfilesFile& file, const ProfileArrayKind& kind, ProfileSizes& sizes,
                         StoredProfiles& profiles) {
   const std::string dataset = fmt::format("{}/{}", profiles.name, kind.name);
   if (!file.has(dataset))
     throw FormatError(
-        fmt::format("{}: lacks the array '{}', which a run reads; expected a file that this headwave, or a newer one, "
-                    "watched with null=True: headwave.watch(model, null=True)",
+        fmt::format("{}: lacks the array '{}', which a run reads; expected a file of headwave.watch(model, null=True), "
+                    "of this version or a later one",
                     file.path().string(), dataset));
   ProfileArray& array = profiles.arrays[kind.name];
   array.shape = file.node(dataset).shape;
@@ -137,7 +157,7 @@ void read_profile_array(const Hdf5File& file, const ProfileArrayKind& kind, Prof
     throw FormatError(fmt::format("{}: '{}' has the shape ({}); expected ({})", file.path().string(), dataset,
                                   fmt::join(array.shape, ", "), fmt::join(expected, ", ")));
   array.values = file.doubles(dataset);
-  constexpr double most = 1e15, rounding = 1e-6;  // more than any sum, so that what is computed of them stays finite
+  constexpr double most = 1e16, rounding = 1e-6;  // more than any sum, so that what is computed of them stays finite
   for (const double value : array.values) {
     if (std::isnan(value) ? kind.numbers == ProfileNumbers::open
                           : std::abs(value) <= most && (value >= -rounding || kind.numbers != ProfileNumbers::positive))
@@ -148,7 +168,7 @@ void read_profile_array(const Hdf5File& file, const ProfileArrayKind& kind, Prof
   }
 }
 
-/// Nothing: cross-attention.
+/// Kind of attention of a stack; nullopt: cross-attention.
 std::optional<AttentionKind> kind_of_stack(const std::string& name) {
   for (const AttentionKind kind : {AttentionKind::causal, AttentionKind::self})
     if (name == name_of(kind) || name.starts_with(std::string(name_of(kind)) + "_")) return kind;
@@ -164,7 +184,7 @@ std::string joined(const std::vector<std::string>& names) {
   return printable(fmt::format("{}", fmt::join(names, ", ")));
 }
 
-Stacks stacks_of(const Hdf5File& file) {
+Stacks stacks_of(const ProfilesFile& file) {
   Stacks stacks;
   std::vector<std::string> bare;  // profiles without a null
   for (const std::string& name : file.names("/"))
@@ -194,7 +214,7 @@ Stacks stacks_of(const Hdf5File& file) {
   return stacks;
 }
 
-StoredProfiles stored_stack(const Hdf5File& file, const Attributes& about, const std::string& name) {
+StoredProfiles stored_stack(const ProfilesFile& file, const Attributes& about, const std::string& name) {
   StoredProfiles profiles;
   profiles.path = file.path();
   profiles.name = name;
@@ -208,7 +228,11 @@ StoredProfiles stored_stack(const Hdf5File& file, const Attributes& about, const
   profiles.revision = text("revision");
   profiles.weights_digest = text("weights_digest");
   profiles.blocks = whole_attribute(file, about, "blocks");
-  profiles.knows_special = attribute_text(about, "special") != "[]";
+  if (const auto deal = about.find("deal"); deal != about.end())
+    if (const auto* on = std::get_if<std::int64_t>(&deal->second)) profiles.dealing = *on != 0;
+  profiles.special = attribute_text(about, "special");
+  profiles.knows_special = profiles.special != "[]";
+  profiles.exact = whole_attribute(file, about, "exact");
   const Attributes of_stack = file.attributes(profiles.name);
   profiles.ids_sha256 = attribute_text(of_stack, "ids_sha256");
   profiles.heads = whole_attribute(file, of_stack, "heads");
@@ -254,13 +278,14 @@ StoredProfiles stored_stack(const Hdf5File& file, const Attributes& about, const
 
 }  // namespace
 
-std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path) {
-  const Hdf5File file(path);
+std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path, const std::string& called) {
+  const ProfilesFile file(path, called);
   const Attributes about = file.attributes("/");
   if (attribute_text(about, "format") != profiles_format)
-    refuse_profiles(path, "is no file of profiles; expected one that headwave.watch(model).result().save() wrote");
+    refuse_profiles(file.path(),
+                    "is no file of profiles; expected one that headwave.watch(model).result().save() wrote");
   if (const std::int64_t version = whole_attribute(file, about, "format_version"); version > newest_profiles)
-    refuse_profiles(path,
+    refuse_profiles(file.path(),
                     fmt::format("is of format {}; this headwave reads {}: get a newer one", version, newest_profiles));
   const Stacks stacks = stacks_of(file);
   std::vector<StoredProfiles> read;

@@ -29,6 +29,9 @@ struct StoredProfiles {
   Index heads = 0, kv_heads = 0, d_head = 0;
   Index blocks = 0;                            ///< documents of number n modulo `blocks` were summed together
   Index dealt_documents = 0;                   ///< documents whose contents were dealt; 0: there are no dealt arrays
+  bool dealing = false;                        ///< whether contents were to be dealt: deal=True
+  std::string special;                         ///< ids of special tokens, as JSON
+  Index exact = 0;                             ///< largest offset with a bin of its own
   bool knows_special = false;                  ///< whether special tokens were named
   std::vector<Index> lengths;                  ///< (documents) tokens of each document
   std::vector<std::string> left_out;           ///< stacks of the file that were left out
@@ -37,9 +40,10 @@ struct StoredProfiles {
 
 /// Reads a file of profiles: its stacks of layers, one of each kind of attention. docs/profiles.md says what is in
 /// it. The names and axes of its arrays are checked; numbers may be NaN, where a null is not defined.
+/// @param called  what messages call it, and StoredProfiles::path; empty: by its path
 /// @returns at least one; cross-attention and stacks of which nothing but profiles was summed are left out
 /// @throws IoError, FormatError if it is no file of profiles, of a later format, damaged, was watched without
 ///         null=True, or holds several stacks of one kind of attention
-std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path);
+std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path, const std::string& called = "");
 
 }  // namespace headwave

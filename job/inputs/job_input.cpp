@@ -365,13 +365,16 @@ void require_grid(const JobOptions& options, const Model& model) {
 
 /// The results of sums over documents. What is wrong with their numbers is wrong with their file.
 std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& options, const ProgressCallback& progress) {
-  const auto named = [&](const Error& error) { return fmt::format("{}: {}", input.sums->files(), error.finding()); };
   try {
-    return run_job_by_kind(input.model, *input.source, options, progress, input.sums->gather(options));
+    std::vector<KindResult> results =
+        run_job_by_kind(input.model, *input.source, options, progress, input.sums->gather(options));
+    for (KindResult& found : results)
+      if (const std::string why = input.sums->no_account(); !why.empty())
+        if (const auto said = found.result.provenance.find("undefined_account"); said != found.result.provenance.end())
+          said->second = why;
+    return results;
   } catch (const NumericError& error) {
-    throw NumericError(named(error), error.remedies());
-  } catch (const ShapeError& error) {
-    throw ShapeError(named(error), error.remedies());
+    throw NumericError(fmt::format("{}: {}", input.sums->files(), error.finding()), error.remedies());
   }
 }
 
@@ -379,6 +382,7 @@ std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& option
 
 std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options, const ProgressCallback& progress,
                                   const Gather& gather) {
+  if (input.sums) require_options_of_sums(options);
   require_maps(options, *input.source);
   require_grid(options, input.model);
   std::vector<KindResult> results = input.sums ? run_sums(input, options, progress)

@@ -11,6 +11,8 @@
 #include "../../analysis/attention/head_types.h"
 #include "../../analysis/attention/measured_offset.h"
 #include "../../analysis/predictions/head_account.h"
+#include "../../analysis/registry/job_option_table.h"
+#include "../../analysis/registry/registry.h"
 #include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/printable.h"
@@ -23,13 +25,14 @@ namespace {
 /// Documents of which nothing is left but their lengths.
 class SummedDocuments : public Source {
  public:
-  SummedDocuments(const std::vector<StoredProfiles>& profiles, DigestedFiles digests) : digests_(std::move(digests)) {
+  /// @param ids  digest of the ids of all documents
+  SummedDocuments(const std::vector<StoredProfiles>& profiles, DigestedFiles digests, std::string ids)
+      : digests_(std::move(digests)), ids_(std::move(ids)) {
     const StoredProfiles& first = profiles.front();
     for (const Index layer : first.layers) layers_.push_back({layer, {}, {}, {}, {}});
     special_ = first.knows_special ? "named when the model was watched" : "not known: none were named to the watch";
     for (const StoredProfiles& each : profiles) {
       names_.push_back(each.path.string());
-      ids_.push_back(each.ids_sha256.empty() ? "not seen" : each.ids_sha256);
       lengths_.insert(lengths_.end(), each.lengths.begin(), each.lengths.end());
     }
   }
@@ -44,9 +47,9 @@ class SummedDocuments : public Source {
   }
   [[nodiscard]] Attributes provenance() const override {
     return {{"source", std::string("stored profiles")},
-            {"source_file", fmt::format("{}", fmt::join(names_, "\n"))},
+            {"source_file", fmt::format("{}", fmt::join(names_, ", "))},
             {"source_sha256", digests_.list()},
-            {"ids_sha256", fmt::format("{}", fmt::join(ids_, "\n"))},
+            {"ids_sha256", ids_},
             {"documents", std::int64_t{count()}},
             {"length", std::int64_t{std::ranges::max(lengths_)}},
             {"special_tokens", special_}};
@@ -57,7 +60,8 @@ class SummedDocuments : public Source {
   DigestedFiles digests_;
   std::vector<StoredLayer> layers_;
   std::vector<Index> lengths_;
-  std::vector<std::string> names_, ids_;
+  std::vector<std::string> names_;
+  std::string ids_;
   std::string special_;
 };
 
@@ -370,18 +374,18 @@ void require_alike(const StoredProfiles& one, const StoredProfiles& other) {
                     other.path.string(), what, second, one.path.string(), first));
   };
   require("the model", one.model, other.model);
-  if (!one.weights_digest.empty() && !other.weights_digest.empty())
-    require("weights with the digest", one.weights_digest, other.weights_digest);
   require("the stack", one.name, other.name);
   require("the number of layers", one.layers.size(), other.layers.size());
   require("heads", one.heads, other.heads);
   require("key heads", one.kv_heads, other.kv_heads);
   require("heads of width", one.d_head, other.d_head);
   require("blocks", one.blocks, other.blocks);
-  require("knowledge of special tokens:", one.knows_special, other.knows_special);
+  require("special tokens", one.special, other.special);
+  require("bins of their own up to the offset", one.exact, other.exact);
+  require("contents dealt (1) or not (0):", one.dealing, other.dealing);
   const auto size = [](const StoredProfiles& of, const char* array) { return of.arrays.at(array).shape.back(); };
   require("offsets of the null", size(one, "null_weight"), size(other, "null_weight"));
-  require("a first document of tokens", one.lengths.front(), other.lengths.front());
+  require("a first document with this many tokens:", one.lengths.front(), other.lengths.front());
   require("pairs of places", size(one, "place_sum"), size(other, "place_sum"));
 }
 
@@ -391,9 +395,9 @@ Gather StoredSums::gather(const JobOptions& options) const {
   const Index reach = traces_.null_weight[all_pairs].cols() / 2;
   if (options.reach > reach)
     throw ShapeError(
-        fmt::format("the null reaches {} tokens, and the job's reach is {}; expected at most {}, or a file "
+        fmt::format("{}: the null reaches {} tokens, and the job's reach is {}; expected at most {}, or a file "
                     "watched with exact={}",
-                    reach, options.reach, reach, 2 * options.reach),
+                    files(), reach, options.reach, reach, 2 * options.reach),
         give("reach", fmt::format("{}", reach)));
   return [this, reach = options.reach](DocumentPass& pass, StageReport& report) {
     report.begin("preparation");
@@ -403,6 +407,16 @@ Gather StoredSums::gather(const JobOptions& options) const {
       if (auto sum = sum_of(*pass.kinds()[a], pass.sites().front(), reach)) sums.front()[a] = std::move(sum);
     pass.join(std::move(sums));
   };
+}
+
+std::string StoredSums::no_account() const {
+  const StoredProfiles& first = profiles_.front();
+  if (!first.dealing) return "needs contents that were dealt; watch with deal=True";
+  if (first.blocks % 2 != 0)
+    return "needs an even number of blocks, whose documents are two halves; watch with blocks=16";
+  if (std::ranges::all_of(profiles_, [](const StoredProfiles& each) { return each.dealt_documents == 0; }))
+    return "no document was dealt: each process needs more documents of one length, or a watch with a smaller least=";
+  return "";
 }
 
 std::string StoredSums::files() const {
@@ -434,10 +448,33 @@ std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const 
   return nullptr;
 }
 
+void require_options_of_sums(const JobOptions& options) {
+  require_in_range(options);
+  const std::vector<const AnalysisKind*> chosen = chosen_analyses(options);
+  constexpr auto needs_documents = "is about documents or weights, and profiles are sums over documents";
+  const JobOptions usual;
+  for (const auto& [name, differs] : {std::pair("draws", options.draws != usual.draws),
+                                      {"evidence", options.evidence != usual.evidence},
+                                      {"together", options.together != usual.together}})
+    if (differs) throw ShapeError(fmt::format("the option {} {}", name, needs_documents), omit(name));
+  for (const AnalysisKind* kind : listed_analyses())
+    for (const OwnOption* own : kind->options)
+      if (!kind->of_sums && options[*own] != own->usual) {
+        const std::string name = own->set_by_others ? "map_window" : std::string(own->name);
+        throw ShapeError(fmt::format("the option {} {}", name, needs_documents), omit(name));
+      }
+  if (!options.only.empty() && std::ranges::none_of(listed_analyses(), [&](const AnalysisKind* kind) {
+        return kind->of_sums && std::ranges::count(options.only, kind->name) > 0;
+      }))
+    throw ShapeError(fmt::format("{}: needs documents or weights, and profiles are sums over documents",
+                                 fmt::join(options.only, ", ")),
+                     omit("only"));
+}
+
 namespace {
 
 /// One kind of attention of all files.
-JobInput input_of_stack(std::vector<StoredProfiles> profiles, const DigestedFiles& digests) {
+JobInput input_of_stack(std::vector<StoredProfiles> profiles, const DigestedFiles& digests, const std::string& ids) {
   Index columns = 1;
   for (const StoredProfiles& each : profiles) columns = std::max(columns, each.arrays.at("trace").shape.back());
   OffsetTraceSum traces;
@@ -453,22 +490,55 @@ JobInput input_of_stack(std::vector<StoredProfiles> profiles, const DigestedFile
                                   {"model_revision", &first.revision},
                                   {"model_weights_digest", &first.weights_digest}})
     if (!text->empty()) provenance[key] = printable(*text);
-  if (!first.left_out.empty()) provenance["left_out_stacks"] = fmt::format("{}", fmt::join(first.left_out, ", "));
+  if (!first.left_out.empty())
+    provenance["left_out_stacks"] = printable(fmt::format("{}", fmt::join(first.left_out, ", ")));
   Model model = model_of(first);
-  auto source = std::make_unique<SummedDocuments>(profiles, digests);
+  auto source = std::make_unique<SummedDocuments>(profiles, digests, ids);
   return {std::move(model), std::move(source), std::move(provenance), -1,
           std::make_shared<const StoredSums>(std::move(traces), std::move(profiles))};
 }
 
+/// A digest of the ids of all documents, of the encoder as of the decoder, the same in however many files they
+/// are; "not seen" if some are not known.
+std::string digest_of_documents(const std::vector<std::vector<StoredProfiles>>& stacks) {
+  std::string list;
+  for (const std::vector<StoredProfiles>& stack : stacks)
+    for (const StoredProfiles& each : stack)
+      for (const double digest : each.arrays.at("document_digest").values) {
+        if (!(digest > 0)) return "not seen";
+        list += fmt::format("{:013x}\n", static_cast<std::int64_t>(digest));
+      }
+  return sha256_of_text(list);
+}
+
+/// Refuses a file of the documents, or of other weights, of one before.
+void require_other_documents(const std::vector<std::vector<StoredProfiles>>& stacks) {
+  const std::size_t last = stacks.front().size() - 1;
+  for (std::size_t f = 0; f < last; ++f) {
+    const StoredProfiles &before = stacks.front()[f], &now = stacks.front()[last];
+    if (!before.weights_digest.empty() && !now.weights_digest.empty() && before.weights_digest != now.weights_digest)
+      throw ShapeError(
+          fmt::format("{}: has weights with the digest {:.12}..., and {} has {:.12}...; expected profiles "
+                      "of the same weights, in the same dtype",
+                      now.path.string(), now.weights_digest, before.path.string(), before.weights_digest));
+    if (std::ranges::all_of(stacks, [&](const std::vector<StoredProfiles>& stack) {
+          return !stack[f].ids_sha256.empty() && stack[f].ids_sha256 == stack[last].ids_sha256;
+        }))
+      throw FormatError(
+          fmt::format("{}: holds the documents of {} (ids_sha256); expected other documents, since each "
+                      "counts once",
+                      now.path.string(), before.path.string()));
+  }
+}
+
 }  // namespace
 
-JobInput profiles_input(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& called) {
+JobInput profiles_input(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& called,
+                        const Attributes& about) {
   const DigestedFiles digests(files);
   std::vector<std::vector<StoredProfiles>> stacks;  // by kind of attention, then by file
   for (std::size_t f = 0; f < files.size(); ++f) {
-    std::vector<StoredProfiles> read = stored_profiles(files[f]);
-    for (StoredProfiles& stack : read)
-      if (!called.empty()) stack.path = called[f];
+    std::vector<StoredProfiles> read = stored_profiles(files[f], called.empty() ? std::string() : called[f]);
     if (stacks.empty()) stacks.resize(read.size());
     if (read.size() != stacks.size())
       throw ShapeError(
@@ -476,19 +546,17 @@ JobInput profiles_input(const std::vector<std::filesystem::path>& files, const s
                       "with the same options",
                       read.front().path.string(), read.size(), stacks.front().front().path.string(), stacks.size()));
     for (std::size_t s = 0; s < stacks.size(); ++s) {
-      StoredProfiles& profiles = read[s];
-      if (!stacks[s].empty()) require_alike(stacks[s].front(), profiles);
-      for (const StoredProfiles& other : stacks[s])
-        if (!other.ids_sha256.empty() && other.ids_sha256 == profiles.ids_sha256)
-          throw FormatError(
-              fmt::format("{}: holds the documents of {} (ids_sha256); expected other documents, since each "
-                          "counts once",
-                          profiles.path.string(), other.path.string()));
-      stacks[s].push_back(std::move(profiles));
+      if (!stacks[s].empty()) require_alike(stacks[s].front(), read[s]);
+      stacks[s].push_back(std::move(read[s]));
     }
+    require_other_documents(stacks);
   }
-  JobInput input = input_of_stack(std::move(stacks.front()), digests);
-  for (std::size_t s = 1; s < stacks.size(); ++s) input.others.push_back(input_of_stack(std::move(stacks[s]), digests));
+  const std::string ids = digest_of_documents(stacks);
+  JobInput input = input_of_stack(std::move(stacks.front()), digests, ids);
+  for (std::size_t s = 1; s < stacks.size(); ++s)
+    input.others.push_back(input_of_stack(std::move(stacks[s]), digests, ids));
+  input.provenance.insert(about.begin(), about.end());
+  for (JobInput& other : input.others) other.provenance.insert(about.begin(), about.end());
   return input;
 }
 

@@ -25,6 +25,9 @@ class StoredSums {
   /// @throws ShapeError if the job's reach is larger than that of the stored null
   [[nodiscard]] Gather gather(const JobOptions& options) const;
 
+  /// Why there is no account; empty: there may be one.
+  [[nodiscard]] std::string no_account() const;
+
   /// What messages call them: "profiles.h5", or "0.h5 and 3 more".
   [[nodiscard]] std::string files() const;
 
@@ -36,12 +39,18 @@ class StoredSums {
   std::vector<StoredProfiles> profiles_;
 };
 
+/// Refuses options that are about documents or weights, and a choice of analyses of which sums give none.
+/// @throws ShapeError that names the option; as require_in_range() and chosen_analyses()
+void require_options_of_sums(const JobOptions& options);
+
 /// Opens files of profiles (data/sources/stored_profiles.h). Documents of several files stand one after another.
 /// An encoder-decoder has two kinds of attention that are read, each an input of its own (JobInput::others).
 /// @param files   at least one
 /// @param called  what messages and results call them, as many; empty: by their paths
+/// @param about   what else the results remember of the documents
 /// @throws Error as stored_profiles(); ShapeError naming what differs if the files are not of one model, watched
 ///         with the same options
-JobInput profiles_input(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& called = {});
+JobInput profiles_input(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& called = {},
+                        const Attributes& about = {});
 
 }  // namespace headwave

@@ -6,7 +6,7 @@ import json
 import os
 import pathlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Sequence
 
 from . import _core
@@ -59,6 +59,8 @@ class Input:
     target: Any = None  #: what an encoder-decoder writes where it reads text
     allow_unknown: bool = False  #: take a text whose tokens are nearly all unknown
     function: str = "run"  #: of this package, for messages
+    remembered: Mapping[str, Any] = field(default_factory=dict)  #: of profiles, what results remember of their documents
+    _folder: Any = None  #: of profiles in memory, which C++ reads as files
 
     def __post_init__(self) -> None:
         self.model = unwrapped(self.model)
@@ -122,7 +124,10 @@ class Input:
     def as_options(self) -> dict[str, Any]:
         """What a job file says of it (docs/job-file.md), paths absolute. What is in memory has no name there."""
         in_file = isinstance(self.value, os.PathLike) or (isinstance(self.value, str) and self.kind != "text")
-        file = self.value if in_file and self.kind != "images" else None
+        file = self.value if in_file and self.kind not in ("images", "profiles") else None
+        sums = self.value if isinstance(self.value, (list, tuple)) else [self.value]
+        if self.kind == "profiles" and all(isinstance(one, (str, os.PathLike)) for one in sums):
+            return {"profiles": [os.path.abspath(os.fsdecode(one)) for one in sums]}
         said = {"model": None if self.in_memory or self.model is None else os.path.abspath(self.model),
                 "map": self.map and os.path.abspath(self.map), "documents": self.documents, "length": self.length,
                 self.kind.replace("_", "-"): self.value if self.kind == "random_tokens" else file and os.path.abspath(os.fsdecode(file)),
@@ -146,14 +151,14 @@ class Input:
 
         return why_not_followed(self.model)
 
-    def watched(self, reach: int, told: Any) -> "Input":
+    def watched(self, reach: int, deal: bool, told: Any) -> "Input":
         """The profiles of a model of PyTorch of any family, as an input."""
         from .torch_models import watched
 
-        profiles = watched(self.model, self.tokenizer, documents=self.documents, length=self.length, seed=self.seed,
-                           special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), reach=reach, told=told,
-                           **self._text_or_ids())
-        return Input(None, None, "profiles", profiles, seed=self.seed, threads=self.threads, function=self.function)
+        profiles, remembered = watched(self.model, self.tokenizer, documents=self.documents, length=self.length, seed=self.seed,
+                           special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), reach=reach, deal=deal,
+                                       told=told, **self._text_or_ids())
+        return Input(None, None, "profiles", profiles, seed=self.seed, threads=self.threads, function=self.function, remembered=remembered)
 
     def _require_sums(self) -> None:
         """Refuses what is said of documents, where only sums over them are given."""
@@ -169,21 +174,28 @@ class Input:
         import tempfile
 
         given = self.value if isinstance(self.value, (list, tuple)) else [self.value]
-        self._folder = tempfile.TemporaryDirectory(prefix="headwave-")   # for those in memory, as long as this input
         files, called = [], []
         for number, each in enumerate(given):
             if isinstance(each, (str, os.PathLike)):
                 files.append(path(each, "profiles"))
                 called.append(files[-1])
             elif hasattr(each, "save") and hasattr(each, "stacks"):
+                if not each.settings.get("null"):
+                    raise FormatError("profiles: were watched without null=True, which a run needs: headwave.watch(model, null=True)")
+                self._folder = self._folder or tempfile.TemporaryDirectory(prefix="headwave-")
                 files.append(os.path.join(self._folder.name, f"{number}.h5"))
-                called.append("memory")
+                called.append("memory" if len(given) == 1 else f"memory[{number}]")
                 each.save(files[-1])
             else:
                 raise FormatError(f"profiles: {type(each).__name__}; expected what watch(...).result() gives, a file that it saved, or a list of these")
         if not files:
             raise FormatError("profiles: an empty list; expected a file at least")
-        return _core.profiles_input(files, called)
+        return _core.profiles_input(files, called, self.remembered)
+
+    def close(self) -> None:
+        """Removes what was written for the job, which must have ended."""
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def _text_or_ids(self) -> dict[str, Any]:
         if self.kind == "text":

@@ -102,17 +102,25 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
                        target=target, allow_unknown=allow_unknown)
     called, kind = over.called, over.kind
     if why := over.why_watched():
-        warnings.warn(f"run: {why}; it is watched instead, which gives what needs neither weights nor single documents (docs/profiles.md)", stacklevel=2)
-        reach, seen = whole(options.get("reach", 64), "reach", 1, 2048), over
-        over = told(progress, lambda look: seen.watched(reach, look))
-    opened = over.opened()
+        _core.require_options_of_sums(plain_options(options))
+        warnings.warn(f"run: {why}; headwave.watch follows it instead, and analyses that need weights or single documents are left out "
+                      "(docs/profiles.md)", stacklevel=2)
+        reach, seen, only = whole(options.get("reach", 64), "reach", 1, 2048), over, set(names(options.get("only", ()), "only"))
+        deal = not only or bool(only & {"head_account", "offset_agreement"})
+        over = told(progress, lambda look: seen.watched(reach, deal, look))
     command = f"headwave.run({', '.join(filter(None, [repr(called) if called else '', kind + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
-    found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
+    try:
+        opened = over.opened()
+        found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
+    finally:
+        over.close()
     _warn_of_unknown(found[0][1].provenance)
     results = _results(found)
     if over.kind == "profiles":
-        every = results.values() if isinstance(results, dict) else [results]
+        every = list(results.values()) if isinstance(results, dict) else [results]
+        if left_out := every[0].provenance.get("left_out_stacks"):
+            warnings.warn(f"run: the profiles hold more, which a run does not look at: {left_out}", stacklevel=2)
         if nothing := [name for name in names(options.get("only", ()), "only") if not any(name in one for one in every)]:
             warnings.warn(f"run: nothing came of {', '.join(nothing)}, which needs more than sums over documents (docs/profiles.md)", stacklevel=2)
     return results

@@ -262,7 +262,14 @@ class Figure:
         self.name, self.format, self.data = name, format, data
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes it to a file."""
+        """Writes it to a file.
+
+        Raises:
+            FormatError: the file's ending names another format
+        """
+        ending = pathlib.Path(path).suffix.lower().removeprefix(".")
+        if ending != self.format and ending in ("svg", "png", "pdf"):
+            raise FormatError(f"{path}: the figure is {self.format}; draw it so: figure('{self.name}', format='{ending}')")
         with open(path, "wb") as file:
             file.write(self.data)
 

@@ -12,10 +12,11 @@ import torch
 
 from . import _core
 from .documents import documents_of, require_known, texts_of, unknown_share
-from .errors import FormatError
+from .errors import FormatError, ShapeError
 from .hooked import hooked, is_hooked
 from .hooks import Watch
 from .profiles import watch
+from .profiles.dealing import CannotDeal
 from .profiles.result import Profiles
 
 _DTYPES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64",
@@ -119,20 +120,32 @@ def why_not_followed(module: torch.nn.Module) -> str:
 
 
 def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, documents: int | None, length: int | None,
-            special_tokens: bool, allow_unknown: bool, seed: int, reach: int, told: Callable[[str], Any] | None) -> Profiles:
-    """Profiles of a model of any family, which runs document by document: with all that a run reads, the account's where watch can deal.
+            special_tokens: bool, allow_unknown: bool, seed: int, reach: int, deal: bool,
+            told: Callable[[str], Any] | None) -> tuple[Profiles, dict[str, Any]]:
+    """Profiles of a model of any family, which runs document by document: all that a run reads, and what results remember of the documents.
 
     Args:
         reach: largest offset that the run searches, in tokens
+        deal: for an account, which is left out with a warning where contents cannot be dealt
         told: is given a line before every document
     """
     require_eval(module)
+    if getattr(getattr(module, "config", None), "is_encoder_decoder", False):
+        raise FormatError(f"run: {type(module).__name__} is an encoder-decoder of a family that is not known; watch it yourself: "
+                          "headwave.watch(model, null=True), then headwave.run(profiles=watch.result())")
     longest = getattr(getattr(module, "config", None), "max_position_embeddings", None)
     about = types.SimpleNamespace(longest=longest if isinstance(longest, int) and longest > 0 else None)   # XLNet says -1: any length
-    listed, _ = documents_of(about, module, tokenizer, text, ids, documents, length, special_tokens)
+    listed, padding = documents_of(about, module, tokenizer, text, ids, documents, length, special_tokens)
     require_known(listed, module)
+    remembered: dict[str, Any] = {"watched_text": "text" if text is not None else "token ids"}
+    remembered |= {"padding_removed": padding} if padding else {}
     if text is not None:
-        unknown_share(tokenizer, listed, allow_unknown)
+        remembered |= {"tokenizer": type(tokenizer).__name__} | unknown_share(tokenizer, listed, allow_unknown)
+    if short := sum(len(one) < 2 for one in listed):
+        warnings.warn(f"run: {short} documents of one token, which has no pair, are left out", stacklevel=4)
+        listed = [one for one in listed if len(one) > 1]
+    if not listed:
+        raise ShapeError("run: no document has two tokens; expected one at least")
     different = list(dict.fromkeys(map(tuple, listed)))   # equal documents count once, as in the program
     device = next(module.parameters()).device
 
@@ -144,13 +157,13 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
                 module(torch.tensor([one], device=device))
         return running.result()
 
+    if len(different) < len(listed):
+        remembered["equal_documents"] = len(listed) - len(different)
     try:
-        return summed(True)
-    except FormatError as error:
-        if "deal=True" not in str(error):
-            raise
+        return summed(deal), remembered
+    except CannotDeal as error:
         warnings.warn(f"run: without an account, {error}", stacklevel=4)
-        return summed(False)
+        return summed(False), remembered
 
 
 def _runner(module: torch.nn.Module, tokenizer: Any, watch: Watch, listed: list[list[int]],

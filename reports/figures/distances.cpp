@@ -19,9 +19,10 @@ constexpr const char *held_name = "attention_distance/held", *last_name = "atten
                      *window_name = "attention_distance/window_95", *error_name = "attention_distance/window_95_error";
 constexpr double marked_percent = 95;
 
-/// "13k" from ten thousand on, so that long windows fit.
+/// "2.4" below ten, "13k" from ten thousand on, so that long windows fit.
 std::string tokens_text(double tokens) {
-  return tokens < 9999.5 ? fmt::format("{:.0f}", std::ceil(tokens)) : fmt::format("{:.0f}k", tokens / 1000);
+  if (tokens < 9.95) return fmt::format("{:.2g}", tokens);
+  return tokens < 9999.5 ? fmt::format("{:.0f}", tokens) : fmt::format("{:.0f}k", tokens / 1000);
 }
 
 GnuplotFigure draw_attention_distance(const Result& result, const FigureOptions& options) {

@@ -417,7 +417,7 @@ void rank_strongest(std::vector<HeadFinding>& heads) {
 }
 
 constexpr std::size_t strongest_heads = 10;
-constexpr Index named_of_a_kind = 3;  // more of them are counted alone
+constexpr Index named_of_a_kind = 4;  // more of them are counted alone
 
 /// "L0H2, L3H6": the heads of a kind.
 std::string of_kind(const std::vector<HeadFinding>& heads, std::string_view kind) {
@@ -562,6 +562,8 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(position_note(result));
   add(grid_note(result));
+  if (const std::string why = attribute_text(result.provenance, "undefined_account"); !why.empty())
+    add(fmt::format("no account: {}", visible_text(why)));
   if (const std::string why = attribute_text(result.provenance, "undefined_evidence"); !why.empty())
     add(fmt::format("no keys were moved: {}", visible_text(why)));
   return text;

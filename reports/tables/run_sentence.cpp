@@ -35,6 +35,8 @@ std::string source_text(const Attributes& provenance) {
   std::string source = short_text(attribute_text(provenance, "source"));
   const std::string file = attribute_text(provenance, "source_file");
   if (file.empty()) return source;
+  if (const std::size_t more = file.find(", "); source == "stored profiles" && more != std::string::npos)
+    return fmt::format("{} from {} and others", source, short_name(file.substr(0, more)));
   return fmt::format("{} from {}", source, file == "-" ? "standard input" : short_name(file));
 }
 

@@ -255,10 +255,10 @@ test("rotary pairs: period, phase and share of each", () => {
 });
 
 test("windows: whole tokens, their errors where there are any, and no sentence without a window", () => {
-  const known = { "attention_distance/window_90:": 12.2, "attention_distance/window_95:": 3000.4,
+  const known = { "attention_distance/window_90:": 2.36, "attention_distance/window_95:": 3000.4,
     "attention_distance/window_95_error:": 20.5 };
   const measures = { value: (name) => known[name] ?? null };
-  assert.equal(windowSentence(measures, 0), "Of its attention, 90 % within 13, 95 % within 3001 \u00b1 21 tokens.");
+  assert.equal(windowSentence(measures, 0), "Of its attention, 90 % within 2.4, 95 % within 3000 \u00b1 21 tokens.");
   assert.equal(windowSentence({ value: () => null }, 0), "");
   assert.equal(slashSentence([1, 4096, NaN], [0.3123, 0.05, NaN], [0.00412, NaN, NaN]),
     "Largest mean weights at distances in tokens: 0.312 \u00b1 0.0041 at 1, 0.05 at 4096.");

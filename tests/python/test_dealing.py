@@ -117,7 +117,7 @@ def test_what_cannot_be_dealt_is_refused_by_name():
         with torch.no_grad(), headwave.watch(model, deal=True), pytest.raises(headwave.FormatError, match=message):
             model(IDS)
     from headwave.profiles import dealing
-    with pytest.raises(headwave.ShapeError, match="documents of 6 tokens or fewer"):
+    with pytest.raises(dealing.CannotDeal, match="documents of 6 tokens or fewer"):
         dealing.require_room(type("Scores", (), {"query": torch.zeros(1, 4, 16, 8), "key": torch.zeros(1, 2, 16, 8)}), 400_000, 16)
 
 

@@ -265,9 +265,62 @@ def test_python_runs_on_files_on_profiles_in_memory_and_on_lists_of_them(program
     assert headwave.run(profiles=headwave.open(parts[0]), only="measured_offset", reach=11).provenance["source_file"] == "memory"
     for given, message in (({"profiles": 3}, "int; expected what watch"), ({"profiles": []}, "an empty list"),
                            ({"profiles": parts[0], "documents": 2}, "documents does not apply to profiles"),
-                           ({"model": "llama", "profiles": parts[0]}, "omit the model"), ({"profiles": tmp_path / "none.h5"}, "none.h5")):
+                           ({"model": "llama", "profiles": parts[0]}, "omit the model"), ({"profiles": tmp_path / "none.h5"}, "none.h5"),
+                           ({"profiles": parts[0], "only": "wave_spectra"}, "wave_spectra: needs documents or weights")):
         with pytest.raises(headwave.Error, match=message):
             headwave.run(**given)
+
+
+def test_encoders_of_other_texts_are_other_documents(program, tmp_path):
+    """Decoders begin alike, as those that are prompted do; what the encoder reads tells documents apart."""
+    random = np.random.default_rng(4)
+    model = transformers.AutoModel.from_pretrained(MODELS / "bart").float().eval()
+    for name in ("0", "1"):
+        with torch.no_grad(), headwave.watch(model, exact=23, null=True) as watch:
+            for document in range(3):
+                model(input_ids=torch.tensor([random.integers(3, 40, 24).tolist()]), decoder_input_ids=torch.tensor([[2, 5, 6 + document, 7]]))
+        watch.result().save(tmp_path / f"{name}.h5")
+        program("run", "--profiles", tmp_path / f"{name}.h5", "--only", "measured_offset", "--reach", 9, "--no-figures", "--out", tmp_path / name)
+    both = headwave.run(profiles=[tmp_path / "0.h5", tmp_path / "1.h5"], only="measured_offset", reach=9)
+    assert both["causal"].provenance["documents"] == 6
+    assert (headwave.open(tmp_path / "0.h5") + headwave.open(tmp_path / "1.h5"))["self"].documents == 6
+    assert "3 others" in program("compare", tmp_path / "0" / "causal", tmp_path / "1" / "causal", returns=(0, 3))
+    with pytest.raises(headwave.FormatError, match="each counts once"):
+        headwave.run(profiles=[tmp_path / "0.h5", tmp_path / "0.h5"], reach=9)
+
+
+def test_documents_are_known_again_in_however_many_files_they_are(program, tmp_path):
+    ids = documents([24] * 8)
+    ran(program, tmp_path, "one", "--profiles", saved("llama", ids, tmp_path / "whole.h5"))
+    parts = [saved("llama", part, tmp_path / f"{i}.h5") for i, part in enumerate((ids[:3], ids[3:]))]
+    ran(program, tmp_path, "two", "--profiles", parts[0], "--profiles", parts[1])
+    assert "the same 8 documents" in program("compare", tmp_path / "one", tmp_path / "two", returns=(0, 3))
+
+
+def test_files_that_were_watched_otherwise_are_not_put_together(tmp_path, refused):
+    ids = documents([24] * 6)
+    one = saved("llama", ids[:3], tmp_path / "one.h5", special=[1, 2])
+    for other, message in ((saved("llama", ids[3:], tmp_path / "two.h5", special=[5]), "two.h5: has special tokens [5]"),
+                           (saved("llama", ids[3:], tmp_path / "three.h5", special=[1, 2], deal=True, least=1), "three.h5: has contents dealt")):
+        assert message in refused(one, other, reach=11)
+
+
+def test_a_model_that_looks_ahead_in_some_documents_is_refused():
+    model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
+    ahead = torch.zeros(1, 1, 6, 6)
+    with torch.no_grad(), headwave.watch(model, null=True), pytest.raises(headwave.FormatError, match="looked back alone in the documents before"):
+        model(torch.tensor([[5, 6, 7, 8, 9, 10]]))
+        model(torch.tensor([[5, 6, 7, 8, 9, 11]]), attention_mask=ahead)
+
+
+def test_special_tokens_are_unknown_where_ids_are():
+    model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
+    with torch.no_grad(), headwave.watch(model, exact=23, null=True, special=[1, 2]) as watch:
+        for document in documents([24] * 3):
+            model(inputs_embeds=model.get_input_embeddings()(torch.tensor([document])))
+    found = headwave.run(profiles=watch.result(), only="head_types", reach=11)["head_types"]
+    assert np.isnan(np.asarray(found["special_weight"])).all() and np.isnan(np.asarray(found["duplicate"])).all()
+    assert found is not None and headwave.run(profiles=watch.result(), only="head_types", reach=11).provenance["ids_sha256"] == "not seen"
 
 
 def test_profiles_of_the_same_documents_are_compared_document_by_document(program, tmp_path):
@@ -291,7 +344,20 @@ def test_profiles_of_the_same_documents_are_compared_document_by_document(progra
 @pytest.mark.parametrize("option", ["--draws", "--evidence", "--map-document", "--rows"])
 def test_options_about_documents_are_refused(tmp_path, refused, option):
     good = saved("llama", documents([24] * 3), tmp_path / "good.h5")
-    assert "does not apply to --profiles" in refused(good, **{option.removeprefix("--"): 4})
+    name = option.removeprefix("--")
+    assert f"the option {name.replace('-', '_')} is about documents or weights" in refused(good, **{name: 4})
+    with pytest.raises(headwave.ShapeError, match="is about documents or weights, and profiles are sums"):
+        headwave.run(profiles=good, **{name.replace("-", "_"): 4})
+
+
+def test_a_job_file_of_a_run_on_profiles_is_run_again(program, tmp_path):
+    good = saved("llama", documents([24] * 3), tmp_path / "good.h5")
+    first = ran(program, tmp_path, "first", "--profiles", good)
+    headwave.run(profiles=[good], only=["measured_offset", "head_cluster"], reach=11).save(tmp_path / "python.h5")
+    for number, result in enumerate((first.parent, tmp_path / "python.h5")):
+        (tmp_path / f"{number}.toml").write_text(program("inspect", result, "--job"))
+        program("run", "--job", tmp_path / f"{number}.toml", "--no-figures", "--out", tmp_path / f"again{number}")
+        assert same(tmp_path / f"again{number}" / "results.h5", first, SHARED) > 20
 
 
 def test_what_the_null_cannot_be_summed_of_is_refused_by_name():

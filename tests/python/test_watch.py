@@ -619,12 +619,20 @@ def test_a_window_and_what_is_beyond_it_are_those_of_the_weights():
             assert ((inside(np.floor(of_head) - 1e-9)[:, head] <= (share + 1e-6) * weights.sum((1, 3, 4))[:, head]) | (of_head < 1)).all()
 
 
+def weight_apart(stack):
+    return stack.weight[:, :, 1].sum((0, -1)) / stack.kept.sum(0)
+
+
 def test_the_largest_slashes_are_those_of_the_profile():
     stack = watched(torch.randint(3, 64, (2, 100), generator=torch.Generator().manual_seed(3)), exact=64)["causal"]
-    offsets, weights = stack.slashes(3)
-    mean = stack.mean_weight(apart=False)
-    np.testing.assert_allclose(weights[..., 0], np.nanmax(mean, -1))
-    assert offsets.shape == (2, 4, 3) and (offsets <= 0).all() and (np.diff(weights) <= 0).all()
+    offsets, found = stack.slashes(3)
+    mean = np.where(stack.pairs[:, :, :1].sum(0) >= 0.25 * 198, stack.mean_weight(apart=False), np.nan)   # of 2 x 99 regular tokens
+    np.testing.assert_allclose(found.value[..., 0], np.nanmax(mean, -1))
+    assert offsets.shape == (2, 4, 3) and (offsets <= 0).all() and (np.diff(found.value) <= 0).all()
+    weight, pairs = stack.weight[:, :, 0], stack.pairs[:, :, 0]
+    of_documents = np.stack([np.take_along_axis(weight[b] / pairs[b][:, None], np.searchsorted(stack.first_offset, offsets), -1) for b in range(2)])
+    np.testing.assert_allclose(found.error, np.abs(of_documents[0] - of_documents[1]) / 2)
+    np.testing.assert_allclose(stack.apart().value, weight_apart(stack), rtol=1e-12)
 
 
 def test_profiles_are_opened_without_pytorch(tmp_path):
@@ -652,7 +660,7 @@ def test_profiles_add_up_where_only_the_shorter_documents_were_dealt():
 def test_run_watches_models_of_unknown_families_and_says_so():
     ids = batch()[0][:2].tolist()
     model = built(MODELS["jamba"][0]())
-    with pytest.warns(UserWarning, match="JambaModel.*'jamba' is not known; it is watched instead"):
+    with pytest.warns(UserWarning, match="JambaModel.*'jamba' is not known; headwave.watch follows it instead"):
         found = headwave.run(model, ids=[*ids, ids[0]], reach=16)
     with torch.no_grad(), headwave.watch(model, exact=128, null=True) as watch:
         for one in ids:   # equal documents count once
@@ -675,6 +683,6 @@ def test_run_without_an_account_where_contents_cannot_be_dealt():
     model = built(MODELS["jamba"][0]())
     model.set_attn_implementation("eager")
     with pytest.warns(UserWarning, match="without an account, watch: .*deal=True"):
-        found = headwave.run(model, ids=ids, reach=16)
-    assert "head_account" not in found and "measured_offset" in found
-    assert "dealt profiles" in str(found.provenance["undefined_account"])
+        found = headwave.run(model, ids=[*ids, [5]], reach=16)   # a token alone has no pair
+    assert "head_account" not in found and "measured_offset" in found and found.provenance["documents"] == 2
+    assert "contents that were dealt" in str(found.provenance["undefined_account"])

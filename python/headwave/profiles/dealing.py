@@ -32,6 +32,10 @@ BYTES = 1 << 30    # that means of all layers may take
 DRAWS = 20         # random orders of places
 
 
+class CannotDeal(FormatError):
+    """Contents of this model, or of documents as long as these, cannot be dealt to other places."""
+
+
 class Rotations:
     """Keeps what transformers' apply_rotary_pos_emb was given last, so that other queries and keys can be turned the same way.
 
@@ -89,7 +93,7 @@ def turning(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Turning:
     """Undoes rotary positions by remembering what came before them.
 
     Raises:
-        FormatError: something else is done to queries or keys after they were turned
+        CannotDeal: something else is done to queries or keys after they were turned
     """
     if last is None:
         return Turning(scores.query, scores.key, lambda query, key: (query, key))
@@ -97,11 +101,11 @@ def turning(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Turning:
     message = f"watch: {path} turns queries and keys in a way that watch cannot undo, as deal=True needs; watch it without deal"
     pairs = isinstance(output, tuple) and len(output) == 2 and len(args) >= 2 and all(isinstance(each, torch.Tensor) for each in args[:2])
     if not pairs or args[0].shape != output[0].shape or args[1].shape != output[1].shape:
-        raise FormatError(message)
+        raise CannotDeal(message)
     width = args[0].shape[-1]
     if not (output[0].shape[:-1] == scores.query.shape[:-1] and output[1].shape[:-1] == scores.key.shape[:-1]
             and torch.equal(output[0], scores.query[..., :width]) and torch.equal(output[1], scores.key[..., :width])):
-        raise FormatError(message)
+        raise CannotDeal(message)
 
     def turned(query: torch.Tensor, key: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         q, k = function(query[..., :width], key[..., :width], *args[2:], **kwargs)
@@ -264,9 +268,9 @@ def _level_removed(content: torch.Tensor, length: int) -> torch.Tensor:
 
 def require_room(scores: Scores, layers: int, length: int) -> None:
     """Raises:
-        ShapeError: means of all layers at every place take more than a gigabyte
+        CannotDeal: means of all layers at every place take more than a gigabyte
     """
     size = Dealing.bytes_of(scores, length) * layers
     if size > BYTES:
-        raise ShapeError(f"watch: mean queries and keys of {layers} layers at {length} places take {size / 2**30:.1f} GiB, and deal=True has 1; give "
+        raise CannotDeal(f"watch: mean queries and keys of {layers} layers at {length} places take {size / 2**30:.1f} GiB, and deal=True has 1; give "
                          f"documents of {int(length * BYTES / size)} tokens or fewer")

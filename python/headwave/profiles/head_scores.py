@@ -41,11 +41,11 @@ class HeadScores:
         top = alpha.amax(-1)
         scores[:, SCORES.index("sink_first")] = torch.where(of.live > 0, alpha[..., 0], torch.nan)
         scores[:, SCORES.index("sink_weight")] = torch.where(of.live > 0, top, torch.nan)
-        if self.special:
+        if self.special and of.knows_ids:
             scores[:, SCORES.index("special_weight")] = of.columns[..., of.special].sum(-1) / live
-        self.head_score += scores.nan_to_num(0).sum(0)
+        self.head_score += scores.masked_fill(scores.isnan(), 0).sum(0)
         self.head_score_documents += (~scores.isnan()).sum(0)
-        self.argmax_share += (of.argmax / live[..., None]).nan_to_num(0).sum(0)
+        self.argmax_share += (of.argmax / of.live.clamp(min=1)[..., None]).sum(0)
         self.argmax_documents += (of.live > 0).sum(0)
         if 0 in numbers:
             n = numbers.index(0)
@@ -65,6 +65,7 @@ class DocumentScores:
         sum, count: (n, scores, heads) over queries
         argmax: (n, heads, 2 REACH + 1) queries; live: (n, heads) queries that look somewhere
         columns: (n, heads, T) weight that each key gets
+        knows_ids: whether ids, and so special tokens, are known
     """
 
     def __init__(self, sums: HeadScores, ids: list[torch.Tensor], special: list[int], n: int, length: int) -> None:
@@ -75,6 +76,7 @@ class DocumentScores:
         self.argmax = torch.zeros(n, heads, 2 * REACH + 1, dtype=wide, device=device)
         self.live = torch.zeros(n, heads, dtype=wide, device=device)
         self.columns = torch.zeros(n, heads, length, dtype=wide, device=device)
+        self.knows_ids = bool(ids)
         self._ids = torch.stack(ids).to(device) if ids else None
         if self._ids is not None:
             first = [np.unique(one.numpy(), return_index=True, return_inverse=True)[1:] for one in ids]

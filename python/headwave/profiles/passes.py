@@ -83,7 +83,7 @@ class Documents:
         self.special = frozenset(special)
         self.first = first          # tokens at the beginning that are counted apart
         self.digest = hashlib.sha256()
-        self.with_ids = 0
+        self._own: dict[int, Any] = {}   # digests of single documents, by number
         self._last: list[list[int]] = []   # numbers by row of the batch, of the call before
 
     def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int,
@@ -173,13 +173,22 @@ class Documents:
         self._last = [[first + b] for b in range(batch)]
         return [Span(list(range(batch)), list(range(first, first + batch)), 0, queries, 0, scores.key.shape[2], 0, apart, list(apart))]
 
+    @property
+    def knows_ids(self) -> bool:
+        """Whether the ids of all documents were seen."""
+        return 0 < len(self._own) == self.count
+
+    def digests(self, numbers: Iterable[int]) -> list[int]:
+        """The first 52 bits of the SHA-256 of the ids of single documents, which a double holds; 0: ids are not known."""
+        return [int(self._own[number].hexdigest()[:13], 16) if number in self._own else 0 for number in numbers]
+
     def _note(self, ids: torch.Tensor, number: int) -> None:
         ids = ids.to(torch.int64)
+        self._own.setdefault(number, hashlib.sha256()).update(ids.numpy().astype("<i8").tobytes())
         if number < self._sequences:
             self.ids.setdefault(number, []).extend(ids.tolist())
         self.digest.update(len(ids).to_bytes(8, "little"))
         self.digest.update(ids.numpy().astype("<i8").tobytes())
-        self.with_ids += 1
 
     def _cuts(self, frame: Frame, scores: Scores, valid: list[tuple[int, int]]) -> list[list[int]]:
         """Where packed sequences begin, after the first: positions begin anew there, and the mask lets nothing look back."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
-from ..arguments import real, whole
+from ..arguments import names, real, whole
 from ..errors import FormatError, IoError, ShapeError
 from .export import export
 from .moments import LABELS, Moments
@@ -50,7 +50,7 @@ _TRACES = {
     "null_deviation": ("layer", "pairs", "head", "near"), "null_third": ("layer", "pairs", "head", "near"),
     "null_root": ("layer", "pairs", "head", "near"), "null_documents": ("layer", "pairs", "near"), "account_weight": ("block", "layer", "head", "near"),
     "place_sum": ("layer", "head", "place"), "place_documents": ("layer", "place"), "place_squares": ("layer", "head"),
-    "by_document": ("document", "layer", "head", "near"), "length": ("document",), "dealt_null_weight": ("layer", "draw", "head", "near"),
+    "by_document": ("document", "layer", "head", "near"), "length": ("document",), "document_digest": ("document",), "dealt_null_weight": ("layer", "draw", "head", "near"),
     "dealt_null_pairs": ("layer", "draw", "near"), "dealt_null_uniform": ("layer", "draw", "near"),
     "head_score": ("layer", "score", "head"), "head_score_documents": ("layer", "score", "head"), "argmax_share": ("layer", "head", "near_offset"),
     "argmax_documents": ("layer", "head"), "sink_position": ("layer", "head"),
@@ -63,7 +63,7 @@ _SEQUENCES = {
 _COUNTS = {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens",
            "unrotated_tokens"}
 _COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents", "head_score_documents", "argmax_documents",
-            "sink_position"}
+            "sink_position", "document_digest"}
 _OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
 _ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dtype", "rope_type")
 
@@ -137,6 +137,7 @@ class Stack:
                        for label in ("weight", "pairs", "uniform")}
         if all(layer.traces is not None for layer in layers):
             arrays |= _traces_of([layer.traces for layer in layers], there)
+            arrays["document_digest"] = np.array(first.documents.digests(sorted(first.traces.numbers)))
             if dealt_documents:
                 arrays |= {f"dealt_{label}": np.stack([getattr(one, label).cpu().numpy() for one in dealt])
                            for label in ("null_weight", "null_pairs", "null_uniform")}
@@ -148,7 +149,7 @@ class Stack:
         arrays |= {label: np.array([getattr(layer, label) for layer in layers], np.float64) for label in _OF_LAYERS}
         about = {label: getattr(first, label) for label in _ABOUT}
         about |= {"documents": documents, "dealt_documents": dealt_documents,
-                  "digest": first.documents.digest.hexdigest() if first.documents.with_ids else ""}
+                  "digest": first.documents.digest.hexdigest() if first.documents.knows_ids else ""}
         return cls(name, [layer.path if layer.times == 1 else f"{layer.path}#{layer.times}" for layer in layers], about, arrays)
 
     @classmethod
@@ -210,6 +211,9 @@ class Stack:
             arrays |= {f"unrotated_{label}": _together(both, label) for label in LABELS}
         return Stack(self.name, self.layers, about, arrays)
 
+    def __repr__(self) -> str:
+        return f"Stack({self.name}: {len(self.layers)} layers of {self.heads} heads, {self.documents} documents)"
+
     def mean_weight(self, apart: bool = True) -> np.ndarray:
         """Mean weight at each offset, (layers, heads, bins): sums over documents over the pairs there are; NaN where there is none.
 
@@ -268,15 +272,27 @@ class Stack:
 
         return self._over_blocks(smallest, groups)
 
-    def slashes(self, count: int = 8) -> tuple[np.ndarray, np.ndarray]:
+    def slashes(self, count: int = 8) -> tuple[np.ndarray, Estimate]:
         """The offsets with the largest mean weights, special and first tokens left out: of a logarithmic bin its first offset.
 
+        Offsets at which less than a quarter of the tokens have a partner are left out: a few pairs say little.
+
         Returns:
-            offsets in tokens, and mean weights, (layers, heads, count), the largest first; NaN weight where there are fewer
+            offsets in tokens, and mean weights with standard errors over blocks of documents, (layers, heads, count), the largest first;
+            NaN weight where there are fewer
         """
-        mean = self.mean_weight(apart=False)
+        weight, pairs = self.weight[:, :, 0], self.pairs[:, :, 0]
+        often = pairs.sum(0) / (self.last_offset - self.first_offset + 1) * 4 >= pairs.sum(0)[:, self.first_offset == 0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(often[:, None], weight.sum(0) / pairs.sum(0)[:, None], np.nan)
+            without = [(weight.sum(0) - weight[b]) / (pairs.sum(0) - pairs[b])[:, None] for b in range(len(weight))]
         order = np.argsort(np.where(np.isnan(mean), -1.0, mean), -1)[..., ::-1][..., :whole(count, "count", 1)]
-        return self.first_offset[order], np.take_along_axis(mean, order, -1)
+        value, error = (np.take_along_axis(of, order, -1) for of in (mean, _jackknifed(without)))
+        return self.first_offset[order], Estimate(value, error)
+
+    def apart(self) -> Estimate:
+        """The share of a head's attention on pairs of a special token or one of the first: (layers, heads)."""
+        return self._over_blocks(lambda weight, kept: weight[:, 1].sum(-1) / kept, False)
 
     @property
     def _moments(self) -> list[Moments]:
@@ -298,9 +314,13 @@ class Stack:
             return by_head.reshape(len(by_head), self.kv_heads, -1).max(-1) if groups else by_head
 
         without = [measured(weight - self.weight[b], kept - self.kept[b]) for b in range(len(self.weight))]
-        n = len(without)
-        error = np.sqrt((n - 1) / n * np.square(without - np.mean(without, 0)).sum(0)) if n > 1 else np.full_like(without[0], np.nan)
-        return Estimate(measured(weight, kept), error)
+        return Estimate(measured(weight, kept), _jackknifed(without))
+
+
+def _jackknifed(without: list[np.ndarray]) -> np.ndarray:
+    """The standard error of a number, of what it is without one block of documents at a time."""
+    n = len(without)
+    return np.sqrt((n - 1) / n * np.square(without - np.mean(without, 0)).sum(0)) if n > 1 else np.full_like(without[0], np.nan)
 
 
 def _together(moments: list[Moments], label: str) -> np.ndarray:
@@ -327,7 +347,7 @@ def _traces_of(layers: list[Any], blocks: int) -> dict[str, np.ndarray]:
     beyond = {"offset": first.exact - min(first.exact, int(length.max()) - 1), "near": 0}
     arrays = {"length": length, "by_document": np.stack([np.stack([layer.by_document[d] for d in order]) for layer in layers], 1)}
     for label, axes in _TRACES.items():
-        if label not in arrays and not label.startswith("dealt_"):
+        if label not in (*arrays, "document_digest") and not label.startswith("dealt_"):
             those = [layer.scores if hasattr(layer.scores, label) else layer for layer in layers]
             values = np.stack([getattr(of, label).cpu().numpy().astype(np.float64) for of in those], axes.index("layer"))
             cut = beyond.get(axes[-1], 0)
@@ -405,6 +425,8 @@ class Profiles:
         return cls(model, settings, stacks, skipped)
 
     def __getitem__(self, name: str) -> Stack:
+        if name not in self.stacks:
+            raise KeyError(f"profiles: there is no stack '{name}'; expected one of {', '.join(self.stacks)}")
         return self.stacks[name]
 
     def __repr__(self) -> str:
@@ -426,14 +448,13 @@ class Profiles:
         if all(digests) and digests[0] != digests[1]:
             raise ShapeError(f"profiles: weights_digest={digests[0][:12]}... in one and {digests[1][:12]}... in the other; expected "
                              "profiles of the same weights, in the same dtype")
-        for name in set(self.stacks) & set(other.stacks):
-            if self[name].digest and self[name].digest == other[name].digest:
-                raise ShapeError(f"profiles: {name}: both hold the same documents; expected others, since each counts once")
+        if all(name in other.stacks and stack.digest and stack.digest == other[name].digest for name, stack in self.stacks.items()):
+            raise ShapeError("profiles: both hold the same documents; expected others, since each counts once")
         if (self.model, list(self.stacks)) != (other.model, list(other.stacks)):
             raise ShapeError(f"profiles: {self!r} and {other!r}; expected profiles of one model")
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
 
-    def save(self, path: str | os.PathLike, *, only: Sequence[str] = (), overwrite: bool = False) -> None:
+    def save(self, path: str | os.PathLike, *, only: str | Sequence[str] = (), overwrite: bool = False) -> None:
         """Writes the sums to an HDF5 file (docs/profiles.md).
 
         Args:
@@ -444,6 +465,7 @@ class Profiles:
         """
         h5py = _h5py()
         path = os.fspath(path)
+        only = list(dict.fromkeys(names(only, "only")))
         for name in only:
             if name not in self.stacks:
                 raise FormatError(f"profiles: there is no stack '{name}'; expected one of {', '.join(self.stacks)}")

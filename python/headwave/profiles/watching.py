@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 import threading
+import warnings
 import weakref
 from typing import Any, Callable, Iterable, Iterator
 
@@ -16,7 +17,7 @@ import torch
 from ..arguments import whole, whole_or_none
 from ..errors import FormatError, ShapeError
 from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
-from .dealing import DRAWS, Dealing, Rotations, require_room, turning
+from .dealing import DRAWS, CannotDeal, Dealing, Rotations, require_room, turning
 from .implementations import named, read
 from .layers import Layer
 from .origin import origin
@@ -110,7 +111,12 @@ class Watch:
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
                     "special": sorted(set(self._special)), "deal": self._deals, "least": self._least,
                     "queries": self._queries, "null": self._null, "sequences": self._sequences, **self._origin}
-        return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing, self._tokenizer)
+        profiles = Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing, self._tokenizer)
+        for stack in profiles.stacks.values():
+            if self._deals and not stack.cross and stack.dealt_documents == 0:
+                warnings.warn(f"watch: deal=True: none of {stack.documents} documents of {stack.name} was dealt, since {2 * self._least} of one length "
+                              f"must come before it (least={self._least} in each half); watch more documents, or with a smaller least", stacklevel=2)
+        return profiles
 
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
 
@@ -206,7 +212,7 @@ class Watch:
         if self._rotations is not None:
             last, self._rotations.last = self._rotations.last, None
             if last is None and self._rotations.misses(module):
-                raise FormatError(f"watch: {path} ({type(module).__name__}) turns queries and keys in a way that watch does "
+                raise CannotDeal(f"watch: {path} ({type(module).__name__}) turns queries and keys in a way that watch does "
                                   "not see, as deal=True and queries=True need; omit both")
             if self._queries and (more := unrotated(scores, spans, last, path)) is not None:
                 layer.moments = more if layer.moments is None else layer.moments + more
@@ -281,9 +287,14 @@ class Watch:
     def _add_traces(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span]) -> None:
         for s, span in enumerate(spans):
             require_whole(scores, span, self._first, self.rows, layer.path)
+            key = self._counts_key(s, scores, span)
+            if (key, "ahead") not in own.counts:
+                own.counts[key, "ahead"] = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _, _ in own.counts[key][0][1])
+            ahead = own.counts[key, "ahead"]
+            if layer.traces is not None and layer.traces.causal == ahead:
+                raise FormatError(f"watch: null=True: {layer.path} looked {'back alone' if layer.traces.causal else 'both ways'} in the documents before, "
+                                  f"and not in document {span.documents[0]}; watch documents of one kind at a time")
             if layer.traces is None:
-                counted = own.counts[self._counts_key(s, scores, span)][0][1]
-                ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _, _ in counted)
                 layer.traces = Traces(scores, self.bins.exact, span.q1 - span.q0, not ahead, self.blocks, bool(self._special), layer.sinks)
             layer.traces.add(scores, span, [d % self.blocks for d in span.documents], BUDGET.get(scores.query.device.type, OTHER_BUDGET))
 
@@ -310,7 +321,7 @@ class Watch:
     def _deal(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span], last: Any) -> None:
         """Adds the documents of a call to the dealt profiles of a layer: those of the length of the first, without a cache."""
         if scores.weights is not None:
-            raise FormatError(f"watch: {layer.path} gives finished weights; for deal=True call model.set_attn_implementation('sdpa')")
+            raise CannotDeal(f"watch: {layer.path} gives finished weights; for deal=True call model.set_attn_implementation('sdpa')")
         whole = [(s, span) for s, span in enumerate(spans) if scores.shift == 0 and span.place == 0 and (span.q0, span.q1) == (span.k0, span.k1)]
         if not whole:
             return

@@ -3,19 +3,19 @@
 import { words } from "./elements.js";
 import { numberText, percentText } from "./format.js";
 
-// "Of its attention, 90 % within 2597 ± 6, 95 % within 3080 ± 10 tokens.": each share whose window is known.
+// "Of its attention, 90 % within 2.4 ± 0.1, 95 % within 3080 ± 10 tokens.": each share whose window is known.
 export function windowSentence(measures, place) {
   const parts = [90, 95, 99].map((share) => {
     const name = `attention_distance/window_${share}`;
     const [window, error] = [`${name}:`, `${name}_error:`].map((one) => measures.value(one, place));
-    const tokens = (value) => numberText(Math.ceil(value), 6);
+    const tokens = (value) => (value < 9.95 ? numberText(value, 2) : numberText(Math.round(value), 7));
     const spread = error === null ? "" : ` ± ${tokens(error)}`;
     return window === null ? "" : `${share} % within ${tokens(window)}${spread}`;
   }).filter(Boolean);
   return parts.length ? `Of its attention, ${parts.join(", ")} tokens.` : "";
 }
 
-// "Largest mean weights: 0.312 ± 0.004 at 1, 0.11 ± 0.002 at 2.": of the three strongest distances.
+// "Largest mean weights at distances in tokens: 0.312 ± 0.004 at 1, 0.11 ± 0.002 at 2.": the three largest.
 export function slashSentence(distances, weights, errors) {
   const parts = Array.from(distances.slice(0, 3), (distance, i) => {
     const spread = Number.isFinite(errors[i]) ? ` ± ${numberText(errors[i], 2)}` : "";
@@ -29,7 +29,7 @@ export const distanceView = {
   id: "distance",
   title: "How far it looks",
   more: true,
-  needs: ["attention_distance/held", "attention_distance/slash_distance"],
+  needs: ["attention_distance/held"],
   words: "The share of the head's attention that a window of the last tokens holds, beside special and "
     + "first tokens.",
   async show({ arrays, at, page, place }) {
@@ -42,7 +42,8 @@ export const distanceView = {
     const sentence = windowSentence(page.measures, place);
     const slashes = await arrays.slices(
       "attention_distance", ["slash_distance", "slash_weight", "slash_error"], at);
-    return [words(sentence), words(slashSentence(...slashes.map((of) => of.values))), {
+    const strongest = slashes.every(Boolean) ? slashSentence(...slashes.map((of) => of.values)) : "";
+    return [words(sentence), words(strongest), {
       kind: "dots",
       title: "Attention held by a window",
       dots,
