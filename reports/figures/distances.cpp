@@ -61,7 +61,8 @@ GnuplotFigure draw_attention_distance(const Result& result, const FigureOptions&
     panel.curve(page.numbers(table), "3:4", {ink::measured, 1.6});
     if (!std::isfinite(window[row])) return;
     panel.mark({value(std::max(1.0, window[row])), value(marked_percent)}, {ink::mark, 0.4});
-    const std::string interval = std::isfinite(error[row]) ? " ± " + tokens_text(error[row]) : "";
+    const std::string spread = error[row] < 0.95 ? fmt::format("{:.1g}", error[row]) : tokens_text(error[row]);
+    const std::string interval = std::isfinite(error[row]) ? " ± " + spread : "";
     panel.above(fmt::format("95 %: {}{}", tokens_text(window[row]), interval), Anchor::right,
                 {.points = 7.5, .ink = ink::mark, .up = 0.4});
   });
