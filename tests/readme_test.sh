@@ -43,7 +43,9 @@ for block in block-*; do
       done <body
       ;;
     python)
-      if [ -e minilm ] && python3 -c 'import xarray, h5netcdf' 2>/dev/null; then
+      imports=$(grep '^import ' body)
+      case $imports in *xarray*) imports="$imports; import h5netcdf" ;; esac
+      if [ -e minilm ] && python3 -c "$imports" 2>/dev/null; then
         ran=$((ran + 1))
         python3 body >said 2>err || { echo "FAILED: the Python of $page"; cat err; failed=1; }
       else

@@ -111,7 +111,9 @@ export class HeadSection {
     const row = result.table[0]?.cells.indexOf(name) ?? -1;
     const cell = (header) => (result.table.find((column) => column.header === header)?.cells[row] ?? "")
       .replace(/ \*$/, "").replace("->", "\u2192").replaceAll("-", "\u2212");
-    const offset = cell("offset") && `: it looks at offset ${cell("offset")}`;
+    const there = cell("offset").includes("\u2192") ? "at the first" : "there";
+    const kept = cell("weight at first") && `, mean weight ${there} ${cell("weight at first")}`;
+    const offset = cell("offset") && `: it looks at offset ${cell("offset")}${kept}`;
     const at = measures.value("comparison/profile_offset:", place);
     const weight = cell("profile") && `: mean weight ${cell("profile")}`;
     const most = at === null ? ""
