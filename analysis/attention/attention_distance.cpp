@@ -151,13 +151,14 @@ void set_slashes(AttentionDistances& found, const HeadEstimates& means, const Ma
   const Index heads = means.value.rows();
   found.slash_distance = found.slash.value = found.slash.error = Matrix::Constant(heads, most_slashes, not_defined);
   for (Index row = 0; row < heads; ++row) {
-    std::vector<Index> bins;
-    for (Index bin = 0; bin < means.value.cols(); ++bin) {
+    Vector at_one = pairs.row(row / found.grid.heads).transpose();  // pairs at one distance of each bin
+    for (Index bin = 0; bin < at_one.size(); ++bin) {
       const auto b = static_cast<std::size_t>(bin);
-      const auto distances = static_cast<double>(found.bins.last[b] - found.bins.first[b] + 1);
-      const auto pairs_at = pairs.row(row / found.grid.heads);
-      if (!std::isnan(means.value(row, bin)) && 4 * pairs_at[bin] / distances >= pairs_at[0]) bins.push_back(bin);
+      at_one[bin] /= static_cast<double>(found.bins.last[b] - found.bins.first[b] + 1);
     }
+    std::vector<Index> bins;
+    for (Index bin = 0; bin < means.value.cols(); ++bin)
+      if (!std::isnan(means.value(row, bin)) && 4 * at_one[bin] >= at_one.maxCoeff()) bins.push_back(bin);
     std::ranges::stable_sort(bins, std::greater(), [&](Index bin) { return means.value(row, bin); });
     for (Index slash = 0; slash < std::min(most_slashes, std::ssize(bins)); ++slash) {
       const Index bin = bins[static_cast<std::size_t>(slash)];

@@ -64,7 +64,8 @@ inline constexpr Index most_slashes = 8;
 ///
 /// Within a bin weights are taken as even, so that (2) may lie between two tokens. A cache that keeps the first
 /// tokens and the last w ones loses (3). Slashes are the distances at which a regular pair has the largest mean
-/// weight, of those at which a quarter of the tokens have a partner; of a bin of several distances the least is named.
+/// weight, of those with at least a quarter of the pairs of the most frequent one; of a bin of several distances the
+/// least is named.
 ///
 /// Source: Xiao et al. 2024, arXiv:2309.17453, for such a cache; Jiang et al. 2024, arXiv:2407.02490, for slashes;
 /// (2) and (3) are this project's.

@@ -149,7 +149,6 @@ void require_documents(const RunOptions& options, const Ranks& ranks) {
   if (options.dry_run) throw CLI::ValidationError("--dry-run", summed);
   if (!options.shard.empty()) throw CLI::ValidationError("--shard", summed);
   if (ranks.count() > 1) throw CLI::ValidationError("mpirun", summed);
-  require_options_of_sums(options.job);
 }
 
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
@@ -245,6 +244,7 @@ void add_run(CLI::App& program, Command& chosen) {
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);
+    if (!options->input.profiles.empty()) require_options_of_sums(options->job);
     require_read_options(*command, options->job);
     options->input.intervening.threads = options->job.threads;
     options->job.heads = options->folder.drawing.heads;

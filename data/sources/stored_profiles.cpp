@@ -157,7 +157,7 @@ void read_profile_array(const ProfilesFile& file, const ProfileArrayKind& kind, 
     throw FormatError(fmt::format("{}: '{}' has the shape ({}); expected ({})", file.path().string(), dataset,
                                   fmt::join(array.shape, ", "), fmt::join(expected, ", ")));
   array.values = file.doubles(dataset);
-  constexpr double most = 1e16, rounding = 1e-6;  // more than any sum, so that what is computed of them stays finite
+  constexpr double most = 1e16, rounding = 1e-6;  // more than any sum or digest; what is computed of them stays finite
   for (const double value : array.values) {
     if (std::isnan(value) ? kind.numbers == ProfileNumbers::open
                           : std::abs(value) <= most && (value >= -rounding || kind.numbers != ProfileNumbers::positive))
@@ -234,7 +234,6 @@ StoredProfiles stored_stack(const ProfilesFile& file, const Attributes& about, c
   profiles.knows_special = profiles.special != "[]";
   profiles.exact = whole_attribute(file, about, "exact");
   const Attributes of_stack = file.attributes(profiles.name);
-  profiles.ids_sha256 = attribute_text(of_stack, "ids_sha256");
   profiles.heads = whole_attribute(file, of_stack, "heads");
   profiles.kv_heads = whole_attribute(file, of_stack, "kv_heads");
   profiles.d_head = whole_attribute(file, of_stack, "d_head");

@@ -23,7 +23,6 @@ struct StoredProfiles {
   std::string model;                 ///< class of the watched model: "LlamaForCausalLM"
   std::string checkpoint, revision;  ///< what it was loaded from, and its commit on the hub; empty: not known
   std::string weights_digest;        ///< of all parameters; empty: not known
-  std::string ids_sha256;            ///< of the documents; empty: their ids were not seen
   AttentionKind kind = AttentionKind::self;
   std::vector<Index> layers;  ///< number of each layer in the model, ascending
   Index heads = 0, kv_heads = 0, d_head = 0;

@@ -153,9 +153,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
       if (std::ranges::count(pass.kinds(), &head_account_analysis()) > 0 &&
           !holds(result, head_account_analysis().name))
         result.provenance["undefined_account"] = std::string(
-            "needs contents that were dealt, of documents of the most common length; give files of several lengths one "
-            "by "
-            "one");
+            "needs contents that were dealt, of documents of the most common length; give files of one length each");
     }
     results.push_back({site.kind, std::move(result)});
   }

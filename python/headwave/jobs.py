@@ -122,7 +122,9 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         if left_out := every[0].provenance.get("left_out_stacks"):
             warnings.warn(f"run: the profiles hold more, which a run does not look at: {left_out}", stacklevel=2)
         if nothing := [name for name in names(options.get("only", ()), "only") if not any(name in one for one in every)]:
-            warnings.warn(f"run: nothing came of {', '.join(nothing)}, which needs more than sums over documents (docs/profiles.md)", stacklevel=2)
+            why = every[0].provenance.get("undefined_account", "") if "head_account" in nothing else ""
+            why = why or "what is needed is more than sums over documents (docs/profiles.md)"
+            warnings.warn(f"run: nothing came of {', '.join(nothing)}: {why}", stacklevel=2)
     return results
 
 

@@ -142,7 +142,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
     if text is not None:
         remembered |= {"tokenizer": type(tokenizer).__name__} | unknown_share(tokenizer, listed, allow_unknown)
     if short := sum(len(one) < 2 for one in listed):
-        warnings.warn(f"run: {short} documents of one token, which has no pair, are left out", stacklevel=4)
+        warnings.warn(f"run: documents of one token, which has no pair, are left out: {short}", stacklevel=6)
         listed = [one for one in listed if len(one) > 1]
     if not listed:
         raise ShapeError("run: no document has two tokens; expected one at least")
@@ -155,14 +155,16 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
                 if told is not None:
                     told(f"document {number + 1} of {len(different)}")
                 module(torch.tensor([one], device=device))
-        return running.result()
+        with warnings.catch_warnings():   # that nothing was dealt stands in the result
+            warnings.simplefilter("ignore", UserWarning)
+            return running.result()
 
     if len(different) < len(listed):
         remembered["equal_documents"] = len(listed) - len(different)
     try:
         return summed(deal), remembered
     except CannotDeal as error:
-        warnings.warn(f"run: without an account, {error}", stacklevel=4)
+        warnings.warn(f"run: without an account, {error}", stacklevel=6)
         return summed(False), remembered
 
 

@@ -562,7 +562,8 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(position_note(result));
   add(grid_note(result));
-  if (const std::string why = attribute_text(result.provenance, "undefined_account"); !why.empty())
+  if (const std::string why = attribute_text(result.provenance, "undefined_account");
+      !why.empty() && result.provenance.contains("watched"))
     add(fmt::format("no account: {}", visible_text(why)));
   if (const std::string why = attribute_text(result.provenance, "undefined_evidence"); !why.empty())
     add(fmt::format("no keys were moved: {}", visible_text(why)));

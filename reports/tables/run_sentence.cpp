@@ -35,8 +35,10 @@ std::string source_text(const Attributes& provenance) {
   std::string source = short_text(attribute_text(provenance, "source"));
   const std::string file = attribute_text(provenance, "source_file");
   if (file.empty()) return source;
-  if (const std::size_t more = file.find(", "); source == "stored profiles" && more != std::string::npos)
-    return fmt::format("{} from {} and others", source, short_name(file.substr(0, more)));
+  const std::string digests = attribute_text(provenance, "source_sha256");  // a line for each file
+  if (const auto files = std::ranges::count(digests, '\n') + (digests.ends_with('\n') ? 0 : 1);
+      source == "stored profiles" && files > 1)
+    return fmt::format("{} from {} files", source, files);
   return fmt::format("{} from {}", source, file == "-" ? "standard input" : short_name(file));
 }
 

@@ -96,7 +96,7 @@ def test_types_of_heads_are_those_of_a_run_on_the_model(program, tmp_path, famil
 
 
 def test_several_files_hold_the_head_types_of_one(program, tmp_path):
-    ids = [np.random.default_rng(11).integers(3, 12, 24).tolist() for _ in range(5)]
+    ids = np.random.default_rng(11).integers(3, 12, (5, 24)).tolist()
     whole = ran(program, tmp_path, "whole", "--profiles", saved("llama", ids, tmp_path / "whole.h5"), only="head_types")
     parts = [saved("llama", part, tmp_path / f"{i}.h5") for i, part in enumerate((ids[:2], ids[2:]))]
     assert same(ran(program, tmp_path, "parts", "--profiles", parts[0], "--profiles", parts[1], only="head_types"), whole, ("head_types",)) > 15
@@ -287,6 +287,11 @@ def test_encoders_of_other_texts_are_other_documents(program, tmp_path):
     assert "3 others" in program("compare", tmp_path / "0" / "causal", tmp_path / "1" / "causal", returns=(0, 3))
     with pytest.raises(headwave.FormatError, match="each counts once"):
         headwave.run(profiles=[tmp_path / "0.h5", tmp_path / "0.h5"], reach=9)
+    # The decoder by itself is still told by what the encoder read.
+    for name in ("0", "1"):
+        headwave.open(tmp_path / f"{name}.h5").save(tmp_path / f"{name}.causal.h5", only="causal")
+    alone = headwave.run(profiles=[tmp_path / "0.causal.h5", tmp_path / "1.causal.h5"], only="measured_offset", reach=9)
+    assert alone.provenance["documents"] == 6
 
 
 def test_documents_are_known_again_in_however_many_files_they_are(program, tmp_path):
@@ -295,6 +300,11 @@ def test_documents_are_known_again_in_however_many_files_they_are(program, tmp_p
     parts = [saved("llama", part, tmp_path / f"{i}.h5") for i, part in enumerate((ids[:3], ids[3:]))]
     ran(program, tmp_path, "two", "--profiles", parts[0], "--profiles", parts[1])
     assert "the same 8 documents" in program("compare", tmp_path / "one", tmp_path / "two", returns=(0, 3))
+    whole, part = headwave.open(tmp_path / "whole.h5"), headwave.open(parts[0])
+    with pytest.raises(headwave.ShapeError, match="both hold the same documents"):
+        whole + part
+    with pytest.raises(headwave.FormatError, match=r"0.h5: holds documents of .*whole.h5 again \(3\)"):
+        headwave.run(profiles=[tmp_path / "whole.h5", parts[0]], reach=11)
 
 
 def test_files_that_were_watched_otherwise_are_not_put_together(tmp_path, refused):
@@ -318,9 +328,10 @@ def test_special_tokens_are_unknown_where_ids_are():
     with torch.no_grad(), headwave.watch(model, exact=23, null=True, special=[1, 2]) as watch:
         for document in documents([24] * 3):
             model(inputs_embeds=model.get_input_embeddings()(torch.tensor([document])))
-    found = headwave.run(profiles=watch.result(), only="head_types", reach=11)["head_types"]
+    result = headwave.run(profiles=watch.result(), only="head_types", reach=11)
+    found = result["head_types"]
     assert np.isnan(np.asarray(found["special_weight"])).all() and np.isnan(np.asarray(found["duplicate"])).all()
-    assert found is not None and headwave.run(profiles=watch.result(), only="head_types", reach=11).provenance["ids_sha256"] == "not seen"
+    assert result.provenance["ids_sha256"] == "not seen" and "not seen" in result.provenance["special_tokens"]
 
 
 def test_profiles_of_the_same_documents_are_compared_document_by_document(program, tmp_path):
@@ -344,6 +355,8 @@ def test_profiles_of_the_same_documents_are_compared_document_by_document(progra
 @pytest.mark.parametrize("option", ["--draws", "--evidence", "--map-document", "--rows"])
 def test_options_about_documents_are_refused(tmp_path, refused, option):
     good = saved("llama", documents([24] * 3), tmp_path / "good.h5")
+    read = headwave.run(profiles=good, only="head_cluster", reach=11, sweep=2, clusters=2)   # of an analysis that profiles give
+    assert read.provenance["sweep"] == 2
     name = option.removeprefix("--")
     assert f"the option {name.replace('-', '_')} is about documents or weights" in refused(good, **{name: 4})
     with pytest.raises(headwave.ShapeError, match="is about documents or weights, and profiles are sums"):

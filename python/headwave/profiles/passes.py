@@ -84,6 +84,7 @@ class Documents:
         self.first = first          # tokens at the beginning that are counted apart
         self.digest = hashlib.sha256()
         self._own: dict[int, Any] = {}   # digests of single documents, by number
+        self._unknown: set[int] = set()  # documents of which some ids were not seen
         self._last: list[list[int]] = []   # numbers by row of the batch, of the call before
 
     def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int,
@@ -127,6 +128,8 @@ class Documents:
                 own = None if host_ids is None else host_ids[b]
                 if own is not None and not again:
                     self._note(own[q0:q1], numbers[b][number if continues else -1])
+                elif own is None and not again:
+                    self._unknown.add(numbers[b][number if continues else -1])
                 apart = [j for j in range(k0, min(k1, k0 + self.first - place))] if place < self.first else []
                 marked = own is not None and bool(self.special) and shift == 0 and keys == queries
                 special = [k0 + i for i, token in enumerate(own[k0:k1].tolist()) if token in self.special] if marked else []
@@ -176,11 +179,12 @@ class Documents:
     @property
     def knows_ids(self) -> bool:
         """Whether the ids of all documents were seen."""
-        return 0 < len(self._own) == self.count
+        return 0 < len(self._own) == self.count and not self._unknown
 
     def digests(self, numbers: Iterable[int]) -> list[int]:
         """The first 52 bits of the SHA-256 of the ids of single documents, which a double holds; 0: ids are not known."""
-        return [int(self._own[number].hexdigest()[:13], 16) if number in self._own else 0 for number in numbers]
+        known = self._own.keys() - self._unknown
+        return [int(self._own[number].hexdigest()[:13], 16) if number in known else 0 for number in numbers]
 
     def _note(self, ids: torch.Tensor, number: int) -> None:
         ids = ids.to(torch.int64)

@@ -164,6 +164,15 @@ class Stack:
         arrays.setdefault("sampling_variance", np.zeros(arrays["weight"].shape[1:]))
         return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
 
+    def read_beside(self, encoder: "Stack | None") -> None:
+        """Tells documents of a decoder apart by what its encoder read, too; None: that is not known."""
+        known = encoder is not None and encoder.digest and encoder.documents == self.documents
+        self.digest = hashlib.sha256((encoder.digest + self.digest).encode()).hexdigest() if known and self.digest else ""
+        if hasattr(self, "document_digest"):
+            both = zip(encoder.document_digest, self.document_digest) if known and hasattr(encoder, "document_digest") else ()
+            texts = [f"{one:.0f} {other:.0f}" if one and other else "" for one, other in both] or [""] * len(self.document_digest)
+            self.document_digest = np.array([int(hashlib.sha256(text.encode()).hexdigest()[:13], 16) if text else 0 for text in texts])
+
     def __add__(self, other: "Stack") -> "Stack":
         """The sums over the documents of both. Block b holds the documents of both blocks b.
 
@@ -275,14 +284,15 @@ class Stack:
     def slashes(self, count: int = 8) -> tuple[np.ndarray, Estimate]:
         """The offsets with the largest mean weights, special and first tokens left out: of a logarithmic bin its first offset.
 
-        Offsets at which less than a quarter of the tokens have a partner are left out: a few pairs say little.
+        Offsets with less than a quarter of the pairs of the most frequent one are left out: a few pairs say little.
 
         Returns:
             offsets in tokens, and mean weights with standard errors over blocks of documents, (layers, heads, count), the largest first;
             NaN weight where there are fewer
         """
         weight, pairs = self.weight[:, :, 0], self.pairs[:, :, 0]
-        often = pairs.sum(0) / (self.last_offset - self.first_offset + 1) * 4 >= pairs.sum(0)[:, self.first_offset == 0]
+        at_one = pairs.sum(0) / (self.last_offset - self.first_offset + 1)   # pairs at one offset of each bin
+        often = 4 * at_one >= at_one.max(-1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.where(often[:, None], weight.sum(0) / pairs.sum(0)[:, None], np.nan)
             without = [(weight.sum(0) - weight[b]) / (pairs.sum(0) - pairs[b])[:, None] for b in range(len(weight))]
@@ -422,6 +432,8 @@ class Profiles:
             while name in stacks:
                 name = f"{kind}_{len([n for n in stacks if n.split('_')[0] == kind]) + 1}"
             stacks[name] = Stack.of(name, those, bins, tokenizer)
+        if any(stack.cross for stack in stacks.values()) and "causal" in stacks:
+            stacks["causal"].read_beside(stacks.get("self"))
         return cls(model, settings, stacks, skipped)
 
     def __getitem__(self, name: str) -> Stack:
@@ -448,11 +460,19 @@ class Profiles:
         if all(digests) and digests[0] != digests[1]:
             raise ShapeError(f"profiles: weights_digest={digests[0][:12]}... in one and {digests[1][:12]}... in the other; expected "
                              "profiles of the same weights, in the same dtype")
-        if all(name in other.stacks and stack.digest and stack.digest == other[name].digest for name, stack in self.stacks.items()):
-            raise ShapeError("profiles: both hold the same documents; expected others, since each counts once")
         if (self.model, list(self.stacks)) != (other.model, list(other.stacks)):
             raise ShapeError(f"profiles: {self!r} and {other!r}; expected profiles of one model")
+        one, another = self._documents(), other._documents()
+        if (one and another and (one <= another or another <= one)) or all(
+                stack.digest and stack.digest == other[name].digest for name, stack in self.stacks.items()):
+            raise ShapeError("profiles: both hold the same documents; expected others, since each counts once")
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
+
+    def _documents(self) -> set[tuple[float, ...]]:
+        """Each document by the digests of its ids in every stack; empty where they are not known."""
+        digests = [stack.document_digest for stack in self.stacks.values() if hasattr(stack, "document_digest")]
+        known = digests and all(len(one) == len(digests[0]) and np.all(one > 0) for one in digests)
+        return set(zip(*(one.tolist() for one in digests))) if known else set()
 
     def save(self, path: str | os.PathLike, *, only: str | Sequence[str] = (), overwrite: bool = False) -> None:
         """Writes the sums to an HDF5 file (docs/profiles.md).
