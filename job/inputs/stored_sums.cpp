@@ -417,8 +417,6 @@ Gather StoredSums::gather(const JobOptions& options) const {
 std::string StoredSums::no_account() const {
   const StoredProfiles& first = profiles_.front();
   if (!first.dealing) return "needs contents that were dealt; watch with deal=True";
-  if (first.blocks % 2 != 0)
-    return "needs an even number of blocks, whose documents are two halves; watch with blocks=16";
   if (std::ranges::all_of(profiles_, [](const StoredProfiles& each) { return each.dealt_documents == 0; }))
     return "no document was dealt: each process needs more documents of one length, or a watch with a smaller least=";
   return "";
@@ -455,7 +453,7 @@ std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const 
 
 void require_options_of_sums(const JobOptions& options) {
   require_in_range(options);
-  const std::vector<const AnalysisKind*> chosen = chosen_analyses(options);
+  (void)chosen_analyses(options);  // refuses names that there are not
   constexpr auto needs_documents = "is about documents or weights, and profiles are sums over documents";
   const JobOptions usual;
   for (const auto& [name, differs] : {std::pair("draws", options.draws != usual.draws),
