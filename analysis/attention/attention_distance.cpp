@@ -105,9 +105,7 @@ class Estimator {
       return numbers;
     };
     const Matrix all = measured(regular_, kept_);
-    std::vector<Matrix> without;
-    for (std::size_t block = 0; sum_.regular.size() > 1 && block < sum_.regular.size(); ++block)
-      without.push_back(measured(regular_ - sum_.regular[block], kept_ - sum_.kept[block]));
+    std::vector<Matrix> without = without_a_block(measured, kept_, sum_.kept);
     HeadEstimates heads = jackknifed(all, without);
     for (Matrix& one : without) one = largest_of_groups(one, groups);
     return {std::move(heads), jackknifed(largest_of_groups(all, groups), without)};
@@ -121,10 +119,7 @@ class Estimator {
       for (Index row = 0; row < weights.rows(); ++row) weights.row(row).array() /= pairs.row(row / heads).array();
       return weights;
     };
-    std::vector<Matrix> without;
-    for (std::size_t block = 0; sum_.regular.size() > 1 && block < sum_.regular.size(); ++block)
-      without.push_back(mean(regular_ - sum_.regular[block], pairs_ - sum_.regular_pairs[block]));
-    return jackknifed(mean(regular_, pairs_), without);
+    return jackknifed(mean(regular_, pairs_), without_a_block(mean, pairs_, sum_.regular_pairs));
   }
 
   /// Pairs of regular tokens: (layers, bins).
@@ -141,6 +136,17 @@ class Estimator {
   }
 
  private:
+  /// Numbers of all documents but one block at a time; none if there are fewer than two blocks.
+  /// @param measured  makes them, of regular weights and of `beside`
+  template <class Measured>
+  [[nodiscard]] std::vector<Matrix> without_a_block(const Measured& measured, const Matrix& beside,
+                                                    const std::vector<Matrix>& beside_of_blocks) const {
+    std::vector<Matrix> without;
+    for (std::size_t block = 0; sum_.regular.size() > 1 && block < sum_.regular.size(); ++block)
+      without.push_back(measured(regular_ - sum_.regular[block], beside - beside_of_blocks[block]));
+    return without;
+  }
+
   const DistanceSum& sum_;
   Matrix regular_, pairs_, kept_;  // of all blocks
 };
@@ -150,15 +156,17 @@ class Estimator {
 void set_slashes(AttentionDistances& found, const HeadEstimates& means, const Matrix& pairs) {
   const Index heads = means.value.rows();
   found.slash_distance = found.slash.value = found.slash.error = Matrix::Constant(heads, most_slashes, not_defined);
+  Matrix at_one = pairs;  // of one distance of each bin
+  for (Index bin = 0; bin < at_one.cols(); ++bin) {
+    const auto b = static_cast<std::size_t>(bin);
+    at_one.col(bin) /= static_cast<double>(found.bins.last[b] - found.bins.first[b] + 1);
+  }
+  const Vector most = at_one.rowwise().maxCoeff();
   for (Index row = 0; row < heads; ++row) {
-    Vector at_one = pairs.row(row / found.grid.heads).transpose();  // pairs at one distance of each bin
-    for (Index bin = 0; bin < at_one.size(); ++bin) {
-      const auto b = static_cast<std::size_t>(bin);
-      at_one[bin] /= static_cast<double>(found.bins.last[b] - found.bins.first[b] + 1);
-    }
+    const Index layer = row / found.grid.heads;
     std::vector<Index> bins;
     for (Index bin = 0; bin < means.value.cols(); ++bin)
-      if (!std::isnan(means.value(row, bin)) && 4 * at_one[bin] >= at_one.maxCoeff()) bins.push_back(bin);
+      if (!std::isnan(means.value(row, bin)) && 4 * at_one(layer, bin) >= most[layer]) bins.push_back(bin);
     std::ranges::stable_sort(bins, std::greater(), [&](Index bin) { return means.value(row, bin); });
     for (Index slash = 0; slash < std::min(most_slashes, std::ssize(bins)); ++slash) {
       const Index bin = bins[static_cast<std::size_t>(slash)];

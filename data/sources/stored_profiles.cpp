@@ -192,15 +192,10 @@ Stacks stacks_of(const ProfilesFile& file) {
       stacks.left_out.push_back(name);
     else
       (file.has(name + "/trace") ? stacks.read : bare).push_back(name);
-  if (stacks.read.empty()) {
-    if (bare.empty())
-      refuse_profiles(file.path(), fmt::format("holds no stack of self-attention{}; expected 'causal' or 'self'",
-                                               stacks.left_out.empty() ? "" : " (" + joined(stacks.left_out) + ")"));
-    refuse_profiles(file.path(), fmt::format("lacks the array '{}/trace', which a run reads; expected a file "
-                                             "that was watched with null=True: "
-                                             "headwave.watch(model, null=True)",
-                                             printable(bare.front())));
-  }
+  if (stacks.read.empty() && bare.empty())
+    refuse_profiles(file.path(), fmt::format("holds no stack of self-attention{}; expected 'causal' or 'self'",
+                                             stacks.left_out.empty() ? "" : " (" + joined(stacks.left_out) + ")"));
+  if (stacks.read.empty()) return {{bare.front()}, {}};  // read_profile_array() says what it lacks
   for (const std::string& name : stacks.read)
     for (const std::string& other : stacks.read)
       if (name < other && kind_of_stack(name) == kind_of_stack(other))
@@ -228,10 +223,8 @@ StoredProfiles stored_stack(const ProfilesFile& file, const Attributes& about, c
   profiles.revision = text("revision");
   profiles.weights_digest = text("weights_digest");
   profiles.blocks = whole_attribute(file, about, "blocks");
-  if (const auto deal = about.find("deal"); deal != about.end())
-    if (const auto* on = std::get_if<std::int64_t>(&deal->second)) profiles.dealing = *on != 0;
+  profiles.dealing = whole_attribute(file, about, "deal") != 0;
   profiles.special = attribute_text(about, "special");
-  profiles.knows_special = profiles.special != "[]";
   profiles.exact = whole_attribute(file, about, "exact");
   const Attributes of_stack = file.attributes(profiles.name);
   profiles.heads = whole_attribute(file, of_stack, "heads");

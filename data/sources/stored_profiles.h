@@ -29,9 +29,8 @@ struct StoredProfiles {
   Index blocks = 0;                            ///< documents of number n modulo `blocks` were summed together
   Index dealt_documents = 0;                   ///< documents whose contents were dealt; 0: there are no dealt arrays
   bool dealing = false;                        ///< whether contents were to be dealt: deal=True
-  std::string special;                         ///< ids of special tokens, as JSON
+  std::string special;                         ///< ids of special tokens, as JSON; "[]": none were named
   Index exact = 0;                             ///< largest offset with a bin of its own
-  bool knows_special = false;                  ///< whether special tokens were named
   std::vector<Index> lengths;                  ///< (documents) tokens of each document
   std::vector<std::string> left_out;           ///< stacks of the file that were left out
   std::map<std::string, ProfileArray> arrays;  ///< the arrays of docs/profiles.md that the program reads, by name

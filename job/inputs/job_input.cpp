@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "../../analysis/predictions/head_account.h"
 #include "../../analysis/registry/registry.h"
 #include "../../core/errors/nearest_name.h"
 #include "../../core/model/model.h"
@@ -368,10 +369,10 @@ std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& option
   try {
     std::vector<KindResult> results =
         run_job_by_kind(input.model, *input.source, options, progress, input.sums->gather(options));
-    for (KindResult& found : results)
-      if (const std::string why = input.sums->no_account(); !why.empty())
-        if (const auto said = found.result.provenance.find("undefined_account"); said != found.result.provenance.end())
-          said->second = why;
+    const std::string_view account = head_account_analysis().name;
+    if (std::ranges::count(chosen_analyses(options), account, &AnalysisKind::name) > 0)
+      for (KindResult& found : results)
+        if (!holds(found.result, account)) found.result.provenance["undefined_account"] = input.sums->no_account();
     return results;
   } catch (const NumericError& error) {
     throw NumericError(fmt::format("{}: {}", input.sums->files(), error.finding()), error.remedies());

@@ -23,8 +23,6 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* not_seen = "not seen";  // ids of documents
-
 /// Documents of which nothing is left but their lengths.
 class SummedDocuments : public Source {
  public:
@@ -33,9 +31,9 @@ class SummedDocuments : public Source {
       : digests_(std::move(digests)), ids_(std::move(ids)) {
     const StoredProfiles& first = profiles.front();
     for (const Index layer : first.layers) layers_.push_back({layer, {}, {}, {}, {}});
-    special_ = !first.knows_special ? "not known: none were named to the watch"
-               : ids_ == not_seen   ? "named when the model was watched, and not seen in documents without ids"
-                                    : "named when the model was watched";
+    special_ = first.special == "[]"        ? "not known: none were named to the watch"
+               : ids_ == documents_not_seen ? "named when the model was watched, and not seen in documents without ids"
+                                            : "named when the model was watched";
     for (const StoredProfiles& each : profiles) {
       names_.push_back(each.path.string());
       lengths_.insert(lengths_.end(), each.lengths.begin(), each.lengths.end());
@@ -419,7 +417,7 @@ std::string StoredSums::no_account() const {
   if (!first.dealing) return "needs contents that were dealt; watch with deal=True";
   if (std::ranges::all_of(profiles_, [](const StoredProfiles& each) { return each.dealt_documents == 0; }))
     return "no document was dealt: each process needs more documents of one length, or a watch with a smaller least=";
-  return "";
+  return "needs contents that were dealt, of documents of the most common length; give files of one length each";
 }
 
 std::string StoredSums::files() const {
@@ -507,13 +505,13 @@ JobInput input_of_stack(std::vector<StoredProfiles> profiles, const DigestedFile
 }
 
 /// A digest of the ids of all documents, of the encoder as of the decoder, the same in however many files they
-/// are; "not seen" if some are not known.
+/// are; documents_not_seen if some are not known.
 std::string digest_of_documents(const std::vector<std::vector<StoredProfiles>>& stacks) {
   std::string list;
   for (const std::vector<StoredProfiles>& stack : stacks)
     for (const StoredProfiles& each : stack)
       for (const double digest : each.arrays.at("document_digest").values) {
-        if (!(digest > 0)) return not_seen;
+        if (!(digest > 0)) return documents_not_seen;
         list += fmt::format("{:013x}\n", static_cast<std::int64_t>(digest));
       }
   return sha256_of_text(list);
@@ -538,6 +536,7 @@ std::set<std::vector<double>> documents_of(const std::vector<std::vector<StoredP
 /// round.
 void require_other_documents(const std::vector<std::vector<StoredProfiles>>& stacks) {
   const std::size_t last = stacks.front().size() - 1;
+  const auto other = documents_of(stacks, last);
   for (std::size_t f = 0; f < last; ++f) {
     const StoredProfiles &before = stacks.front()[f], &now = stacks.front()[last];
     if (!before.weights_digest.empty() && !now.weights_digest.empty() && before.weights_digest != now.weights_digest)
@@ -545,7 +544,7 @@ void require_other_documents(const std::vector<std::vector<StoredProfiles>>& sta
           fmt::format("{}: has weights with the digest {:.12}..., and {} has {:.12}...; expected profiles "
                       "of the same weights, in the same dtype",
                       now.path.string(), now.weights_digest, before.path.string(), before.weights_digest));
-    const auto one = documents_of(stacks, f), other = documents_of(stacks, last);
+    const auto one = documents_of(stacks, f);
     if (!one.empty() && !other.empty() && (std::ranges::includes(one, other) || std::ranges::includes(other, one)))
       throw FormatError(
           fmt::format("{}: holds documents of {} again ({}); expected other documents, since each counts once",

@@ -12,6 +12,9 @@
 
 namespace headwave {
 
+/// Provenance `ids_sha256` of documents of which some ids are not known.
+inline constexpr const char* documents_not_seen = "not seen";
+
 /// Sums over documents that a running model gave (docs/profiles.md), in the form in which analyses add up their
 /// own: nothing after them knows that no document was run here.
 class StoredSums {
@@ -25,7 +28,7 @@ class StoredSums {
   /// @throws ShapeError if the job's reach is larger than that of the stored null
   [[nodiscard]] Gather gather(const JobOptions& options) const;
 
-  /// Why there is no account; empty: there may be one.
+  /// Why these sums give no account, where they give none.
   [[nodiscard]] std::string no_account() const;
 
   /// What messages call them: "profiles.h5", or "0.h5 and 3 more".

@@ -148,13 +148,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
       result.provenance["undefined_waves"] = site.no_chain;
     }
     if (!site.no_projections.empty()) result.provenance["undefined_account"] = site.no_projections;
-    if (!site.only_sums.empty()) {
-      add_left_out(result.provenance, pass.kinds(), site);
-      if (std::ranges::count(pass.kinds(), &head_account_analysis()) > 0 &&
-          !holds(result, head_account_analysis().name))
-        result.provenance["undefined_account"] = std::string(
-            "needs contents that were dealt, of documents of the most common length; give files of one length each");
-    }
+    if (!site.only_sums.empty()) add_left_out(result.provenance, pass.kinds(), site);
     results.push_back({site.kind, std::move(result)});
   }
   const AccountEvidenceOptions evidence{

@@ -26,6 +26,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
+#include "../inputs/stored_sums.h"
 
 namespace headwave {
 
@@ -170,9 +171,8 @@ std::string span_of(const Axis& axis) {
 /// Whether two results are of stored profiles of the same documents, in other files.
 bool same_documents_watched(const Attributes& first, const Attributes& second) {
   const std::string ids = attribute_text(first, "ids_sha256");
-  return attribute_text(first, "source") == "stored profiles" &&
-         attribute_text(second, "source") == "stored profiles" && ids == attribute_text(second, "ids_sha256") &&
-         ids != "not seen";
+  return first.contains("watched") && second.contains("watched") && ids == attribute_text(second, "ids_sha256") &&
+         ids != documents_not_seen;
 }
 
 /// What two results' provenance says differently, model first; times, threads and paths of commands left out.
@@ -257,7 +257,7 @@ void require_comparable(const Result& first, const Result& second, const std::ve
         fmt::format("{} and {} cannot be compared: documents have {} tokens against {}, and mean weights and profiles "
                     "change with the length whatever heads do",
                     names[0], names[1], one, two),
-        attribute_text(first.provenance, "source") == "stored profiles"
+        first.provenance.contains("watched")
             ? std::vector<Remedy>()
             : std::vector{give("length", fmt::format("{}", std::min(one, two)), "to both runs")});
 }

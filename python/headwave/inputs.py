@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import tempfile
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Sequence
 
@@ -20,6 +21,7 @@ from .images import prepared_images
 from .lazy import LazyArrays, is_lazy, opened_zarr, packed_hdf5
 from .neighbours import named_states
 from .pickled import readable_model
+from .profiles.result import Profiles
 
 
 # One word with a folder or an ending in it, or words with the ending of a text file: nobody's text, but a name with a slip in it.
@@ -156,8 +158,8 @@ class Input:
         from .torch_models import watched
 
         profiles, remembered = watched(self.model, self.tokenizer, documents=self.documents, length=self.length, seed=self.seed,
-                           special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), reach=reach, deal=deal,
-                                       told=told, **self._text_or_ids())
+                                       special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), reach=reach,
+                                       deal=deal, told=told, **self._text_or_ids())
         return Input(None, None, "profiles", profiles, seed=self.seed, threads=self.threads, function=self.function, remembered=remembered)
 
     def _require_sums(self) -> None:
@@ -171,17 +173,13 @@ class Input:
                 raise FormatError(f"{self.function}: {name} does not apply to profiles: they are sums over documents that passed elsewhere")
 
     def _of_profiles(self) -> Any:
-        import tempfile
-
         given = self.value if isinstance(self.value, (list, tuple)) else [self.value]
         files, called = [], []
         for number, each in enumerate(given):
             if isinstance(each, (str, os.PathLike)):
                 files.append(path(each, "profiles"))
                 called.append(files[-1])
-            elif hasattr(each, "save") and hasattr(each, "stacks"):
-                if not each.settings.get("null"):
-                    raise FormatError("profiles: were watched without null=True, which a run needs: headwave.watch(model, null=True)")
+            elif isinstance(each, Profiles):
                 self._folder = self._folder or tempfile.TemporaryDirectory(prefix="headwave-")
                 files.append(os.path.join(self._folder.name, f"{number}.h5"))
                 called.append("memory" if len(given) == 1 else f"memory[{number}]")

@@ -37,7 +37,7 @@ std::string source_text(const Attributes& provenance) {
   if (file.empty()) return source;
   const std::string digests = attribute_text(provenance, "source_sha256");  // a line for each file
   if (const auto files = std::ranges::count(digests, '\n') + (digests.ends_with('\n') ? 0 : 1);
-      source == "stored profiles" && files > 1)
+      provenance.contains("watched") && files > 1)
     return fmt::format("{} from {} files", source, files);
   return fmt::format("{} from {}", source, file == "-" ? "standard input" : short_name(file));
 }

@@ -124,12 +124,13 @@ class Documents:
                     self.count += 1
                 elif number >= len(numbers[b]):
                     continue
+                document = numbers[b][number if continues else -1]
                 place = k0 + key_offset - starts[b] if number == 0 else 0
                 own = None if host_ids is None else host_ids[b]
                 if own is not None and not again:
-                    self._note(own[q0:q1], numbers[b][number if continues else -1])
+                    self._note(own[q0:q1], document)
                 elif own is None and not again:
-                    self._unknown.add(numbers[b][number if continues else -1])
+                    self._unknown.add(document)
                 apart = [j for j in range(k0, min(k1, k0 + self.first - place))] if place < self.first else []
                 marked = own is not None and bool(self.special) and shift == 0 and keys == queries
                 special = [k0 + i for i, token in enumerate(own[k0:k1].tolist()) if token in self.special] if marked else []
@@ -138,7 +139,7 @@ class Documents:
                 if key not in found:
                     found[key] = Span([], [], q0, q1, k0, k1, place, [j - shift for j in apart if q0 <= j - shift < q1], apart, special=special)
                 found[key].rows.append(b)
-                found[key].documents.append(numbers[b][number if continues else -1])
+                found[key].documents.append(document)
                 if own is not None:
                     found[key].ids.append(own[k0:k1])
         self._last = numbers
