@@ -14,7 +14,6 @@ cp "$2/tests/golden/images.safetensors" "$work/photos.npz"  # what a file is, is
 cp -r "$2/tests/golden/families/whisper" "$work/whisper"
 cp "$2/tests/golden/sounds.safetensors" "$work/sounds.npz"
 cp "$2/tests/golden/profiles/first.h5" "$work/profiles.h5"
-cp "$2/tests/golden/gguf/llama.gguf" "$work/model-Q4_K_M.gguf"
 awk 'BEGIN { x = 1; for (i = 0; i < 2000; ++i) { x = x * 75 % 65537; printf "w%d %s ", 1 + x % 3, x % 2 ? "badi" : "dadi" }; print "" }' >"$work/text.txt"
 for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"

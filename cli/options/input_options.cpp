@@ -174,13 +174,12 @@ CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const I
 
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without) {
   SourceOptions added{};
-  added.model =
-      without.model.empty()
-          ? command
-                .add_option("--model", options.model,
-                            "Hugging Face model directory: config.json, model.safetensors, tokenizer; or a GGUF file")
-                ->type_name("DIR")
-          : refused_option(command, "--model", without.model);
+  added.model = without.model.empty()
+                    ? command
+                          .add_option("--model", options.model,
+                                      "Hugging Face model directory: config.json, model.safetensors, tokenizer")
+                          ->type_name("DIR")
+                    : refused_option(command, "--model", without.model);
   added.map = command
                   .add_option("--map", options.map,
                               "TOML file that says what the model's tensors are, in place of config.json; "

@@ -265,7 +265,8 @@ FormatError foreign_weights(const fs::path& path) {
       return torch_weights(path);
     case FileContent::gguf:
       return FormatError(
-          fmt::format("{}: this is {}, a model in one file; give the path of the file itself as the model",
+          fmt::format("{}: this is {}; expected a Hugging Face directory with config.json and safetensors: give the "
+                      "directory of the model that the file was made of",
                       shown_path(path), words_of(content)));
     case FileContent::hdf5:
       return through_transformers(path, "an HDF5 file, TensorFlow's format", "from_tf=True");
@@ -298,7 +299,7 @@ FormatError foreign_file(const fs::path& path) {
     default:
       require_no_pointer(FileBytes(path).text(0, 64), path);
       return FormatError(
-          fmt::format("{}: neither HDF5, safetensors, GGUF, .npy nor .npz by its first bytes; headwave inspect shows "
+          fmt::format("{}: neither HDF5, safetensors, .npy nor .npz by its first bytes; headwave inspect shows "
                       "these, results and model directories",
                       shown_path(path)));
   }

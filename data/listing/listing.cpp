@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
-#include "../arrays/gguf.h"
 #include "../arrays/npy.h"
 #include "../arrays/safetensors.h"
 #include "../files/file_content.h"
@@ -101,8 +100,6 @@ Listing npy_folder_listing(const fs::path& folder) {
   return listing;
 }
 
-Listing gguf_listing(const fs::path& path);
-
 Listing folder_listing(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(folder / "config.json", ignored)) {
@@ -126,8 +123,6 @@ Listing listing_of(const fs::path& path) {
       return npz_listing(path);
     case FileContent::safetensors:
       return safetensors_listing(path);
-    case FileContent::gguf:
-      return gguf_listing(path);
     default:
       throw foreign_file(path);
   }
@@ -235,8 +230,7 @@ void add_model(Listing& listing, const ModelPlace& place) {
   add_notes(listing, unused, "tensors that are not read");
   std::vector<std::string> unread;
   for (const std::string& key : check.unread)
-    unread.push_back(fmt::format("not read: '{}'{}, which may change the numbers", printable(key),
-                                 is_gguf(place.weights) ? "" : " of config.json"));
+    unread.push_back(fmt::format("not read: '{}' of config.json, which may change the numbers", printable(key)));
   add_notes(listing, unread, "settings that are not read");
 }
 
@@ -269,33 +263,6 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
                                    : "no tokenizer files: texts cannot be read, token ids can");
   else
     listing.facts["tokenizer_files"] = found;
-}
-
-/// Tensors as the file names them, its family, and its tokenizer.
-Listing gguf_listing(const fs::path& path) {
-  Listing listing{"GGUF model", path, {}, {}, {}};
-  Index parameters = 0;
-  const auto files = gguf_files(path);
-  for (const auto& file : files)
-    for (const TensorInfo& tensor : file->header().tensors) {
-      listing.entries.push_back(
-          {tensor.name, "tensor", tensor.dtype, tensor.shape, "", file->path().filename().string(), {}});
-      parameters += tensor.size();
-    }
-  listing.facts["parameters"] = std::int64_t{parameters};
-  for (const char* key : {"general.architecture", "general.name"})
-    if (const std::string text = files.front()->text_or(key, ""); !text.empty()) listing.facts[key] = text;
-  try {
-    add_model(listing, path);
-  } catch (const Error& problem) {
-    listing.notes.emplace_back(problem.what());
-  }
-  try {
-    listing.facts["tokenizer"] = open_tokenizer(path)->kind();
-  } catch (const Error& problem) {
-    listing.notes.emplace_back(problem.what());
-  }
-  return listing;
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../arrays/gguf.h"
 #include "../files/printable.h"
 #include "tokenizer_files.h"
 
@@ -20,7 +19,6 @@ std::string special_tokens_text(const SpecialTokens& special, const std::string&
 }
 
 bool has_tokenizer(const std::filesystem::path& model_directory) {
-  if (is_gguf(model_directory)) return GgufFile(model_directory).find("tokenizer.ggml.model") != nullptr;
   std::error_code ignored;
   return std::ranges::any_of(
       std::to_array({"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json", "spiece.model", "tokenizer.model",
@@ -30,7 +28,6 @@ bool has_tokenizer(const std::filesystem::path& model_directory) {
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory, TokenizerUse use) {
   std::error_code ignored;
-  if (is_gguf(model_directory)) return gguf_tokenizer(model_directory, use);
   if (!std::filesystem::is_directory(model_directory, ignored))
     throw IoError(
         fmt::format("{}: expected the folder of a model, and there is none by that name", shown_path(model_directory)));

@@ -75,14 +75,13 @@ enum class TokenizerUse {
   names,  ///< to name ids: what opens and closes documents is not read
 };
 
-/// Whether a model's folder, or its GGUF file, holds a tokenizer of some kind.
-/// @throws IoError, FormatError if a GGUF file cannot be read
+/// Whether a model's folder holds a tokenizer of some kind.
 bool has_tokenizer(const std::filesystem::path& model_directory);
 
 /// Opens the tokenizer in a model's folder, the first of these that is there: `tokenizer.json`; `vocab.txt`
 /// (WordPiece, as BERT); `vocab.json` with `merges.txt`, or `encoder.json` with `vocab.bpe` (byte-level BPE, as
 /// GPT-2 and RoBERTa); `spiece.model`, `tokenizer.model` or `spm.model` (SentencePiece, as T5, Llama 2 and
-/// DeBERTa); `source.spm` with `vocab.json` (Marian). Of a GGUF file the tokenizer within it. Beside all but
+/// DeBERTa); `source.spm` with `vocab.json` (Marian). Beside all but
 /// the first, `tokenizer_config.json` and `added_tokens.json` are read where they are; a Japanese BERT spells
 /// the words between blanks.
 ///

@@ -101,21 +101,6 @@ std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& voc
 /// @throws IoError if the model cannot be read; FormatError if it is broken or refused
 std::unique_ptr<Tokenizer> sentencepiece_tokenizer(const std::filesystem::path& path);
 
-/// Opens the tokenizer within a GGUF file, by `tokenizer.ggml.model`:
-///
-///   gpt2    byte-level BPE: tokens, merges, and by `tokenizer.ggml.pre` the pattern that cuts words: gpt-2 (also where it is
-///           missing or "default"), llama-bpe, dbrx, qwen2, deepseek-r1-qwen, smollm, starcoder, refact and others of these
-///   llama   SentencePiece's BPE: pieces with scores, bytes where no piece spells a character
-///   bert    WordPiece
-///
-/// Documents are opened and closed where `add_bos_token` and `add_eos_token` say so, or else as llama.cpp does
-/// by the kind. Qwen2's texts are composed (NFC) first, as the model's own tokenizer does and llama.cpp does
-/// not.
-///
-/// @param use  of a tokenizer that only names ids the pattern may be any
-/// @throws IoError if the file cannot be read; FormatError if it is broken, or has none or another kind of tokenizer
-std::unique_ptr<Tokenizer> gguf_tokenizer(const std::filesystem::path& path, TokenizerUse use = TokenizerUse::text);
-
 /// Opens one side of Marian's tokenizer, as of OPUS-MT's models: the pieces of a SentencePiece model,
 /// source.spm or target.spm, have the ids of vocab.json, and </s> is after every text. A language code
 /// ">>fr<<" at the beginning of a text is a token. A piece that is missing in vocab.json is its <unk>.

@@ -50,7 +50,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     By default what says where heads look, and why; `everything=True` does every analysis, `only=[...]` some.
 
     Args:
-        model: a Hugging Face model directory; a GGUF file, "model-Q4_K_M.gguf"; a name on the hub, which is looked up in the local cache, nothing is downloaded;
+        model: a Hugging Face model directory; a name on the hub, which is looked up in the local cache, nothing is downloaded;
             or a model of transformers, which runs where it is, with its own weights. None where states bring their own
             queries, keys, weights or attention. Weights in pytorch_model.bin are read by torch.load(weights_only=True) into a
             temporary safetensors file, which takes as much room on the disk; a warning says so
@@ -171,7 +171,7 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
         >>> result["word_atlas"].predicted_offset.sel(layer=0, head=2)
 
     Args:
-        model: a Hugging Face model directory, a GGUF file, or a name on the hub that is in the local cache
+        model: a Hugging Face model directory, or a name on the hub that is in the local cache
         length: positions looked at, the first ones, and tokens of a document; 0: all rows that are read, and at most 512
         reach: offsets |t| <= reach are predicted, in tokens
         rows: of the position table, the first so many are read; 0: those that look trained

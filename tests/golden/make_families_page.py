@@ -56,8 +56,6 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json` or SentencePiece's files, Marian's included. Other steps are refused by name; such a model
 takes `--ids`.
 
-The same models are read from [GGUF files](gguf.md), quantised too.
-
 A checkpoint that reads images or sounds beside text (`text_config` in its config.json) is opened as its text part, where that is of a family
 above: Gemma 3, Mistral 3, Llava. A `text_config` that omits sizes is refused, except Gemma 3's, which is published so. Documents with ESM's mask
 token are refused, since it changes how the model scales its words.
