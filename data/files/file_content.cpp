@@ -114,15 +114,17 @@ constexpr std::string_view states_wanted =
 constexpr std::string_view then_states = ", then give states.npy";
 constexpr std::string_view weights_wanted = "headwave reads safetensors only. Convert once";
 
-/// A file's name as a Python text in quotes, fit to stand in a shell's double quotes; `'FILE'` for a name
-/// with anything that either would take for its own.
-std::string python_name(const fs::path& path) {
+}  // namespace
+
+std::string python_name(const fs::path& path, std::string_view otherwise) {
   const std::string name = path.string();
   const bool plain = std::ranges::all_of(name, [](char c) {
     return c >= ' ' && c <= '~' && std::string_view("'\"\\$`!{}").find(c) == std::string_view::npos;
   });
-  return plain && name.size() <= 300 ? fmt::format("'{}'", name) : "'FILE'";
+  return plain && name.size() <= 300 ? fmt::format("'{}'", name) : std::string(otherwise);
 }
+
+namespace {
 
 /// An error whose remedy is a line of Python, in which {0} stands for the file's name.
 FormatError conversion(const fs::path& path, std::string_view found, std::string_view wanted, std::string_view line,

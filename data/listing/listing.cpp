@@ -248,9 +248,8 @@ void add_weights(Listing& listing, const fs::path& folder) {
 
 void add_tokenizer(Listing& listing, const fs::path& folder) {
   std::string found;
-  for (const char* name :
-       {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer.model", "sentencepiece.bpe.model",
-        "spiece.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json",
+                           "special_tokens_map.json", "added_tokens.json"})
     if (std::error_code ignored; fs::is_regular_file(folder / name, ignored))
       found += (found.empty() ? "" : ", ") + std::string(name);
   std::error_code ignored;

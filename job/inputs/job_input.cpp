@@ -183,12 +183,6 @@ void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const Mo
                                   place.weights.string(), tokenizer.vocabulary(), words));
 }
 
-/// The digest of a tokenizer's files, which that of the model is if it lies within.
-std::string tokenizer_digest(const Tokenizer& tokenizer, const ModelPlace& place, const Attributes& provenance) {
-  const bool within = tokenizer.files() == std::vector{place.weights};
-  return within ? attribute_text(provenance, "model_sha256") : sha256_list(tokenizer.files());
-}
-
 /// The tokenizer beside a model, noted in the provenance; nothing where there is none.
 std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance,
                                                   TokenizerUse use = TokenizerUse::text) {
@@ -196,7 +190,7 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
   if (has_tokenizer(there)) {
     std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(there, use);
     provenance["tokenizer"] = tokenizer->kind();
-    provenance["tokenizer_sha256"] = tokenizer_digest(*tokenizer, place, provenance);
+    provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
     return tokenizer;
   }
   return nullptr;
@@ -243,7 +237,7 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(tokenizer_place(place));
   require_vocabulary(model, *tokenizer, place);
   Attributes provenance = model_provenance(place);
-  provenance["tokenizer_sha256"] = tokenizer_digest(*tokenizer, place, provenance);
+  provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
   const std::int32_t mask = tokenizer->special_tokens().mask;
   std::unique_ptr<Source> source = distinct_documents(text_documents(text, tokenizer, packing_for(model, packing)));
   return {std::move(model), std::move(source), std::move(provenance), mask};
@@ -253,17 +247,14 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
                      const PackingOptions& packing) {
   Model model = open_model(place);
   require_sequences(model, input_name(target), true);
-  const PairedTokenizers tokenizers{open_tokenizer(tokenizer_place(place)),
-                                    open_target_tokenizer(tokenizer_place(place)),
-                                    decoder_start(tokenizer_place(place))};
-  require_vocabulary(model, *tokenizers.text, place);
-  require_vocabulary(model, *tokenizers.target, place);
+  const std::filesystem::path there = tokenizer_place(place);
+  const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(there);
+  require_vocabulary(model, *tokenizer, place);
   Attributes provenance = model_provenance(place);
-  provenance["tokenizer_sha256"] = sha256_list(tokenizers.text->files());
-  provenance["target_tokenizer_sha256"] = sha256_list(tokenizers.target->files());
-  const std::int32_t mask = tokenizers.text->special_tokens().mask;
+  provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
+  const std::int32_t mask = tokenizer->special_tokens().mask;
   std::unique_ptr<Source> source =
-      distinct_documents(paired_texts(text, target, tokenizers, packing_for(model, packing)));
+      distinct_documents(paired_texts(text, target, tokenizer, decoder_start(there), packing_for(model, packing)));
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 

@@ -53,8 +53,9 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 | vit, deit | [images](inputs.md#images) |
 | whisper | [sound](inputs.md#sound) |
 
-Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json` or SentencePiece's files, Marian's included. Other steps are refused by name; such a model
-takes `--ids`.
+Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json`, `vocab.txt`, or GPT-2's `vocab.json` and `merges.txt`. For a SentencePiece model,
+transformers writes `tokenizer.json` (with the packages sentencepiece and protobuf): `AutoTokenizer.from_pretrained("DIR").save_pretrained("DIR")`. Marian's tokenizer has no such
+file, and steps that are not known are refused by name: such models take `--ids`.
 
 A checkpoint that reads images or sounds beside text (`text_config` in its config.json) is opened as its text part, where that is of a family
 above: Gemma 3, Mistral 3, Llava. A `text_config` that omits sizes is refused, except Gemma 3's, which is published so. Documents with ESM's mask
