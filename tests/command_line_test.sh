@@ -288,19 +288,15 @@ expect 1 "is of another run (interventions: words-only there, nothing here); giv
 expect 1 "is of another run (stored_type: float32 there, float16" -q $one --intervene words-only --dtype float16 --resume
 expect 0 "is finished" $one --intervene words-only --resume
 
-# A text is UTF-8 or is refused with the place; another encoding is read where it is named.
+# A text is UTF-8 or is refused with the place.
 cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"
 printf '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n' >"$work/bert/vocab.txt"
 quick="--only measured_offset --no-figures"
 printf 'a b\nc \351 a\n' >"$work/latin1.txt"
 printf 'a\000 \000b\000' >"$work/utf16.txt"
 expect 1 "latin1.txt: line 2, offset 6: byte 0xE9 is not UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --out "$work/e"
-expect 1 "utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; give --encoding UTF-16LE, or give --encoding UTF-8 to replace" run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
+expect 1 'utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; convert it, as `iconv -f UTF-16LE -t UTF-8` does' run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
 expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8" run --model "$work/bert" --text "$work/bert/model.safetensors" --out "$work/e"
-expect 2 "there is no encoding 'nonsense'" run --model "$work/bert" --text "$work/latin1.txt" --encoding nonsense --out "$work/e"
-expect 2 "applies to --text only" run --model "$work/bert" --ids "$work/ids.json" --encoding utf-8 --out "$work/e"
-expect 0 "10 % of the characters could not be decoded as UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --encoding UTF-8 --out "$work/encoded" $quick
-expect 0 "replaced_characters" inspect "$work/encoded/results.h5" --attributes
 expect 1 "line 1, offset 1: byte 0xE9 is not UTF-8" predict --model "$work/bert" "$(printf 'a\351')"
 expect 1 "line 1, offset 1: byte 0xE9 is not UTF-8" query --model "$work/bert" --head L0H0 "$(printf 'a\351')"
 

@@ -131,14 +131,6 @@ StoredStatesOptions stored_of(const StoredOptions& options) {
 
 namespace {
 
-std::string unknown_encoding(const std::string& name) {
-  if (is_encoding(name)) return {};
-  return fmt::format(
-      "there is no encoding '{}'; UTF-8, UTF-16, windows-1252, ISO-8859-1, windows-1251, Shift_JIS and "
-      "others are known",
-      name);
-}
-
 CLI::Option* add_states(CLI::App& command, InputOptions& options) {
   return command
       .add_option(
@@ -195,13 +187,6 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
           .add_option("--target", options.target,
                       "text that an encoder-decoder writes, one line beside each line of --text; a line is a document")
           ->type_name("FILE");
-  added.encoding =
-      command
-          .add_option(
-              "--encoding", options.packing.encoding,
-              "encoding of a text that is not UTF-8: UTF-16, windows-1251, ...; undecodable bytes become U+FFFD")
-          ->check(CLI::Validator(unknown_encoding, "", "encoding"))
-          ->type_name("NAME");
   added.ids = command
                   .add_option("--ids", options.ids,
                               "token ids instead of text: JSON, or one document per line; -: standard input")
@@ -285,7 +270,6 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     for (const CLI::Option* option : given.stored.where()) refuse(option, summed);
     if (!options.interventions.empty()) throw CLI::ValidationError("--intervene", summed);
   }
-  if (given.text->empty()) refuse(given.encoding, "applies to --text only");
   if (given.text->empty()) refuse(given.allow_unknown, "applies to --text only");
   if (given.text->empty()) refuse(given.target, "is what is written where --text is read; give that too");
   if (options.text == "-" && options.target == "-")
@@ -484,10 +468,6 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
                                   source_name(options, given), equal, documents + equal, equal == 1 ? "is" : "are",
                                   documents));
   }
-  if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
-    if (const double share = std::get<double>(found->second); share > 0)
-      remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
-                                    100 * share, options.packing.encoding));
   for (const auto& [share, text] :
        {std::pair("unknown_share", &options.text), {"target_unknown_share", &options.target}})
     if (const auto found = provenance.find(share); found != provenance.end())

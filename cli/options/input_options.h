@@ -73,8 +73,8 @@ struct InputOptions {
 
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
-  CLI::Option *model, *map, *text, *target, *encoding, *ids, *features, *states, *profiles, *random, *documents,
-      *length, *no_special_tokens, *allow_unknown, *shuffles;
+  CLI::Option *model, *map, *text, *target, *ids, *features, *states, *profiles, *random, *documents, *length,
+      *no_special_tokens, *allow_unknown, *shuffles;
   PlaceOptionsGiven place;
   StoredOptionsGiven stored;
 };

@@ -339,7 +339,7 @@ std::optional<double> unknown_share(const Ids& ids, const Tokenizer& tokenizer) 
 std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                        const PackingOptions& options) {
   require_options(options);
-  const InputText input(file, {.enough = enough_bytes(options), .encoding = options.encoding});
+  const InputText input(file, {.enough = enough_bytes(options)});
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
   std::vector<IdPair> documents =
       packed_ids(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name());
@@ -377,7 +377,7 @@ std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_pt
 std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target,
                                      const std::shared_ptr<const Tokenizer>& tokenizer, std::int32_t decoder_start,
                                      const PackingOptions& options) {
-  const InputText read(text, {.encoding = options.encoding}), written(target, {.encoding = options.encoding});
+  const InputText read(text), written(target);
   const std::vector<std::string_view> sources = lines_in(read), targets = lines_in(written);
   if (sources.size() != targets.size())
     throw FormatError(fmt::format("{}: {} lines, but {} has {}; expected a line of the one beside each of the other",

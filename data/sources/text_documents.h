@@ -28,7 +28,6 @@ struct PackingOptions {
   std::optional<Index> length;
   bool special_tokens = true;  ///< put the tokenizer's opening and closing token around every document
   bool allow_unknown = false;  ///< take a text whose tokens are nearly all unknown, see UnknownTokens
-  std::string encoding = {};   ///< of a text; empty: UTF-8, and nothing else is taken (see input_text.h)
   Index positions = 0;         ///< the longest document that the model can read, in tokens; 0: any
   Index vocabulary = 0;        ///< the model's number of tokens, which ids must stay below; 0: any
 };

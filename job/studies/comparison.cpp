@@ -126,8 +126,8 @@ const Names about_program{"version", "commit", "compiler", "libraries", "instruc
 const Names about_model{"model",         "model_sha256",  "model_family", "layers",    "heads",
                         "kv_heads",      "d_model",       "d_head",       "attention", "position_term",
                         "hidden_states", "stored_layers", "score_scale"};
-const Names about_text{"source",    "documents",        "length",   "special_tokens",
-                       "tokenizer", "tokenizer_sha256", "encoding", "ids_sha256"};
+const Names about_text{"source",    "documents",        "length",    "special_tokens",
+                       "tokenizer", "tokenizer_sha256", "ids_sha256"};
 
 std::string shown(const Attributes& attributes, const std::string& name) {
   const auto found = attributes.find(name);

@@ -41,7 +41,6 @@ class ModelInput(TypedDict, total=False):
     documents: int | None
     length: int | None
     special_tokens: bool
-    encoding: str
     map: Text | None
     layers: str
     weights: Literal["auto", "memory", "layers"]

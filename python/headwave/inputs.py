@@ -43,7 +43,6 @@ class Input:
     documents: int | None = None
     length: int | None = None
     special_tokens: bool = True
-    encoding: str = ""
     map: Any = None
     heads: int = 0
     layer: int | None = None
@@ -75,8 +74,8 @@ class Input:
         self.threads = whole(self.threads, "threads", 0, 1024)
         self.interventions = names(self.interventions, "interventions")
         self.special_tokens, self.apply_norm, self.any_states = bool(self.special_tokens), bool(self.apply_norm), bool(self.any_states)
-        self.encoding, self.dataset, self.axes, self.layers, self.weights = (
-            text(getattr(self, name), name) for name in ("encoding", "dataset", "axes", "layers", "weights"))
+        self.dataset, self.axes, self.layers, self.weights = (
+            text(getattr(self, name), name) for name in ("dataset", "axes", "layers", "weights"))
         self.map, self.states_map = (path(of, name) if of else "" for name, of in (("map", self.map), ("states_map", self.states_map)))
         for name in ("heads", "layer", "dataset", "axes", "states_map", "apply_norm", "any_states"):
             given = getattr(self, name)
@@ -88,8 +87,6 @@ class Input:
             raise FormatError(f"{self.function}: target is the output of an encoder-decoder for text; it needs a model directory and text, or omit it")
         if self.target is not None and self.length is not None:
             raise FormatError(f"{self.function}: length does not apply to target: documents are lines as they stand")
-        if self.encoding and self.kind != "text":
-            raise FormatError(f"{self.function}: encoding is of a text; leave it away with {self.kind}")
         if self.allow_unknown and self.kind != "text":
             raise FormatError(f"{self.function}: allow_unknown is of a text; leave it away with {self.kind}")
         if self.kind == "states" and self.layers:
@@ -134,7 +131,7 @@ class Input:
                 "map": self.map and os.path.abspath(self.map), "documents": self.documents, "length": self.length,
                 self.kind.replace("_", "-"): self.value if self.kind == "random_tokens" else file and os.path.abspath(os.fsdecode(file)),
                 "target": os.path.abspath(os.fsdecode(self.target)) if isinstance(self.target, os.PathLike) else None,
-                "no-special-tokens": not self.special_tokens, "allow-unknown": bool(self.allow_unknown), "encoding": self.encoding, "head-count": self.heads or None,
+                "no-special-tokens": not self.special_tokens, "allow-unknown": bool(self.allow_unknown), "head-count": self.heads or None,
                 "layer": self.layer, "dataset": self.dataset, "axes": self.axes,
                 "states-map": self.states_map and os.path.abspath(self.states_map), "apply-norm": self.apply_norm, "any-states": self.any_states,
                 "intervene": self.interventions, "shuffles": self.shuffles, "layers": self.layers, "weights": self.weights}
@@ -197,7 +194,7 @@ class Input:
 
     def _text_or_ids(self) -> dict[str, Any]:
         if self.kind == "text":
-            return {"text": _written(self.value, self.encoding), "ids": None}
+            return {"text": _written(self.value), "ids": None}
         ids = listed_column(self.value, self.documents) if self.kind == "ids" else self.value
         if isinstance(ids, (str, os.PathLike)):
             raise FormatError(f"{self.function}: ids of a model of PyTorch are lists, an array or a column; read the file first")
@@ -227,8 +224,8 @@ class Input:
                 return self._of_tokenizer()
             if self.target is not None:
                 return _core.pairs_input(self.place, _text(self.value), _text(self.target, "target"), self.documents,
-                                         self.special_tokens, self.encoding, bool(self.allow_unknown))
-            return _core.text_input(self.place, _text(self.value), self.documents, self.length, self.special_tokens, self.encoding,
+                                         self.special_tokens, bool(self.allow_unknown))
+            return _core.text_input(self.place, _text(self.value), self.documents, self.length, self.special_tokens,
                                     bool(self.allow_unknown))
         if self.kind == "ids":
             return _core.ids_input(self.place, ids_place(listed_column(self.value, self.documents)), self.documents, self.length)
@@ -242,7 +239,7 @@ class Input:
         """A text for a model directory through a tokenizer of transformers, cut as the program cuts texts."""
         if self.target is not None:
             raise FormatError(f"{self.function}: a text and its target are read by the tokenizers of the model directory; omit tokenizer")
-        listed, _ = documents_of(self.place, None, self.tokenizer, _written(self.value, self.encoding), None, self.documents, self.length,
+        listed, _ = documents_of(self.place, None, self.tokenizer, _written(self.value), None, self.documents, self.length,
                                  self.special_tokens)
 
         def document(i: int) -> dict[str, Any]:
@@ -297,16 +294,16 @@ def _text(value: Any, name: str = "text") -> Any:
     return name, text(value, name)
 
 
-def _written(value: Any, encoding: str) -> str:
+def _written(value: Any) -> str:
     """A text for a tokenizer of transformers."""
     if not isinstance(value, os.PathLike):
         return _text(value)[1]
     try:
-        return pathlib.Path(value).read_text(encoding=encoding or "utf-8")
+        return pathlib.Path(value).read_text(encoding="utf-8")
     except OSError as error:
         raise IoError(f"{value}: cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, LookupError) as error:
-        raise FormatError(f"{value}: {error}; expected UTF-8, or the encoding=... that it is in") from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{value}: {error}; expected UTF-8: convert it, as iconv -f LATIN1 -t UTF-8 does") from error
 
 
 def ids_place(value: Any) -> Any:

@@ -35,7 +35,7 @@ def run(model: None = None, tokenizer: None = None, *, states: Any, **given: Unp
 def run(model: Any = None, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
 def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, target: Text | None = None, ids: Any = None,
         states: Any = None, profiles: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
-        documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
+        documents: int | None = None, length: int | None = None, special_tokens: bool = True,
         map: Text | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: Text | None = None,
         apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", allow_unknown: bool = False,
@@ -73,7 +73,6 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read
         special_tokens: whether the tokenizer's opening and closing token stand around every document
-        encoding: of a text file that is not in UTF-8
         map: a file that says what the model's tensors are (docs/model-map.md)
         interventions: "words-only", "re-aim=L2H3:+2" and others, as of --intervene
         shuffles: orders of every document under "shuffled-words"
@@ -96,7 +95,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     progress = listener(progress)
     sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "images": images, "features": features, "random_tokens": random_tokens}
     over = given_input("run", model, tokenizer, sources, documents=documents, length=length, special_tokens=special_tokens,
-                       encoding=encoding, map=map, heads=heads, layer=layer, dataset=dataset, axes=axes, states_map=states_map,
+                       map=map, heads=heads, layer=layer, dataset=dataset, axes=axes, states_map=states_map,
                        apply_norm=apply_norm, any_states=any_states, interventions=interventions, shuffles=shuffles,
                        seed=options.get("seed", 1), threads=options.get("threads", 0), layers=layers, weights=weights,
                        target=target, allow_unknown=allow_unknown)

@@ -74,10 +74,10 @@ def test_a_result_holds_the_job_that_the_program_writes(program, tmp_path, ids, 
 def test_every_option_of_an_input_stands_in_its_job(program, tmp_path):
     program("plant", "--out", tmp_path / "planted")
     words = (tmp_path / "planted" / "vocab.txt").read_text().split()[5:]
-    (tmp_path / "text.txt").write_text(" ".join(np.random.default_rng(1).choice(words, 600)), encoding="utf-16")
-    options = ["--encoding", "UTF-16", "--length", 64, "--no-special-tokens", "--only", "measured_offset"]
+    (tmp_path / "text.txt").write_text(" ".join(np.random.default_rng(1).choice(words, 600)))
+    options = ["--length", 64, "--no-special-tokens", "--only", "measured_offset"]
     program("run", "--model", tmp_path / "planted", "--text", tmp_path / "text.txt", *options, "--no-figures", "--out", tmp_path / "t")
-    ours = headwave.run(tmp_path / "planted", text=tmp_path / "text.txt", encoding="UTF-16", length=64, special_tokens=False,
+    ours = headwave.run(tmp_path / "planted", text=tmp_path / "text.txt", length=64, special_tokens=False,
                         only="measured_offset")
     theirs = headwave.open(tmp_path / "t" / "results.h5")
     same(ours, theirs)
