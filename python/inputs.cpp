@@ -103,7 +103,7 @@ class CalledArrays : public NamedArrays {
   std::shared_ptr<const void> arrays_;
 };
 
-/// Where states or features are: a path, arrays in memory, or arrays that Python reads.
+/// Where states are: a path, arrays in memory, or arrays that Python reads.
 /// @param called  what messages call arrays in memory
 ArraysPlace arrays_at(const nb::object& given, const std::string& called) {
   if (nb::hasattr(given, "entries")) {
@@ -255,13 +255,6 @@ void add_inputs(nb::module_& module) {
       nb::arg("model"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"), nb::arg("seed"),
       "Random tokens, twice.");
   module.def(
-      "features_input",
-      [](const ModelPlace& model, const nb::object& features, std::optional<Index> documents) {
-        const ArraysPlace at = arrays_at(features, "features");
-        return opened(at.path.string(), [&] { return features_input(model, at, documents); });
-      },
-      nb::arg("model"), nb::arg("features"), nb::arg("documents").none(), "Images or sounds that are prepared.");
-  module.def(
       "states_input",
       [](const nb::object& states, const std::optional<ModelPlace>& model, Index heads, std::optional<Index> documents,
          std::optional<Index> layer, const std::string& dataset, const std::string& axes, const fs::path& states_map,
@@ -298,7 +291,6 @@ void add_inputs(nb::module_& module) {
             std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
         return opened("text", [&] {
           Model opened = open_model(model);
-          require_words(opened, "text");
           if (opened.decoder)
             throw ShapeError(fmt::format("text: a {} reads a text and its target", opened.family), omit("tokenizer"));
           return JobInput{std::move(opened), distinct_documents(std::move(source)), model_provenance(model), -1};

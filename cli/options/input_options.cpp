@@ -191,13 +191,6 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                   .add_option("--ids", options.ids,
                               "token ids instead of text: JSON, or one document per line; -: standard input")
                   ->type_name("FILE");
-  added.features =
-      command
-          .add_option(
-              "--features", options.features,
-              "images or sounds as the model's own processor prepared them: pixel_values; or input_features with "
-              "decoder_input_ids. HDF5, .npz, safetensors, or a folder of .npy files")
-          ->type_name("FILE");
   added.states =
       without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
   added.profiles = without.profiles
@@ -215,13 +208,8 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
   added.random->excludes(added.ids)->excludes(added.states);
   added.ids->excludes(added.states);
-  for (CLI::Option* other : {added.text, added.ids, added.states, added.random}) {
-    added.features->excludes(other);
-    if (other != added.text) added.target->excludes(other);
-  }
-  added.target->excludes(added.features);
-  for (CLI::Option* other :
-       {added.model, added.map, added.text, added.target, added.ids, added.features, added.states, added.random})
+  for (CLI::Option* other : {added.ids, added.states, added.random}) added.target->excludes(other);
+  for (CLI::Option* other : {added.model, added.map, added.text, added.target, added.ids, added.states, added.random})
     added.profiles->excludes(other);
   added.documents = command
                         .add_option("--documents", options.packing.documents,
@@ -252,8 +240,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   const auto refuse = [](const CLI::Option* option, const char* why) {
     if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
   };
-  const std::vector<const CLI::Option*> sources{given.text,   given.ids,    given.features,
-                                                given.random, given.states, given.profiles};
+  const std::vector<const CLI::Option*> sources{given.text, given.ids, given.random, given.states, given.profiles};
   if (std::ranges::all_of(sources, [](const CLI::Option* source) { return source->empty(); })) {
     std::string offered;  // what a command refuses stands in no group
     for (const CLI::Option* source : sources)
@@ -284,15 +271,10 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     refuse(given.place.layers, "does not apply to --states: layers are those that were stored");
   if (!given.profiles->empty()) return;
   if (given.states->empty()) {
-    if (given.model->empty())
-      throw CLI::ValidationError("--text, --ids, --features and --random-tokens need --model DIR");
+    if (given.model->empty()) throw CLI::ValidationError("--text, --ids and --random-tokens need --model DIR");
     refuse(given.stored.head_count, "applies to --states only; the model says how many heads there are");
     for (const CLI::Option* option : given.stored.where()) refuse(option, "applies to --states only");
     if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
-    if (!given.features->empty()) {
-      refuse(given.length, "does not apply to --features: the model says how long an image or a sound is");
-      refuse(given.no_special_tokens, "does not apply to --features: nothing is put around the ids");
-    }
     if (!given.random->empty())
       refuse(given.length, "does not apply to --random-tokens, which says how many there are");
     return;
@@ -330,7 +312,6 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
       return random_input(place,
                           {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
                           options.packing.special_tokens);
-    if (!given.features->empty()) return features_input(place, options.features, options.packing.documents);
     if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
     options.stored.states.documents = options.packing.documents.value_or(0);
     return given.model->empty() ? states_input(options.states, stored_of(options.stored))
@@ -343,10 +324,9 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
                                                          "document {} has {} tokens",
                                                          input_name(options.ids), i, input.source->length(i)));
   if (given.random->empty())
-    require_two_tokens(input, input_name(!given.text->empty()       ? options.text
-                                         : !given.ids->empty()      ? options.ids
-                                         : !given.features->empty() ? options.features
-                                                                    : options.states));
+    require_two_tokens(input, input_name(!given.text->empty()  ? options.text
+                                         : !given.ids->empty() ? options.ids
+                                                               : options.states));
   const std::vector<std::string> remarks = remarks_on(input, options, given);
   if (!options.interventions.empty()) progress_at("changing the model");
   options.intervening.seed = seed;
@@ -379,7 +359,6 @@ std::string extent_text(Index documents, std::int64_t length, bool of_one_length
 /// What messages call the file or folder that documents come from.
 std::string source_name(const InputOptions& options, const SourceOptions& given) {
   if (!given.states->empty()) return options.states.string();
-  if (!given.features->empty()) return options.features.string();
   return input_name(given.text->empty() ? options.ids : options.text);
 }
 

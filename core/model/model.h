@@ -89,8 +89,6 @@ struct Stack {
   /// Width of the residual stream.
   [[nodiscard]] Index d_model() const {
     if (!embedding.projection.empty()) return embedding.projection.d_out();
-    if (!embedding.patches.empty()) return embedding.patches.d_out();
-    if (!embedding.frames.empty()) return embedding.frames.d_model();
     if (!embedding.words.empty() || blocks.empty()) return embedding.words.cols();
     return blocks.back().self.d_in();
   }
@@ -114,14 +112,10 @@ struct Model {
   std::optional<Stack> decoder;  ///< of an encoder-decoder
   PredictionHead head;           ///< or, where weights are read layer by layer, its shapes: prediction() has it whole
   std::function<std::shared_ptr<const PredictionHead>()> read_head;  ///< null: `head` is whole
-  PatchGrid patches;                                                 ///< of a model of images; or empty
-  std::vector<Linear> classes;  ///< (labels, d_model) of an image classifier, one for each opening token that is read
-  Index longest = 0;            ///< longest document the positions allow, in tokens; 0: any
-  Index longest_target = 0;     ///< the same of an encoder-decoder's target
+  Index longest = 0;                    ///< longest document the positions allow, in tokens; 0: any
+  Index longest_target = 0;             ///< the same of an encoder-decoder's target
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
 
-  [[nodiscard]] bool reads_images() const { return !patches.empty(); }
-  [[nodiscard]] bool reads_sound() const { return !stack.embedding.frames.empty(); }
   /// Whether weights are read layer by layer. Documents then pass through the model side by side.
   [[nodiscard]] bool by_layer() const { return stack.store != nullptr; }
   /// Reads every layer and keeps it in memory. The prediction head is still read when it is asked for.

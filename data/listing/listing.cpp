@@ -147,7 +147,7 @@ const std::vector<Fact>& facts() {
       {"d_model", {"hidden_size", "n_embd", "d_model", "dim"}},
       {"d_feed_forward", {"intermediate_size", "n_inner", "d_ff", "hidden_dim", "encoder_ffn_dim"}},
       {"vocabulary", {"vocab_size"}},
-      {"positions", {"max_position_embeddings", "n_positions", "n_ctx", "max_source_positions"}},
+      {"positions", {"max_position_embeddings", "n_positions", "n_ctx"}},
       {"activation", {"hidden_act", "activation_function", "hidden_activation"}},
       {"dtype", {"torch_dtype", "dtype"}},
   };
@@ -201,19 +201,7 @@ void add_model(Listing& listing, const ModelPlace& place) {
   listing.facts["d_head"] = whole(stack.block.d_head);
   listing.facts["d_model"] = whole(stack.d_model);
   listing.facts["d_feed_forward"] = whole(stack.d_feed_forward);
-  if (stack.image.empty()) {
-    listing.facts["vocabulary"] = whole(stack.sound.empty() ? stack.vocabulary : check.map.decoder->vocabulary);
-    if (!stack.sound.empty())
-      listing.facts["sound"] = fmt::format("{} frames of {} bins, two frames a position",
-                                           FrameStem::frames_per_position * check.map.longest, stack.sound.bins);
-  } else {
-    const PatchGrid& grid = stack.image.grid;
-    listing.facts["image"] =
-        fmt::format("{} x {} pixels (height x width)", grid.rows * grid.height, grid.columns * grid.width);
-    listing.facts["patches"] =
-        fmt::format("{} rows of {}, {} x {} pixels each, behind {} opening token{}", grid.rows, grid.columns,
-                    grid.height, grid.width, grid.first, grid.first == 1 ? "" : "s");
-  }
+  listing.facts["vocabulary"] = whole(stack.vocabulary);
   if (check.map.longest > 0) listing.facts["positions"] = whole(check.map.longest);
   if (check.map.longest_target > 0) listing.facts["decoder_positions"] = whole(check.map.longest_target);
   listing.facts["position_kind"] = std::string(words_of(stack.positions.kind));
@@ -221,9 +209,8 @@ void add_model(Listing& listing, const ModelPlace& place) {
                                            : stack.block.causal ? "causal"
                                                                 : "self");
   listing.facts["norms"] = std::string(stack.block.norm_place == NormPlace::post ? "post-norm" : "pre-norm");
-  listing.facts["predicts"] = std::string(!check.map.classifiers.empty()       ? "classes of images"
-                                          : check.map.prediction.words.empty() ? "nothing: no prediction head"
-                                                                               : "tokens");
+  listing.facts["predicts"] =
+      std::string(check.map.prediction.words.empty() ? "nothing: no prediction head" : "tokens");
   add_notes(listing, check.problems, "like these");
   std::vector<std::string> unused;
   for (const std::string& name : check.unused) unused.push_back(fmt::format("not read: tensor '{}'", name));
@@ -252,14 +239,8 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
                            "special_tokens_map.json", "added_tokens.json"})
     if (std::error_code ignored; fs::is_regular_file(folder / name, ignored))
       found += (found.empty() ? "" : ", ") + std::string(name);
-  std::error_code ignored;
-  const bool prepares = fs::is_regular_file(folder / "preprocessor_config.json", ignored);
-  if (prepares) listing.facts["preprocessor"] = std::string("preprocessor_config.json");
-  if (listing.facts.contains("patches")) return;
   if (found.empty())
-    listing.notes.emplace_back(listing.facts.contains("sound")
-                                   ? "no tokenizer files: tokens of the decoder are shown as their ids"
-                                   : "no tokenizer files: texts cannot be read, token ids can");
+    listing.notes.emplace_back("no tokenizer files: texts cannot be read, token ids can");
   else
     listing.facts["tokenizer_files"] = found;
 }

@@ -135,23 +135,6 @@ struct OthersMap {
   PositionMap positions;  ///< no position term, or rotary with as many channels as the stack's
 };
 
-/// Images instead of words: patches, projected linearly, after tokens that are always the same.
-struct ImageMap {
-  PatchGrid grid;                    ///< `first` is the number of opening tokens
-  TensorNames projection;            ///< (d_model, channels, height, width)
-  std::vector<std::string> opening;  ///< tensors of d_model numbers, in order
-
-  [[nodiscard]] bool empty() const { return projection.empty(); }
-};
-
-/// Sound instead of words: frames of a spectrum, passed through two convolutions (core/model/embedding.h).
-struct SoundMap {
-  Index bins = 0;             ///< of a frame
-  TensorNames first, second;  ///< (d_model, bins, 3), (d_model, d_model, 3)
-
-  [[nodiscard]] bool empty() const { return first.empty(); }
-};
-
 /// One stack: its sizes, its options and the names of its tensors.
 struct StackMap {
   BlockSpec block;
@@ -165,9 +148,7 @@ struct StackMap {
   float norm_offset = 0;  ///< what is added to every norm's stored scale: 1 in Gemma
   bool in_out = false;    ///< linear weights are stored (in, out), as in GPT-2, and transposed when they are read
 
-  std::string words;  ///< empty: it reads images or sound
-  ImageMap image;
-  SoundMap sound;
+  std::string words;
   float word_scale = 1;
   Index refused_word = -1;  ///< an id that no document may hold: ESM's mask, which changes how words are scaled
   Index d_embedding = 0;    ///< width of words, positions and token types where they are projected to d_model; else 0
@@ -218,10 +199,8 @@ struct ModelMap {
   StackMap stack;      ///< the encoder, or the decoder of a decoder-only model
   std::optional<StackMap> decoder;
   PredictionMap prediction;
-  std::vector<std::string>
-      classifiers;           ///< of images: tensors NAME.weight (labels, d_model), NAME.bias; see Model::classes
-  Index longest = 0;         ///< longest document the positions allow, in tokens; 0: any
-  Index longest_target = 0;  ///< the same of an encoder-decoder's target; 0: as `longest`
+  Index longest = 0;                 ///< longest document the positions allow, in tokens; 0: any
+  Index longest_target = 0;          ///< the same of an encoder-decoder's target; 0: as `longest`
   std::vector<std::string> ignored;  ///< redundant tensors: masks, position numbers; "*" matches any text
 };
 

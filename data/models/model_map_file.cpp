@@ -308,8 +308,6 @@ class MapWriter {
   std::string path_, lines_, inner_;
 };
 
-constexpr Index most_side = 65536;  // of an image: products of three still fit an Index
-
 /// @param require  (whether it is good, what is expected)
 template <class Require>
 void require_latent(const StackMap& stack, const Require& require) {
@@ -328,6 +326,8 @@ void require_latent(const StackMap& stack, const Require& require) {
   require(stack.query_norm.empty() && stack.key_norm.empty(),
           "[latent] and norms of queries and keys exclude each other");
 }
+
+constexpr Index most_side = 65536;  // products of three still fit an Index
 
 /// @param require  (whether it is good, what is expected)
 template <class Require>
@@ -383,11 +383,7 @@ StackMap completed(StackMap stack, const std::string& place) {
     if (!good) throw FormatError(fmt::format("{}: {}; docs/model-map.md explains the keys", place, what));
   };
   BlockSpec& block = stack.block;
-  ImageMap& image = stack.image;
-  const SoundMap& sound = stack.sound;
-  image.grid.first = static_cast<Index>(image.opening.size());
-  require(stack.layers > 0 && (stack.vocabulary > 0 || !image.empty() || !sound.empty()) && stack.d_model > 0 &&
-              stack.d_feed_forward > 0 && block.heads > 0,
+  require(stack.layers > 0 && stack.vocabulary > 0 && stack.d_model > 0 && stack.d_feed_forward > 0 && block.heads > 0,
           "expected 'layers', 'vocabulary', 'd_model', 'd_feed_forward' and 'heads', each at least 1");
   if (block.kv_heads == 0) block.kv_heads = block.heads;
   require(block.heads % block.kv_heads == 0, "'kv_heads' must divide 'heads'");
@@ -440,29 +436,13 @@ StackMap completed(StackMap stack, const std::string& place) {
           "'buckets' of disentangled positions are 0 or at least 2, and 'farthest' at least 1, more than half of them");
   require(!stack.positions.has_table() || stack.positions.rows > stack.positions.first_row,
           "a position table needs more 'rows' than 'first_row'");
-  for (const Index side :
-       {image.grid.rows, image.grid.columns, image.grid.height, image.grid.width, image.grid.channels})
-    require(image.empty() || (side > 0 && side <= most_side),
-            "[image] needs 'rows', 'columns', 'patch_height', 'patch_width' and 'channels', each 1 to 65536");
-  require(image.empty() || (stack.words.empty() && stack.positions.kind == PositionKind::table &&
-                            stack.positions.rows == image.grid.positions() && stack.positions.first_row == 0),
-          "a model of images has no 'words', and a position table of a row for each opening token and patch");
-  require(sound.empty() == sound.second.empty() && sound.empty() == (sound.bins == 0) && sound.bins >= 0 &&
-              sound.bins <= most_side,
-          "[sound] needs 'bins', 1 to 65536, 'first' and 'second'");
-  require(sound.empty() || (stack.words.empty() && image.empty() && stack.positions.kind == PositionKind::table &&
-                            stack.positions.first_row == 0),
-          "a model of sound has no 'words' and no [image], and a position table of a row for every two frames");
   require_latent(stack, require);
   require_delta(stack, require);
   require_experts(stack, require);
   const bool only_experts = stack.experts.count > 0 && stack.experts.dense.empty();
-  require((!stack.words.empty() || !image.empty() || !sound.empty()) && !stack.self.query.empty() &&
-              !stack.self.key.empty() && !stack.self.value.empty() && !stack.self.output.empty() &&
-              (only_experts || (!stack.widen.empty() && !stack.narrow.empty())),
-          "[tensors] needs 'words' (of images [image] 'projection', of sound [sound] 'first'), 'query', 'key', "
-          "'value', 'output', 'widen' and "
-          "'narrow'");
+  require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&
+              !stack.self.output.empty() && (only_experts || (!stack.widen.empty() && !stack.narrow.empty())),
+          "[tensors] needs 'words', 'query', 'key', 'value', 'output', 'widen' and 'narrow'");
   return stack;
 }
 
@@ -512,7 +492,6 @@ ModelMap map_of(const toml::table& file, const ModelFacts& facts, const std::str
   if (map.stack.positions.kind == PositionKind::sinusoids && map.longest == 0)
     keys.fail("longest", "the longest document in tokens: sinusoids have no end of their own");
   keys("ignored", map.ignored);
-  keys("classifiers", map.classifiers);
   keys.refuse_others();
   return map;
 }
@@ -555,6 +534,9 @@ constexpr RefusedFamily refused_families[]{
      "its layers attend to compressed blocks of keys beside a window, and hold several streams of states", false},
     {"muse_glimmer_text", "its word embeddings are normalised, and its heads have gates of their own"},
     {"mllama_text_model", "some of its layers look at images alone"},
+    {"vit", "it reads images, and headwave reads texts"},
+    {"deit", "it reads images, and headwave reads texts"},
+    {"whisper", "it reads sound, and headwave reads texts"},
     {"xlnet", "it compares keys with two streams of queries, and each with positions of its own"},
     {"mamba", "it has no attention", false},
     {"mamba2", "it has no attention", false},
@@ -566,7 +548,7 @@ void refuse_by_name(const ModelConfig& config, const std::string& family) {
   for (const auto& [name, why, watched] : refused_families) {
     if (family != name && family + "_text" != name) continue;
     config.fail(fmt::format("model type '{}' cannot be computed here: {}{}", family, why,
-                            watched ? "; where PyTorch runs it, headwave.watch follows it (docs/profiles.md)" : ""));
+                            watched ? "; watch it in Python: headwave.watch (docs/profiles.md)" : ""));
   }
 }
 
@@ -637,7 +619,6 @@ std::string model_map_text(const ModelMap& map) {
   keys("longest", copy.longest);
   keys("longest_target", copy.longest_target);
   keys("ignored", copy.ignored);
-  keys("classifiers", copy.classifiers);
   keys.table("stack", [&](MapWriter& inner) { visit_stack(inner, copy.stack); });
   if (copy.decoder) keys.table("decoder", [&](MapWriter& inner) { visit_stack(inner, *copy.decoder); });
   if (!copy.prediction.words.empty())

@@ -136,24 +136,6 @@ void visit_positions(Keys& keys, PositionMap& positions) {
 }
 
 template <class Keys>
-void visit_image(Keys& keys, ImageMap& image) {
-  keys("rows", image.grid.rows);
-  keys("columns", image.grid.columns);
-  keys("patch_height", image.grid.height);
-  keys("patch_width", image.grid.width);
-  keys("channels", image.grid.channels);
-  keys("projection", image.projection);
-  keys("opening", image.opening);
-}
-
-template <class Keys>
-void visit_sound(Keys& keys, SoundMap& sound) {
-  keys("bins", sound.bins);
-  keys("first", sound.first);
-  keys("second", sound.second);
-}
-
-template <class Keys>
 void visit_tensors(Keys& keys, StackMap& stack) {
   keys("words", stack.words);
   keys("token_types", stack.token_types);
@@ -293,8 +275,6 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys("d_embedding", stack.d_embedding);
   keys("token_type_count", stack.token_type_count);
   keys.table("positions", [&](Keys& inner) { visit_positions(inner, stack.positions); });
-  keys.table("image", [&](Keys& inner) { visit_image(inner, stack.image); });
-  keys.table("sound", [&](Keys& inner) { visit_sound(inner, stack.sound); });
   keys.table("others", [&](Keys& inner) { visit_others(inner, stack.others, stack.layers); });
   keys.table("latent", [&](Keys& inner) { visit_latent(inner, stack.latent); });
   keys.table("experts", [&](Keys& inner) { visit_experts(inner, stack.experts, stack.block.router, stack.layers); });

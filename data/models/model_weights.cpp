@@ -89,37 +89,6 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
   }
 }
 
-/// The patch embedding, a convolution whose stride is its size, as a matrix over a patch's pixels; and the
-/// opening tokens.
-void set_image(TensorReader& reader, const StackMap& map, Embedding& embedding) {
-  const ImageMap& image = map.image;
-  if (image.empty()) return;
-  const PatchGrid& grid = image.grid;
-  embedding.patches.weight =
-      reader.matrix(image.projection.weight, {map.d_model, grid.channels, grid.height, grid.width});
-  if (!image.projection.bias.empty()) embedding.patches.bias = reader.vector(image.projection.bias, map.d_model);
-  Matrix32 opening(grid.first, map.d_model);
-  for (Index i = 0; i < grid.first; ++i) {
-    const MatrixView32 token = reader.matrix(image.opening[static_cast<std::size_t>(i)], 1, map.d_model);
-    if (token.empty()) return;
-    opening.row(i) = token.row(0);
-  }
-  embedding.opening = reader.storage()->matrices.emplace_back(std::move(opening));
-}
-
-/// The convolutions over frames, as matrices over three of them.
-void set_sound(TensorReader& reader, const StackMap& map, Embedding& embedding) {
-  const SoundMap& sound = map.sound;
-  if (sound.empty()) return;
-  const auto convolution = [&](const TensorNames& names, Index d_in) {
-    Linear linear;
-    linear.weight = reader.matrix(names.weight, {map.d_model, d_in, FrameStem::frames_in_sight});
-    if (!names.bias.empty()) linear.bias = reader.vector(names.bias, map.d_model);
-    return linear;
-  };
-  embedding.frames = {convolution(sound.first, sound.bins), convolution(sound.second, map.d_model)};
-}
-
 Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   Stack stack;
   stack.block = map.block;
@@ -147,8 +116,6 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   }
   const Index embedded = embedded_width(map);
   if (!map.words.empty()) stack.embedding.words = reader.words(map.words, map.vocabulary, embedded);
-  set_image(reader, map, stack.embedding);
-  set_sound(reader, map, stack.embedding);
   stack.embedding.word_scale = map.word_scale;
   stack.embedding.refused_word = map.refused_word;
   if (!map.token_types.empty())
@@ -205,18 +172,6 @@ void set_prediction(TensorReader& reader, const ModelMap& map, Model& model) {
   };
 }
 
-/// However many labels there are.
-std::vector<Linear> classes_of(TensorReader& reader, const ModelMap& map) {
-  std::vector<Linear> classes;
-  for (const std::string& name : map.classifiers) {
-    const std::string weight = name + ".weight";
-    const bool there = reader.checkpoint().has(weight) && !reader.checkpoint().info(weight).shape.empty();
-    const Index labels = there ? reader.checkpoint().info(weight).shape.front() : 1;
-    classes.push_back(reader.linear({weight, name + ".bias"}, labels, map.stack.d_model, false));
-  }
-  return classes;
-}
-
 /// What stands before "{layer}" in the names of a stack: tensors that begin so belong to a layer.
 std::set<std::string> layer_beginnings(const ModelMap& map) {
   std::set<std::string> beginnings;
@@ -249,13 +204,10 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
   model.stack = stack_of(reader, map.stack, model.longest);
   if (map.decoder) model.decoder = stack_of(reader, *map.decoder, model.longest_target);
   set_prediction(reader, map, model);
-  model.patches = map.stack.image.grid;
-  model.classes = classes_of(reader, map);
   if (options.layers > 0 &&
       options.layers < map.stack.layers) {  // what reads the end of all layers has nothing to read
     model.head = {};
     model.read_head = {};
-    model.classes.clear();
   }
   model.storage = reader.storage();
 

@@ -20,7 +20,6 @@
 #include "../../data/files/json_file.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/distinct_documents.h"
-#include "../../data/sources/feature_documents.h"
 #include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"
 #include "stored_sums.h"
@@ -126,9 +125,8 @@ void require_positions(const Model& model, const ModelPlace& place, Index length
                      give("length", fmt::format("{} or less", positions)));
 }
 
-/// An encoder-decoder reads pairs, other models one sequence; of words, not of patches or frames.
+/// An encoder-decoder reads pairs, other models one sequence.
 void require_sequences(const Model& model, const std::string& input, bool pairs) {
-  require_words(model, input);
   if (model.decoder && !pairs)
     throw ShapeError(fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another",
                                  input, model.family),
@@ -215,13 +213,6 @@ Endings endings_in_config(const ModelPlace& place) {
 
 }  // namespace
 
-void require_words(const Model& model, const std::string& name) {
-  if (model.reads_images() || model.reads_sound())
-    throw ShapeError(fmt::format("{}: the model reads {} ({}), no text", name,
-                                 model.reads_images() ? "images" : "sound", model.family),
-                     give("features", "FILE"));
-}
-
 void require_two_tokens(const JobInput& input, const std::string& name) {
   const Source& source = *input.source;
   for (Index i = 0; i < source.count(); ++i)
@@ -269,18 +260,6 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
-JobInput features_input(const ModelPlace& place, const ArraysPlace& features, std::optional<Index> documents) {
-  Model model = open_model(place);
-  if (!model.reads_images() && !model.reads_sound())
-    throw ShapeError(fmt::format("{}: features of images or sounds were given, but a {} reads tokens",
-                                 place.weights.string(), model.family),
-                     give("text", "FILE"));
-  Attributes provenance = model_provenance(place);
-  const std::shared_ptr<const Tokenizer> tokenizer = model.reads_sound() ? names_beside(place, provenance) : nullptr;
-  std::unique_ptr<Source> source = distinct_documents(feature_documents(features, model, tokenizer, documents));
-  return {std::move(model), std::move(source), std::move(provenance), -1};
-}
-
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {
   Model model = open_model(place);
   require_sequences(model, "random tokens", false);
@@ -300,7 +279,6 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
 }
 
 JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions& options) {
-  require_words(model, place.weights.string());
   Attributes provenance = model_provenance(place);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
   const SpecialTokens special = tokenizer ? tokenizer->special_tokens() : SpecialTokens{};
@@ -345,16 +323,6 @@ void require_stored(const Source& source, const std::vector<HeadName>& heads) {
 
 namespace {
 
-/// What was asked for by name is not left out without a word.
-void require_grid(const JobOptions& options, const Model& model) {
-  for (const AnalysisKind* kind : listed_analyses())
-    if (std::ranges::count(options.only, kind->name) > 0 && std::ranges::count(kind->needs, Need::grid) > 0 &&
-        !model.reads_images())
-      throw ShapeError(fmt::format("{}: needs {}, and this {} reads no images: its tokens stand in a row", kind->name,
-                                   text_of(Need::grid), model.family),
-                       omit("only"));
-}
-
 /// The results of sums over documents. What is wrong with their numbers is wrong with their file.
 std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& options, const ProgressCallback& progress) {
   try {
@@ -376,7 +344,6 @@ std::vector<KindResult> run_input(const JobInput& input, const JobOptions& optio
                                   const Gather& gather) {
   if (input.sums) require_options_of_sums(options);
   require_maps(options, *input.source);
-  require_grid(options, input.model);
   std::vector<KindResult> results = input.sums ? run_sums(input, options, progress)
                                                : run_job_by_kind(input.model, *input.source, options, progress, gather);
   for (KindResult& found : results) found.result.provenance.insert(input.provenance.begin(), input.provenance.end());

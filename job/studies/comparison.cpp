@@ -195,7 +195,7 @@ std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const 
 /// Whether the documents are what stands in files, whatever the seed.
 bool comes_from_files(const Attributes& provenance) {
   const std::string source = attribute_text(provenance, "source");
-  return source == "text" || source == "images" || source == "sound";
+  return source == "text";
 }
 
 /// How many of the first documents both looked at: of the same source, by its digest, cut in the same way.

@@ -51,7 +51,6 @@ class RunInput(ModelInput, JobOptions, total=False):
     """What run() takes beside a model, a tokenizer and what decides the type of its answer."""
 
     text: Text | None
-    images: Any
     interventions: Sequence[str]
     shuffles: int
     heads: int
@@ -76,5 +75,4 @@ class AnyInput(ListedInput, total=False):
     states: Any
     profiles: Any
     target: Text | None
-    features: Any
     random_tokens: int | None

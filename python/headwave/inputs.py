@@ -17,7 +17,6 @@ from .columns import listed_column
 from .documents import documents_of, texts_of, unknown_share
 from .errors import FormatError, IoError, ShapeError
 from .hub import model_folder
-from .images import prepared_images
 from .lazy import LazyArrays, is_lazy, opened_zarr, packed_hdf5
 from .neighbours import named_states
 from .pickled import readable_model
@@ -38,7 +37,7 @@ class Input:
 
     model: Any
     tokenizer: Any
-    kind: str  #: "text", "ids", "states", "profiles", "images", "features" or "random_tokens"
+    kind: str  #: "text", "ids", "states", "profiles" or "random_tokens"
     value: Any
     documents: int | None = None
     length: int | None = None
@@ -97,8 +96,6 @@ class Input:
             self._require_sums()
         if self.kind == "random_tokens":
             self.value = whole(self.value, "random_tokens", 1, 2**20)
-        if self.kind in ("images", "features") and (self.length is not None or not self.special_tokens):
-            raise FormatError(f"{self.function}: the model says how long an image or a sound is; omit length and special_tokens")
         if self.model is not None and not self.in_memory:
             self.model = model_folder(self.model)
 
@@ -123,7 +120,7 @@ class Input:
     def as_options(self) -> dict[str, Any]:
         """What a job file says of it (docs/job-file.md), paths absolute. What is in memory has no name there."""
         in_file = isinstance(self.value, os.PathLike) or (isinstance(self.value, str) and self.kind != "text")
-        file = self.value if in_file and self.kind not in ("images", "profiles") else None
+        file = self.value if in_file and self.kind != "profiles" else None
         sums = self.value if isinstance(self.value, (list, tuple)) else [self.value]
         if self.kind == "profiles" and all(isinstance(one, (str, os.PathLike)) for one in sums):
             return {"profiles": [os.path.abspath(os.fsdecode(one)) for one in sums]}
@@ -212,7 +209,7 @@ class Input:
     def _of_states(self) -> Any:
         if self.length is not None:
             raise FormatError(f"{self.function}: length does not apply to states: documents are as they were stored")
-        return _of_arrays(self.value, "states", lambda arrays: _core.states_input(
+        return _of_arrays(self.value, lambda arrays: _core.states_input(
             arrays, self.place, self.heads, self.documents, self.layer, self.dataset, self.axes, self.states_map, self.apply_norm,
             self.any_states))
 
@@ -229,9 +226,6 @@ class Input:
                                     bool(self.allow_unknown))
         if self.kind == "ids":
             return _core.ids_input(self.place, ids_place(listed_column(self.value, self.documents)), self.documents, self.length)
-        if self.kind in ("images", "features"):
-            features = self.value if self.kind == "features" else prepared_images(self.model, self.value, self.documents)
-            return _of_arrays(features, "features", lambda arrays: _core.features_input(self.place, arrays, self.documents))
         return _core.random_input(self.place, self.value, self.documents, self.special_tokens, self.seed)
 
 
@@ -317,9 +311,9 @@ def ids_place(value: Any) -> Any:
     return "ids", json.dumps(listed)
 
 
-def _of_arrays(value: Any, what: str, opened: Callable[[Any], Any]) -> Any:
+def _of_arrays(value: Any, opened: Callable[[Any], Any]) -> Any:
     """What C++ opens of arrays; of an HDF5 file that it refuses, what it opens through h5py, where that reads more."""
-    arrays = _arrays(value, what)
+    arrays = _arrays(value)
     try:
         return opened(arrays)
     except FormatError:
@@ -329,21 +323,18 @@ def _of_arrays(value: Any, what: str, opened: Callable[[Any], Any]) -> Any:
     return opened(packed)
 
 
-def _arrays(value: Any, what: str) -> Any:
+def _arrays(value: Any) -> Any:
     """Arrays by name: a file or folder, what C++ reads in memory, or what it asks for block by block."""
     if isinstance(value, (str, os.PathLike)):
-        place = path(value, what)
+        place = path(value, "states")
         return opened_zarr(place) or place
-    if what == "features" and not isinstance(value, Mapping):
-        raise FormatError(f"features: {type(value).__name__}; expected a file, or arrays by name as an image processor or a feature "
-                          "extractor of transformers gives them")
-    named = named_states(value) if what == "states" else dict(value)
+    named = named_states(value)
     if any(is_lazy(of) for of in named.values()):
-        return LazyArrays({text(name, f"{what}: a name"): of for name, of in named.items()}, what)
+        return LazyArrays({text(name, "states: a name"): of for name, of in named.items()}, "states")
     arrays = []
     for name, of in named.items():
-        array = as_array(of, f"{what}: '{text(name, f'{what}: a name')}'")
+        array = as_array(of, f"states: '{text(name, 'states: a name')}'")
         if array.size == 0:
-            raise ShapeError(f"{what}: '{name}' has shape {array.shape}: there is nothing in it")
+            raise ShapeError(f"states: '{name}' has shape {array.shape}: there is nothing in it")
         arrays.append(raw(name, array))
     return arrays

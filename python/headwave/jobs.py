@@ -20,7 +20,7 @@ Results = Result | dict[str, Result]   # a dict of an encoder-decoder: "self", "
 
 
 # Type checkers take the first that fits: a text with its target, and pairs of ids, are for an encoder-decoder, which refuses a text, lists
-# of ids and images alone; a file of ids may hold pairs; states without a model are one result; profiles may be of an encoder-decoder.
+# of ids alone; a file of ids may hold pairs; states without a model are one result; profiles may be of an encoder-decoder.
 @overload
 def run(model: Text, tokenizer: Any = None, *, target: Text, **given: Unpack[RunInput]) -> dict[str, Result]: ...
 @overload
@@ -34,7 +34,7 @@ def run(model: None = None, tokenizer: None = None, *, states: Any, **given: Unp
 @overload
 def run(model: Any = None, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
 def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, target: Text | None = None, ids: Any = None,
-        states: Any = None, profiles: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
+        states: Any = None, profiles: Any = None, random_tokens: int | None = None,
         documents: int | None = None, length: int | None = None, special_tokens: bool = True,
         map: Text | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: Text | None = None,
@@ -65,10 +65,6 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
             file of h5py and the arrays of either are read a document at a time, and nothing is copied
         profiles: what headwave.watch(model, null=True) summed beside a running model: its result, a file that it saved, or a list of
             these, whose documents stand one after another; without a model (docs/profiles.md)
-        images: a folder of image files, or a list of files, images of Pillow or arrays, for a model of images: prepared by the
-            checkpoint's own processor of transformers (docs/inputs.md)
-        features: images or sounds that are prepared: a file, or arrays by name, as processors of transformers return them
-            (docs/inputs.md)
         random_tokens: so many random tokens, twice, in every document
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read
@@ -93,7 +89,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
     """
     progress = listener(progress)
-    sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "images": images, "features": features, "random_tokens": random_tokens}
+    sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "random_tokens": random_tokens}
     over = given_input("run", model, tokenizer, sources, documents=documents, length=length, special_tokens=special_tokens,
                        map=map, heads=heads, layer=layer, dataset=dataset, axes=axes, states_map=states_map,
                        apply_norm=apply_norm, any_states=any_states, interventions=interventions, shuffles=shuffles,

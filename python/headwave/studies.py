@@ -124,7 +124,7 @@ def loss(model: Any, tokenizer: Any = None, *, text: Text | None = None, target:
 
 
 def sweep(models: Sequence[str | os.PathLike], tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
-          features: Any = None, random_tokens: int | None = None, out: str | os.PathLike | None = None, resume: bool = False,
+          random_tokens: int | None = None, out: str | os.PathLike | None = None, resume: bool = False,
           force: bool = False, progress: Progress = False, documents: int | None = None, length: int | None = None,
           special_tokens: bool = True, map: str | os.PathLike | None = None, interventions: Sequence[str] = (),
           shuffles: int = 1, layers: str = "", weights: str = "auto", allow_unknown: bool = False, seed: int = 1, threads: int = 0,
@@ -139,7 +139,7 @@ def sweep(models: Sequence[str | os.PathLike], tokenizer: Any = None, *, text: A
     Args:
         models: model directories, one for each checkpoint, in the order of the numbers that end their names; in the order given
             where a name ends in none
-        tokenizer, text, target, ids, features, random_tokens: as of run(); the same for every checkpoint
+        tokenizer, text, target, ids, random_tokens: as of run(); the same for every checkpoint
         out: a folder as the program writes it: results.h5, and the result of each checkpoint in checkpoints/NAME; None: in memory alone
         resume: take the checkpoints that `out` holds already from there
         force: replace results in `out`
@@ -160,7 +160,7 @@ def sweep(models: Sequence[str | os.PathLike], tokenizer: Any = None, *, text: A
         raise FormatError("sweep: models is empty; expected a model directory for each checkpoint")
     if resume and (force or out is None):
         raise FormatError("sweep: resume goes on with what out holds; give out, and no force")
-    sources = {"text": text, "ids": ids, "features": features, "random_tokens": random_tokens}
+    sources = {"text": text, "ids": ids, "random_tokens": random_tokens}
 
     def of(model: str) -> Input:
         return given_input("sweep", model, tokenizer, sources, target=target, documents=documents, length=length,

@@ -73,16 +73,12 @@ TEST_CASE("the class of a model says its family where there is no model type") {
   CHECK(Asked(R"({"architectures": ["DebertaV2Model"]})")->architecture() == "DebertaV2Model");
 }
 
-TEST_CASE("a path leads into an object, and to the sides of what one number says") {
-  const Asked config(R"({"a": {"b": 2}, "one": 7, "two": [3, 4], "both": {"height": 5, "width": 6}, "on": true})");
+TEST_CASE("a path leads into an object") {
+  const Asked config(R"({"a": {"b": 2}, "one": 7, "two": [3, 4], "on": true})");
   CHECK(config->number("a.b") == 2);
   CHECK_FALSE(config->number("a.c"));
   CHECK_FALSE(config->number("none.b"));
-  CHECK(config->number("one.height") == 7);
-  CHECK(config->number("one.width") == 7);
-  CHECK(config->number("two.height") == 3);
-  CHECK(config->number("two.width") == 4);
-  CHECK(config->number("both.width") == 6);
+  CHECK_FALSE(config->number("one.height"));
   CHECK(config->number("on") == 1);
   CHECK_THROWS_WITH(config->number("two"), ContainsSubstring("'two' is [3,4], expected a number, true or false"));
 }

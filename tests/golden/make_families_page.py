@@ -50,8 +50,6 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 | llama4_text | as llama, with experts, chunks, norms of queries and keys, and layers without rotation whose queries are scaled by position |
 | t5, mt5 | encoder and decoder, pre-norm (RMS), relative buckets |
 | bart, marian | encoder and decoder, post-norm, learned positions or sinusoids |
-| vit, deit | [images](inputs.md#images) |
-| whisper | [sound](inputs.md#sound) |
 
 Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json`, `vocab.txt`, or GPT-2's `vocab.json` and `merges.txt`. For a SentencePiece model,
 transformers writes `tokenizer.json` (with the packages sentencepiece and protobuf): `AutoTokenizer.from_pretrained("DIR").save_pretrained("DIR")`. Marian's tokenizer has no such
@@ -65,7 +63,7 @@ Refused by name: quantised weights other than MXFP4 experts (so DeepSeek V3's FP
 Llama 4's chunks, in analyses; rotary scalings other than default, linear, dynamic, llama3, yarn, longrope and proportional; Falcon
 with ALiBi; RoFormer with rotated values; OPT-350m's projected words; ALBERT with groups of layers; Qwen and SmolLM3 with windows although the
 switch is off; bidirectional Gemma; DeBERTa with a convolution (v2 xlarge) or terms other than c2p and p2c; NomicBERT with experts or without a
-gate; images of another size than the ViT's.
+gate. Models that read images or sound alone, such as ViT and Whisper: [watch](profiles.md) them in Python.
 
 ## Models that Neuronpedia lists
 36 of the 41 models in [Neuronpedia's list](https://github.com/hijohnnylin/neuronpedia/blob/main/np_model_to_hf.json) are opened by `headwave inspect`, the
@@ -116,8 +114,7 @@ reach 1 only if the sink takes nothing, and `account/uniform_profile`, overlaps 
 sink. The account deals contents with the sink in place. Finished attention whose rows do not sum to 1 is refused as input.
 
 ## Measured
-Each family is checked against transformers' eager attention on tiny random checkpoints (`tests/golden/families`), on 7 and on 24 tokens, two images or two
-spectra. Tests ask for 1e-5 in attention and 1e-4 of the rms in states and logits. The table holds the largest difference measured. It is made by
+Each family is checked against transformers' eager attention on tiny random checkpoints (`tests/golden/families`), on 7 and on 24 tokens. Tests ask for 1e-5 in attention and 1e-4 of the rms in states and logits. The table holds the largest difference measured. It is made by
 `tests/golden/make_families_page.py`.
 
 | checkpoint | attention | states | logits |

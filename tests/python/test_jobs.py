@@ -150,22 +150,6 @@ def test_first_layers_and_weights_by_layer_give_the_numbers_of_the_program(progr
     same(headwave.atlas(model, passes=1, length=20, weights="layers"), headwave.atlas(model, passes=1, length=20))
 
 
-def test_sounds_give_the_numbers_of_the_program(program, tmp_path):
-    sounds = MODELS.parent / "sounds.safetensors"
-    program("run", "--model", MODELS / "whisper", "--features", sounds, "--no-figures", "--out", tmp_path / "out")
-    ours = headwave.run(MODELS / "whisper", features=sounds)
-    assert set(ours) == {"self", "causal", "cross"}
-    for kind, result in ours.items():
-        same(result, headwave.open(tmp_path / "out" / kind / "results.h5"))
-        assert job_of(result)["features"] == str(sounds)
-    with pytest.raises(headwave.FormatError, match="length and special_tokens"):
-        headwave.run(MODELS / "whisper", features=sounds, special_tokens=False)
-    with pytest.raises(headwave.ShapeError, match="features of images or sounds"):
-        headwave.run(MODELS / "gpt2", features=sounds)
-    with pytest.raises(headwave.ShapeError, match="no text"):
-        headwave.run(MODELS / "whisper", ids=[[1, 2, 3]])
-
-
 def test_the_atlas_is_that_of_the_program(program, tmp_path):
     program("atlas", "--model", MODELS / "bert-mlm", "--passes", 2, "--draws", 5, "--no-figures", "--out", tmp_path / "out")
     same(headwave.atlas(MODELS / "bert-mlm", passes=2, draws=5), headwave.open(tmp_path / "out" / "results.h5"))
