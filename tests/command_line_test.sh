@@ -420,7 +420,6 @@ grep -q L1H0 "$work/out" && { echo "FAILED: --layers 0-0 has a second layer"; fa
 expect 1 "layers 0 to 4 were asked for, the model has 4; give --layers 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
 expect 1 "--weights memory if they fit there" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene re-aim=L0H2:+2
 [ -e "$work/dry" ] && { echo "FAILED: a dry run wrote something"; failed=1; }
-expect 1 "there is no L1H0; layer 1 of a qwen3_5_text has no attention" run --model "$families/qwen3-5" --random-tokens 9 --documents 2 --out "$work/r" --heads L1H0
 expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9
 expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
 expect 1 "--force" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures

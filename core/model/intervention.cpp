@@ -60,9 +60,6 @@ void require_head(const Stack& stack, const HeadName& head) {
   if (head.layer < 0 || head.layer >= stack.layers() || head.head < 0 || head.head >= stack.block.heads)
     throw ShapeError(fmt::format("there is no {}; the model has {} layers of {} heads",
                                  head_name(head.layer, head.head), stack.layers(), stack.block.heads));
-  if (!stack.attends(head.layer))
-    throw ShapeError(fmt::format("there is no {}: layer {} has no attention, tokens are mixed by a delta net there",
-                                 head_name(head.layer, head.head), head.layer));
 }
 
 namespace {

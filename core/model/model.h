@@ -82,8 +82,6 @@ struct Stack {
   [[nodiscard]] bool normalises_heads() const;
   /// Whether queries or keys are projected from a compressed state (Latent): W_Q W_K^T does not act on states then.
   [[nodiscard]] bool compresses() const;
-  /// Whether a layer has attention. Others mix tokens otherwise, and have no heads to speak of.
-  [[nodiscard]] bool attends(Index layer) const;
   /// Whether heads have sinks, so that rows of weights sum to less than 1.
   [[nodiscard]] bool has_sinks() const;
   /// Width of the residual stream.

@@ -109,23 +109,6 @@ struct ExpertsMap {
   }
 };
 
-/// Layers of gated delta nets (core/model/delta_net.h).
-struct DeltaMap {
-  std::vector<Index> layers;  ///< ascending; empty: all layers have attention
-  Index key_heads = 0, value_heads = 0, d_key = 0, d_value = 0;
-  Index taps = 0;      ///< of the convolution
-  TensorNames mixed;   ///< (2 key_heads * d_key + value_heads * d_value, d_model)
-  TensorNames gate;    ///< (value_heads * d_value, d_model); of the name of `mixed`: one tensor, key head by key head
-  std::string filter;  ///< (channels of `mixed`, 1, taps)
-  TensorNames decay,
-      strength;  ///< (value_heads, d_model); of one name: one tensor, key head by key head, `strength` first
-  std::string decay_bias, decay_rate;  ///< (value_heads)
-  std::string norm;                    ///< (d_value), without norm_offset
-  TensorNames output;                  ///< (d_model, value_heads * d_value)
-
-  [[nodiscard]] bool in_layer(Index layer) const { return std::binary_search(layers.begin(), layers.end(), layer); }
-};
-
 /// Layers with another window or other positions than the rest (core/model/model.h: OtherLayers).
 struct OthersMap {
   std::vector<Index> layers;  ///< ascending; empty: all are alike
@@ -157,7 +140,6 @@ struct StackMap {
   OthersMap others;
   LatentMap latent;
   ExpertsMap experts;
-  DeltaMap delta;
   std::string token_types;  ///< or empty
   Index token_type_count = 0;
   TensorNames embedding_norm;
@@ -170,7 +152,6 @@ struct StackMap {
   bool unit_head_norm = false;               ///< queries and keys are normalised head by head, without a scale
   std::string sinks;                         ///< (heads); or empty
   TensorNames position_key, position_query;  ///< of disentangled attention: what projects its vectors; or empty
-  bool gated_heads = false;                  ///< `query` holds for every head its query, then a gate of its output
   TensorNames self_added_norm;
   TensorNames cross_norm;
   AttentionNames cross;

@@ -320,32 +320,10 @@ void require_latent(const StackMap& stack, const Require& require) {
   require(!latent.key.empty() && !latent.key_norm.empty() && latent.query.empty() == (latent.query_rank == 0) &&
               latent.query.empty() == latent.query_norm.empty(),
           "[latent] needs 'key' and 'key_norm', and with 'query_rank' also 'query' and 'query_norm'");
-  require(!stack.gated_heads, "[latent] and 'gated_heads' exclude each other");
   require(stack.block.kv_heads == stack.block.heads && latent.shared_channels < stack.block.d_head,
           "[latent] needs as many 'kv_heads' as 'heads', and fewer 'shared_channels' than 'd_head'");
   require(stack.query_norm.empty() && stack.key_norm.empty(),
           "[latent] and norms of queries and keys exclude each other");
-}
-
-constexpr Index most_side = 65536;  // products of three still fit an Index
-
-/// @param require  (whether it is good, what is expected)
-template <class Require>
-void require_delta(const StackMap& stack, const Require& require) {
-  const DeltaMap& delta = stack.delta;
-  if (delta.layers.empty()) return;
-  for (const Index size : {delta.key_heads, delta.value_heads, delta.d_key, delta.d_value, delta.taps})
-    require(size > 0 && size <= most_side,
-            "[delta] needs 'key_heads', 'value_heads', 'd_key', 'd_value' and 'taps', each 1 to 65536");
-  require(delta.value_heads % delta.key_heads == 0, "[delta] 'key_heads' must divide 'value_heads'");
-  require(
-      !delta.mixed.empty() && !delta.gate.empty() && !delta.filter.empty() && !delta.decay.empty() &&
-          !delta.strength.empty() && !delta.decay_bias.empty() && !delta.decay_rate.empty() && !delta.norm.empty() &&
-          !delta.output.empty(),
-      "[delta] needs 'mixed', 'gate', 'filter', 'decay', 'strength', 'decay_bias', 'decay_rate', 'norm' and 'output'");
-  for (std::size_t i = 0; i < delta.layers.size(); ++i)
-    require(delta.layers[i] >= 0 && delta.layers[i] < stack.layers && (i == 0 || delta.layers[i] > delta.layers[i - 1]),
-            "[delta] 'layers' must be layers of the stack in ascending order");
 }
 
 /// @param require  (whether it is good, what is expected)
@@ -437,7 +415,6 @@ StackMap completed(StackMap stack, const std::string& place) {
   require(!stack.positions.has_table() || stack.positions.rows > stack.positions.first_row,
           "a position table needs more 'rows' than 'first_row'");
   require_latent(stack, require);
-  require_delta(stack, require);
   require_experts(stack, require);
   const bool only_experts = stack.experts.count > 0 && stack.experts.dense.empty();
   require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&
@@ -452,7 +429,6 @@ StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& e
   stack.block.score_scale = 0;
   keys.table(key, [&](MapReader& inner) { visit_stack(inner, stack); });
   if (stack.others.layers.empty()) stack.others = {};
-  if (stack.delta.layers.empty()) stack.delta = {};
   BlockSpec& block = stack.block;
   if (block.d_head == 0 && block.heads > 0 && stack.d_model % block.heads == 0)
     block.d_head = stack.d_model / block.heads;
@@ -526,6 +502,7 @@ struct RefusedFamily {
   std::string_view name, why;
   bool watched = true;  ///< whether headwave.watch follows its layers
 };
+constexpr std::string_view delta_nets = "most of its layers are gated delta nets, which have no attention weights";
 constexpr RefusedFamily refused_families[]{
     // NOLINT(modernize-avoid-c-arrays): its length is its own
     {"gemma3n_text", "its layers hold several streams of states, and some read the keys of others"},
@@ -537,6 +514,9 @@ constexpr RefusedFamily refused_families[]{
     {"vit", "it reads images, and headwave reads texts"},
     {"deit", "it reads images, and headwave reads texts"},
     {"whisper", "it reads sound, and headwave reads texts"},
+    {"qwen3_next", delta_nets},
+    {"qwen3_5_text", delta_nets},
+    {"qwen3_5_moe_text", delta_nets},
     {"xlnet", "it compares keys with two streams of queries, and each with positions of its own"},
     {"mamba", "it has no attention", false},
     {"mamba2", "it has no attention", false},

@@ -467,13 +467,7 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
   AttentionWeights weights;
   switch (names.fusion) {
     case Fusion::none:
-      if (stack.gated_heads) {
-        const Linear both = reader.linear(names.query, 2 * q, in, stack.in_out);
-        weights.query = heads_of(both, 0, block.d_head, block.heads, *reader.storage());
-        weights.output_gate = heads_of(both, block.d_head, block.d_head, block.heads, *reader.storage());
-      } else {
-        weights.query = reader.linear(names.query, q, in, stack.in_out);
-      }
+      weights.query = reader.linear(names.query, q, in, stack.in_out);
       weights.key = reader.linear(names.key, kv, in, stack.in_out);
       if (parts == LayerParts::all) weights.value = reader.linear(names.value, v, in, stack.in_out);
       break;
@@ -613,61 +607,6 @@ std::vector<Linear> of_experts(TensorReader& reader, const ExpertsMap& experts, 
   return all;
 }
 
-/// Rows of several maps of one input, one map after another: a copy.
-Linear stacked(const std::vector<Linear>& maps, ModelStorage& storage) {
-  Index rows = 0;
-  for (const Linear& map : maps) rows += map.d_out();
-  const Index cols = maps.front().d_in();
-  if (maps.front().weight.data() == nullptr) return {MatrixView32(nullptr, rows, cols), {}};
-  Matrix32& weight = storage.matrices.emplace_back(rows, cols);
-  Index at = 0;
-  for (const Linear& map : maps) {
-    weight.middleRows(at, map.d_out()) = map.weight;
-    at += map.d_out();
-  }
-  return {weight, {}};
-}
-
-/// The weights of a gated delta net.
-DeltaNet delta_net(TensorReader& reader, const StackMap& stack, Index layer) {
-  const DeltaMap& map = stack.delta;
-  const Index d = stack.d_model, key_heads = map.key_heads, heads = map.value_heads, sharing = heads / key_heads;
-  const Index keys = key_heads * map.d_key, values = heads * map.d_value;
-  ModelStorage& storage = *reader.storage();
-  DeltaNet net;
-  net.key_heads = key_heads;
-  net.value_heads = heads;
-  net.d_key = map.d_key;
-  net.d_value = map.d_value;
-  if (map.mixed.weight == map.gate.weight) {
-    // Query, key, values and gates of the first key head, then those of the second.
-    const Linear all = reader.linear(numbered(map.mixed, layer), 2 * (keys + values), d, stack.in_out);
-    const auto part = [&](Index first, Index width) { return heads_of(all, first, width, key_heads, storage); };
-    const Index own = sharing * map.d_value;
-    if (!all.empty()) {
-      net.mixed = stacked({part(0, map.d_key), part(map.d_key, map.d_key), part(2 * map.d_key, own)}, storage);
-      net.gate = part(2 * map.d_key + own, own);
-    }
-  } else {
-    net.mixed = reader.linear(numbered(map.mixed, layer), 2 * keys + values, d, stack.in_out);
-    net.gate = reader.linear(numbered(map.gate, layer), values, d, stack.in_out);
-  }
-  if (map.decay.weight == map.strength.weight) {
-    const Linear both = reader.linear(numbered(map.decay, layer), 2 * heads, d, stack.in_out);
-    net.strength = heads_of(both, 0, sharing, key_heads, storage);
-    net.decay = heads_of(both, sharing, sharing, key_heads, storage);
-  } else {
-    net.strength = reader.linear(numbered(map.strength, layer), heads, d, stack.in_out);
-    net.decay = reader.linear(numbered(map.decay, layer), heads, d, stack.in_out);
-  }
-  net.filter = reader.stored(at_layer(map.filter, layer), {2 * keys + values, 1, map.taps});
-  net.decay_bias = reader.vector(at_layer(map.decay_bias, layer), heads);
-  net.decay_rate = reader.vector(at_layer(map.decay_rate, layer), heads);
-  net.norm = {reader.vector(at_layer(map.norm, layer), map.d_value), {}, stack.norm_eps, NormKind::rms};
-  net.output = reader.linear(numbered(map.output, layer), d, values, stack.in_out);
-  return net;
-}
-
 /// The experts of a layer and their router.
 Mixture mixture(TensorReader& reader, const StackMap& stack, Index layer) {
   const ExpertsMap& map = stack.experts;
@@ -744,12 +683,10 @@ Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, La
     return reader.norm(numbered(names, layer), stack, width);
   };
   const Index d = stack.d_model;
-  const bool attends = !stack.delta.in_layer(layer);
   Block block;
-  if (attends) block.self = self_attention(reader, stack, layer, parts);
+  block.self = self_attention(reader, stack, layer, parts);
   if (layer >= stack.self_norm_from) block.self_norm = norm(stack.self_norm, d);
   if (parts == LayerParts::queries_and_keys) return block;
-  if (!attends) block.delta = delta_net(reader, stack, layer);
   block.self_added_norm = norm(stack.self_added_norm, d);
   block.cross = attention(reader, numbered(stack.cross, layer), stack, layer, parts);
   block.cross_norm = norm(stack.cross_norm, d);

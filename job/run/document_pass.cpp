@@ -86,11 +86,7 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
     std::set<Index> layers;
     for (const StoredLayer& stored : first.stored) layers.insert(stored.layer);
     if (first.stored.empty())
-      for (Index layer = 0; layer < stack.layers(); ++layer)
-        if (stack.attends(layer)) layers.insert(layer);
-    if (layers.empty())
-      throw ShapeError(fmt::format(
-          "{}: none of its layers has attention, tokens are mixed by delta nets; read more layers", model.family));
+      for (Index layer = 0; layer < stack.layers(); ++layer) layers.insert(layer);
     Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}};
     set_length(site, sequence_lengths(model, source, kind));
     if (!first.stored.empty() && first.length() == 0)

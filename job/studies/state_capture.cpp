@@ -195,18 +195,14 @@ void capture_documents(const Model& model, const Source& source, const StateLayo
 
 std::vector<Index> captured_layers(const Model& model, const CaptureOptions& options) {
   std::vector<Index> layers = options.layers;
-  if (layers.empty()) {
-    for (Index layer = 0; layer < model.stack.layers(); ++layer)
-      if (model.stack.attends(layer)) layers.push_back(layer);
-  }
+  if (layers.empty())
+    for (Index layer = 0; layer < model.stack.layers(); ++layer) layers.push_back(layer);
   std::ranges::sort(layers);
   layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
   for (const Index layer : layers) {
     if (layer < 0 || layer >= model.stack.layers())
       throw ShapeError(
           fmt::format("there is no layer {}; the model has the layers 0 to {}", layer, model.stack.layers() - 1));
-    if (!model.stack.attends(layer))
-      throw ShapeError(fmt::format("layer {} has no attention: tokens are mixed by a delta net there", layer));
   }
   return layers;
 }

@@ -86,7 +86,7 @@ def other(key, value):
         return value * 1.5 + 0.25
     if key == "layer_types":
         swap = {"full_attention": "sliding_attention", "sliding_attention": "full_attention",
-                "chunked_attention": "full_attention", "linear_attention": "full_attention"}
+                "chunked_attention": "full_attention"}
         return [swap[one] for one in value]
     if key == "no_rope_layers":
         return [1 - one for one in value]
