@@ -97,11 +97,6 @@ function(headwave_wide room source)
   endif()
 endfunction()
 
-# A source whose digits are to be the same everywhere: every product and sum is rounded, none are contracted.
-function(headwave_rounded room source)
-  set_source_files_properties("${CMAKE_SOURCE_DIR}/${room}/${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -ffp-contract=off)
-endfunction()
-
 function(headwave_program program folder)
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")

@@ -50,8 +50,7 @@ bool adds_to_scores(const ModelMap& map) {
 bool only_states(const ModelMap& map) {
   const StackMap& stack = map.stack;
   return !stack.query_norm.empty() || !stack.key_norm.empty() || stack.block.soft_cap > 0 || !stack.latent.empty() ||
-         !stack.sinks.empty() || stack.gated_heads || stack.unit_head_norm || stack.block.chunk > 0 ||
-         !stack.others.layers.empty();
+         !stack.sinks.empty() || stack.unit_head_norm || stack.block.chunk > 0 || !stack.others.layers.empty();
 }
 
 }  // namespace
@@ -60,13 +59,6 @@ void add_capture(nb::module_& module) {
   nb::class_<ModelMap>(module, "ModelMap", "What a model is, and where its queries and keys come from.")
       .def_ro("family", &ModelMap::family)
       .def_prop_ro("layers", [](const ModelMap& map) { return map.stack.layers; })
-      .def_prop_ro("attention_layers",
-                   [](const ModelMap& map) {
-                     std::vector<Index> layers;
-                     for (Index layer = 0; layer < map.stack.layers; ++layer)
-                       if (!map.stack.delta.in_layer(layer)) layers.push_back(layer);
-                     return layers;
-                   })
       .def_prop_ro("d_model", [](const ModelMap& map) { return map.stack.d_model; })
       .def_prop_ro("heads", [](const ModelMap& map) { return map.stack.block.heads; })
       .def_prop_ro("kv_heads", [](const ModelMap& map) { return map.stack.block.kv_heads; })

@@ -103,7 +103,7 @@ class CalledArrays : public NamedArrays {
   std::shared_ptr<const void> arrays_;
 };
 
-/// Where states or features are: a path, arrays in memory, or arrays that Python reads.
+/// Where states are: a path, arrays in memory, or arrays that Python reads.
 /// @param called  what messages call arrays in memory
 ArraysPlace arrays_at(const nb::object& given, const std::string& called) {
   if (nb::hasattr(given, "entries")) {
@@ -122,12 +122,8 @@ ArraysPlace arrays_at(const nb::object& given, const std::string& called) {
 }
 
 PackingOptions packing_of(std::optional<Index> documents, std::optional<Index> length, bool special_tokens,
-                          const std::string& encoding, bool allow_unknown = false) {
-  return {.documents = documents,
-          .length = length,
-          .special_tokens = special_tokens,
-          .allow_unknown = allow_unknown,
-          .encoding = encoding};
+                          bool allow_unknown = false) {
+  return {.documents = documents, .length = length, .special_tokens = special_tokens, .allow_unknown = allow_unknown};
 }
 
 std::shared_ptr<const Checkpoint> checkpoint_of(const std::string& called, const nb::list& given) {
@@ -220,32 +216,30 @@ void add_inputs(nb::module_& module) {
   module.def(
       "text_input",
       [](const ModelPlace& model, const nb::object& text, std::optional<Index> documents, std::optional<Index> length,
-         bool special_tokens, const std::string& encoding, bool allow_unknown) {
+         bool special_tokens, bool allow_unknown) {
         const TextPlace place = place_of(text);
         return opened(input_name(place), [&] {
-          return text_input(model, place, packing_of(documents, length, special_tokens, encoding, allow_unknown));
+          return text_input(model, place, packing_of(documents, length, special_tokens, allow_unknown));
         });
       },
       nb::arg("model"), nb::arg("text"), nb::arg("documents").none(), nb::arg("length").none(),
-      nb::arg("special_tokens"), nb::arg("encoding"), nb::arg("allow_unknown"),
-      "A text through the model's own tokenizer.");
+      nb::arg("special_tokens"), nb::arg("allow_unknown"), "A text through the model's own tokenizer.");
   module.def(
       "pairs_input",
       [](const ModelPlace& model, const nb::object& text, const nb::object& target, std::optional<Index> documents,
-         bool special_tokens, const std::string& encoding, bool allow_unknown) {
+         bool special_tokens, bool allow_unknown) {
         const TextPlace read = place_of(text), written = place_of(target);
         return opened(input_name(read), [&] {
-          return pairs_input(model, read, written, packing_of(documents, {}, special_tokens, encoding, allow_unknown));
+          return pairs_input(model, read, written, packing_of(documents, {}, special_tokens, allow_unknown));
         });
       },
       nb::arg("model"), nb::arg("text"), nb::arg("target"), nb::arg("documents").none(), nb::arg("special_tokens"),
-      nb::arg("encoding"), nb::arg("allow_unknown"), "Two texts, line by line, through the model's own tokenizers.");
+      nb::arg("allow_unknown"), "Two texts, line by line, through the model's own tokenizers.");
   module.def(
       "ids_input",
       [](const ModelPlace& model, const nb::object& ids, std::optional<Index> documents, std::optional<Index> length) {
         const TextPlace place = place_of(ids);
-        return opened(input_name(place),
-                      [&] { return ids_input(model, place, packing_of(documents, length, true, "")); });
+        return opened(input_name(place), [&] { return ids_input(model, place, packing_of(documents, length, true)); });
       },
       nb::arg("model"), nb::arg("ids"), nb::arg("documents").none(), nb::arg("length").none(),
       "Token ids that are ready.");
@@ -260,13 +254,6 @@ void add_inputs(nb::module_& module) {
       },
       nb::arg("model"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"), nb::arg("seed"),
       "Random tokens, twice.");
-  module.def(
-      "features_input",
-      [](const ModelPlace& model, const nb::object& features, std::optional<Index> documents) {
-        const ArraysPlace at = arrays_at(features, "features");
-        return opened(at.path.string(), [&] { return features_input(model, at, documents); });
-      },
-      nb::arg("model"), nb::arg("features"), nb::arg("documents").none(), "Images or sounds that are prepared.");
   module.def(
       "states_input",
       [](const nb::object& states, const std::optional<ModelPlace>& model, Index heads, std::optional<Index> documents,
@@ -304,7 +291,6 @@ void add_inputs(nb::module_& module) {
             std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
         return opened("text", [&] {
           Model opened = open_model(model);
-          require_words(opened, "text");
           if (opened.decoder)
             throw ShapeError(fmt::format("text: a {} reads a text and its target", opened.family), omit("tokenizer"));
           return JobInput{std::move(opened), distinct_documents(std::move(source)), model_provenance(model), -1};

@@ -9,12 +9,7 @@ failed=0
 "$headwave" -q plant --documents 3 --out "$work/minilm" >/dev/null || exit 1
 cp -r "$2/tests/golden/families/bert-mlm" "$work/bert"
 printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/bert/vocab.txt"
-cp -r "$2/tests/golden/families/vit" "$work/vit"
-cp "$2/tests/golden/images.safetensors" "$work/photos.npz"  # what a file is, is said by its content
-cp -r "$2/tests/golden/families/whisper" "$work/whisper"
-cp "$2/tests/golden/sounds.safetensors" "$work/sounds.npz"
 cp "$2/tests/golden/profiles/first.h5" "$work/profiles.h5"
-cp "$2/tests/golden/gguf/llama.gguf" "$work/model-Q4_K_M.gguf"
 awk 'BEGIN { x = 1; for (i = 0; i < 2000; ++i) { x = x * 75 % 65537; printf "w%d %s ", 1 + x % 3, x % 2 ? "badi" : "dadi" }; print "" }' >"$work/text.txt"
 for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"

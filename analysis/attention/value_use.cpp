@@ -177,7 +177,7 @@ void ValueProbe::see(const LayerValues& values) {
   const Index width = values.values.cols() / values.kv_heads, group = values.heads / values.kv_heads;
   subspace_[layer] = disagreement(values.values, values.kv_heads, "a value", values.layer);
   layer_ = -1;
-  if (values.output == nullptr || values.gated) return;
+  if (values.output == nullptr) return;
   if (values.output->d_in() != values.heads * width)
     throw ShapeError(fmt::format("value use: W_O of layer {} reads {} channels, the heads' values have {}",
                                  values.layer, values.output->d_in(), values.heads * width));

@@ -33,10 +33,7 @@ struct AnalysisInput {
   [[nodiscard]] const Stack& stack() const { return model.stack_of(site.kind); }
   /// Whether the model's positions are known, or known to be missing. Stored states without their model do
   /// not tell.
-  [[nodiscard]] bool knows_positions() const {
-    const Embedding& embedding = stack().embedding;
-    return first.stored.empty() || !embedding.words.empty() || !embedding.reads_words();
-  }
+  [[nodiscard]] bool knows_positions() const { return first.stored.empty() || !stack().embedding.words.empty(); }
 };
 
 /// Results of the analyses of one site, for analyses that read them. A result is found by its type.

@@ -33,8 +33,6 @@ std::string_view text_of(Need need) {
       return "values";
     case Need::rotary:
       return "rotary positions";
-    case Need::grid:
-      return "patches on a grid";
     default:
       return "documents of one length";
   }
@@ -47,7 +45,6 @@ bool applies(const AnalysisKind& kind, const Site& site) {
     return std::find(kind.needs.begin(), kind.needs.end(), need) != kind.needs.end();
   };
   if (needs(Need::projections) && !site.no_projections.empty()) return false;
-  if (needs(Need::grid) && !site.no_grid.empty()) return false;
   return !kind.chain || site.no_chain.empty();
 }
 

@@ -25,7 +25,6 @@ enum class Need {
   projections,   ///< queries and keys, and the scores that they give
   values,        ///< values and W_O
   rotary,        ///< rotary positions
-  grid,          ///< patches of images on a grid
   equal_length,  ///< documents of one length; otherwise those of the most common length are used
 };
 

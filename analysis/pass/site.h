@@ -18,7 +18,6 @@ struct Site {
   Index documents = 0;         ///< how many there are
   std::string no_chain;        ///< why the wave chain cannot be followed here; otherwise empty
   std::string no_projections;  ///< why there are no queries, keys and scores here; otherwise empty
-  std::string no_grid;         ///< why tokens stand on no grid here; otherwise empty
   Index key_length = 0;        ///< T but in cross-attention, where lengths of queries and keys count in pairs
   std::string only_sums = {};  ///< why no document can be looked at, only sums over documents; otherwise empty
 

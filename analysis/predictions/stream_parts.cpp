@@ -174,7 +174,7 @@ void StreamParts::add(const StreamAddition& addition) {
                     : addition.sublayer == Sublayer::cross_attention ? Kind::cross_attention
                                                                      : Kind::feed_forward;
   const Block& block = stack_.blocks[static_cast<std::size_t>(addition.layer)];
-  const bool split = by_head_ && kind == Kind::attention && block.delta.empty();
+  const bool split = by_head_ && kind == Kind::attention;
   std::vector<StreamSource> added;
   for (Index head = 0; head < (split ? stack_.block.heads : 1); ++head)
     added.push_back({kind, addition.layer, split ? head : -1});

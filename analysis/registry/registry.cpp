@@ -16,7 +16,6 @@
   analysis(attention_distance) \
   analysis(attention_map) \
   analysis(strongest_pairs) \
-  analysis(grid_offset) \
   analysis(head_types) \
   analysis(position_disagreement) \
   analysis(value_use) \

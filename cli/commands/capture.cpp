@@ -130,9 +130,9 @@ void add_capture(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<CaptureCommand>();
   CLI::App* command =
       program.add_subcommand("capture", "store a model's hidden states, or queries and keys, for many runs");
-  const SourceOptions source = add_input_options(
-      *command, options->input,
-      {.states = "these are stored states already; give a text, token ids or images", .layers = true});
+  const SourceOptions source =
+      add_input_options(*command, options->input,
+                        {.states = "these are stored states already; give a text or token ids", .layers = true});
   command->add_option("--out", options->file, "HDF5 file to write")->required()->type_name("FILE");
   command->add_option("--layers", options->layers, "layers to store, 0,3 or 0-5; otherwise all")->type_name("LAYERS");
   command

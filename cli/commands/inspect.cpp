@@ -193,7 +193,7 @@ int inspect(const InspectOptions& options) {
 void add_inspect(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* command = program.add_subcommand(
-      "inspect", "show the content of a result, a model directory, or a safetensors, GGUF, HDF5 or npy file");
+      "inspect", "show the content of a result, a model directory, or a safetensors, HDF5 or npy file");
   command->add_option("path", options->path, "file or folder; told apart by content, not by name")
       ->required()
       ->type_name("PATH");
@@ -237,18 +237,16 @@ void add_inspect(CLI::App& program, Command& chosen) {
       ->excludes(map)
       ->excludes("--job")
       ->excludes("--heat");
-  add_examples(
-      *command,
-      {{"inspect result/results.h5", "what was found about the strongest heads of a result, and its arrays"},
-       {"inspect result --all --wide --sort offset", "every head and column, heads by where they look"},
-       {"inspect result --csv > heads.csv", "the table of its heads, for pandas, R and others"},
-       {"inspect result --heat measured_offset/weight:all",
-        "how strongly each head looks at its offset, layers by heads, on the terminal"},
-       {"inspect result --strongest-pairs L0H2", "the words that one head connects most strongly"},
-       {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
-       {"inspect model-Q4_K_M.gguf", "a model in one file: its family, its tokenizer, and how each tensor is stored"},
-       {"inspect result --job > job.toml",
-        "the job that made a result, for `headwave run --job job.toml --out again`"}});
+  add_examples(*command,
+               {{"inspect result/results.h5", "what was found about the strongest heads of a result, and its arrays"},
+                {"inspect result --all --wide --sort offset", "every head and column, heads by where they look"},
+                {"inspect result --csv > heads.csv", "the table of its heads, for pandas, R and others"},
+                {"inspect result --heat measured_offset/weight:all",
+                 "how strongly each head looks at its offset, layers by heads, on the terminal"},
+                {"inspect result --strongest-pairs L0H2", "the words that one head connects most strongly"},
+                {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
+                {"inspect result --job > job.toml",
+                 "the job that made a result, for `headwave run --job job.toml --out again`"}});
   command->final_callback([=, &chosen] { chosen = [=] { return inspect(*options); }; });
 }
 

@@ -76,7 +76,6 @@ void print_tables(const std::vector<Guess>& guesses, const Tokenizer& tokenizer)
 int predict(const PredictOptions& options) {
   require_typed_text(options.text);
   const Model model = open_model({options.model, options.map});
-  require_words(model, options.model.string());
   const std::unique_ptr<Tokenizer> tokenizer = open_tokenizer(options.model);
   if (model.decoder)
     throw ShapeError(

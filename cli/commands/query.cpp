@@ -42,7 +42,6 @@ std::string share_text(double share, const std::string& head) {
 int query(const QueryOptions& options) {
   require_typed_text(options.text);
   const Model model = open_model({options.model, options.map});
-  require_words(model, options.model.string());
   const std::unique_ptr<Tokenizer> tokenizer = open_tokenizer(options.model);
   const HeadName head = parse_head_name(options.head);
   const Document document = typed_document(options.text, *tokenizer, model.stack.block.causal);

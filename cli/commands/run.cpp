@@ -205,8 +205,8 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
 
 void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = program.add_subcommand(
-      "run", "follow every head of a model over text, token ids, images, sounds, stored states or profiles");
+  CLI::App* command =
+      program.add_subcommand("run", "follow every head of a model over text, token ids, stored states or profiles");
   InputWithout without;
   without.profiles = true;
   const SourceOptions source = add_whole_run_options(*command, *options, without);
@@ -233,10 +233,6 @@ void add_run(CLI::App& program, Command& chosen) {
         "one part of sixteen, on one machine of several; see `headwave merge`"},
        {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
         "which heads copy: random tokens, twice, and two of the analyses"},
-       {"run --model vit --features photos.npz --out seen",
-        "an image model over prepared images (docs/inputs.md); offsets are rows and columns of patches, too"},
-       {"run --model whisper --features sounds.npz --out heard",
-        "a model of sound over spectra and what is said in them: encoder, decoder, and the one looking at the other"},
        {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",
         "the same with part of the model changed"},
        {"run --profiles profiles.h5 --out watched",

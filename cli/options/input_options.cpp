@@ -131,14 +131,6 @@ StoredStatesOptions stored_of(const StoredOptions& options) {
 
 namespace {
 
-std::string unknown_encoding(const std::string& name) {
-  if (is_encoding(name)) return {};
-  return fmt::format(
-      "there is no encoding '{}'; UTF-8, UTF-16, windows-1252, ISO-8859-1, windows-1251, Shift_JIS and "
-      "others are known",
-      name);
-}
-
 CLI::Option* add_states(CLI::App& command, InputOptions& options) {
   return command
       .add_option(
@@ -174,13 +166,12 @@ CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const I
 
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without) {
   SourceOptions added{};
-  added.model =
-      without.model.empty()
-          ? command
-                .add_option("--model", options.model,
-                            "Hugging Face model directory: config.json, model.safetensors, tokenizer; or a GGUF file")
-                ->type_name("DIR")
-          : refused_option(command, "--model", without.model);
+  added.model = without.model.empty()
+                    ? command
+                          .add_option("--model", options.model,
+                                      "Hugging Face model directory: config.json, model.safetensors, tokenizer")
+                          ->type_name("DIR")
+                    : refused_option(command, "--model", without.model);
   added.map = command
                   .add_option("--map", options.map,
                               "TOML file that says what the model's tensors are, in place of config.json; "
@@ -196,24 +187,10 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
           .add_option("--target", options.target,
                       "text that an encoder-decoder writes, one line beside each line of --text; a line is a document")
           ->type_name("FILE");
-  added.encoding =
-      command
-          .add_option(
-              "--encoding", options.packing.encoding,
-              "encoding of a text that is not UTF-8: UTF-16, windows-1251, ...; undecodable bytes become U+FFFD")
-          ->check(CLI::Validator(unknown_encoding, "", "encoding"))
-          ->type_name("NAME");
   added.ids = command
                   .add_option("--ids", options.ids,
                               "token ids instead of text: JSON, or one document per line; -: standard input")
                   ->type_name("FILE");
-  added.features =
-      command
-          .add_option(
-              "--features", options.features,
-              "images or sounds as the model's own processor prepared them: pixel_values; or input_features with "
-              "decoder_input_ids. HDF5, .npz, safetensors, or a folder of .npy files")
-          ->type_name("FILE");
   added.states =
       without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
   added.profiles = without.profiles
@@ -231,13 +208,8 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
   added.random->excludes(added.ids)->excludes(added.states);
   added.ids->excludes(added.states);
-  for (CLI::Option* other : {added.text, added.ids, added.states, added.random}) {
-    added.features->excludes(other);
-    if (other != added.text) added.target->excludes(other);
-  }
-  added.target->excludes(added.features);
-  for (CLI::Option* other :
-       {added.model, added.map, added.text, added.target, added.ids, added.features, added.states, added.random})
+  for (CLI::Option* other : {added.ids, added.states, added.random}) added.target->excludes(other);
+  for (CLI::Option* other : {added.model, added.map, added.text, added.target, added.ids, added.states, added.random})
     added.profiles->excludes(other);
   added.documents = command
                         .add_option("--documents", options.packing.documents,
@@ -268,8 +240,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   const auto refuse = [](const CLI::Option* option, const char* why) {
     if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
   };
-  const std::vector<const CLI::Option*> sources{given.text,   given.ids,    given.features,
-                                                given.random, given.states, given.profiles};
+  const std::vector<const CLI::Option*> sources{given.text, given.ids, given.random, given.states, given.profiles};
   if (std::ranges::all_of(sources, [](const CLI::Option* source) { return source->empty(); })) {
     std::string offered;  // what a command refuses stands in no group
     for (const CLI::Option* source : sources)
@@ -286,7 +257,6 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     for (const CLI::Option* option : given.stored.where()) refuse(option, summed);
     if (!options.interventions.empty()) throw CLI::ValidationError("--intervene", summed);
   }
-  if (given.text->empty()) refuse(given.encoding, "applies to --text only");
   if (given.text->empty()) refuse(given.allow_unknown, "applies to --text only");
   if (given.text->empty()) refuse(given.target, "is what is written where --text is read; give that too");
   if (options.text == "-" && options.target == "-")
@@ -301,15 +271,10 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     refuse(given.place.layers, "does not apply to --states: layers are those that were stored");
   if (!given.profiles->empty()) return;
   if (given.states->empty()) {
-    if (given.model->empty())
-      throw CLI::ValidationError("--text, --ids, --features and --random-tokens need --model DIR");
+    if (given.model->empty()) throw CLI::ValidationError("--text, --ids and --random-tokens need --model DIR");
     refuse(given.stored.head_count, "applies to --states only; the model says how many heads there are");
     for (const CLI::Option* option : given.stored.where()) refuse(option, "applies to --states only");
     if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
-    if (!given.features->empty()) {
-      refuse(given.length, "does not apply to --features: the model says how long an image or a sound is");
-      refuse(given.no_special_tokens, "does not apply to --features: nothing is put around the ids");
-    }
     if (!given.random->empty())
       refuse(given.length, "does not apply to --random-tokens, which says how many there are");
     return;
@@ -347,7 +312,6 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
       return random_input(place,
                           {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
                           options.packing.special_tokens);
-    if (!given.features->empty()) return features_input(place, options.features, options.packing.documents);
     if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
     options.stored.states.documents = options.packing.documents.value_or(0);
     return given.model->empty() ? states_input(options.states, stored_of(options.stored))
@@ -360,10 +324,9 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
                                                          "document {} has {} tokens",
                                                          input_name(options.ids), i, input.source->length(i)));
   if (given.random->empty())
-    require_two_tokens(input, input_name(!given.text->empty()       ? options.text
-                                         : !given.ids->empty()      ? options.ids
-                                         : !given.features->empty() ? options.features
-                                                                    : options.states));
+    require_two_tokens(input, input_name(!given.text->empty()  ? options.text
+                                         : !given.ids->empty() ? options.ids
+                                                               : options.states));
   const std::vector<std::string> remarks = remarks_on(input, options, given);
   if (!options.interventions.empty()) progress_at("changing the model");
   options.intervening.seed = seed;
@@ -396,7 +359,6 @@ std::string extent_text(Index documents, std::int64_t length, bool of_one_length
 /// What messages call the file or folder that documents come from.
 std::string source_name(const InputOptions& options, const SourceOptions& given) {
   if (!given.states->empty()) return options.states.string();
-  if (!given.features->empty()) return options.features.string();
   return input_name(given.text->empty() ? options.ids : options.text);
 }
 
@@ -485,10 +447,6 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
                                   source_name(options, given), equal, documents + equal, equal == 1 ? "is" : "are",
                                   documents));
   }
-  if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
-    if (const double share = std::get<double>(found->second); share > 0)
-      remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
-                                    100 * share, options.packing.encoding));
   for (const auto& [share, text] :
        {std::pair("unknown_share", &options.text), {"target_unknown_share", &options.target}})
     if (const auto found = provenance.find(share); found != provenance.end())

@@ -61,7 +61,7 @@ StoredStatesOptions stored_of(const StoredOptions& options);
 
 /// Where a model and its documents come from, and which interventions change them.
 struct InputOptions {
-  std::filesystem::path model, map, text, target, ids, features, states;
+  std::filesystem::path model, map, text, target, ids, states;
   std::vector<std::filesystem::path> profiles;
   PlaceOptions place;
   PackingOptions packing;
@@ -73,8 +73,8 @@ struct InputOptions {
 
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
-  CLI::Option *model, *map, *text, *target, *encoding, *ids, *features, *states, *profiles, *random, *documents,
-      *length, *no_special_tokens, *allow_unknown, *shuffles;
+  CLI::Option *model, *map, *text, *target, *ids, *states, *profiles, *random, *documents, *length, *no_special_tokens,
+      *allow_unknown, *shuffles;
   PlaceOptionsGiven place;
   StoredOptionsGiven stored;
 };
@@ -86,7 +86,7 @@ struct InputWithout {
   bool profiles = false;  ///< whether it has --profiles
 };
 
-/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --features, --states,
+/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --states,
 /// --random-tokens, --intervene and their companions. Options that the command lacks are refused with the
 /// reason; in the returned struct they are options that are never given.
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});

@@ -153,8 +153,7 @@ void add_job_file_option(CLI::App& command, std::filesystem::path& file) {
 }
 
 void read_job_file(CLI::App& command, const std::filesystem::path& file) {
-  const InputText input(
-      file, {.enough = 0, .encoding = "", .expected = "a job as TOML in UTF-8", .advice = "save it as that"});
+  const InputText input(file, {.expected = "a job as TOML in UTF-8", .advice = "save it as that"});
   read_job_text(command, std::string(input.text()), file);
 }
 

@@ -51,9 +51,6 @@ void require_heads(const FigureOptions& drawing, const Model& model, const Sourc
         throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads, L0H0 to {}", name,
                                      stack.layers(), stack.block.heads,
                                      head_name(stack.layers() - 1, stack.block.heads - 1)));
-      if (!stack.attends(head.layer))
-        throw ShapeError(
-            fmt::format("--heads: there is no {}; layer {} of a {} has no attention", name, head.layer, model.family));
       heads.push_back(head);
     }
   }

@@ -86,8 +86,6 @@ struct AttentionWeights {
   Linear shared_key = {};
   /// (heads) a score of each head that takes part in the softmax and is no key's; or empty
   VectorView32 sinks = {};
-  /// (heads * d_value, d_model) from the state: its sigmoid multiplies what enters `output`; or empty
-  Linear output_gate = {};
 
   [[nodiscard]] bool empty() const { return query.empty(); }
   /// Width of the states that are projected.
@@ -147,25 +145,10 @@ struct Mixture {
   [[nodiscard]] bool empty() const { return router.empty(); }
 };
 
-/// A gated delta net, in the place of attention; see delta_net().
-struct DeltaNet {
-  Linear mixed;  ///< (2 key_heads * d_key + value_heads * d_value, d_model)  queries, keys and values, side by side
-  MatrixView32 filter;                  ///< (channels of `mixed`, taps)
-  Linear gate;                          ///< (value_heads * d_value, d_model)
-  Linear decay, strength;               ///< (value_heads, d_model)
-  VectorView32 decay_bias, decay_rate;  ///< (value_heads)
-  Norm norm;                            ///< (d_value)
-  Linear output;                        ///< (d_model, value_heads * d_value)
-  Index key_heads = 0, value_heads = 0, d_key = 0, d_value = 0;
-
-  [[nodiscard]] bool empty() const { return key_heads == 0; }
-};
-
 /// One layer. Parts that a family does not have are empty.
 struct Block {
   Norm self_norm;
   AttentionWeights self;
-  DeltaNet delta;        ///< in the place of `self`; or empty
   Norm self_added_norm;  ///< pre-norm only: norm of what attention adds
   Norm cross_norm;
   AttentionWeights cross;  ///< cross-attention of a decoder that reads an encoder

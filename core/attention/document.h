@@ -39,12 +39,9 @@ struct StoredLayer {
 
 /// Tokens one after another.
 struct TokenSequence {
-  std::vector<std::int32_t> ids;      ///< (T) token ids, -1 - n for patch or sound n; empty if only states were stored
+  std::vector<std::int32_t> ids;      ///< (T) token ids; empty if only states were stored
   std::vector<std::string> tokens;    ///< (T) the text each token stands for; may be empty
   std::vector<std::uint8_t> special;  ///< (T) 1 where the token is [CLS], [SEP], <s> and the like; may be empty
-  /// Input that replaces words: the pixels of an image, (patches, numbers of a patch), or the spectrum of a
-  /// sound, (frames, bins); empty for text.
-  Matrix32 signal = {};
 
   /// Whether token i is special; false if that is unknown.
   [[nodiscard]] bool is_special(Index i) const { return !special.empty() && special[static_cast<std::size_t>(i)] != 0; }

@@ -95,7 +95,6 @@ struct LayerValues {
   Index heads = 0;
   Index kv_heads = 0;                  ///< query head h takes the values of head floor(h / (heads / kv_heads))
   const Document* document = nullptr;  ///< may be null
-  bool gated = false;                  ///< A V is multiplied by a gate of the query before W_O
 };
 
 /// The outputs A V of a layer's heads, before W_O, with their gate where there is one.

@@ -60,9 +60,6 @@ void require_head(const Stack& stack, const HeadName& head) {
   if (head.layer < 0 || head.layer >= stack.layers() || head.head < 0 || head.head >= stack.block.heads)
     throw ShapeError(fmt::format("there is no {}; the model has {} layers of {} heads",
                                  head_name(head.layer, head.head), stack.layers(), stack.block.heads));
-  if (!stack.attends(head.layer))
-    throw ShapeError(fmt::format("there is no {}: layer {} has no attention, tokens are mixed by a delta net there",
-                                 head_name(head.layer, head.head), head.layer));
 }
 
 namespace {
@@ -180,15 +177,6 @@ Model positions_only(const Model& model) {
       throw ShapeError(fmt::format("a {} has no position table; without words its input would be zero", model.family));
     WordTable& words = stack.embedding.words;
     words = zero_rows(changed.kept(Vector32(Vector32::Zero(words.cols()))), words.rows());
-    if (Linear& last = stack.embedding.frames.second; !last.empty()) {  // gelu(0) is 0
-      last.weight = zero_rows(changed.kept(Vector32(Vector32::Zero(last.d_in()))), last.weight.rows());
-      last.bias = changed.kept(Vector32(Vector32::Zero(last.d_out())));
-    }
-    Linear& patches = stack.embedding.patches;
-    if (patches.empty()) return;
-    patches.weight = zero_rows(changed.kept(Vector32(Vector32::Zero(patches.d_in()))), patches.weight.rows());
-    patches.bias = changed.kept(Vector32(Vector32::Zero(patches.d_out())));
-    stack.embedding.opening = zero_rows(patches.bias, stack.embedding.opening.rows());
   });
   return changed.taken();
 }

@@ -60,10 +60,6 @@ bool Stack::compresses() const {
                              [](const Block& b) { return !b.self.query_latent.empty() || !b.self.key_latent.empty(); });
 }
 
-bool Stack::attends(Index layer) const {
-  return layer >= layers() || blocks[static_cast<std::size_t>(layer)].delta.empty();
-}
-
 bool Stack::has_sinks() const {
   return std::ranges::any_of(blocks, [](const Block& b) { return !b.self.sinks.empty(); });
 }

@@ -82,15 +82,11 @@ struct Stack {
   [[nodiscard]] bool normalises_heads() const;
   /// Whether queries or keys are projected from a compressed state (Latent): W_Q W_K^T does not act on states then.
   [[nodiscard]] bool compresses() const;
-  /// Whether a layer has attention. Others mix tokens otherwise, and have no heads to speak of.
-  [[nodiscard]] bool attends(Index layer) const;
   /// Whether heads have sinks, so that rows of weights sum to less than 1.
   [[nodiscard]] bool has_sinks() const;
   /// Width of the residual stream.
   [[nodiscard]] Index d_model() const {
     if (!embedding.projection.empty()) return embedding.projection.d_out();
-    if (!embedding.patches.empty()) return embedding.patches.d_out();
-    if (!embedding.frames.empty()) return embedding.frames.d_model();
     if (!embedding.words.empty() || blocks.empty()) return embedding.words.cols();
     return blocks.back().self.d_in();
   }
@@ -114,14 +110,10 @@ struct Model {
   std::optional<Stack> decoder;  ///< of an encoder-decoder
   PredictionHead head;           ///< or, where weights are read layer by layer, its shapes: prediction() has it whole
   std::function<std::shared_ptr<const PredictionHead>()> read_head;  ///< null: `head` is whole
-  PatchGrid patches;                                                 ///< of a model of images; or empty
-  std::vector<Linear> classes;  ///< (labels, d_model) of an image classifier, one for each opening token that is read
-  Index longest = 0;            ///< longest document the positions allow, in tokens; 0: any
-  Index longest_target = 0;     ///< the same of an encoder-decoder's target
+  Index longest = 0;                    ///< longest document the positions allow, in tokens; 0: any
+  Index longest_target = 0;             ///< the same of an encoder-decoder's target
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
 
-  [[nodiscard]] bool reads_images() const { return !patches.empty(); }
-  [[nodiscard]] bool reads_sound() const { return !stack.embedding.frames.empty(); }
   /// Whether weights are read layer by layer. Documents then pass through the model side by side.
   [[nodiscard]] bool by_layer() const { return stack.store != nullptr; }
   /// Reads every layer and keeps it in memory. The prediction head is still read when it is asked for.

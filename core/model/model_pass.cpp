@@ -9,7 +9,6 @@
 #include "../attention/attend.h"
 #include "../attention/finished_attention.h"
 #include "../process/threads.h"
-#include "delta_net.h"
 #include "embedding.h"
 #include "layer.h"
 
@@ -52,13 +51,7 @@ class StackPass {
   void apply_block(Index layer, const Block& block, bool needed, Matrix32& x) const {
     const bool crosses = !memory_.empty();
     const auto self = [&](const Matrix32& input) {
-      const bool wanted = needed || crosses;
-      if (!block.delta.empty()) {
-        Matrix32 mixed = wanted ? delta_net(input, block.delta) : Matrix32();
-        show_addition(layer, Sublayer::attention, mixed, {});
-        return mixed;
-      }
-      Matrix32 added = self_attention(layer, block.self, input, wanted);
+      Matrix32 added = self_attention(layer, block.self, input, needed || crosses);
       show_addition(layer, Sublayer::attention, added, block.self.output.bias);
       return added;
     };
@@ -114,9 +107,7 @@ class StackPass {
     const Matrix32 key = keys_of(input, latent, weights, spec_, layer, document_);
     const Matrix32 value = needed || shows(weights) ? linear(latent, weights.value) : Matrix32();
     show_values(layer, kind, weights, value);
-    Matrix32 heads = attend_self(layer, weights, query, key, value);
-    if (!weights.output_gate.empty() && heads.size() > 0)
-      heads.array() /= 1.0F + (-linear(input, weights.output_gate).array()).exp();
+    const Matrix32 heads = attend_self(layer, weights, query, key, value);
     show_heads(layer, kind, weights, heads);
     return needed ? linear(heads, weights.output) : Matrix32();
   }
@@ -187,8 +178,7 @@ class StackPass {
     const Linear* output = weights.output.empty() ? nullptr : &weights.output;
     for (Probe* probe : probes_)
       if (probe->wants_values())
-        probe->see(LayerValues{layer, kind, values, output, spec_.heads, spec_.kv_heads, &document_,
-                               !weights.output_gate.empty()});
+        probe->see(LayerValues{layer, kind, values, output, spec_.heads, spec_.kv_heads, &document_});
   }
 
   void show_heads(Index layer, AttentionKind kind, const AttentionWeights& weights, MatrixView32 outputs) const {

@@ -49,16 +49,6 @@ Matrix32 logits(const Model& model, MatrixView32 states) {
   return scores;
 }
 
-Vector32 class_scores(const Model& model, MatrixView32 states) {
-  const auto count = static_cast<Index>(model.classes.size());
-  if (count == 0 || states.rows() < count)
-    throw ShapeError(fmt::format("this {} checkpoint classifies nothing; give one with a classifier", model.family));
-  Vector32 scores = Vector32::Zero(model.classes.front().d_out());
-  for (Index i = 0; i < count; ++i)
-    scores += linear(states.middleRows(i, 1), model.classes[static_cast<std::size_t>(i)]).transpose();
-  return scores / static_cast<float>(count);
-}
-
 Vector probabilities(VectorView32 row) {
   const Vector scores = row.cast<double>();
   Vector chances = (scores.array() - scores.maxCoeff()).exp();

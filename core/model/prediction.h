@@ -18,13 +18,6 @@ namespace headwave {
 /// @throws ShapeError if the model predicts nothing, or the width is not its
 Matrix32 logits(const Model& model, MatrixView32 states);
 
-/// Scores of every class of an image classifier: the mean over its classifiers, which read opening tokens 0,
-/// 1, ... each.
-/// @param states  (T, d_model) final states
-/// @returns (labels)
-/// @throws ShapeError if the model is no classifier, or the width is not its
-Vector32 class_scores(const Model& model, MatrixView32 states);
-
 /// The chances of the words at one position: softmax of a row of logits, in double.
 /// @param row  (vocabulary)
 /// @returns (vocabulary)

@@ -22,7 +22,6 @@
 #include "../files/json_file.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
-#include "quantised_blocks.h"
 
 namespace headwave {
 
@@ -166,8 +165,7 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : TensorFile(path), header_(safetensors_header(file())) {
-  set_data(header_.data);
+    : file_(path), mapped_(file_), header_(safetensors_header(file_)) {
   by_name_.resize(header_.tensors.size());
   std::iota(by_name_.begin(), by_name_.end(), 0U);
   std::ranges::sort(by_name_, {}, [this](std::uint32_t at) -> const std::string& { return header_.tensors[at].name; });
@@ -179,16 +177,16 @@ const TensorInfo* SafetensorsFile::find(const std::string& name) const {
   return found == by_name_.end() || header_.tensors[*found].name != name ? nullptr : &header_.tensors[*found];
 }
 
-std::span<const std::byte> TensorFile::bytes(const TensorInfo& tensor) const {
-  return content().subspan(data_ + tensor.begin, tensor.end - tensor.begin);
+std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {
+  return mapped_.bytes().subspan(header_.data + tensor.begin, tensor.end - tensor.begin);
 }
 
-void TensorFile::read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const {
-  file_.read(data_ + tensor.begin + first, into);
+void SafetensorsFile::read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const {
+  file_.read(header_.data + tensor.begin + first, into);
 }
 
-void TensorFile::let_go(const TensorInfo& tensor) const {
-  mapped_.let_go(data_ + tensor.begin, tensor.end - tensor.begin);
+void SafetensorsFile::let_go(const TensorInfo& tensor) const {
+  mapped_.let_go(header_.data + tensor.begin, tensor.end - tensor.begin);
 }
 
 namespace {
@@ -326,29 +324,6 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
   }
 }
 
-Checkpoint::Checkpoint(const fs::path& path, std::vector<std::shared_ptr<const TensorFile>> files,
-                       const std::vector<RenamedTensor>& tensors)
-    : path_(path), renamed_files_(std::move(files)) {
-  for (const RenamedTensor& tensor : tensors) {
-    const std::vector<Index>& shape = tensor.stored.shape;
-    const TensorChange& change = tensor.change;
-    const bool fits = (!change.transposed || shape.size() == 2) &&
-                      (change.paired_heads == 0 || (!shape.empty() && shape.front() % (2 * change.paired_heads) == 0));
-    if (!fits)
-      throw FormatError(fmt::format(
-          "{}: tensor '{}' has shape {}, expected {}", shown_path(path), printable(tensor.stored.name),
-          shape_text(shape),
-          change.transposed ? "two axes"
-                            : fmt::format("an even number of rows for each of {} heads", change.paired_heads)));
-    TensorInfo& info = infos_.emplace_back(tensor.stored);
-    info.name = tensor.name;
-    if (change.transposed) std::ranges::reverse(info.shape);
-    if (!places_.emplace(tensor.name, Place{tensor.file->bytes(tensor.stored), &info, tensor.file, change}).second)
-      throw FormatError(fmt::format("{}: two tensors are '{}'", shown_path(path), printable(tensor.name)));
-    names_.push_back(tensor.name);
-  }
-}
-
 void Checkpoint::open_single(const fs::path& path) {
   const auto& file = *(files_[path.filename().string()] = std::make_unique<SafetensorsFile>(path));
   for (const TensorInfo& tensor : file.tensors()) {
@@ -414,7 +389,6 @@ void Checkpoint::open_sharded(const fs::path& index) {
 std::vector<fs::path> Checkpoint::files() const {
   std::vector<fs::path> paths;
   for (const auto& [name, file] : files_) paths.push_back(file->path());
-  for (const auto& file : renamed_files_) paths.push_back(file->path());
   return paths;
 }
 
@@ -470,95 +444,40 @@ void Checkpoint::require(const std::string& name, const std::vector<Index>& shap
 }
 
 void Checkpoint::require_real(const Place& tensor) const {
-  if (!real_type(tensor.info->dtype) && quantised_type(tensor.info->dtype) == nullptr)
+  if (!real_type(tensor.info->dtype))
     throw FormatError(
         fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
                     "read, save the model in float32",
                     shown_file(tensor), printable(tensor.info->name), tensor.info->dtype));
 }
 
-namespace {
-
-/// Bytes that so many numbers take, which are whole blocks where they are quantised.
-std::size_t bytes_of_entries(const std::string& dtype, std::size_t entries) {
-  if (const QuantisedType* quantised = quantised_type(dtype)) return entries / quantised->entries * quantised->bytes;
-  return entries * size_of(*real_type(dtype));
-}
-
-/// Numbers of one of the types that require_real() lets pass.
-void put_real(std::span<const std::byte> bytes, const std::string& dtype, std::span<float> into) {
-  if (const QuantisedType* quantised = quantised_type(dtype))
-    put_floats(bytes, *quantised, into);
-  else
-    put_floats(bytes, *real_type(dtype), ByteOrder::little, into);
-}
-
-}  // namespace
-
 std::function<void(Index first, Index count, float* out)> Checkpoint::row_reader(const std::string& name) const {
   const Place& tensor = place(name);
   require_real(tensor);
-  if (tensor.change != TensorChange{})
-    return [this, name, columns = tensor.info->shape.back()](Index first, Index count, float* out) {
-      std::copy_n(values(name, info(name).shape, nullptr) + first * columns, count * columns, out);
-    };
   const std::size_t columns = tensor.info->shape.empty() ? 1 : static_cast<std::size_t>(tensor.info->shape.back());
-  return [&tensor, columns](Index first, Index count, float* out) {
-    const std::string& dtype = tensor.info->dtype;
+  return [&tensor, columns, type = *real_type(tensor.info->dtype)](Index first, Index count, float* out) {
     const std::size_t entries = static_cast<std::size_t>(count) * columns,
-                      from = static_cast<std::size_t>(first) * bytes_of_entries(dtype, columns),
-                      bytes = bytes_of_entries(dtype, entries);
-    if (tensor.file == nullptr) return put_real(tensor.bytes.subspan(from, bytes), dtype, {out, entries});
+                      from = static_cast<std::size_t>(first) * columns * size_of(type), bytes = entries * size_of(type);
+    if (tensor.file == nullptr)
+      return put_floats(tensor.bytes.subspan(from, bytes), type, ByteOrder::little, {out, entries});
     std::vector<std::byte> read(bytes);
     tensor.file->read(*tensor.info, from, read);
-    put_real(read, dtype, {out, entries});
+    put_floats(read, type, ByteOrder::little, {out, entries});
   };
-}
-
-/// A stored row at a time: where it belongs, so that there is no second copy of the tensor.
-void Checkpoint::put_values(const Place& tensor, std::span<float> into) {
-  const auto& [bytes, info, file, change] = tensor;
-  if (change.paired_heads == 0 && !change.transposed) {
-    put_real(bytes, info->dtype, into);
-  } else {
-    // What is one number a row, a bias, has rows of one.
-    const bool vector = info->shape.size() == 1;
-    const auto rows = static_cast<std::size_t>(change.transposed ? info->shape.back() : info->shape.front());
-    const std::size_t columns = into.size() / rows, row_bytes = vector ? 0 : bytes_of_entries(info->dtype, columns);
-    std::vector<float> row(vector ? into.size() : columns);
-    if (vector) put_real(bytes, info->dtype, row);
-    const std::size_t head = change.paired_heads > 0 ? rows / static_cast<std::size_t>(change.paired_heads) : rows;
-    for (std::size_t stored = 0; stored < rows; ++stored) {
-      if (!vector) put_real(bytes.subspan(stored * row_bytes, row_bytes), info->dtype, row);
-      const std::size_t of_head = stored % head;
-      const std::size_t meant =
-          change.paired_heads > 0 ? stored - of_head + of_head / 2 + of_head % 2 * (head / 2) : stored;
-      if (vector)
-        into[meant] = row[stored];
-      else if (change.transposed)
-        for (std::size_t i = 0; i < columns; ++i) into[i * rows + meant] = row[i];
-      else
-        std::ranges::copy(row, into.begin() + static_cast<std::ptrdiff_t>(meant * columns));
-    }
-  }
-  if (change.added != 0)
-    for (float& value : into) value += change.added;
 }
 
 const float* Checkpoint::values(const std::string& name, const std::vector<Index>& shape,
                                 ConvertedTensors* converted) const {
   require(name, shape);
-  const Place& stored = place(name);
-  const auto& [bytes, tensor, file, change] = stored;
-  if (tensor->dtype == "F32" && change == TensorChange{} &&
-      reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
+  const auto& [bytes, tensor, file] = place(name);
+  if (tensor->dtype == "F32" && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
     return reinterpret_cast<const float*>(bytes.data());
   ConvertedTensors& kept = converted != nullptr ? *converted : converted_;
   const std::lock_guard lock(kept.converting);
   const auto [found, is_new] = kept.values.try_emplace(name);
   if (is_new) {
     found->second.resize(static_cast<std::size_t>(tensor->size()));
-    put_values(stored, found->second);
+    put_floats(bytes, *real_type(tensor->dtype), ByteOrder::little, found->second);
     if (file != nullptr) file->let_go(*tensor);
   }
   return found->second.data();
@@ -595,17 +514,8 @@ void Checkpoint::let_go(const std::string& name) const {
 
 Index Checkpoint::non_finite(const std::string& name) const {
   const Place& tensor = place(name);
-  if (const std::optional<NumberType> type = real_type(tensor.info->dtype))
-    return static_cast<Index>(non_finite_of(tensor.bytes, *type));
-  const QuantisedType* quantised = quantised_type(tensor.info->dtype);
-  if (quantised == nullptr) return 0;
-  std::vector<float> block(quantised->entries);
-  Index count = 0;
-  for (std::size_t at = 0; at < tensor.bytes.size(); at += quantised->bytes) {
-    put_floats(tensor.bytes.subspan(at, quantised->bytes), *quantised, block);
-    count += std::ranges::count_if(block, [](float value) { return !std::isfinite(value); });
-  }
-  return count;
+  const std::optional<NumberType> type = real_type(tensor.info->dtype);
+  return type ? static_cast<Index>(non_finite_of(tensor.bytes, *type)) : 0;
 }
 
 }  // namespace headwave

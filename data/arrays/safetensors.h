@@ -56,13 +56,20 @@ SafetensorsHeader safetensors_header(const FileBytes& file);
 
 class ReplacedFile;
 
-/// A file of tensors, mapped into memory: what formats have in common once their header is read.
-class TensorFile {
+/// A safetensors file, mapped into memory. Opening it reads the header only.
+class SafetensorsFile {
  public:
-  TensorFile(const TensorFile&) = delete;
-  TensorFile& operator=(const TensorFile&) = delete;
+  /// @throws IoError, FormatError as safetensors_header()
+  explicit SafetensorsFile(const std::filesystem::path& path);
+  SafetensorsFile(const SafetensorsFile&) = delete;
+  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
+  [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return header_.tensors; }
+  [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
+  /// The tensor of that name, or nullptr.
+  [[nodiscard]] const TensorInfo* find(const std::string& name) const;
+
   /// A tensor's bytes in the mapping; good while this object lives. They may lie at any address, odd ones
   /// too.
   [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const;
@@ -74,33 +81,9 @@ class TensorFile {
   /// Gives the memory of a tensor's bytes in the mapping back to the system, see MappedFile.
   void let_go(const TensorInfo& tensor) const;
 
- protected:
-  /// @throws IoError if the file cannot be read
-  explicit TensorFile(const std::filesystem::path& path) : file_(path), mapped_(file_) {}
-  ~TensorFile() = default;
-  [[nodiscard]] const FileBytes& file() const { return file_; }
-  [[nodiscard]] std::span<const std::byte> content() const { return mapped_.bytes(); }
-  /// Says where the numbers begin, from which places of tensors are counted.
-  void set_data(std::size_t first) { data_ = first; }
-
  private:
   FileBytes file_;
   MappedFile mapped_;
-  std::size_t data_ = 0;
-};
-
-/// A safetensors file, mapped into memory. Opening it reads the header only.
-class SafetensorsFile : public TensorFile {
- public:
-  /// @throws IoError, FormatError as safetensors_header()
-  explicit SafetensorsFile(const std::filesystem::path& path);
-
-  [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return header_.tensors; }
-  [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
-  /// The tensor of that name, or nullptr.
-  [[nodiscard]] const TensorInfo* find(const std::string& name) const;
-
- private:
   SafetensorsHeader header_;
   std::vector<std::uint32_t> by_name_;  // places among the tensors, in order of their names
 };
@@ -145,24 +128,6 @@ struct TensorInMemory {
   std::span<const std::byte> bytes;  ///< row-major
 };
 
-/// How a stored tensor differs from the one that a model's map means by its name.
-struct TensorChange {
-  /// Heads of which each has its rows in the order 0, r/2, 1, r/2 + 1, ... in place of 0, 1, 2, ...; 0: rows are in order
-  Index paired_heads = 0;
-  bool transposed = false;
-  float added = 0;  ///< to every number
-
-  bool operator==(const TensorChange&) const = default;
-};
-
-/// A tensor of an open file under the name, and as the tensor, that a model's map means.
-struct RenamedTensor {
-  std::string name;
-  const TensorFile* file;
-  TensorInfo stored;  ///< as the file has it
-  TensorChange change;
-};
-
 /// Keeps tensors that had to be converted, by name.
 struct ConvertedTensors {
   std::mutex converting;
@@ -174,8 +139,7 @@ struct ConvertedTensors {
 ///
 /// Opening reads the headers only. An aligned float32 tensor is used in place: its pages are read when the
 /// model first touches them, and shared between processes. F16, BF16, F64 and unaligned F32 are converted
-/// once, when asked for, into memory of this object or of the caller (F16 and BF16 exactly, F64 rounded); so are
-/// quantised tensors (quantised_blocks.h), and those with a TensorChange, which is undone on the way. In
+/// once, when asked for, into memory of this object or of the caller (F16 and BF16 exactly, F64 rounded). In
 /// a std::shared_ptr it can be Model::storage. May be read from several threads at once.
 ///
 /// Pickles (pytorch_model.bin, .pt, .ckpt) are never read: they run code when loaded.
@@ -190,12 +154,6 @@ class Checkpoint {
   /// @param owner   keeps their memory; may be null if the memory outlives this object
   /// @throws FormatError if two have one name, or bytes and shape disagree
   Checkpoint(const std::string& called, const std::vector<TensorInMemory>& tensors, std::shared_ptr<const void> owner);
-
-  /// Tensors of files that are open, under other names than theirs.
-  /// @param files  every file, in order; kept
-  /// @throws FormatError if two have one name, or one has not the shape that its change needs
-  Checkpoint(const std::filesystem::path& path, std::vector<std::shared_ptr<const TensorFile>> files,
-             const std::vector<RenamedTensor>& tensors);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Every file that was opened, shards in the order of their names; none for tensors in memory.
@@ -244,24 +202,21 @@ class Checkpoint {
  private:
   struct Place {
     std::span<const std::byte> bytes;
-    const TensorInfo* info;    ///< with the shape that the map means
-    const TensorFile* file;    ///< null: somebody else keeps the bytes
-    TensorChange change = {};  ///< undone when the tensor is read
+    const TensorInfo* info;
+    const SafetensorsFile* file;  ///< null: somebody else keeps the bytes
   };
   void open_single(const std::filesystem::path& file);
   void open_sharded(const std::filesystem::path& index);
   [[nodiscard]] std::string shown_file(const Place& tensor) const;
   void require_real(const Place& tensor) const;
   void require_shape(const std::string& name, const std::vector<Index>& shape) const;
-  static void put_values(const Place& tensor, std::span<float> into);
   [[nodiscard]] const Place& place(const std::string& name) const;
   [[nodiscard]] const float* values(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted) const;
 
   std::filesystem::path path_;
   std::map<std::string, std::unique_ptr<SafetensorsFile>> files_;  // by file name
-  std::vector<std::shared_ptr<const TensorFile>> renamed_files_;
-  std::list<TensorInfo> infos_;  // of tensors in memory, and of renamed ones
+  std::list<TensorInfo> infos_;                                    // of tensors in memory
   std::shared_ptr<const void> owner_;
   std::map<std::string, Place> places_;
   std::vector<std::string> names_;

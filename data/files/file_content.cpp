@@ -114,15 +114,17 @@ constexpr std::string_view states_wanted =
 constexpr std::string_view then_states = ", then give states.npy";
 constexpr std::string_view weights_wanted = "headwave reads safetensors only. Convert once";
 
-/// A file's name as a Python text in quotes, fit to stand in a shell's double quotes; `'FILE'` for a name
-/// with anything that either would take for its own.
-std::string python_name(const fs::path& path) {
+}  // namespace
+
+std::string python_name(const fs::path& path, std::string_view otherwise) {
   const std::string name = path.string();
   const bool plain = std::ranges::all_of(name, [](char c) {
     return c >= ' ' && c <= '~' && std::string_view("'\"\\$`!{}").find(c) == std::string_view::npos;
   });
-  return plain && name.size() <= 300 ? fmt::format("'{}'", name) : "'FILE'";
+  return plain && name.size() <= 300 ? fmt::format("'{}'", name) : std::string(otherwise);
 }
+
+namespace {
 
 /// An error whose remedy is a line of Python, in which {0} stands for the file's name.
 FormatError conversion(const fs::path& path, std::string_view found, std::string_view wanted, std::string_view line,
@@ -265,7 +267,8 @@ FormatError foreign_weights(const fs::path& path) {
       return torch_weights(path);
     case FileContent::gguf:
       return FormatError(
-          fmt::format("{}: this is {}, a model in one file; give the path of the file itself as the model",
+          fmt::format("{}: this is {}; expected a Hugging Face directory with config.json and safetensors: give the "
+                      "directory of the model that the file was made of",
                       shown_path(path), words_of(content)));
     case FileContent::hdf5:
       return through_transformers(path, "an HDF5 file, TensorFlow's format", "from_tf=True");
@@ -298,7 +301,7 @@ FormatError foreign_file(const fs::path& path) {
     default:
       require_no_pointer(FileBytes(path).text(0, 64), path);
       return FormatError(
-          fmt::format("{}: neither HDF5, safetensors, GGUF, .npy nor .npz by its first bytes; headwave inspect shows "
+          fmt::format("{}: neither HDF5, safetensors, .npy nor .npz by its first bytes; headwave inspect shows "
                       "these, results and model directories",
                       shown_path(path)));
   }

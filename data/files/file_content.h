@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "../../core/errors/error.h"
@@ -55,6 +56,10 @@ FormatError foreign_file(const std::filesystem::path& file);
 /// @param beginning  of the file, 64 bytes or more if it has them
 /// @throws FormatError if it is one
 void require_no_pointer(std::string_view beginning, const std::filesystem::path& file);
+
+/// A path as a Python text in quotes, fit to stand in a shell's double quotes.
+/// @param otherwise  in place of a path with characters that Python or a shell would take for their own
+std::string python_name(const std::filesystem::path& path, std::string_view otherwise = "'FILE'");
 
 /// Whether a file's name is that of weights in another format: .bin, .pt, .ckpt, .gguf, .h5, .msgpack, .onnx,
 /// ...

@@ -9,9 +9,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unicode/ucnv.h>
-#include <unicode/ucnv_cb.h>
-#include <unicode/utf16.h>
 #include <unistd.h>
 
 #include "../../core/errors/error.h"
@@ -24,18 +21,7 @@ namespace headwave {
 
 namespace {
 
-using Converter = std::unique_ptr<UConverter, decltype(&ucnv_close)>;
-
-constexpr char32_t replacement = 0xFFFD;
-
-Converter converter_of(const std::string& encoding) {
-  UErrorCode status = U_ZERO_ERROR;
-  // An empty name would be the platform's own encoding.
-  UConverter* converter = encoding.empty() ? nullptr : ucnv_open(encoding.c_str(), &status);
-  return {U_FAILURE(status) != 0 ? nullptr : converter, &ucnv_close};
-}
-
-/// The likely encoding of a text with NULs or with a byte-order mark of two bytes.
+/// The likely encoding of bytes that are not UTF-8, as iconv calls it.
 const char* likely_encoding(std::string_view bytes) {
   if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) return "UTF-16";
   const std::string_view sample = bytes.substr(0, 512);
@@ -43,47 +29,10 @@ const char* likely_encoding(std::string_view bytes) {
   for (std::size_t i = 0; i < sample.size(); ++i) zeros[i % 2] += sample[i] == '\0' ? 1U : 0U;
   if (8 * zeros[1] > sample.size() && zeros[0] == 0) return "UTF-16LE";
   if (8 * zeros[0] > sample.size() && zeros[1] == 0) return "UTF-16BE";
-  return "windows-1252";
-}
-
-/// Whether an encoding needs a byte-order mark that the text does not have.
-bool is_order_unknown(const UConverter* converter, std::string_view bytes) {
-  using namespace std::string_view_literals;
-  const UConverterType type = ucnv_getType(converter);
-  if (type == UCNV_UTF32) return !bytes.starts_with("\xff\xfe\0\0"sv) && !bytes.starts_with("\0\0\xfe\xff"sv);
-  return type == UCNV_UTF16 && !bytes.starts_with("\xff\xfe") && !bytes.starts_with("\xfe\xff");
-}
-
-/// Replaces ICU's callback for bytes that cannot be decoded, in order to count them.
-void replace_and_count(const void* replaced, UConverterToUnicodeArgs* arguments, const char* /*bytes*/,
-                       std::int32_t /*length*/, UConverterCallbackReason reason, UErrorCode* status) {
-  if (reason > UCNV_IRREGULAR) return;  // the converter is reset or closed
-  *status = U_ZERO_ERROR;
-  const UChar character = replacement;
-  ucnv_cbToUWriteUChars(arguments, &character, 1, 0, status);
-  ++*static_cast<Index*>(const_cast<void*>(replaced));
-}
-
-/// Moves characters from UTF-16 to UTF-8; half of a surrogate pair stays for the next call.
-void move_characters(std::u16string& from, DecodedText& to) {
-  const auto size = static_cast<std::int32_t>(from.size());
-  std::int32_t at = 0;
-  while (at < size && !(at + 1 == size && U16_IS_LEAD(from[static_cast<std::size_t>(at)]))) {
-    UChar32 c = 0;
-    U16_NEXT(from.data(), at, size, c);
-    if (U_IS_SURROGATE(c)) c = 0;  // half of a pair by itself is no character
-    ++to.characters;
-    if (c == 0) ++to.replaced;
-    append_utf8(to.text, c == 0 ? replacement : static_cast<char32_t>(c));
-  }
-  from.erase(0, static_cast<std::size_t>(at));
+  return "LATIN1";
 }
 
 }  // namespace
-
-bool is_encoding(const std::string& name) {
-  return converter_of(name) != nullptr;
-}
 
 void require_utf8(std::string_view bytes, const WantedText& wanted) {
   const std::size_t bad = std::min(ill_formed_utf8(bytes), bytes.find('\0'));
@@ -99,42 +48,7 @@ void require_utf8(std::string_view bytes, const WantedText& wanted) {
   const std::string finding =
       fmt::format("{}: line {}, offset {}: {}; expected {}", wanted.name, line, bad, found, wanted.expected);
   if (!wanted.advice.empty()) throw FormatError(fmt::format("{}; {}", finding, wanted.advice));
-  throw FormatError(
-      finding, {give("encoding", likely_encoding(bytes)), give("encoding", "UTF-8", "to replace what is not UTF-8")});
-}
-
-DecodedText decoded_text(std::string_view bytes, const std::string& encoding, std::size_t enough) {
-  const Converter converter = converter_of(encoding);
-  if (!converter) throw FormatError(fmt::format("there is no encoding '{}' that is known", printable(encoding)));
-  if (is_order_unknown(converter.get(), bytes))
-    throw FormatError(fmt::format("text in {0} that does not begin with a byte order mark; say {0}LE or {0}BE",
-                                  ucnv_getType(converter.get()) == UCNV_UTF16 ? "UTF-16" : "UTF-32"));
-  DecodedText decoded;
-  UErrorCode status = U_ZERO_ERROR;
-  ucnv_setToUCallBack(converter.get(), replace_and_count, &decoded.replaced, nullptr, nullptr, &status);
-  std::array<UChar, 4096> buffer{};
-  std::u16string waiting;
-  const char* at = bytes.data();
-  const char* const end = bytes.data() + bytes.size();
-  for (bool more = true; more;) {
-    status = U_ZERO_ERROR;
-    UChar* filled = buffer.data();
-    ucnv_toUnicode(converter.get(), &filled, buffer.data() + buffer.size(), &at, end, nullptr, 1, &status);
-    more = status == U_BUFFER_OVERFLOW_ERROR;
-    if (!more && U_FAILURE(status) != 0)
-      throw FormatError(fmt::format("text cannot be decoded as {}: {}", printable(encoding), u_errorName(status)));
-    const std::size_t searched = decoded.text.size();
-    waiting.append(buffer.data(), filled);
-    move_characters(waiting, decoded);
-    if (decoded.text.size() <= enough) continue;
-    const std::size_t line_end = decoded.text.find('\n', std::max(enough, searched));
-    if (line_end == std::string::npos && decoded.text.size() / 2 < enough) continue;
-    decoded.text.resize(line_end != std::string::npos ? line_end + 1 : decoded.text.size());
-    break;
-  }
-  decoded.bytes = static_cast<std::size_t>(at - bytes.data());
-  decoded.text.erase(0, decoded.text.size() - without_byte_order_mark(decoded.text).size());
-  return decoded;
+  throw FormatError(fmt::format("{}; convert it, as `iconv -f {} -t UTF-8` does", finding, likely_encoding(bytes)));
 }
 
 namespace {
@@ -201,9 +115,7 @@ InputText::InputText(const TextPlace& place, const InputTextOptions& options)
     : name_(input_name(place)), memory_(place.text) {
   const fs::path& path = place.path;
   const bool is_stream = !memory_ && is_standard_input(path);
-  // For one byte of UTF-8 an encoding may need up to 4.
-  const std::size_t bytes_per_byte = options.encoding.empty() ? 1 : 4;
-  const std::size_t enough = options.enough == 0 ? everything : bytes_per_byte * options.enough;
+  const std::size_t enough = options.enough == 0 ? everything : options.enough;
   if (!is_stream && !memory_) {
     require_file(path);
     file_ = std::make_unique<const MappedFile>(path);
@@ -214,30 +126,12 @@ InputText::InputText(const TextPlace& place, const InputTextOptions& options)
                                              : file_->text();
   if (bytes.empty())
     throw FormatError(fmt::format("{}: {} is empty; expected {}", name_, file_ ? "the file" : "it", options.expected));
-  if (options.encoding.empty()) {
-    text_ = needed(bytes, enough);
-    require_utf8(text_, {name_, options.expected, options.advice});
-    text_ = without_byte_order_mark(text_);
-  } else {
-    decode(bytes, options);
-  }
+  text_ = needed(bytes, enough);
+  require_utf8(text_, {name_, options.expected, options.advice});
+  text_ = without_byte_order_mark(text_);
   provenance_["source_file"] = path.string();
   provenance_["source_sha256"] =
       file_ ? sha256_list({path}) : fmt::format("{}  {}", sha256_of_text(bytes), is_stream ? "-" : name_);
-}
-
-void InputText::decode(std::string_view bytes, const InputTextOptions& options) {
-  DecodedText decoded;
-  try {
-    decoded = decoded_text(bytes, options.encoding, options.enough == 0 ? everything : options.enough);
-  } catch (const FormatError& problem) {
-    throw FormatError(fmt::format("{}: {}", name_, problem.what()));
-  }
-  decoded_ = std::move(decoded.text);
-  text_ = decoded_;
-  provenance_["encoding"] = options.encoding;
-  provenance_["replaced_characters"] =
-      decoded.characters == 0 ? 0.0 : static_cast<double>(decoded.replaced) / static_cast<double>(decoded.characters);
 }
 
 }  // namespace headwave

@@ -28,15 +28,11 @@ void each_line(std::string_view text, const Visit& visit) {
   }
 }
 
-/// Whether ICU knows an encoding of this name: "UTF-16", "windows-1251", "latin1", "Shift_JIS", in any
-/// spelling.
-bool is_encoding(const std::string& name);
-
 /// The wording of messages about a text.
 struct WantedText {
   std::string name;  ///< the text's name: a file's path
   std::string_view expected = "text in UTF-8";
-  std::string_view advice = {};  ///< what to do; empty: give the option `encoding`
+  std::string_view advice = {};  ///< what to do; empty: convert the text with iconv
 };
 
 /// Refuses bytes that are not a text in UTF-8: an ill-formed byte, or a NUL.
@@ -44,27 +40,11 @@ struct WantedText {
 ///         format if it is known, otherwise what to do
 void require_utf8(std::string_view bytes, const WantedText& wanted);
 
-/// A text of another encoding, as UTF-8.
-struct DecodedText {
-  std::string text;
-  std::size_t bytes = 0;  ///< number of bytes that were decoded
-  Index characters = 0;   ///< number of characters in them
-  Index replaced = 0;     ///< number of characters that became U+FFFD: invalid sequences and NULs
-};
-
-/// Decodes a text: each byte sequence that is not a character of the encoding, and each NUL, becomes U+FFFD.
-/// A byte-order mark is skipped.
-/// @param enough  decode to the first line end after so many bytes of UTF-8, to some character after twice as
-///                many if no line ends, or to the end
-/// @throws FormatError if the encoding is not known, or needs a byte-order mark and the text has none
-DecodedText decoded_text(std::string_view bytes, const std::string& encoding, std::size_t enough);
-
 /// How much of an input is read, and how.
 struct InputTextOptions {
   /// How many bytes are enough: the text is read up to the next line end, or to twice as many if no line
   /// ends. 0: all.
   std::size_t enough = 0;
-  std::string encoding = {};                    ///< see decoded_text(); empty: UTF-8 only
   std::string_view expected = "text in UTF-8";  ///< this and the next: see WantedText
   std::string_view advice = {};
 };
@@ -88,8 +68,7 @@ struct TextPlace {
 /// the bytes that are enough, and at most to 1 GiB.
 class InputText {
  public:
-  /// @throws IoError if it cannot be read; FormatError if it is empty, or not in UTF-8 where no encoding was
-  ///         given
+  /// @throws IoError if it cannot be read; FormatError if it is empty or not UTF-8
   explicit InputText(const TextPlace& place, const InputTextOptions& options = {});
 
   /// In UTF-8, without a byte-order mark.
@@ -97,17 +76,14 @@ class InputText {
   /// Its name in messages: the path, or "standard input".
   [[nodiscard]] const std::string& name() const { return name_; }
   /// `source_file` and `source_sha256`: of a file the digest of the whole file, of standard input that of the
-  /// part which was used, of a text in memory its name and digest. With an encoding also `encoding` and
-  /// `replaced_characters`.
+  /// part which was used, of a text in memory its name and digest.
   [[nodiscard]] const Attributes& provenance() const { return provenance_; }
 
  private:
-  void decode(std::string_view bytes, const InputTextOptions& options);
-
   std::string name_;
   std::unique_ptr<const MappedFile> file_;
   std::shared_ptr<const std::string> memory_;
-  std::string stream_, decoded_;
+  std::string stream_;
   std::string_view text_;
   Attributes provenance_;
 };

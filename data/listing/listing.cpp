@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
-#include "../arrays/gguf.h"
 #include "../arrays/npy.h"
 #include "../arrays/safetensors.h"
 #include "../files/file_content.h"
@@ -101,8 +100,6 @@ Listing npy_folder_listing(const fs::path& folder) {
   return listing;
 }
 
-Listing gguf_listing(const fs::path& path);
-
 Listing folder_listing(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(folder / "config.json", ignored)) {
@@ -126,8 +123,6 @@ Listing listing_of(const fs::path& path) {
       return npz_listing(path);
     case FileContent::safetensors:
       return safetensors_listing(path);
-    case FileContent::gguf:
-      return gguf_listing(path);
     default:
       throw foreign_file(path);
   }
@@ -152,7 +147,7 @@ const std::vector<Fact>& facts() {
       {"d_model", {"hidden_size", "n_embd", "d_model", "dim"}},
       {"d_feed_forward", {"intermediate_size", "n_inner", "d_ff", "hidden_dim", "encoder_ffn_dim"}},
       {"vocabulary", {"vocab_size"}},
-      {"positions", {"max_position_embeddings", "n_positions", "n_ctx", "max_source_positions"}},
+      {"positions", {"max_position_embeddings", "n_positions", "n_ctx"}},
       {"activation", {"hidden_act", "activation_function", "hidden_activation"}},
       {"dtype", {"torch_dtype", "dtype"}},
   };
@@ -206,19 +201,7 @@ void add_model(Listing& listing, const ModelPlace& place) {
   listing.facts["d_head"] = whole(stack.block.d_head);
   listing.facts["d_model"] = whole(stack.d_model);
   listing.facts["d_feed_forward"] = whole(stack.d_feed_forward);
-  if (stack.image.empty()) {
-    listing.facts["vocabulary"] = whole(stack.sound.empty() ? stack.vocabulary : check.map.decoder->vocabulary);
-    if (!stack.sound.empty())
-      listing.facts["sound"] = fmt::format("{} frames of {} bins, two frames a position",
-                                           FrameStem::frames_per_position * check.map.longest, stack.sound.bins);
-  } else {
-    const PatchGrid& grid = stack.image.grid;
-    listing.facts["image"] =
-        fmt::format("{} x {} pixels (height x width)", grid.rows * grid.height, grid.columns * grid.width);
-    listing.facts["patches"] =
-        fmt::format("{} rows of {}, {} x {} pixels each, behind {} opening token{}", grid.rows, grid.columns,
-                    grid.height, grid.width, grid.first, grid.first == 1 ? "" : "s");
-  }
+  listing.facts["vocabulary"] = whole(stack.vocabulary);
   if (check.map.longest > 0) listing.facts["positions"] = whole(check.map.longest);
   if (check.map.longest_target > 0) listing.facts["decoder_positions"] = whole(check.map.longest_target);
   listing.facts["position_kind"] = std::string(words_of(stack.positions.kind));
@@ -226,17 +209,15 @@ void add_model(Listing& listing, const ModelPlace& place) {
                                            : stack.block.causal ? "causal"
                                                                 : "self");
   listing.facts["norms"] = std::string(stack.block.norm_place == NormPlace::post ? "post-norm" : "pre-norm");
-  listing.facts["predicts"] = std::string(!check.map.classifiers.empty()       ? "classes of images"
-                                          : check.map.prediction.words.empty() ? "nothing: no prediction head"
-                                                                               : "tokens");
+  listing.facts["predicts"] =
+      std::string(check.map.prediction.words.empty() ? "nothing: no prediction head" : "tokens");
   add_notes(listing, check.problems, "like these");
   std::vector<std::string> unused;
   for (const std::string& name : check.unused) unused.push_back(fmt::format("not read: tensor '{}'", name));
   add_notes(listing, unused, "tensors that are not read");
   std::vector<std::string> unread;
   for (const std::string& key : check.unread)
-    unread.push_back(fmt::format("not read: '{}'{}, which may change the numbers", printable(key),
-                                 is_gguf(place.weights) ? "" : " of config.json"));
+    unread.push_back(fmt::format("not read: '{}' of config.json, which may change the numbers", printable(key)));
   add_notes(listing, unread, "settings that are not read");
 }
 
@@ -254,48 +235,14 @@ void add_weights(Listing& listing, const fs::path& folder) {
 
 void add_tokenizer(Listing& listing, const fs::path& folder) {
   std::string found;
-  for (const char* name :
-       {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer.model", "sentencepiece.bpe.model",
-        "spiece.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json",
+                           "special_tokens_map.json", "added_tokens.json"})
     if (std::error_code ignored; fs::is_regular_file(folder / name, ignored))
       found += (found.empty() ? "" : ", ") + std::string(name);
-  std::error_code ignored;
-  const bool prepares = fs::is_regular_file(folder / "preprocessor_config.json", ignored);
-  if (prepares) listing.facts["preprocessor"] = std::string("preprocessor_config.json");
-  if (listing.facts.contains("patches")) return;
   if (found.empty())
-    listing.notes.emplace_back(listing.facts.contains("sound")
-                                   ? "no tokenizer files: tokens of the decoder are shown as their ids"
-                                   : "no tokenizer files: texts cannot be read, token ids can");
+    listing.notes.emplace_back("no tokenizer files: texts cannot be read, token ids can");
   else
     listing.facts["tokenizer_files"] = found;
-}
-
-/// Tensors as the file names them, its family, and its tokenizer.
-Listing gguf_listing(const fs::path& path) {
-  Listing listing{"GGUF model", path, {}, {}, {}};
-  Index parameters = 0;
-  const auto files = gguf_files(path);
-  for (const auto& file : files)
-    for (const TensorInfo& tensor : file->header().tensors) {
-      listing.entries.push_back(
-          {tensor.name, "tensor", tensor.dtype, tensor.shape, "", file->path().filename().string(), {}});
-      parameters += tensor.size();
-    }
-  listing.facts["parameters"] = std::int64_t{parameters};
-  for (const char* key : {"general.architecture", "general.name"})
-    if (const std::string text = files.front()->text_or(key, ""); !text.empty()) listing.facts[key] = text;
-  try {
-    add_model(listing, path);
-  } catch (const Error& problem) {
-    listing.notes.emplace_back(problem.what());
-  }
-  try {
-    listing.facts["tokenizer"] = open_tokenizer(path)->kind();
-  } catch (const Error& problem) {
-    listing.notes.emplace_back(problem.what());
-  }
-  return listing;
 }
 
 }  // namespace

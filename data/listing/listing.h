@@ -24,8 +24,7 @@ struct ListingEntry {
 
 /// The content of a file or folder.
 struct Listing {
-  std::string
-      kind;  ///< "headwave result", "HDF5", "safetensors", "npy", "model directory", "GGUF model", "folder of npy files"
+  std::string kind;  ///< "headwave result", "HDF5", "safetensors", "npy", "model directory", "folder of npy files"
   std::filesystem::path path;
   /// The most important facts. Of a model directory: model_type, layers, heads, kv_heads, d_head, d_model,
   /// d_feed_forward, vocabulary, positions as config.json has them, parameters, tokenizer_files; of a result
@@ -37,7 +36,7 @@ struct Listing {
   std::string end = {};                            ///< why the entries end before the file does; empty: they are all
 };
 
-/// Lists what a path holds: a headwave result, an HDF5 file, a safetensors file, a GGUF file, a .npy file, a model
+/// Lists what a path holds: a headwave result, an HDF5 file, a safetensors file, a .npy file, a model
 /// directory or a folder of .npy files. Files are told apart by their content, not by their names. No array
 /// is read, only headers.
 /// @throws IoError if the path cannot be read; FormatError if it is none of these, or damaged

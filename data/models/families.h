@@ -21,9 +21,6 @@ struct FamilyFile {
 /// All of them, by name (cmake/families.cmake writes this).
 const std::vector<FamilyFile>& family_files();
 
-/// What GGUF files call the parts of a model, by architecture: data/models/gguf/ARCHITECTURE.toml (gguf_model.h).
-const std::vector<FamilyFile>& gguf_architectures();
-
 /// Names of the families that headwave knows.
 std::vector<std::string> known_families();
 

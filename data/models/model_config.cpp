@@ -42,9 +42,7 @@ const json* ModelConfig::find(const std::string& key) const {
   const std::string outer = key.substr(0, dot), inner = key.substr(dot + 1);
   if (found->is_object()) return object(outer).find(inner);
   asked_->insert(prefix_ + outer);
-  const bool width = inner == "width";
-  if (!width && inner != "height") return nullptr;
-  return found->is_array() && found->size() == 2 ? &(*found)[width ? 1 : 0] : &*found;
+  return nullptr;
 }
 
 bool ModelConfig::has(const std::string& key) const {
@@ -194,8 +192,8 @@ bool is_harmless(std::string_view key) {
       // what the file is, and who wrote it
       "_name_or_path", "_attn_implementation", "_attn_implementation_autoset", "_commit_hash", "architectures",
       "auto_map", "custom_pipelines", "dtype", "finetuning_task", "id2label", "label2id", "language", "model_type",
-      "name_or_path", "num_labels", "pooler_act", "pooler_output_size", "problem_type", "task_specific_params",
-      "tokenizer_class", "torch_dtype", "transformers_version", "use_bfloat16", "vocab_size_or_config_json_file",
+      "name_or_path", "num_labels", "problem_type", "task_specific_params", "tokenizer_class", "torch_dtype",
+      "transformers_version", "use_bfloat16", "vocab_size_or_config_json_file",
       // how it is trained
       "dropout", "embd_pdrop", "gradient_checkpointing", "initializer_factor", "initializer_range", "label_smoothing",
       "layerdrop", "output_attentions", "output_hidden_states", "output_past", "pretraining_tp", "resid_pdrop",

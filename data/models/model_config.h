@@ -35,9 +35,7 @@ class ModelConfig {
   [[noreturn]] void fail(const std::string& what) const;
   [[nodiscard]] bool has(const std::string& key) const;
   [[nodiscard]] bool is_null(const std::string& key) const;  ///< there, and null: "none", where absence means a default
-  /// A finite number; true is 1 and false is 0; nothing where the key is absent. Of an image's or a patch's
-  /// size, which may be one number for both sides, a list of two or an object, "KEY.height" and "KEY.width"
-  /// are the sides.
+  /// A finite number; true is 1 and false is 0; nothing where the key is absent.
   [[nodiscard]] std::optional<double> number(const std::string& key) const;
   /// A whole number of at least 1.
   /// @throws FormatError also if it is absent

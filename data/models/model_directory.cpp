@@ -18,7 +18,6 @@
 #include "../files/json_file.h"
 #include "../files/printable.h"
 #include "families.h"
-#include "gguf_model.h"
 #include "model_config.h"
 #include "model_weights.h"
 
@@ -30,9 +29,8 @@ namespace fs = std::filesystem;
 
 fs::path config_beside(const fs::path& weights) {
   if (!fs::exists(weights))
-    throw IoError(
-        fmt::format("{}: not found; expected a model directory with config.json and model.safetensors, or a GGUF file",
-                    weights.string()));
+    throw IoError(fmt::format("{}: not found; expected a model directory with config.json and model.safetensors",
+                              weights.string()));
   const fs::path folder = fs::is_directory(weights) ? weights : weights.parent_path();
   fs::path config = folder / "config.json";
   if (!fs::exists(config)) {
@@ -53,20 +51,13 @@ struct ConfigFile {
   ModelConfig config;
 };
 
-/// A model's weights, and what a GGUF file says beside them.
-struct OpenedFiles {
-  std::shared_ptr<const Checkpoint> checkpoint;
-  std::optional<GgufModel> gguf;
-};
-
 /// Says that something is missing before the checkpoint is looked for.
-OpenedFiles opened_files(const ModelPlace& place) {
-  if (is_gguf(place.weights)) {
-    GgufModel model = gguf_model(place.weights, !place.map.empty());
-    return {model.checkpoint, std::move(model)};
-  }
+std::shared_ptr<const Checkpoint> opened_checkpoint(const ModelPlace& place) {
+  std::error_code ignored;
+  if (fs::is_regular_file(place.weights, ignored) && content_of_file(place.weights) == FileContent::gguf)
+    throw foreign_weights(place.weights);
   if (place.map.empty()) config_beside(place.weights);
-  return {std::make_shared<const Checkpoint>(place.weights), {}};
+  return std::make_shared<const Checkpoint>(place.weights);
 }
 
 /// What a model is.
@@ -76,26 +67,17 @@ struct Described {
   std::vector<std::string> unread;  ///< settings of config.json that may change the numbers and were not asked for
 };
 
-Described described(const ModelPlace& place, const OpenedFiles& files) {
+Described described(const ModelPlace& place, const Checkpoint& checkpoint) {
   std::optional<ConfigFile> file;
-  std::optional<ModelConfig> in_gguf;
   const auto config = [&]() -> const ModelConfig& {
-    if (files.gguf && files.gguf->config) {
-      if (!in_gguf)
-        in_gguf.emplace(*files.gguf->config, fmt::format("{}: in the words of config.json", shown_path(place.weights)));
-      return *in_gguf;
-    }
     if (!file) file.emplace(config_beside(place.weights));
     return file->config;
   };
-  const ModelFacts facts{config, [&](const std::string& name) { return files.checkpoint->has(name); }};
+  const ModelFacts facts{config, [&](const std::string& name) { return checkpoint.has(name); }};
   Described said;
   said.map = place.map.empty() ? family_map(config(), facts.has) : model_map_of(place.map, facts);
-  if (in_gguf && place.map.empty())
-    said.map.reason = fmt::format("general.architecture says '{}'", files.gguf->architecture);
   said.asks_config = file.has_value();
   if (file) said.unread = file->config.unread();
-  if (in_gguf) said.unread = in_gguf->unread();
   return said;
 }
 
@@ -128,13 +110,12 @@ Model whole_model(MappedWeights mapped, const std::string& called) {
 }  // namespace
 
 ModelMap model_map(const ModelPlace& place) {
-  return described(place, opened_files(place)).map;
+  return described(place, *opened_checkpoint(place)).map;
 }
 
 Model open_model(const ModelPlace& place) {
-  const OpenedFiles files = opened_files(place);
-  const std::shared_ptr<const Checkpoint>& checkpoint = files.checkpoint;
-  const ModelMap map = described(place, files).map;
+  const std::shared_ptr<const Checkpoint> checkpoint = opened_checkpoint(place);
+  const ModelMap map = described(place, *checkpoint).map;
   return whole_model(mapped_weights(map, checkpoint, weight_options(place, map, *checkpoint)), place.weights.string());
 }
 
@@ -152,26 +133,24 @@ Model open_model(const std::string& config, std::shared_ptr<const Checkpoint> ch
 }
 
 PartialModel open_partial_model(const ModelPlace& place) {
-  const OpenedFiles files = opened_files(place);
-  const std::shared_ptr<const Checkpoint>& checkpoint = files.checkpoint;
-  const ModelMap map = described(place, files).map;
+  const std::shared_ptr<const Checkpoint> checkpoint = opened_checkpoint(place);
+  const ModelMap map = described(place, *checkpoint).map;
   MappedWeights mapped = mapped_weights(map, checkpoint, weight_options(place, map, *checkpoint));
   if (mapped.problems.size() > mapped.missing.size()) return {open_model(place), {}};  // which says what is wrong
   return {std::move(mapped.model), std::move(mapped.missing)};
 }
 
 ModelCheck model_check(const ModelPlace& place) {
-  const OpenedFiles files = opened_files(place);
-  Described said = described(place, files);
+  const std::shared_ptr<const Checkpoint> checkpoint = opened_checkpoint(place);
+  Described said = described(place, *checkpoint);
   // By layer: only shapes are looked at. Otherwise weights in half precision would be converted, all at once.
-  MappedWeights mapped = mapped_weights(said.map, files.checkpoint, {.check_values = false, .by_layer = true});
+  MappedWeights mapped = mapped_weights(said.map, checkpoint, {.check_values = false, .by_layer = true});
   return {std::move(said.map), std::move(mapped.problems), std::move(mapped.unused), std::move(said.unread)};
 }
 
 Matrix32 position_table(const ModelPlace& place) {
-  const OpenedFiles opened = opened_files(place);
-  const std::shared_ptr<const Checkpoint>& checkpoint = opened.checkpoint;
-  const ModelMap map = described(place, opened).map;
+  const std::shared_ptr<const Checkpoint> checkpoint = opened_checkpoint(place);
+  const ModelMap map = described(place, *checkpoint).map;
   const PositionMap& positions = map.stack.positions;
   if (positions.kind == PositionKind::sinusoids) {
     const std::string problem = too_many_sinusoids(map.longest, map.stack.d_model);
@@ -190,20 +169,15 @@ Matrix32 position_table(const ModelPlace& place) {
 
 fs::path tokenizer_place(const ModelPlace& place) {
   std::error_code ignored;
-  if (is_gguf(place.weights) || fs::is_directory(place.weights, ignored)) return place.weights;
+  if (fs::is_directory(place.weights, ignored)) return place.weights;
   return place.weights.has_parent_path() ? place.weights.parent_path() : ".";
 }
 
 std::vector<std::int32_t> configured_ids(const ModelPlace& place, std::initializer_list<const char*> keys) {
-  nlohmann::json config;
-  if (is_gguf(place.weights)) {
-    config = gguf_model(place.weights, true).config.value_or(nlohmann::json::object());
-  } else {
-    const fs::path file = tokenizer_place(place) / "config.json";
-    std::error_code ignored;
-    if (!fs::exists(file, ignored)) return std::vector<std::int32_t>(keys.size(), -1);
-    config = json_of_file(file);
-  }
+  const fs::path file = tokenizer_place(place) / "config.json";
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return std::vector<std::int32_t>(keys.size(), -1);
+  const nlohmann::json config = json_of_file(file);
   std::vector<std::int32_t> ids;
   for (const char* key : keys) {
     const auto found = config.find(key);
@@ -235,15 +209,13 @@ std::int32_t decoder_start(const std::filesystem::path& folder) {
 }
 
 Attributes model_provenance(const ModelPlace& place) {
-  const OpenedFiles opened =
-      is_gguf(place.weights) ? opened_files(place) : OpenedFiles{std::make_shared<const Checkpoint>(place.weights), {}};
-  std::vector<fs::path> files = opened.checkpoint->files();
-  const bool asks_config = (place.map.empty() && !opened.gguf) || described(place, opened).asks_config;
+  const Checkpoint checkpoint(place.weights);
+  std::vector<fs::path> files = checkpoint.files();
+  const bool asks_config = place.map.empty() || described(place, checkpoint).asks_config;
   if (asks_config) files.insert(files.begin(), config_beside(place.weights));
   if (!place.map.empty()) files.insert(files.begin(), place.map);
   Attributes said{{"model", place.called.empty() ? place.weights.string() : place.called},
                   {"model_sha256", sha256_list(files)}};
-  if (opened.gguf) said["weights_stored_as"] = opened.gguf->stored_as;
   if (place.layers > 0) said["first_layers"] = static_cast<std::int64_t>(place.layers);
   return said;
 }

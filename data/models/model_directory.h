@@ -21,8 +21,8 @@ class Checkpoint;
 /// on this.
 enum class WeightsIn { memory, layers, either };
 
-/// The files of a model: a Hugging Face folder with config.json and model.safetensors (or its shards), a
-/// safetensors file with config.json beside it, or a GGUF file, which says itself what it is (gguf_model.h).
+/// The files of a model: a Hugging Face folder with config.json and model.safetensors (or its shards), or a
+/// safetensors file with config.json beside it.
 /// Any other checkpoint needs a map that names its tensors (model_map_file.h).
 struct ModelPlace {
   ModelPlace(std::filesystem::path weights_path, std::filesystem::path map_path = {})  // NOLINT: a path is a place
@@ -79,11 +79,10 @@ ModelCheck model_check(const ModelPlace& place);
 /// @throws FormatError if the model has no position table
 Matrix32 position_table(const ModelPlace& place);
 
-/// Where the tokenizer of a model is: its folder, or the GGUF file itself.
+/// The folder of a model, where its tokenizer is.
 std::filesystem::path tokenizer_place(const ModelPlace& place);
 
-/// Token ids by their keys in config.json, or in what a GGUF file says in its place: "eos_token_id"; -1 for one
-/// that is not there.
+/// Token ids by their keys in config.json: "eos_token_id"; -1 for a missing key.
 /// @throws IoError, FormatError if the file is broken
 std::vector<std::int32_t> configured_ids(const ModelPlace& place, std::initializer_list<const char*> keys);
 
@@ -93,8 +92,7 @@ std::vector<std::int32_t> configured_ids(const ModelPlace& place, std::initializ
 std::int32_t decoder_start(const std::filesystem::path& folder);
 
 /// The provenance of a model in a result: its path as `model`, and as `model_sha256` the digests of config.json
-/// or the map and of the weights; of a GGUF file also how its weights are stored, as `weights_stored_as`. Only
-/// headers of weights are parsed.
+/// or the map and of the weights. Only headers of weights are parsed.
 /// @throws IoError if a file cannot be read; FormatError if the weights are none
 Attributes model_provenance(const ModelPlace& place);
 

@@ -109,23 +109,6 @@ struct ExpertsMap {
   }
 };
 
-/// Layers of gated delta nets (core/model/delta_net.h).
-struct DeltaMap {
-  std::vector<Index> layers;  ///< ascending; empty: all layers have attention
-  Index key_heads = 0, value_heads = 0, d_key = 0, d_value = 0;
-  Index taps = 0;      ///< of the convolution
-  TensorNames mixed;   ///< (2 key_heads * d_key + value_heads * d_value, d_model)
-  TensorNames gate;    ///< (value_heads * d_value, d_model); of the name of `mixed`: one tensor, key head by key head
-  std::string filter;  ///< (channels of `mixed`, 1, taps)
-  TensorNames decay,
-      strength;  ///< (value_heads, d_model); of one name: one tensor, key head by key head, `strength` first
-  std::string decay_bias, decay_rate;  ///< (value_heads)
-  std::string norm;                    ///< (d_value), without norm_offset
-  TensorNames output;                  ///< (d_model, value_heads * d_value)
-
-  [[nodiscard]] bool in_layer(Index layer) const { return std::binary_search(layers.begin(), layers.end(), layer); }
-};
-
 /// Layers with another window or other positions than the rest (core/model/model.h: OtherLayers).
 struct OthersMap {
   std::vector<Index> layers;  ///< ascending; empty: all are alike
@@ -133,23 +116,6 @@ struct OthersMap {
   bool unit_head_norm = false;
   QueryTemperature temperature;
   PositionMap positions;  ///< no position term, or rotary with as many channels as the stack's
-};
-
-/// Images instead of words: patches, projected linearly, after tokens that are always the same.
-struct ImageMap {
-  PatchGrid grid;                    ///< `first` is the number of opening tokens
-  TensorNames projection;            ///< (d_model, channels, height, width)
-  std::vector<std::string> opening;  ///< tensors of d_model numbers, in order
-
-  [[nodiscard]] bool empty() const { return projection.empty(); }
-};
-
-/// Sound instead of words: frames of a spectrum, passed through two convolutions (core/model/embedding.h).
-struct SoundMap {
-  Index bins = 0;             ///< of a frame
-  TensorNames first, second;  ///< (d_model, bins, 3), (d_model, d_model, 3)
-
-  [[nodiscard]] bool empty() const { return first.empty(); }
 };
 
 /// One stack: its sizes, its options and the names of its tensors.
@@ -165,9 +131,7 @@ struct StackMap {
   float norm_offset = 0;  ///< what is added to every norm's stored scale: 1 in Gemma
   bool in_out = false;    ///< linear weights are stored (in, out), as in GPT-2, and transposed when they are read
 
-  std::string words;  ///< empty: it reads images or sound
-  ImageMap image;
-  SoundMap sound;
+  std::string words;
   float word_scale = 1;
   Index refused_word = -1;  ///< an id that no document may hold: ESM's mask, which changes how words are scaled
   Index d_embedding = 0;    ///< width of words, positions and token types where they are projected to d_model; else 0
@@ -176,7 +140,6 @@ struct StackMap {
   OthersMap others;
   LatentMap latent;
   ExpertsMap experts;
-  DeltaMap delta;
   std::string token_types;  ///< or empty
   Index token_type_count = 0;
   TensorNames embedding_norm;
@@ -189,7 +152,6 @@ struct StackMap {
   bool unit_head_norm = false;               ///< queries and keys are normalised head by head, without a scale
   std::string sinks;                         ///< (heads); or empty
   TensorNames position_key, position_query;  ///< of disentangled attention: what projects its vectors; or empty
-  bool gated_heads = false;                  ///< `query` holds for every head its query, then a gate of its output
   TensorNames self_added_norm;
   TensorNames cross_norm;
   AttentionNames cross;
@@ -218,10 +180,8 @@ struct ModelMap {
   StackMap stack;      ///< the encoder, or the decoder of a decoder-only model
   std::optional<StackMap> decoder;
   PredictionMap prediction;
-  std::vector<std::string>
-      classifiers;           ///< of images: tensors NAME.weight (labels, d_model), NAME.bias; see Model::classes
-  Index longest = 0;         ///< longest document the positions allow, in tokens; 0: any
-  Index longest_target = 0;  ///< the same of an encoder-decoder's target; 0: as `longest`
+  Index longest = 0;                 ///< longest document the positions allow, in tokens; 0: any
+  Index longest_target = 0;          ///< the same of an encoder-decoder's target; 0: as `longest`
   std::vector<std::string> ignored;  ///< redundant tensors: masks, position numbers; "*" matches any text
 };
 

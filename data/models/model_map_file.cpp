@@ -308,8 +308,6 @@ class MapWriter {
   std::string path_, lines_, inner_;
 };
 
-constexpr Index most_side = 65536;  // of an image: products of three still fit an Index
-
 /// @param require  (whether it is good, what is expected)
 template <class Require>
 void require_latent(const StackMap& stack, const Require& require) {
@@ -322,30 +320,10 @@ void require_latent(const StackMap& stack, const Require& require) {
   require(!latent.key.empty() && !latent.key_norm.empty() && latent.query.empty() == (latent.query_rank == 0) &&
               latent.query.empty() == latent.query_norm.empty(),
           "[latent] needs 'key' and 'key_norm', and with 'query_rank' also 'query' and 'query_norm'");
-  require(!stack.gated_heads, "[latent] and 'gated_heads' exclude each other");
   require(stack.block.kv_heads == stack.block.heads && latent.shared_channels < stack.block.d_head,
           "[latent] needs as many 'kv_heads' as 'heads', and fewer 'shared_channels' than 'd_head'");
   require(stack.query_norm.empty() && stack.key_norm.empty(),
           "[latent] and norms of queries and keys exclude each other");
-}
-
-/// @param require  (whether it is good, what is expected)
-template <class Require>
-void require_delta(const StackMap& stack, const Require& require) {
-  const DeltaMap& delta = stack.delta;
-  if (delta.layers.empty()) return;
-  for (const Index size : {delta.key_heads, delta.value_heads, delta.d_key, delta.d_value, delta.taps})
-    require(size > 0 && size <= most_side,
-            "[delta] needs 'key_heads', 'value_heads', 'd_key', 'd_value' and 'taps', each 1 to 65536");
-  require(delta.value_heads % delta.key_heads == 0, "[delta] 'key_heads' must divide 'value_heads'");
-  require(
-      !delta.mixed.empty() && !delta.gate.empty() && !delta.filter.empty() && !delta.decay.empty() &&
-          !delta.strength.empty() && !delta.decay_bias.empty() && !delta.decay_rate.empty() && !delta.norm.empty() &&
-          !delta.output.empty(),
-      "[delta] needs 'mixed', 'gate', 'filter', 'decay', 'strength', 'decay_bias', 'decay_rate', 'norm' and 'output'");
-  for (std::size_t i = 0; i < delta.layers.size(); ++i)
-    require(delta.layers[i] >= 0 && delta.layers[i] < stack.layers && (i == 0 || delta.layers[i] > delta.layers[i - 1]),
-            "[delta] 'layers' must be layers of the stack in ascending order");
 }
 
 /// @param require  (whether it is good, what is expected)
@@ -383,11 +361,7 @@ StackMap completed(StackMap stack, const std::string& place) {
     if (!good) throw FormatError(fmt::format("{}: {}; docs/model-map.md explains the keys", place, what));
   };
   BlockSpec& block = stack.block;
-  ImageMap& image = stack.image;
-  const SoundMap& sound = stack.sound;
-  image.grid.first = static_cast<Index>(image.opening.size());
-  require(stack.layers > 0 && (stack.vocabulary > 0 || !image.empty() || !sound.empty()) && stack.d_model > 0 &&
-              stack.d_feed_forward > 0 && block.heads > 0,
+  require(stack.layers > 0 && stack.vocabulary > 0 && stack.d_model > 0 && stack.d_feed_forward > 0 && block.heads > 0,
           "expected 'layers', 'vocabulary', 'd_model', 'd_feed_forward' and 'heads', each at least 1");
   if (block.kv_heads == 0) block.kv_heads = block.heads;
   require(block.heads % block.kv_heads == 0, "'kv_heads' must divide 'heads'");
@@ -440,29 +414,12 @@ StackMap completed(StackMap stack, const std::string& place) {
           "'buckets' of disentangled positions are 0 or at least 2, and 'farthest' at least 1, more than half of them");
   require(!stack.positions.has_table() || stack.positions.rows > stack.positions.first_row,
           "a position table needs more 'rows' than 'first_row'");
-  for (const Index side :
-       {image.grid.rows, image.grid.columns, image.grid.height, image.grid.width, image.grid.channels})
-    require(image.empty() || (side > 0 && side <= most_side),
-            "[image] needs 'rows', 'columns', 'patch_height', 'patch_width' and 'channels', each 1 to 65536");
-  require(image.empty() || (stack.words.empty() && stack.positions.kind == PositionKind::table &&
-                            stack.positions.rows == image.grid.positions() && stack.positions.first_row == 0),
-          "a model of images has no 'words', and a position table of a row for each opening token and patch");
-  require(sound.empty() == sound.second.empty() && sound.empty() == (sound.bins == 0) && sound.bins >= 0 &&
-              sound.bins <= most_side,
-          "[sound] needs 'bins', 1 to 65536, 'first' and 'second'");
-  require(sound.empty() || (stack.words.empty() && image.empty() && stack.positions.kind == PositionKind::table &&
-                            stack.positions.first_row == 0),
-          "a model of sound has no 'words' and no [image], and a position table of a row for every two frames");
   require_latent(stack, require);
-  require_delta(stack, require);
   require_experts(stack, require);
   const bool only_experts = stack.experts.count > 0 && stack.experts.dense.empty();
-  require((!stack.words.empty() || !image.empty() || !sound.empty()) && !stack.self.query.empty() &&
-              !stack.self.key.empty() && !stack.self.value.empty() && !stack.self.output.empty() &&
-              (only_experts || (!stack.widen.empty() && !stack.narrow.empty())),
-          "[tensors] needs 'words' (of images [image] 'projection', of sound [sound] 'first'), 'query', 'key', "
-          "'value', 'output', 'widen' and "
-          "'narrow'");
+  require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&
+              !stack.self.output.empty() && (only_experts || (!stack.widen.empty() && !stack.narrow.empty())),
+          "[tensors] needs 'words', 'query', 'key', 'value', 'output', 'widen' and 'narrow'");
   return stack;
 }
 
@@ -472,7 +429,6 @@ StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& e
   stack.block.score_scale = 0;
   keys.table(key, [&](MapReader& inner) { visit_stack(inner, stack); });
   if (stack.others.layers.empty()) stack.others = {};
-  if (stack.delta.layers.empty()) stack.delta = {};
   BlockSpec& block = stack.block;
   if (block.d_head == 0 && block.heads > 0 && stack.d_model % block.heads == 0)
     block.d_head = stack.d_model / block.heads;
@@ -512,7 +468,6 @@ ModelMap map_of(const toml::table& file, const ModelFacts& facts, const std::str
   if (map.stack.positions.kind == PositionKind::sinusoids && map.longest == 0)
     keys.fail("longest", "the longest document in tokens: sinusoids have no end of their own");
   keys("ignored", map.ignored);
-  keys("classifiers", map.classifiers);
   keys.refuse_others();
   return map;
 }
@@ -547,6 +502,7 @@ struct RefusedFamily {
   std::string_view name, why;
   bool watched = true;  ///< whether headwave.watch follows its layers
 };
+constexpr std::string_view delta_nets = "most of its layers are gated delta nets, which have no attention weights";
 constexpr RefusedFamily refused_families[]{
     // NOLINT(modernize-avoid-c-arrays): its length is its own
     {"gemma3n_text", "its layers hold several streams of states, and some read the keys of others"},
@@ -555,6 +511,12 @@ constexpr RefusedFamily refused_families[]{
      "its layers attend to compressed blocks of keys beside a window, and hold several streams of states", false},
     {"muse_glimmer_text", "its word embeddings are normalised, and its heads have gates of their own"},
     {"mllama_text_model", "some of its layers look at images alone"},
+    {"vit", "it reads images, and headwave reads texts"},
+    {"deit", "it reads images, and headwave reads texts"},
+    {"whisper", "it reads sound, and headwave reads texts"},
+    {"qwen3_next", delta_nets},
+    {"qwen3_5_text", delta_nets},
+    {"qwen3_5_moe_text", delta_nets},
     {"xlnet", "it compares keys with two streams of queries, and each with positions of its own"},
     {"mamba", "it has no attention", false},
     {"mamba2", "it has no attention", false},
@@ -566,7 +528,7 @@ void refuse_by_name(const ModelConfig& config, const std::string& family) {
   for (const auto& [name, why, watched] : refused_families) {
     if (family != name && family + "_text" != name) continue;
     config.fail(fmt::format("model type '{}' cannot be computed here: {}{}", family, why,
-                            watched ? "; where PyTorch runs it, headwave.watch follows it (docs/profiles.md)" : ""));
+                            watched ? "; watch it in Python: headwave.watch (docs/profiles.md)" : ""));
   }
 }
 
@@ -637,7 +599,6 @@ std::string model_map_text(const ModelMap& map) {
   keys("longest", copy.longest);
   keys("longest_target", copy.longest_target);
   keys("ignored", copy.ignored);
-  keys("classifiers", copy.classifiers);
   keys.table("stack", [&](MapWriter& inner) { visit_stack(inner, copy.stack); });
   if (copy.decoder) keys.table("decoder", [&](MapWriter& inner) { visit_stack(inner, *copy.decoder); });
   if (!copy.prediction.words.empty())

@@ -136,24 +136,6 @@ void visit_positions(Keys& keys, PositionMap& positions) {
 }
 
 template <class Keys>
-void visit_image(Keys& keys, ImageMap& image) {
-  keys("rows", image.grid.rows);
-  keys("columns", image.grid.columns);
-  keys("patch_height", image.grid.height);
-  keys("patch_width", image.grid.width);
-  keys("channels", image.grid.channels);
-  keys("projection", image.projection);
-  keys("opening", image.opening);
-}
-
-template <class Keys>
-void visit_sound(Keys& keys, SoundMap& sound) {
-  keys("bins", sound.bins);
-  keys("first", sound.first);
-  keys("second", sound.second);
-}
-
-template <class Keys>
 void visit_tensors(Keys& keys, StackMap& stack) {
   keys("words", stack.words);
   keys("token_types", stack.token_types);
@@ -196,26 +178,6 @@ void visit_latent(Keys& keys, LatentMap& latent) {
   keys("query_norm", latent.query_norm);
   keys("key", latent.key);
   keys("key_norm", latent.key_norm);
-}
-
-/// @param layers  how many the stack has
-template <class Keys>
-void visit_delta(Keys& keys, DeltaMap& delta, Index layers) {
-  keys.layers("layers", delta.layers, layers);
-  keys("key_heads", delta.key_heads);
-  keys("value_heads", delta.value_heads);
-  keys("d_key", delta.d_key);
-  keys("d_value", delta.d_value);
-  keys("taps", delta.taps);
-  keys("mixed", delta.mixed);
-  keys("gate", delta.gate);
-  keys("filter", delta.filter);
-  keys("decay", delta.decay);
-  keys("strength", delta.strength);
-  keys("decay_bias", delta.decay_bias);
-  keys("decay_rate", delta.decay_rate);
-  keys("norm", delta.norm);
-  keys("output", delta.output);
 }
 
 /// @param layers  how many the stack has
@@ -280,7 +242,6 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys("norm_place", stack.block.norm_place, norm_place_words);
   keys("self_norm_from", stack.self_norm_from);
   keys("head_norm", stack.head_norm, head_norm_words);
-  keys("gated_heads", stack.gated_heads);
   keys("unit_head_norm", stack.unit_head_norm);
   keys.usual("residual_scale", stack.block.residual_scale, 1.0F);
   keys("parallel", stack.block.parallel);
@@ -293,12 +254,9 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys("d_embedding", stack.d_embedding);
   keys("token_type_count", stack.token_type_count);
   keys.table("positions", [&](Keys& inner) { visit_positions(inner, stack.positions); });
-  keys.table("image", [&](Keys& inner) { visit_image(inner, stack.image); });
-  keys.table("sound", [&](Keys& inner) { visit_sound(inner, stack.sound); });
   keys.table("others", [&](Keys& inner) { visit_others(inner, stack.others, stack.layers); });
   keys.table("latent", [&](Keys& inner) { visit_latent(inner, stack.latent); });
   keys.table("experts", [&](Keys& inner) { visit_experts(inner, stack.experts, stack.block.router, stack.layers); });
-  keys.table("delta", [&](Keys& inner) { visit_delta(inner, stack.delta, stack.layers); });
   keys.table("tensors", [&](Keys& inner) { visit_tensors(inner, stack); });
 }
 

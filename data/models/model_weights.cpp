@@ -89,37 +89,6 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
   }
 }
 
-/// The patch embedding, a convolution whose stride is its size, as a matrix over a patch's pixels; and the
-/// opening tokens.
-void set_image(TensorReader& reader, const StackMap& map, Embedding& embedding) {
-  const ImageMap& image = map.image;
-  if (image.empty()) return;
-  const PatchGrid& grid = image.grid;
-  embedding.patches.weight =
-      reader.matrix(image.projection.weight, {map.d_model, grid.channels, grid.height, grid.width});
-  if (!image.projection.bias.empty()) embedding.patches.bias = reader.vector(image.projection.bias, map.d_model);
-  Matrix32 opening(grid.first, map.d_model);
-  for (Index i = 0; i < grid.first; ++i) {
-    const MatrixView32 token = reader.matrix(image.opening[static_cast<std::size_t>(i)], 1, map.d_model);
-    if (token.empty()) return;
-    opening.row(i) = token.row(0);
-  }
-  embedding.opening = reader.storage()->matrices.emplace_back(std::move(opening));
-}
-
-/// The convolutions over frames, as matrices over three of them.
-void set_sound(TensorReader& reader, const StackMap& map, Embedding& embedding) {
-  const SoundMap& sound = map.sound;
-  if (sound.empty()) return;
-  const auto convolution = [&](const TensorNames& names, Index d_in) {
-    Linear linear;
-    linear.weight = reader.matrix(names.weight, {map.d_model, d_in, FrameStem::frames_in_sight});
-    if (!names.bias.empty()) linear.bias = reader.vector(names.bias, map.d_model);
-    return linear;
-  };
-  embedding.frames = {convolution(sound.first, sound.bins), convolution(sound.second, map.d_model)};
-}
-
 Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   Stack stack;
   stack.block = map.block;
@@ -147,8 +116,6 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   }
   const Index embedded = embedded_width(map);
   if (!map.words.empty()) stack.embedding.words = reader.words(map.words, map.vocabulary, embedded);
-  set_image(reader, map, stack.embedding);
-  set_sound(reader, map, stack.embedding);
   stack.embedding.word_scale = map.word_scale;
   stack.embedding.refused_word = map.refused_word;
   if (!map.token_types.empty())
@@ -205,18 +172,6 @@ void set_prediction(TensorReader& reader, const ModelMap& map, Model& model) {
   };
 }
 
-/// However many labels there are.
-std::vector<Linear> classes_of(TensorReader& reader, const ModelMap& map) {
-  std::vector<Linear> classes;
-  for (const std::string& name : map.classifiers) {
-    const std::string weight = name + ".weight";
-    const bool there = reader.checkpoint().has(weight) && !reader.checkpoint().info(weight).shape.empty();
-    const Index labels = there ? reader.checkpoint().info(weight).shape.front() : 1;
-    classes.push_back(reader.linear({weight, name + ".bias"}, labels, map.stack.d_model, false));
-  }
-  return classes;
-}
-
 /// What stands before "{layer}" in the names of a stack: tensors that begin so belong to a layer.
 std::set<std::string> layer_beginnings(const ModelMap& map) {
   std::set<std::string> beginnings;
@@ -249,13 +204,10 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
   model.stack = stack_of(reader, map.stack, model.longest);
   if (map.decoder) model.decoder = stack_of(reader, *map.decoder, model.longest_target);
   set_prediction(reader, map, model);
-  model.patches = map.stack.image.grid;
-  model.classes = classes_of(reader, map);
   if (options.layers > 0 &&
       options.layers < map.stack.layers) {  // what reads the end of all layers has nothing to read
     model.head = {};
     model.read_head = {};
-    model.classes.clear();
   }
   model.storage = reader.storage();
 
@@ -515,13 +467,7 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
   AttentionWeights weights;
   switch (names.fusion) {
     case Fusion::none:
-      if (stack.gated_heads) {
-        const Linear both = reader.linear(names.query, 2 * q, in, stack.in_out);
-        weights.query = heads_of(both, 0, block.d_head, block.heads, *reader.storage());
-        weights.output_gate = heads_of(both, block.d_head, block.d_head, block.heads, *reader.storage());
-      } else {
-        weights.query = reader.linear(names.query, q, in, stack.in_out);
-      }
+      weights.query = reader.linear(names.query, q, in, stack.in_out);
       weights.key = reader.linear(names.key, kv, in, stack.in_out);
       if (parts == LayerParts::all) weights.value = reader.linear(names.value, v, in, stack.in_out);
       break;
@@ -661,61 +607,6 @@ std::vector<Linear> of_experts(TensorReader& reader, const ExpertsMap& experts, 
   return all;
 }
 
-/// Rows of several maps of one input, one map after another: a copy.
-Linear stacked(const std::vector<Linear>& maps, ModelStorage& storage) {
-  Index rows = 0;
-  for (const Linear& map : maps) rows += map.d_out();
-  const Index cols = maps.front().d_in();
-  if (maps.front().weight.data() == nullptr) return {MatrixView32(nullptr, rows, cols), {}};
-  Matrix32& weight = storage.matrices.emplace_back(rows, cols);
-  Index at = 0;
-  for (const Linear& map : maps) {
-    weight.middleRows(at, map.d_out()) = map.weight;
-    at += map.d_out();
-  }
-  return {weight, {}};
-}
-
-/// The weights of a gated delta net.
-DeltaNet delta_net(TensorReader& reader, const StackMap& stack, Index layer) {
-  const DeltaMap& map = stack.delta;
-  const Index d = stack.d_model, key_heads = map.key_heads, heads = map.value_heads, sharing = heads / key_heads;
-  const Index keys = key_heads * map.d_key, values = heads * map.d_value;
-  ModelStorage& storage = *reader.storage();
-  DeltaNet net;
-  net.key_heads = key_heads;
-  net.value_heads = heads;
-  net.d_key = map.d_key;
-  net.d_value = map.d_value;
-  if (map.mixed.weight == map.gate.weight) {
-    // Query, key, values and gates of the first key head, then those of the second.
-    const Linear all = reader.linear(numbered(map.mixed, layer), 2 * (keys + values), d, stack.in_out);
-    const auto part = [&](Index first, Index width) { return heads_of(all, first, width, key_heads, storage); };
-    const Index own = sharing * map.d_value;
-    if (!all.empty()) {
-      net.mixed = stacked({part(0, map.d_key), part(map.d_key, map.d_key), part(2 * map.d_key, own)}, storage);
-      net.gate = part(2 * map.d_key + own, own);
-    }
-  } else {
-    net.mixed = reader.linear(numbered(map.mixed, layer), 2 * keys + values, d, stack.in_out);
-    net.gate = reader.linear(numbered(map.gate, layer), values, d, stack.in_out);
-  }
-  if (map.decay.weight == map.strength.weight) {
-    const Linear both = reader.linear(numbered(map.decay, layer), 2 * heads, d, stack.in_out);
-    net.strength = heads_of(both, 0, sharing, key_heads, storage);
-    net.decay = heads_of(both, sharing, sharing, key_heads, storage);
-  } else {
-    net.strength = reader.linear(numbered(map.strength, layer), heads, d, stack.in_out);
-    net.decay = reader.linear(numbered(map.decay, layer), heads, d, stack.in_out);
-  }
-  net.filter = reader.stored(at_layer(map.filter, layer), {2 * keys + values, 1, map.taps});
-  net.decay_bias = reader.vector(at_layer(map.decay_bias, layer), heads);
-  net.decay_rate = reader.vector(at_layer(map.decay_rate, layer), heads);
-  net.norm = {reader.vector(at_layer(map.norm, layer), map.d_value), {}, stack.norm_eps, NormKind::rms};
-  net.output = reader.linear(numbered(map.output, layer), d, values, stack.in_out);
-  return net;
-}
-
 /// The experts of a layer and their router.
 Mixture mixture(TensorReader& reader, const StackMap& stack, Index layer) {
   const ExpertsMap& map = stack.experts;
@@ -792,12 +683,10 @@ Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, La
     return reader.norm(numbered(names, layer), stack, width);
   };
   const Index d = stack.d_model;
-  const bool attends = !stack.delta.in_layer(layer);
   Block block;
-  if (attends) block.self = self_attention(reader, stack, layer, parts);
+  block.self = self_attention(reader, stack, layer, parts);
   if (layer >= stack.self_norm_from) block.self_norm = norm(stack.self_norm, d);
   if (parts == LayerParts::queries_and_keys) return block;
-  if (!attends) block.delta = delta_net(reader, stack, layer);
   block.self_added_norm = norm(stack.self_added_norm, d);
   block.cross = attention(reader, numbered(stack.cross, layer), stack, layer, parts);
   block.cross_norm = norm(stack.cross_norm, d);

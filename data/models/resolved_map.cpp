@@ -190,24 +190,19 @@ ResolvedMap resolved_map(const toml::table& file, const ModelFacts& facts, const
   return MapResolver(facts, place).resolve(file);
 }
 
-toml::table based_file(const std::vector<FamilyFile>& files, const std::string& name, const std::string& place,
-                       const std::vector<std::string>& known) {
-  for (const FamilyFile& file : files) {
-    if (file.family != name) continue;
-    toml::table own = toml_of_text(name + ".toml", file.text);
+toml::table family_file(const std::string& family, const std::string& place) {
+  for (const FamilyFile& file : family_files()) {
+    if (file.family != family) continue;
+    toml::table own = toml_of_text(family + ".toml", file.text);
     const auto base = own["base"].value<std::string>();
     if (!base) return own;
     own.erase("base");
-    toml::table whole = based_file(files, *base, place, known);
+    toml::table whole = family_file(*base, place);
     merge_files(whole, own);
     return whole;
   }
-  throw FormatError(fmt::format("{}: there is no family '{}'; expected one of {}", place, printable(name, 60),
-                                fmt::join(known, ", ")));
-}
-
-toml::table family_file(const std::string& family, const std::string& place) {
-  return based_file(family_files(), family, place, known_families());
+  throw FormatError(fmt::format("{}: there is no family '{}'; expected one of {}", place, printable(family, 60),
+                                fmt::join(known_families(), ", ")));
 }
 
 void ask_for_all(const toml::node& map, const ModelConfig& config) {

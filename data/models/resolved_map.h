@@ -31,12 +31,6 @@ ResolvedMap resolved_map(const toml::table& file, const ModelFacts& facts, const
 /// @throws FormatError beginning with `place` if there is none of that name
 toml::table family_file(const std::string& family, const std::string& place);
 
-/// A file of those that are compiled in, on top of the one that it is based on.
-/// @param known  all of them, for the message
-/// @throws FormatError beginning with `place` if there is none of that name
-toml::table based_file(const std::vector<FamilyFile>& files, const std::string& name, const std::string& place,
-                       const std::vector<std::string>& known);
-
 /// Asks config.json for every key that a map names, whichever of its conditions hold: a key that was not
 /// asked for is a setting that the map does not know (ModelConfig::unread()).
 void ask_for_all(const toml::node& map, const ModelConfig& config);

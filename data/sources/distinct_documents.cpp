@@ -28,7 +28,6 @@ void add(Sha256& digest, const Matrix32& matrix) {
 void add(Sha256& digest, const TokenSequence& tokens) {
   add(digest, tokens.ids.data(), std::ssize(tokens.ids));
   add(digest, tokens.special.data(), std::ssize(tokens.special));
-  add(digest, tokens.signal);
 }
 
 /// The digest of everything in a document but its name and the text of its tokens.

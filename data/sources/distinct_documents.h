@@ -9,7 +9,7 @@ namespace headwave {
 /// Removes documents that equal an earlier one from a source.
 ///
 /// Uncertainty is counted over documents, as if each said something new. A document that comes twice does
-/// not, and its noise looks like a fact that was found again. So documents with equal ids, signals and stored
+/// not, and its noise looks like a fact that was found again. So documents with equal ids and stored
 /// arrays count once. A document that cannot be read stays, so that its reader is told why. The provenance
 /// says how many documents were removed (`equal_documents`).
 ///

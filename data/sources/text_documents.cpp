@@ -172,8 +172,8 @@ Index length_of(const IdPair& pair) {
 /// Documents of known ids.
 struct IdPairs {
   std::vector<IdPair> documents;
-  std::string name;                                              ///< of documents, but for their numbers
-  std::shared_ptr<const Tokenizer> tokenizer, target_tokenizer;  ///< for the text of ids; either may be null
+  std::string name;                            ///< of documents, but for their numbers
+  std::shared_ptr<const Tokenizer> tokenizer;  ///< for the text of ids; may be null
 };
 
 class IdDocuments : public Source {
@@ -191,7 +191,7 @@ class IdDocuments : public Source {
     document.name = fmt::format("{}, document {}", pairs_.name, i);
     const IdPair& pair = pairs_.documents[static_cast<std::size_t>(i)];
     set_tokens(document, pair.ids, pairs_.tokenizer.get());
-    set_tokens(document.target, pair.target, pairs_.target_tokenizer.get());
+    set_tokens(document.target, pair.target, pairs_.tokenizer.get());
     return document;
   }
 
@@ -339,7 +339,7 @@ std::optional<double> unknown_share(const Ids& ids, const Tokenizer& tokenizer) 
 std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                        const PackingOptions& options) {
   require_options(options);
-  const InputText input(file, {.enough = enough_bytes(options), .encoding = options.encoding});
+  const InputText input(file, {.enough = enough_bytes(options)});
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
   std::vector<IdPair> documents =
       packed_ids(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name());
@@ -350,7 +350,7 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_
   provenance["source"] = std::string("text");
   provenance["tokenizer"] = tokenizer->kind();
   provenance["special_tokens"] = special_tokens_text(special, "document");
-  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(file), tokenizer, tokenizer},
+  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(file), tokenizer},
                                        std::move(provenance));
 }
 
@@ -370,13 +370,14 @@ std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_pt
   provenance["source"] = std::string("token ids");
   provenance["special_tokens"] = std::string("as in the ids");
   if (padding > 0) provenance["padding_removed"] = static_cast<std::int64_t>(padding);
-  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(file), tokenizer, tokenizer},
+  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(file), tokenizer},
                                        std::move(provenance));
 }
 
-std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target, const PairedTokenizers& tokenizers,
+std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target,
+                                     const std::shared_ptr<const Tokenizer>& tokenizer, std::int32_t decoder_start,
                                      const PackingOptions& options) {
-  const InputText read(text, {.encoding = options.encoding}), written(target, {.encoding = options.encoding});
+  const InputText read(text), written(target);
   const std::vector<std::string_view> sources = lines_in(read), targets = lines_in(written);
   if (sources.size() != targets.size())
     throw FormatError(fmt::format("{}: {} lines, but {} has {}; expected a line of the one beside each of the other",
@@ -393,14 +394,10 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
   lines.resize(static_cast<std::size_t>(wanted_documents(static_cast<Index>(lines.size()), options, read.name())));
 
   std::vector<IdPair> documents;
-  const auto special_of = [&](const Tokenizer& tokenizer) {
-    return options.special_tokens ? tokenizer.special_tokens() : SpecialTokens{};
-  };
-  const SpecialTokens special = special_of(*tokenizers.text), target_special = special_of(*tokenizers.target);
+  const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
   for (const std::size_t line : lines) {
-    documents.push_back(
-        {ids_between(sources[line], *tokenizers.text, special),
-         read_by_decoder(ids_between(targets[line], *tokenizers.target, target_special), tokenizers.decoder_start)});
+    documents.push_back({ids_between(sources[line], *tokenizer, special),
+                         read_by_decoder(ids_between(targets[line], *tokenizer, special), decoder_start)});
     require_fits_model(documents.back(), std::ssize(documents) - 1, options, read.name());
   }
   Ids all, all_targets;
@@ -409,16 +406,16 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
     all_targets.insert(all_targets.end(), document.target.begin() + 1, document.target.end());  // after the start
   }
   Attributes provenance = provenance_of(read, documents);
-  note_unknown(provenance, "unknown_share", all, *tokenizers.text, read.name(), options);
-  note_unknown(provenance, "target_unknown_share", all_targets, *tokenizers.target, written.name(), options);
+  note_unknown(provenance, "unknown_share", all, *tokenizer, read.name(), options);
+  note_unknown(provenance, "target_unknown_share", all_targets, *tokenizer, written.name(), options);
   for (const auto& [name, value] : written.provenance())
     if (name.starts_with("source_")) provenance["target_" + name.substr(7)] = value;
   provenance["source"] = std::string("two texts, line by line");
-  provenance["tokenizer"] = tokenizers.text->kind();
-  provenance["decoder_start"] = static_cast<std::int64_t>(tokenizers.decoder_start);
+  provenance["tokenizer"] = tokenizer->kind();
+  provenance["decoder_start"] = static_cast<std::int64_t>(decoder_start);
   provenance["special_tokens"] = special_tokens_text(special, "line");
-  return std::make_unique<IdDocuments>(
-      IdPairs{std::move(documents), documents_name(text), tokenizers.text, tokenizers.target}, std::move(provenance));
+  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(text), tokenizer},
+                                       std::move(provenance));
 }
 
 Document typed_document(std::string_view text, const Tokenizer& tokenizer, bool causal) {

@@ -28,7 +28,6 @@ struct PackingOptions {
   std::optional<Index> length;
   bool special_tokens = true;  ///< put the tokenizer's opening and closing token around every document
   bool allow_unknown = false;  ///< take a text whose tokens are nearly all unknown, see UnknownTokens
-  std::string encoding = {};   ///< of a text; empty: UTF-8, and nothing else is taken (see input_text.h)
   Index positions = 0;         ///< the longest document that the model can read, in tokens; 0: any
   Index vocabulary = 0;        ///< the model's number of tokens, which ids must stay below; 0: any
 };
@@ -71,12 +70,6 @@ std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_pt
 /// @param tokenizer  null: ids alone
 void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokenizer);
 
-/// The tokenizers of an encoder-decoder's two texts.
-struct PairedTokenizers {
-  std::shared_ptr<const Tokenizer> text, target;
-  std::int32_t decoder_start = 0;  ///< the id that the decoder reads before the target
-};
-
 /// Makes documents of two texts for an encoder-decoder, line by line: the encoder reads a line of the one,
 /// and the line beside it is the target. As in training the decoder reads
 ///
@@ -85,11 +78,13 @@ struct PairedTokenizers {
 /// so that at each of its positions it should predict the next id of the target. Lines that are blank in both
 /// texts are skipped. Nothing is cut or padded.
 ///
-/// @param options  the length is not used: lines have their own
+/// @param decoder_start  the id that the decoder reads before the target
+/// @param options        the length is not used: lines have their own
 /// @throws IoError if a file cannot be read; FormatError if the texts differ in their number of lines, a line
 ///         is blank in one alone, there are fewer than are asked for, or one is longer than the model's
 ///         positions
-std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target, const PairedTokenizers& tokenizers,
+std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target,
+                                     const std::shared_ptr<const Tokenizer>& tokenizer, std::int32_t decoder_start,
                                      const PackingOptions& options = {});
 
 /// Makes one text a document as the model saw texts in training: a masked model's between its opening and

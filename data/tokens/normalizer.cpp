@@ -286,9 +286,8 @@ std::uint32_t PrecompiledCharsmap::unit(std::size_t at) const {
 
 // A unit has a label in its low byte, in bit 8 whether a key ends there, and above it the distance to its
 // children.
-std::optional<PrecompiledCharsmap::Match> PrecompiledCharsmap::found(std::string_view text, bool longest) const {
+std::optional<PrecompiledCharsmap::Match> PrecompiledCharsmap::shortest(std::string_view text) const {
   const auto offset = [](std::uint32_t unit) { return std::size_t{unit >> 10U} << ((unit & 0x200U) >> 6U); };
-  std::optional<Match> match;
   std::size_t at = offset(unit(0));
   for (std::size_t length = 1; length <= text.size(); ++length) {
     const std::uint32_t byte = static_cast<unsigned char>(text[length - 1]);
@@ -306,18 +305,9 @@ std::optional<PrecompiledCharsmap::Match> PrecompiledCharsmap::found(std::string
       throw FormatError(
           fmt::format("{}: a character becomes the text at {} of {}, expected one of at most {} bytes that a NUL ends",
                       place_, begin, texts_.size(), longest_becomes));
-    match = Match{length, becomes.substr(0, end)};
-    if (!longest) break;
+    return Match{length, becomes.substr(0, end)};
   }
-  return match;
-}
-
-std::optional<PrecompiledCharsmap::Match> PrecompiledCharsmap::shortest(std::string_view text) const {
-  return found(text, false);
-}
-
-std::optional<PrecompiledCharsmap::Match> PrecompiledCharsmap::longest(std::string_view text) const {
-  return found(text, true);
+  return std::nullopt;
 }
 
 Normalizer precompiled_normalizer(std::string_view base64, const std::string& place) {

@@ -88,13 +88,8 @@ class PrecompiledCharsmap {
   /// @throws FormatError if the lookup leads out of the table
   [[nodiscard]] std::optional<Match> shortest(std::string_view text) const;
 
-  /// The longest key that a text begins with.
-  /// @throws FormatError as shortest()
-  [[nodiscard]] std::optional<Match> longest(std::string_view text) const;
-
  private:
   [[nodiscard]] std::uint32_t unit(std::size_t at) const;
-  [[nodiscard]] std::optional<Match> found(std::string_view text, bool longest) const;
 
   std::vector<std::uint32_t> units_;
   std::string texts_;

@@ -196,13 +196,13 @@ class BytePairEncoding final : public TokenModel {
     if (!options.unknown.empty()) unknown_ = unknown_id(vocabulary(), options.unknown, file);
     joined_.reserve(merges.size());
     for (std::size_t rank = 0; rank < merges.size(); ++rank)
-      add_merge(merges[rank], options.ranks.empty() ? static_cast<std::int32_t>(rank) : options.ranks[rank], file);
+      add_merge(merges[rank], static_cast<std::int32_t>(rank), file);
     if (options_.byte_fallback)
       for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(vocabulary().id(fmt::format("<0x{:02X}>", byte)));
   }
 
   void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const override {
-    if (options_.whole_words_first || options_.whole_words.contains(std::string(word))) {
+    if (options_.whole_words_first) {
       if (const std::int32_t id = vocabulary().id(word); id >= 0) {
         ids.push_back(id);
         return;
@@ -335,16 +335,13 @@ namespace {
 
 constexpr std::size_t longest_unigram_piece = 1024;
 
-/// @tparam Sum  the type of sums of scores
-template <class Sum>
 class Unigram final : public TokenModel {
  public:
   Unigram(Vocabulary entries, UnigramOptions options)
       : TokenModel(std::move(entries)),
         options_(std::move(options)),
         pieces_(found_pieces()),
-        unknown_score_(range_of_scores().first - 10),
-        largest_(range_of_scores().second) {
+        unknown_score_(least_score() - 10) {
     if (options_.byte_fallback)
       for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(vocabulary().id(fmt::format("<0x{:02X}>", byte)));
   }
@@ -364,7 +361,7 @@ class Unigram final : public TokenModel {
       }
       if (unknown_waits) append_unknown(word.substr(unknown_begin, last.begin - unknown_begin), ids);
       unknown_waits = false;
-      ids.push_back(number_of(last.id));
+      ids.push_back(last.id);
     }
     if (unknown_waits) append_unknown(word.substr(unknown_begin), ids);
   }
@@ -372,35 +369,25 @@ class Unigram final : public TokenModel {
  private:
   /// The last piece of the best spelling up to a place in the word.
   struct Reached {
-    Sum score = 0;
+    double score = 0;
     std::int32_t id = -1;  // -1: nothing ends here
     std::uint32_t begin = 0;
   };
-
-  [[nodiscard]] UnigramPiece kind(std::int32_t id) const {
-    return options_.kinds.empty() ? UnigramPiece::normal : options_.kinds[static_cast<std::size_t>(id)];
-  }
 
   [[nodiscard]] std::vector<PiecePrefixes::Piece> found_pieces() const {
     std::vector<PiecePrefixes::Piece> pieces;
     for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
       const std::string& piece = vocabulary().piece(id);
       // Of a piece that occurs twice the id that the vocabulary finds counts.
-      if (kind(id) != UnigramPiece::never_found && !piece.empty() && vocabulary().id(piece) == id)
-        pieces.push_back({piece, id});
+      if (!piece.empty() && vocabulary().id(piece) == id) pieces.push_back({piece, id});
     }
     return pieces;
   }
 
-  /// The least and the largest score of normal pieces.
-  [[nodiscard]] std::pair<double, double> range_of_scores() const {
-    std::pair<double, double> range{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
-    for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
-      if (kind(id) != UnigramPiece::normal) continue;
-      const double score = options_.scores[static_cast<std::size_t>(id)];
-      range = {std::min(range.first, score), std::max(range.second, score)};
-    }
-    return range;
+  [[nodiscard]] double least_score() const {
+    double least = std::numeric_limits<float>::max();
+    for (const double score : options_.scores) least = std::min(least, score);
+    return least;
   }
 
   [[nodiscard]] std::vector<Reached> best_spellings(std::string_view word) const {
@@ -410,15 +397,13 @@ class Unigram final : public TokenModel {
       const double before = best[begin].score;
       const auto reach = [&](std::size_t length, std::int32_t id, double score) {
         Reached& there = best[begin + length];
-        const auto sum = static_cast<Sum>(score + before);
+        const double sum = score + before;
         if (there.id < 0 || sum > there.score) there = {sum, id, static_cast<std::uint32_t>(begin)};
       };
       bool has_character = false;
       pieces_.of(word.substr(begin), [&](std::size_t length, std::int32_t id) {
         has_character = has_character || length == character;
-        const bool always = kind(id) == UnigramPiece::user_defined;
-        reach(length, id,
-              always ? static_cast<double>(length) * largest_ - 0.1 : options_.scores[static_cast<std::size_t>(id)]);
+        reach(length, id, options_.scores[static_cast<std::size_t>(id)]);
       });
       if (!has_character) reach(character, options_.unknown, unknown_score_);
       begin += character;
@@ -426,24 +411,18 @@ class Unigram final : public TokenModel {
     return best;
   }
 
-  [[nodiscard]] std::int32_t number_of(std::int32_t id) const {
-    return options_.number ? options_.number(vocabulary().piece(id)) : id;
-  }
-
   void append_unknown(std::string_view text, std::vector<std::int32_t>& ids) const {
-    const std::int32_t whole = options_.kinds.empty() ? vocabulary().id(text) : -1;
+    const std::int32_t whole = vocabulary().id(text);
     const auto has_byte = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)] >= 0; };
     if (whole < 0 && options_.byte_fallback && std::all_of(text.begin(), text.end(), has_byte))
-      for (const char byte : text) ids.push_back(number_of(byte_ids_[static_cast<unsigned char>(byte)]));
-    else if (options_.number)
-      ids.push_back(options_.number(text));
+      for (const char byte : text) ids.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
     else
       ids.push_back(whole >= 0 ? whole : options_.unknown);
   }
 
   UnigramOptions options_;
   PiecePrefixes pieces_;
-  double unknown_score_, largest_;
+  double unknown_score_;
   std::vector<std::int32_t> byte_ids_;
 };
 
@@ -464,8 +443,7 @@ std::unique_ptr<TokenModel> unigram(Vocabulary vocabulary, UnigramOptions option
   if (!vocabulary.has(options.unknown))
     throw FormatError(
         fmt::format("{}: the unknown token has id {}, expected 0 to {}", file, options.unknown, vocabulary.size() - 1));
-  if (options.kinds.empty()) return std::make_unique<Unigram<double>>(std::move(vocabulary), std::move(options));
-  return std::make_unique<Unigram<float>>(std::move(vocabulary), std::move(options));
+  return std::make_unique<Unigram>(std::move(vocabulary), std::move(options));
 }
 
 }  // namespace headwave

@@ -144,11 +144,8 @@ struct BytePairOptions {
   bool fuse_unknown = false;       ///< adjacent unknown characters are one token
   bool byte_fallback = false;      ///< a character without a token becomes its bytes' tokens "<0xE3>", if all exist
   bool whole_words_first = false;  ///< a word that is a token is not spelled by merges
-  std::unordered_set<std::string> whole_words;  ///< these words are not spelled by merges either
-  std::vector<std::int32_t>
-      ranks;  ///< of each merge, from 0; of equal ranks the leftmost merge comes first; empty: places
-  std::string continuing_prefix;  ///< how pieces inside a word begin
-  std::string word_suffix;        ///< how pieces at the end of a word end
+  std::string continuing_prefix;   ///< how pieces inside a word begin
+  std::string word_suffix;         ///< how pieces at the end of a word end
 };
 
 /// The two pieces that a merge joins.
@@ -172,24 +169,10 @@ std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std:
 /// @throws FormatError unless there is one blank, between two parts
 Merge merge_of_line(std::string_view line, const std::string& place);
 
-/// The kind of a piece in a Unigram vocabulary.
-enum class UnigramPiece : std::uint8_t {
-  normal,
-  user_defined,  ///< taken wherever its text is
-  never_found    ///< never taken, its text is spelled by other pieces: control tokens, bytes, unused pieces
-};
-
 struct UnigramOptions {
   std::vector<double> scores;  ///< log probability of each id
   std::int32_t unknown = -1;   ///< the token for a character that no piece spells
   bool byte_fallback = false;  ///< such characters become their bytes' tokens "<0xE3>", if all exist
-  /// Of each id. Empty: all are normal, and as in Hugging Face's `tokenizers` sums are in double precision,
-  /// and adjacent unknown characters are looked up together as a piece. Else, as in SentencePiece, sums are
-  /// in single precision, and unknown characters are not looked up.
-  std::vector<UnigramPiece> kinds;
-  /// The id of a piece, or of text that no piece spells, where another file numbers them; empty: the
-  /// vocabulary's.
-  std::function<std::int32_t(std::string_view text)> number = {};
 };
 
 /// Spells words in the pieces with the largest sum of scores; of equal sums the one whose last piece is
@@ -197,8 +180,9 @@ struct UnigramOptions {
 ///
 ///     best(end) = max over pieces that end there of best(end - length) + score                            (1)
 ///
-/// An unknown character scores 10 less than the least likely piece; adjacent ones are one token. O(n) in the
-/// length of a word times the longest piece.
+/// An unknown character scores 10 less than the least likely piece; adjacent ones are looked up together as a
+/// piece, or else are one unknown token, as in Hugging Face's `tokenizers`. O(n) in the length of a word times
+/// the longest piece.
 ///
 /// Source: Kudo 2018, section 3.1.
 /// @param file  what messages call the file

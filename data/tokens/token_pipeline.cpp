@@ -157,13 +157,8 @@ class PipelineTokenizer final : public Tokenizer {
   }
 
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view utf8_text) const override {
-    const std::string whole = valid_utf8(utf8_text);
-    std::string_view text = whole;
+    const std::string text = valid_utf8(utf8_text);
     std::vector<std::int32_t> ids;
-    if (const LeadingToken leading = parts_.leading ? parts_.leading(text) : LeadingToken{}; leading.length > 0) {
-      ids.push_back(leading.id);
-      text.remove_prefix(leading.length);
-    }
     Spelling spelling(*parts_.model, ids);
     for (const TextSegment& segment : before_.segments(text)) {
       if (segment.id >= 0) {

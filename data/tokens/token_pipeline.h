@@ -52,15 +52,8 @@ class AddedTokenFinder {
   PiecePrefixes prefixes_;
 };
 
-/// A token that a text begins with.
-struct LeadingToken {
-  std::size_t length = 0;  ///< bytes of the text; 0: the text begins with none
-  std::int32_t id = -1;
-};
-
 /// The parts of a tokenizer, in the order in which a text passes through them.
 struct TokenPipeline {
-  std::function<LeadingToken(std::string_view)> leading;  ///< removed before anything else; empty: none
   std::vector<AddedToken> added;                          ///< found by name, before or after normalisation
   Normalizer normalizer;                                  ///< empty: the text as it is
   WordSplitter splitter;                                  ///< empty: all of it is one word

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../arrays/gguf.h"
+#include "../files/file_content.h"
 #include "../files/printable.h"
 #include "tokenizer_files.h"
 
@@ -19,18 +19,24 @@ std::string special_tokens_text(const SpecialTokens& special, const std::string&
   return "opening and closing token around every " + what;
 }
 
+namespace {
+
+/// Files of tokenizers that transformers can write as tokenizer.json.
+constexpr std::array unread_tokenizers{"tokenizer.model", "spiece.model", "spm.model", "sentencepiece.bpe.model"};
+
+}  // namespace
+
 bool has_tokenizer(const std::filesystem::path& model_directory) {
-  if (is_gguf(model_directory)) return GgufFile(model_directory).find("tokenizer.ggml.model") != nullptr;
-  std::error_code ignored;
-  return std::ranges::any_of(
-      std::to_array({"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json", "spiece.model", "tokenizer.model",
-                     "spm.model"}),
-      [&](const char* name) { return std::filesystem::exists(model_directory / name, ignored); });
+  const auto has = [&](const char* name) {
+    std::error_code ignored;
+    return std::filesystem::exists(model_directory / name, ignored);
+  };
+  return std::ranges::any_of(std::to_array({"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json"}), has) ||
+         std::ranges::any_of(unread_tokenizers, has);
 }
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory, TokenizerUse use) {
   std::error_code ignored;
-  if (is_gguf(model_directory)) return gguf_tokenizer(model_directory, use);
   if (!std::filesystem::is_directory(model_directory, ignored))
     throw IoError(
         fmt::format("{}: expected the folder of a model, and there is none by that name", shown_path(model_directory)));
@@ -42,25 +48,23 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
     return byte_level_tokenizer(model_directory / "vocab.json", model_directory / "merges.txt");
   if (has("encoder.json") && has("vocab.bpe"))
     return byte_level_tokenizer(model_directory / "encoder.json", model_directory / "vocab.bpe");
-  for (const char* name : {"spiece.model", "tokenizer.model", "spm.model", "sentencepiece.bpe.model"})
-    if (has(name)) return sentencepiece_tokenizer(model_directory / name);
-  if (has("source.spm") && has("vocab.json"))
-    return marian_tokenizer(model_directory / "source.spm", model_directory / "vocab.json");
+  const Remedy ids = give("ids", "FILE", "in place of a text");
+  if (has("source.spm"))
+    throw FormatError(
+        fmt::format(
+            "{}: this is a tokenizer of Marian, which headwave does not read and transformers does not write as "
+            "tokenizer.json; use transformers to turn texts into token ids",
+            shown_path(model_directory / "source.spm")),
+        ids);
+  const auto* found = std::ranges::find_if(unread_tokenizers, has);
   throw FormatError(
-      fmt::format(
-          "{}: no tokenizer in this folder: expected tokenizer.json, vocab.txt, vocab.json with merges.txt, "
-          "encoder.json with vocab.bpe, SentencePiece's tokenizer.model, spiece.model or spm.model, or Marian's "
-          "source.spm with vocab.json",
-          shown_path(model_directory)),
-      give("ids", "FILE", "in place of a text"));
-}
-
-std::unique_ptr<Tokenizer> open_target_tokenizer(const std::filesystem::path& model_directory) {
-  std::error_code ignored;
-  const auto has = [&](const char* name) { return std::filesystem::exists(model_directory / name, ignored); };
-  const bool marian = !has("tokenizer.json") && has("target.spm") && has("vocab.json") && !has("merges.txt");
-  return marian ? marian_tokenizer(model_directory / "target.spm", model_directory / "vocab.json")
-                : open_tokenizer(model_directory);
+      fmt::format("{0}: {1}; expected tokenizer.json, vocab.txt, vocab.json with merges.txt, or encoder.json with "
+                  "vocab.bpe. transformers writes tokenizer.json: python3 -c \"from transformers import AutoTokenizer; "
+                  "AutoTokenizer.from_pretrained({2}).save_pretrained({2})\"",
+                  shown_path(found == unread_tokenizers.end() ? model_directory : model_directory / *found),
+                  found == unread_tokenizers.end() ? "no tokenizer in this folder" : "this is a SentencePiece model",
+                  python_name(model_directory, "'DIR'")),
+      ids);
 }
 
 std::string word_text(const Tokenizer& tokenizer, Index id) {

@@ -75,29 +75,22 @@ enum class TokenizerUse {
   names,  ///< to name ids: what opens and closes documents is not read
 };
 
-/// Whether a model's folder, or its GGUF file, holds a tokenizer of some kind.
-/// @throws IoError, FormatError if a GGUF file cannot be read
+/// Whether a model's folder holds a tokenizer of some kind, which open_tokenizer() may refuse.
 bool has_tokenizer(const std::filesystem::path& model_directory);
 
 /// Opens the tokenizer in a model's folder, the first of these that is there: `tokenizer.json`; `vocab.txt`
 /// (WordPiece, as BERT); `vocab.json` with `merges.txt`, or `encoder.json` with `vocab.bpe` (byte-level BPE, as
-/// GPT-2 and RoBERTa); `spiece.model`, `tokenizer.model` or `spm.model` (SentencePiece, as T5, Llama 2 and
-/// DeBERTa); `source.spm` with `vocab.json` (Marian). Of a GGUF file the tokenizer within it. Beside all but
-/// the first, `tokenizer_config.json` and `added_tokens.json` are read where they are; a Japanese BERT spells
-/// the words between blanks.
+/// GPT-2 and RoBERTa). Beside all but the first, `tokenizer_config.json` and `added_tokens.json` are read where they
+/// are; a Japanese BERT spells the words between blanks.
 ///
 /// A step of tokenizer.json that is not known here is refused by name: omitting it would change ids.
 ///
 /// Source: Devlin et al. 2019 (WordPiece); Sennrich, Haddow and Birch 2016, Radford et al. 2019 (BPE over
-/// bytes); Kudo 2018, Kudo and Richardson 2018 (SentencePiece).
+/// bytes); Kudo 2018 (Unigram).
 /// @throws IoError if the folder or a file cannot be read; FormatError if none of these files is there, or
 ///         one is broken
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory,
                                           TokenizerUse use = TokenizerUse::text);
-
-/// Opens the tokenizer of an encoder-decoder's target: Marian's of `target.spm`; else as open_tokenizer().
-/// @throws Error as open_tokenizer()
-std::unique_ptr<Tokenizer> open_target_tokenizer(const std::filesystem::path& model_directory);
 
 /// A word that a model predicts as people should see it: the token's text, or "<30522>" where the model has
 /// more words than the tokenizer.

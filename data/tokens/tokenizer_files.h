@@ -46,7 +46,6 @@ struct TokenizerSettings {
   bool split_chinese = true;          ///< tokenize_chinese_chars
   bool add_prefix_space = false;
   JapaneseSpelling japanese = JapaneseSpelling::none;  ///< tokenizer_class BertJapaneseTokenizer
-  bool separate_vocabularies = false;                  ///< separate_vocabs: Marian's target has ids of its own
   std::string tokenizer_class;                         ///< empty: not said
   std::map<std::string, std::string> names;            ///< of special tokens: "cls_token" is "[CLS]"
   std::vector<AddedToken> added;                       ///< of added_tokens_decoder and added_tokens.json
@@ -85,47 +84,5 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
 ///         byte alphabet
 std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& vocabulary,
                                                 const std::filesystem::path& merges);
-
-/// Opens the tokenizer of a SentencePiece model, Unigram or BPE, with the ids that SentencePiece itself
-/// gives. Control tokens are not found in a text, unless `added_tokens_decoder` of a tokenizer_config.json
-/// beside the model names them.
-///
-/// Documents are opened and closed by [CLS] and [SEP] where the model has them; else opened by <s>, or,
-/// without one, closed by </s>. If the `tokenizer_class` beside the model is known to change texts or ids
-/// (XLM-R, CamemBERT, mBART, ALBERT, XLNet), the model is refused by that name: tokenizer.json says how.
-///
-/// Debian's libsentencepiece is not used: 0.1.97 crashes on damaged models (one of 600 with a few changed
-/// bytes), and tokenizer.json needs the same two spellings.
-///
-/// Source: Kudo and Richardson 2018.
-/// @throws IoError if the model cannot be read; FormatError if it is broken or refused
-std::unique_ptr<Tokenizer> sentencepiece_tokenizer(const std::filesystem::path& path);
-
-/// Opens the tokenizer within a GGUF file, by `tokenizer.ggml.model`:
-///
-///   gpt2    byte-level BPE: tokens, merges, and by `tokenizer.ggml.pre` the pattern that cuts words: gpt-2 (also where it is
-///           missing or "default"), llama-bpe, dbrx, qwen2, deepseek-r1-qwen, smollm, starcoder, refact and others of these
-///   llama   SentencePiece's BPE: pieces with scores, bytes where no piece spells a character
-///   bert    WordPiece
-///
-/// Documents are opened and closed where `add_bos_token` and `add_eos_token` say so, or else as llama.cpp does
-/// by the kind. Qwen2's texts are composed (NFC) first, as the model's own tokenizer does and llama.cpp does
-/// not.
-///
-/// @param use  of a tokenizer that only names ids the pattern may be any
-/// @throws IoError if the file cannot be read; FormatError if it is broken, or has none or another kind of tokenizer
-std::unique_ptr<Tokenizer> gguf_tokenizer(const std::filesystem::path& path, TokenizerUse use = TokenizerUse::text);
-
-/// Opens one side of Marian's tokenizer, as of OPUS-MT's models: the pieces of a SentencePiece model,
-/// source.spm or target.spm, have the ids of vocab.json, and </s> is after every text. A language code
-/// ">>fr<<" at the beginning of a text is a token. A piece that is missing in vocab.json is its <unk>.
-///
-/// Source: Junczys-Dowmunt et al. 2018; Kudo and Richardson 2018.
-/// @param model       source.spm or target.spm
-/// @param vocabulary  vocab.json
-/// @throws IoError if a file cannot be read; FormatError if one is broken, the vocabulary has no <unk> or
-///         </s>, or there are two vocabularies (`separate_vocabs`)
-std::unique_ptr<Tokenizer> marian_tokenizer(const std::filesystem::path& model,
-                                            const std::filesystem::path& vocabulary);
 
 }  // namespace headwave

@@ -53,7 +53,6 @@ JapaneseSpelling japanese_spelling(const JsonObject& config) {
 
 void read_config(const JsonObject& config, TokenizerSettings& settings) {
   settings.tokenizer_class = config.text("tokenizer_class", "");
-  settings.separate_vocabularies = config.flag("separate_vocabs", false);
   settings.japanese = japanese_spelling(config);
   settings.lowercase = config.flag("do_lower_case", settings.japanese == JapaneseSpelling::none);
   settings.strip_accents = config.optional_flag("strip_accents");

@@ -20,7 +20,6 @@
 #include "../../data/files/json_file.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/distinct_documents.h"
-#include "../../data/sources/feature_documents.h"
 #include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"
 #include "stored_sums.h"
@@ -126,9 +125,8 @@ void require_positions(const Model& model, const ModelPlace& place, Index length
                      give("length", fmt::format("{} or less", positions)));
 }
 
-/// An encoder-decoder reads pairs, other models one sequence; of words, not of patches or frames.
+/// An encoder-decoder reads pairs, other models one sequence.
 void require_sequences(const Model& model, const std::string& input, bool pairs) {
-  require_words(model, input);
   if (model.decoder && !pairs)
     throw ShapeError(fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another",
                                  input, model.family),
@@ -183,12 +181,6 @@ void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const Mo
                                   place.weights.string(), tokenizer.vocabulary(), words));
 }
 
-/// The digest of a tokenizer's files, which that of the model is if it lies within.
-std::string tokenizer_digest(const Tokenizer& tokenizer, const ModelPlace& place, const Attributes& provenance) {
-  const bool within = tokenizer.files() == std::vector{place.weights};
-  return within ? attribute_text(provenance, "model_sha256") : sha256_list(tokenizer.files());
-}
-
 /// The tokenizer beside a model, noted in the provenance; nothing where there is none.
 std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance,
                                                   TokenizerUse use = TokenizerUse::text) {
@@ -196,7 +188,7 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
   if (has_tokenizer(there)) {
     std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(there, use);
     provenance["tokenizer"] = tokenizer->kind();
-    provenance["tokenizer_sha256"] = tokenizer_digest(*tokenizer, place, provenance);
+    provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
     return tokenizer;
   }
   return nullptr;
@@ -221,13 +213,6 @@ Endings endings_in_config(const ModelPlace& place) {
 
 }  // namespace
 
-void require_words(const Model& model, const std::string& name) {
-  if (model.reads_images() || model.reads_sound())
-    throw ShapeError(fmt::format("{}: the model reads {} ({}), no text", name,
-                                 model.reads_images() ? "images" : "sound", model.family),
-                     give("features", "FILE"));
-}
-
 void require_two_tokens(const JobInput& input, const std::string& name) {
   const Source& source = *input.source;
   for (Index i = 0; i < source.count(); ++i)
@@ -243,7 +228,7 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(tokenizer_place(place));
   require_vocabulary(model, *tokenizer, place);
   Attributes provenance = model_provenance(place);
-  provenance["tokenizer_sha256"] = tokenizer_digest(*tokenizer, place, provenance);
+  provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
   const std::int32_t mask = tokenizer->special_tokens().mask;
   std::unique_ptr<Source> source = distinct_documents(text_documents(text, tokenizer, packing_for(model, packing)));
   return {std::move(model), std::move(source), std::move(provenance), mask};
@@ -253,17 +238,14 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
                      const PackingOptions& packing) {
   Model model = open_model(place);
   require_sequences(model, input_name(target), true);
-  const PairedTokenizers tokenizers{open_tokenizer(tokenizer_place(place)),
-                                    open_target_tokenizer(tokenizer_place(place)),
-                                    decoder_start(tokenizer_place(place))};
-  require_vocabulary(model, *tokenizers.text, place);
-  require_vocabulary(model, *tokenizers.target, place);
+  const std::filesystem::path there = tokenizer_place(place);
+  const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(there);
+  require_vocabulary(model, *tokenizer, place);
   Attributes provenance = model_provenance(place);
-  provenance["tokenizer_sha256"] = sha256_list(tokenizers.text->files());
-  provenance["target_tokenizer_sha256"] = sha256_list(tokenizers.target->files());
-  const std::int32_t mask = tokenizers.text->special_tokens().mask;
+  provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
+  const std::int32_t mask = tokenizer->special_tokens().mask;
   std::unique_ptr<Source> source =
-      distinct_documents(paired_texts(text, target, tokenizers, packing_for(model, packing)));
+      distinct_documents(paired_texts(text, target, tokenizer, decoder_start(there), packing_for(model, packing)));
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
@@ -276,18 +258,6 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
       distinct_documents(id_documents(ids, tokenizer, packing_for(model, packing), endings_in_config(place)));
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
   return {std::move(model), std::move(source), std::move(provenance), mask};
-}
-
-JobInput features_input(const ModelPlace& place, const ArraysPlace& features, std::optional<Index> documents) {
-  Model model = open_model(place);
-  if (!model.reads_images() && !model.reads_sound())
-    throw ShapeError(fmt::format("{}: features of images or sounds were given, but a {} reads tokens",
-                                 place.weights.string(), model.family),
-                     give("text", "FILE"));
-  Attributes provenance = model_provenance(place);
-  const std::shared_ptr<const Tokenizer> tokenizer = model.reads_sound() ? names_beside(place, provenance) : nullptr;
-  std::unique_ptr<Source> source = distinct_documents(feature_documents(features, model, tokenizer, documents));
-  return {std::move(model), std::move(source), std::move(provenance), -1};
 }
 
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {
@@ -309,7 +279,6 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
 }
 
 JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions& options) {
-  require_words(model, place.weights.string());
   Attributes provenance = model_provenance(place);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
   const SpecialTokens special = tokenizer ? tokenizer->special_tokens() : SpecialTokens{};
@@ -354,16 +323,6 @@ void require_stored(const Source& source, const std::vector<HeadName>& heads) {
 
 namespace {
 
-/// What was asked for by name is not left out without a word.
-void require_grid(const JobOptions& options, const Model& model) {
-  for (const AnalysisKind* kind : listed_analyses())
-    if (std::ranges::count(options.only, kind->name) > 0 && std::ranges::count(kind->needs, Need::grid) > 0 &&
-        !model.reads_images())
-      throw ShapeError(fmt::format("{}: needs {}, and this {} reads no images: its tokens stand in a row", kind->name,
-                                   text_of(Need::grid), model.family),
-                       omit("only"));
-}
-
 /// The results of sums over documents. What is wrong with their numbers is wrong with their file.
 std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& options, const ProgressCallback& progress) {
   try {
@@ -385,7 +344,6 @@ std::vector<KindResult> run_input(const JobInput& input, const JobOptions& optio
                                   const Gather& gather) {
   if (input.sums) require_options_of_sums(options);
   require_maps(options, *input.source);
-  require_grid(options, input.model);
   std::vector<KindResult> results = input.sums ? run_sums(input, options, progress)
                                                : run_job_by_kind(input.model, *input.source, options, progress, gather);
   for (KindResult& found : results) found.result.provenance.insert(input.provenance.begin(), input.provenance.end());

@@ -70,11 +70,6 @@ struct JobInput {
 /// @throws ShapeError if no document has two
 void require_two_tokens(const JobInput& input, const std::string& name);
 
-/// Checks that a model reads text.
-/// @param name  what messages call the text
-/// @throws ShapeError if the model reads images or sound
-void require_words(const Model& model, const std::string& name);
-
 /// Opens a model and a text, which goes through the model's own tokenizer.
 /// @throws Error as open_model, open_tokenizer and text_documents; ShapeError if documents are longer than
 ///         the model's positions, or the model is an encoder-decoder, which reads pairs; FormatError if the
@@ -91,12 +86,6 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
 /// @throws Error as open_model and id_documents; ShapeError if pairs are given to a model that reads one
 ///         sequence, or the other way round
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});
-
-/// Opens a model and images or sounds that its own image processor or feature extractor prepared
-/// (feature_documents.h). The tokenizer of a model of sound, if it can be read, only gives the text of what its
-/// decoder reads.
-/// @throws Error as open_model and feature_documents; ShapeError if the model reads neither images nor sound
-JobInput features_input(const ModelPlace& place, const ArraysPlace& features, std::optional<Index> documents = {});
 
 /// Opens a model and makes documents of repeated random tokens, without special tokens if a tokenizer tells
 /// them.
@@ -135,8 +124,7 @@ void require_stored(const Source& source, const std::vector<HeadName>& heads);
 
 /// Runs the job of an input, run_job_by_kind(), and adds the input's provenance to the results.
 /// @param progress, gather  as for run_job_by_kind()
-/// @throws Error as require_maps() and run_job_by_kind(); ShapeError if an analysis of a grid is asked for
-///         and the model reads no images
+/// @throws Error as require_maps() and run_job_by_kind()
 std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options,
                                   const ProgressCallback& progress = {}, const Gather& gather = {});
 

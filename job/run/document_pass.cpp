@@ -56,15 +56,6 @@ std::vector<SequenceLengths> sequence_lengths(const Model& model, const Source& 
   return lengths;
 }
 
-/// Why tokens are no patches on a grid; empty: they are.
-std::string no_grid(const PatchGrid& patches, const std::vector<SequenceLengths>& lengths) {
-  if (patches.empty()) return "the model reads no images: its tokens stand in a row, on no grid";
-  for (const SequenceLengths& length : lengths)
-    if (length.queries != patches.positions())
-      return fmt::format("a document has {} tokens, the model's grid {}", length.queries, patches.positions());
-  return "";
-}
-
 void set_length(Site& site, const std::vector<SequenceLengths>& lengths) {
   const CommonLength<SequenceLengths> common = common_length(lengths);
   site.length = common.length.queries;
@@ -95,15 +86,9 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
     std::set<Index> layers;
     for (const StoredLayer& stored : first.stored) layers.insert(stored.layer);
     if (first.stored.empty())
-      for (Index layer = 0; layer < stack.layers(); ++layer)
-        if (stack.attends(layer)) layers.insert(layer);
-    if (layers.empty())
-      throw ShapeError(fmt::format(
-          "{}: none of its layers has attention, tokens are mixed by delta nets; read more layers", model.family));
-    Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}, {}};
-    const std::vector<SequenceLengths> lengths = sequence_lengths(model, source, kind);
-    set_length(site, lengths);
-    site.no_grid = no_grid(model.patches, lengths);
+      for (Index layer = 0; layer < stack.layers(); ++layer) layers.insert(layer);
+    Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}};
+    set_length(site, sequence_lengths(model, source, kind));
     if (!first.stored.empty() && first.length() == 0)
       site.only_sums = "needs documents, and stored profiles are sums over documents";
     if (!first.stored.empty() && !first.stored.front().attention.empty())

@@ -126,8 +126,8 @@ const Names about_program{"version", "commit", "compiler", "libraries", "instruc
 const Names about_model{"model",         "model_sha256",  "model_family", "layers",    "heads",
                         "kv_heads",      "d_model",       "d_head",       "attention", "position_term",
                         "hidden_states", "stored_layers", "score_scale"};
-const Names about_text{"source",    "documents",        "length",   "special_tokens",
-                       "tokenizer", "tokenizer_sha256", "encoding", "ids_sha256"};
+const Names about_text{"source",    "documents",        "length",    "special_tokens",
+                       "tokenizer", "tokenizer_sha256", "ids_sha256"};
 
 std::string shown(const Attributes& attributes, const std::string& name) {
   const auto found = attributes.find(name);
@@ -195,7 +195,7 @@ std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const 
 /// Whether the documents are what stands in files, whatever the seed.
 bool comes_from_files(const Attributes& provenance) {
   const std::string source = attribute_text(provenance, "source");
-  return source == "text" || source == "images" || source == "sound";
+  return source == "text";
 }
 
 /// How many of the first documents both looked at: of the same source, by its digest, cut in the same way.

@@ -171,12 +171,6 @@ StateLayout layout_of(const Model& model, const CaptureOptions& options) {
   return {captured_layers(model, options), !options.projections, options.projections, options.half, options.packing};
 }
 
-/// Ids of a signal name rows of it, and it is not stored.
-Document storable(Document document) {
-  if (document.signal.size() > 0) document.ids.clear();
-  return document;
-}
-
 void capture_documents(const Model& model, const Source& source, const StateLayout& layout, int threads,
                        CapturedParts& parts, const ProgressCallback& progress) {
   Index done = parts.earlier();
@@ -189,7 +183,7 @@ void capture_documents(const Model& model, const Source& source, const StateLayo
     std::array<Probe*, 1> probes{&probe};
     model_pass(model, *document, probes);
     document->stored = probe.taken();
-    *document = storable(std::move(*document));
+    *document = std::move(*document);
     return [&, document] {
       parts.append(*document, ++done < count);
       if (progress) progress({"attention", done, count});
@@ -201,18 +195,14 @@ void capture_documents(const Model& model, const Source& source, const StateLayo
 
 std::vector<Index> captured_layers(const Model& model, const CaptureOptions& options) {
   std::vector<Index> layers = options.layers;
-  if (layers.empty()) {
-    for (Index layer = 0; layer < model.stack.layers(); ++layer)
-      if (model.stack.attends(layer)) layers.push_back(layer);
-  }
+  if (layers.empty())
+    for (Index layer = 0; layer < model.stack.layers(); ++layer) layers.push_back(layer);
   std::ranges::sort(layers);
   layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
   for (const Index layer : layers) {
     if (layer < 0 || layer >= model.stack.layers())
       throw ShapeError(
           fmt::format("there is no layer {}; the model has the layers 0 to {}", layer, model.stack.layers() - 1));
-    if (!model.stack.attends(layer))
-      throw ShapeError(fmt::format("layer {} has no attention: tokens are mixed by a delta net there", layer));
   }
   return layers;
 }
@@ -271,7 +261,7 @@ void capture_states(const Model& model, const Source& source, const std::filesys
 
 void require_captured(const Model& model, const Source& source, const std::filesystem::path& file,
                       const CaptureOptions& options) {
-  require_stored(file, layout_of(model, options), storable(source.document(0)), source.count());
+  require_stored(file, layout_of(model, options), source.document(0), source.count());
 }
 
 }  // namespace headwave

@@ -41,7 +41,6 @@ class ModelInput(TypedDict, total=False):
     documents: int | None
     length: int | None
     special_tokens: bool
-    encoding: str
     map: Text | None
     layers: str
     weights: Literal["auto", "memory", "layers"]
@@ -52,7 +51,6 @@ class RunInput(ModelInput, JobOptions, total=False):
     """What run() takes beside a model, a tokenizer and what decides the type of its answer."""
 
     text: Text | None
-    images: Any
     interventions: Sequence[str]
     shuffles: int
     heads: int
@@ -77,5 +75,4 @@ class AnyInput(ListedInput, total=False):
     states: Any
     profiles: Any
     target: Text | None
-    features: Any
     random_tokens: int | None

@@ -50,7 +50,7 @@ class Watch:
         named = layers if isinstance(layers, Mapping) else None
         if about is not None and named is None:
             self._refuse(module)
-        self.layers = _chosen(about.attention_layers if layers is None else layers)
+        self.layers = _chosen(range(about.layers) if layers is None else layers)
         for layer in self.layers:
             if named is None and not 0 <= layer < about.layers:
                 raise ShapeError(f"capture: there is no layer {layer}; {type(module).__name__} has {about.layers}, "

@@ -14,13 +14,13 @@ _NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")  # "gpt2", "sentence-transfo
 
 
 def model_folder(model: Any) -> str:
-    """The folder of a model, or its GGUF file: the one given, or of a name on the hub its snapshot in the local cache.
+    """The folder of a model: the one given, or of a name on the hub its snapshot in the local cache.
 
     Raises:
         FormatError: it is neither a path nor a name; IoError: the name is not in the cache, with the call that gets it.
     """
     given = path(model, "model")
-    if os.path.exists(given) or not _NAME.fullmatch(given) or given.endswith(".gguf"):
+    if os.path.exists(given) or not _NAME.fullmatch(given):
         return given
     cache = _cache()
     snapshots = cache / f"models--{given.replace('/', '--')}" / "snapshots"

@@ -17,7 +17,6 @@ from .columns import listed_column
 from .documents import documents_of, texts_of, unknown_share
 from .errors import FormatError, IoError, ShapeError
 from .hub import model_folder
-from .images import prepared_images
 from .lazy import LazyArrays, is_lazy, opened_zarr, packed_hdf5
 from .neighbours import named_states
 from .pickled import readable_model
@@ -38,12 +37,11 @@ class Input:
 
     model: Any
     tokenizer: Any
-    kind: str  #: "text", "ids", "states", "profiles", "images", "features" or "random_tokens"
+    kind: str  #: "text", "ids", "states", "profiles" or "random_tokens"
     value: Any
     documents: int | None = None
     length: int | None = None
     special_tokens: bool = True
-    encoding: str = ""
     map: Any = None
     heads: int = 0
     layer: int | None = None
@@ -75,8 +73,8 @@ class Input:
         self.threads = whole(self.threads, "threads", 0, 1024)
         self.interventions = names(self.interventions, "interventions")
         self.special_tokens, self.apply_norm, self.any_states = bool(self.special_tokens), bool(self.apply_norm), bool(self.any_states)
-        self.encoding, self.dataset, self.axes, self.layers, self.weights = (
-            text(getattr(self, name), name) for name in ("encoding", "dataset", "axes", "layers", "weights"))
+        self.dataset, self.axes, self.layers, self.weights = (
+            text(getattr(self, name), name) for name in ("dataset", "axes", "layers", "weights"))
         self.map, self.states_map = (path(of, name) if of else "" for name, of in (("map", self.map), ("states_map", self.states_map)))
         for name in ("heads", "layer", "dataset", "axes", "states_map", "apply_norm", "any_states"):
             given = getattr(self, name)
@@ -88,8 +86,6 @@ class Input:
             raise FormatError(f"{self.function}: target is the output of an encoder-decoder for text; it needs a model directory and text, or omit it")
         if self.target is not None and self.length is not None:
             raise FormatError(f"{self.function}: length does not apply to target: documents are lines as they stand")
-        if self.encoding and self.kind != "text":
-            raise FormatError(f"{self.function}: encoding is of a text; leave it away with {self.kind}")
         if self.allow_unknown and self.kind != "text":
             raise FormatError(f"{self.function}: allow_unknown is of a text; leave it away with {self.kind}")
         if self.kind == "states" and self.layers:
@@ -100,8 +96,6 @@ class Input:
             self._require_sums()
         if self.kind == "random_tokens":
             self.value = whole(self.value, "random_tokens", 1, 2**20)
-        if self.kind in ("images", "features") and (self.length is not None or not self.special_tokens):
-            raise FormatError(f"{self.function}: the model says how long an image or a sound is; omit length and special_tokens")
         if self.model is not None and not self.in_memory:
             self.model = model_folder(self.model)
 
@@ -126,7 +120,7 @@ class Input:
     def as_options(self) -> dict[str, Any]:
         """What a job file says of it (docs/job-file.md), paths absolute. What is in memory has no name there."""
         in_file = isinstance(self.value, os.PathLike) or (isinstance(self.value, str) and self.kind != "text")
-        file = self.value if in_file and self.kind not in ("images", "profiles") else None
+        file = self.value if in_file and self.kind != "profiles" else None
         sums = self.value if isinstance(self.value, (list, tuple)) else [self.value]
         if self.kind == "profiles" and all(isinstance(one, (str, os.PathLike)) for one in sums):
             return {"profiles": [os.path.abspath(os.fsdecode(one)) for one in sums]}
@@ -134,7 +128,7 @@ class Input:
                 "map": self.map and os.path.abspath(self.map), "documents": self.documents, "length": self.length,
                 self.kind.replace("_", "-"): self.value if self.kind == "random_tokens" else file and os.path.abspath(os.fsdecode(file)),
                 "target": os.path.abspath(os.fsdecode(self.target)) if isinstance(self.target, os.PathLike) else None,
-                "no-special-tokens": not self.special_tokens, "allow-unknown": bool(self.allow_unknown), "encoding": self.encoding, "head-count": self.heads or None,
+                "no-special-tokens": not self.special_tokens, "allow-unknown": bool(self.allow_unknown), "head-count": self.heads or None,
                 "layer": self.layer, "dataset": self.dataset, "axes": self.axes,
                 "states-map": self.states_map and os.path.abspath(self.states_map), "apply-norm": self.apply_norm, "any-states": self.any_states,
                 "intervene": self.interventions, "shuffles": self.shuffles, "layers": self.layers, "weights": self.weights}
@@ -197,7 +191,7 @@ class Input:
 
     def _text_or_ids(self) -> dict[str, Any]:
         if self.kind == "text":
-            return {"text": _written(self.value, self.encoding), "ids": None}
+            return {"text": _written(self.value), "ids": None}
         ids = listed_column(self.value, self.documents) if self.kind == "ids" else self.value
         if isinstance(ids, (str, os.PathLike)):
             raise FormatError(f"{self.function}: ids of a model of PyTorch are lists, an array or a column; read the file first")
@@ -215,7 +209,7 @@ class Input:
     def _of_states(self) -> Any:
         if self.length is not None:
             raise FormatError(f"{self.function}: length does not apply to states: documents are as they were stored")
-        return _of_arrays(self.value, "states", lambda arrays: _core.states_input(
+        return _of_arrays(self.value, lambda arrays: _core.states_input(
             arrays, self.place, self.heads, self.documents, self.layer, self.dataset, self.axes, self.states_map, self.apply_norm,
             self.any_states))
 
@@ -227,14 +221,11 @@ class Input:
                 return self._of_tokenizer()
             if self.target is not None:
                 return _core.pairs_input(self.place, _text(self.value), _text(self.target, "target"), self.documents,
-                                         self.special_tokens, self.encoding, bool(self.allow_unknown))
-            return _core.text_input(self.place, _text(self.value), self.documents, self.length, self.special_tokens, self.encoding,
+                                         self.special_tokens, bool(self.allow_unknown))
+            return _core.text_input(self.place, _text(self.value), self.documents, self.length, self.special_tokens,
                                     bool(self.allow_unknown))
         if self.kind == "ids":
             return _core.ids_input(self.place, ids_place(listed_column(self.value, self.documents)), self.documents, self.length)
-        if self.kind in ("images", "features"):
-            features = self.value if self.kind == "features" else prepared_images(self.model, self.value, self.documents)
-            return _of_arrays(features, "features", lambda arrays: _core.features_input(self.place, arrays, self.documents))
         return _core.random_input(self.place, self.value, self.documents, self.special_tokens, self.seed)
 
 
@@ -242,7 +233,7 @@ class Input:
         """A text for a model directory through a tokenizer of transformers, cut as the program cuts texts."""
         if self.target is not None:
             raise FormatError(f"{self.function}: a text and its target are read by the tokenizers of the model directory; omit tokenizer")
-        listed, _ = documents_of(self.place, None, self.tokenizer, _written(self.value, self.encoding), None, self.documents, self.length,
+        listed, _ = documents_of(self.place, None, self.tokenizer, _written(self.value), None, self.documents, self.length,
                                  self.special_tokens)
 
         def document(i: int) -> dict[str, Any]:
@@ -297,16 +288,16 @@ def _text(value: Any, name: str = "text") -> Any:
     return name, text(value, name)
 
 
-def _written(value: Any, encoding: str) -> str:
+def _written(value: Any) -> str:
     """A text for a tokenizer of transformers."""
     if not isinstance(value, os.PathLike):
         return _text(value)[1]
     try:
-        return pathlib.Path(value).read_text(encoding=encoding or "utf-8")
+        return pathlib.Path(value).read_text(encoding="utf-8")
     except OSError as error:
         raise IoError(f"{value}: cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, LookupError) as error:
-        raise FormatError(f"{value}: {error}; expected UTF-8, or the encoding=... that it is in") from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{value}: {error}; expected UTF-8: convert it, as iconv -f LATIN1 -t UTF-8 does") from error
 
 
 def ids_place(value: Any) -> Any:
@@ -320,9 +311,9 @@ def ids_place(value: Any) -> Any:
     return "ids", json.dumps(listed)
 
 
-def _of_arrays(value: Any, what: str, opened: Callable[[Any], Any]) -> Any:
+def _of_arrays(value: Any, opened: Callable[[Any], Any]) -> Any:
     """What C++ opens of arrays; of an HDF5 file that it refuses, what it opens through h5py, where that reads more."""
-    arrays = _arrays(value, what)
+    arrays = _arrays(value)
     try:
         return opened(arrays)
     except FormatError:
@@ -332,21 +323,18 @@ def _of_arrays(value: Any, what: str, opened: Callable[[Any], Any]) -> Any:
     return opened(packed)
 
 
-def _arrays(value: Any, what: str) -> Any:
+def _arrays(value: Any) -> Any:
     """Arrays by name: a file or folder, what C++ reads in memory, or what it asks for block by block."""
     if isinstance(value, (str, os.PathLike)):
-        place = path(value, what)
+        place = path(value, "states")
         return opened_zarr(place) or place
-    if what == "features" and not isinstance(value, Mapping):
-        raise FormatError(f"features: {type(value).__name__}; expected a file, or arrays by name as an image processor or a feature "
-                          "extractor of transformers gives them")
-    named = named_states(value) if what == "states" else dict(value)
+    named = named_states(value)
     if any(is_lazy(of) for of in named.values()):
-        return LazyArrays({text(name, f"{what}: a name"): of for name, of in named.items()}, what)
+        return LazyArrays({text(name, "states: a name"): of for name, of in named.items()}, "states")
     arrays = []
     for name, of in named.items():
-        array = as_array(of, f"{what}: '{text(name, f'{what}: a name')}'")
+        array = as_array(of, f"states: '{text(name, 'states: a name')}'")
         if array.size == 0:
-            raise ShapeError(f"{what}: '{name}' has shape {array.shape}: there is nothing in it")
+            raise ShapeError(f"states: '{name}' has shape {array.shape}: there is nothing in it")
         arrays.append(raw(name, array))
     return arrays

@@ -20,7 +20,7 @@ Results = Result | dict[str, Result]   # a dict of an encoder-decoder: "self", "
 
 
 # Type checkers take the first that fits: a text with its target, and pairs of ids, are for an encoder-decoder, which refuses a text, lists
-# of ids and images alone; a file of ids may hold pairs; states without a model are one result; profiles may be of an encoder-decoder.
+# of ids alone; a file of ids may hold pairs; states without a model are one result; profiles may be of an encoder-decoder.
 @overload
 def run(model: Text, tokenizer: Any = None, *, target: Text, **given: Unpack[RunInput]) -> dict[str, Result]: ...
 @overload
@@ -34,8 +34,8 @@ def run(model: None = None, tokenizer: None = None, *, states: Any, **given: Unp
 @overload
 def run(model: Any = None, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
 def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, target: Text | None = None, ids: Any = None,
-        states: Any = None, profiles: Any = None, images: Any = None, features: Any = None, random_tokens: int | None = None,
-        documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
+        states: Any = None, profiles: Any = None, random_tokens: int | None = None,
+        documents: int | None = None, length: int | None = None, special_tokens: bool = True,
         map: Text | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: Text | None = None,
         apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", allow_unknown: bool = False,
@@ -50,7 +50,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     By default what says where heads look, and why; `everything=True` does every analysis, `only=[...]` some.
 
     Args:
-        model: a Hugging Face model directory; a GGUF file, "model-Q4_K_M.gguf"; a name on the hub, which is looked up in the local cache, nothing is downloaded;
+        model: a Hugging Face model directory; a name on the hub, which is looked up in the local cache, nothing is downloaded;
             or a model of transformers, which runs where it is, with its own weights. None where states bring their own
             queries, keys, weights or attention. Weights in pytorch_model.bin are read by torch.load(weights_only=True) into a
             temporary safetensors file, which takes as much room on the disk; a warning says so
@@ -65,15 +65,10 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
             file of h5py and the arrays of either are read a document at a time, and nothing is copied
         profiles: what headwave.watch(model, null=True) summed beside a running model: its result, a file that it saved, or a list of
             these, whose documents stand one after another; without a model (docs/profiles.md)
-        images: a folder of image files, or a list of files, images of Pillow or arrays, for a model of images: prepared by the
-            checkpoint's own processor of transformers (docs/inputs.md)
-        features: images or sounds that are prepared: a file, or arrays by name, as processors of transformers return them
-            (docs/inputs.md)
         random_tokens: so many random tokens, twice, in every document
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read
         special_tokens: whether the tokenizer's opening and closing token stand around every document
-        encoding: of a text file that is not in UTF-8
         map: a file that says what the model's tensors are (docs/model-map.md)
         interventions: "words-only", "re-aim=L2H3:+2" and others, as of --intervene
         shuffles: orders of every document under "shuffled-words"
@@ -94,9 +89,9 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
     """
     progress = listener(progress)
-    sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "images": images, "features": features, "random_tokens": random_tokens}
+    sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "random_tokens": random_tokens}
     over = given_input("run", model, tokenizer, sources, documents=documents, length=length, special_tokens=special_tokens,
-                       encoding=encoding, map=map, heads=heads, layer=layer, dataset=dataset, axes=axes, states_map=states_map,
+                       map=map, heads=heads, layer=layer, dataset=dataset, axes=axes, states_map=states_map,
                        apply_norm=apply_norm, any_states=any_states, interventions=interventions, shuffles=shuffles,
                        seed=options.get("seed", 1), threads=options.get("threads", 0), layers=layers, weights=weights,
                        target=target, allow_unknown=allow_unknown)
@@ -171,7 +166,7 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
         >>> result["word_atlas"].predicted_offset.sel(layer=0, head=2)
 
     Args:
-        model: a Hugging Face model directory, a GGUF file, or a name on the hub that is in the local cache
+        model: a Hugging Face model directory, or a name on the hub that is in the local cache
         length: positions looked at, the first ones, and tokens of a document; 0: all rows that are read, and at most 512
         reach: offsets |t| <= reach are predicted, in tokens
         rows: of the position table, the first so many are read; 0: those that look trained

@@ -70,7 +70,7 @@ def re_aim(model: Any, tokenizer: Any = None, *, text: Text | None = None, ids: 
         furthest: shifts u = -furthest .. furthest, in tokens
         reach: offsets are searched up to this, in tokens
         level: chance that a head without a preference is given an offset
-        given: documents, length, special_tokens, encoding, map, layers, weights, allow_unknown, as of run()
+        given: documents, length, special_tokens, map, layers, weights, allow_unknown, as of run()
 
     Returns:
         A Result with the group `re_aiming` (re_aimed_head, shift).
@@ -102,7 +102,7 @@ def loss(model: Any, tokenizer: Any = None, *, text: Text | None = None, target:
         interventions: what is changed, as of run(); the model is measured with and without it
         masked_share: of a masked model, the share of a document's ordinary tokens that are masked
         seed: of the choice of masked tokens
-        given: documents, length, special_tokens, encoding, map, layers, weights, allow_unknown, as of run()
+        given: documents, length, special_tokens, map, layers, weights, allow_unknown, as of run()
 
     Returns:
         {"model": {"tokens", "loss", "perplexity"}}, losses in nats per token; with interventions also "interventions",
@@ -124,9 +124,9 @@ def loss(model: Any, tokenizer: Any = None, *, text: Text | None = None, target:
 
 
 def sweep(models: Sequence[str | os.PathLike], tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
-          features: Any = None, random_tokens: int | None = None, out: str | os.PathLike | None = None, resume: bool = False,
+          random_tokens: int | None = None, out: str | os.PathLike | None = None, resume: bool = False,
           force: bool = False, progress: Progress = False, documents: int | None = None, length: int | None = None,
-          special_tokens: bool = True, encoding: str = "", map: str | os.PathLike | None = None, interventions: Sequence[str] = (),
+          special_tokens: bool = True, map: str | os.PathLike | None = None, interventions: Sequence[str] = (),
           shuffles: int = 1, layers: str = "", weights: str = "auto", allow_unknown: bool = False, seed: int = 1, threads: int = 0,
           **options: Any) -> Result | dict[str, Result]:
     """Follows every head over the checkpoints of a training run: since when it looks where it looks. `headwave sweep` does the same.
@@ -139,11 +139,11 @@ def sweep(models: Sequence[str | os.PathLike], tokenizer: Any = None, *, text: A
     Args:
         models: model directories, one for each checkpoint, in the order of the numbers that end their names; in the order given
             where a name ends in none
-        tokenizer, text, target, ids, features, random_tokens: as of run(); the same for every checkpoint
+        tokenizer, text, target, ids, random_tokens: as of run(); the same for every checkpoint
         out: a folder as the program writes it: results.h5, and the result of each checkpoint in checkpoints/NAME; None: in memory alone
         resume: take the checkpoints that `out` holds already from there
         force: replace results in `out`
-        documents, length, special_tokens, encoding, map, interventions, shuffles, layers, weights, allow_unknown, seed, threads: as of run()
+        documents, length, special_tokens, map, interventions, shuffles, layers, weights, allow_unknown, seed, threads: as of run()
         options: of a job, as of run(); without `only` and `everything` the account of heads, their types, and where weights aim them
 
     Returns:
@@ -160,11 +160,11 @@ def sweep(models: Sequence[str | os.PathLike], tokenizer: Any = None, *, text: A
         raise FormatError("sweep: models is empty; expected a model directory for each checkpoint")
     if resume and (force or out is None):
         raise FormatError("sweep: resume goes on with what out holds; give out, and no force")
-    sources = {"text": text, "ids": ids, "features": features, "random_tokens": random_tokens}
+    sources = {"text": text, "ids": ids, "random_tokens": random_tokens}
 
     def of(model: str) -> Input:
         return given_input("sweep", model, tokenizer, sources, target=target, documents=documents, length=length,
-                           special_tokens=special_tokens, encoding=encoding, map=map, interventions=interventions, shuffles=shuffles,
+                           special_tokens=special_tokens, map=map, interventions=interventions, shuffles=shuffles,
                            layers=layers, weights=weights, allow_unknown=allow_unknown, seed=seed, threads=threads)
 
     inputs = [of(model_folder(model)) for model in models]

@@ -11,7 +11,7 @@
               figure(cross_covariance) figure(phase_spectrum) figure(offset_agreement) figure(account_profile)         \
                   figure(head_account) figure(rotary_wave) figure(rotary_use) figure(position_split)                   \
                       figure(head_types) figure(carried_waves) figure(re_aiming) figure(comparison)                    \
-                          figure(grid_offset) figure(checkpoint_counts) figure(checkpoint_heads) figure(score_sources)
+                          figure(checkpoint_counts) figure(checkpoint_heads) figure(score_sources)
 // clang-format on
 
 namespace headwave {

@@ -57,8 +57,6 @@ constexpr const char *cluster_share_field = "head_cluster/share", *part_field = 
                      *planted_kind_field = "planted/kind", *planted_offset_field = "planted/offset";
 constexpr const char *beyond_field = "offset_by_query/share_beyond", *peak_field = "offset_by_query/peak_offset",
                      *excess_field = "offset_by_query/peak_excess", *source_field = "offset_by_query/peak_source";
-constexpr const char *down_field = "grid_offset/offset_down", *right_field = "grid_offset/offset_right",
-                     *grid_status_field = "grid_offset/status", *received_field = "grid_offset/received";
 
 void require_count(const char* name, std::size_t expected, std::size_t found) {
   if (found != expected) throw ShapeError(fmt::format("{}: expected {} values, found {}", name, expected, found));
@@ -132,27 +130,6 @@ void add_far(std::vector<HeadFinding>& findings, const Result& result) {
       findings[i].far.offset = offsets[at];
       findings[i].far.source = sources[at];
     }
-}
-
-/// "1 left", "1 up, 2 right", "0".
-std::string grid_text(double down, double right) {
-  std::string words;
-  if (down != 0) words = fmt::format("{:g} {}", std::abs(down), down > 0 ? "down" : "up");
-  if (right != 0)
-    words += fmt::format("{}{:g} {}", words.empty() ? "" : ", ", std::abs(right), right > 0 ? "right" : "left");
-  return words.empty() ? "0" : words;
-}
-
-void add_grid(std::vector<HeadFinding>& findings, const Result& result) {
-  const auto& down = doubles_of(result, down_field, {"layer", "head"});
-  const auto& right = doubles_of(result, right_field, {"layer", "head"});
-  const auto status = meanings_of(result, grid_status_field, {"layer", "head"});
-  require_count(grid_status_field, findings.size(), status.size());
-  require_count(down_field, findings.size(), down.size());
-  require_count(right_field, findings.size(), right.size());
-  for (std::size_t i = 0; i < findings.size(); ++i)
-    findings[i].on_grid = std::isnan(down[i]) || std::isnan(right[i]) ? fmt::format("undefined ({})", status[i])
-                                                                      : grid_text(down[i], right[i]);
 }
 
 /// Which parts of a profile position, self and context give.
@@ -261,7 +238,6 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   if (reader.has(cluster_share_field)) add_clusters(findings, result);
   if (reader.has(beyond_field) && reader.has(peak_field) && reader.has(excess_field) && reader.has(source_field))
     add_far(findings, result);
-  if (reader.has(grid_status_field)) add_grid(findings, result);
   if (reader.has(part_field)) add_parts(findings, result);
   if (reader.has(agreement_field)) add_agreement(findings, result);
   if (!reader.has(planted_kind_field) || !reader.has(planted_offset_field)) return findings;
@@ -289,9 +265,7 @@ std::vector<const Field*> asked_columns(const Result& result) {
 
 DataTable head_values(const Result& result, const std::vector<HeadFinding>& findings) {
   const bool planted = std::ranges::any_of(findings, [](Head head) { return head.planted.has_value(); });
-  const bool grid = std::ranges::any_of(findings, [](Head head) { return !head.on_grid.empty(); });
   std::vector<std::string> names = head_value_names();
-  if (grid) names.emplace_back("on_grid");
   if (planted) names.insert(names.end(), {"planted_kind", "planted_offset", "planted_found"});
   const std::vector<const Field*> asked = asked_columns(result);
   for (const Field* field : asked) names.push_back(field->name);
@@ -299,7 +273,6 @@ DataTable head_values(const Result& result, const std::vector<HeadFinding>& find
   for (const HeadFinding& head : findings) {
     std::vector<Cell> row;
     for (const HeadValue& value : head_columns_for_programs) row.push_back(value.of(head));
-    if (grid) row.emplace_back(head.on_grid);
     if (planted && head.planted)
       row.insert(row.end(), {head.planted->kind, head.planted->offset, head.planted->found ? "true" : "false"});
     else if (planted)
@@ -328,22 +301,19 @@ std::set<std::string> undefined_for_all(const Result& result) {
   return undefined;
 }
 
-std::string grid_note(const Result& result) {
-  const Field* places = result.find(received_field);
-  if (places == nullptr || result.find(grid_status_field) == nullptr) return {};
-  return fmt::format(
-      "tokens are patches, row by row: offset +1 is the patch to the right (at the end of a row the first of the "
-      "next), {:+d} the one below; `on the grid` counts rows and columns",
-      places->axis("column").size());
-}
-
 const std::vector<std::string>& head_finding_fields() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{cluster_share_field,   part_field,         agreement_field,
-                                 predicted_field,       planted_kind_field, planted_offset_field,
-                                 beyond_field,          peak_field,         excess_field,
-                                 source_field,          down_field,         right_field,
-                                 grid_status_field,     received_field,     "offset_agreement/heads",
+    std::vector<std::string> all{cluster_share_field,
+                                 part_field,
+                                 agreement_field,
+                                 predicted_field,
+                                 planted_kind_field,
+                                 planted_offset_field,
+                                 beyond_field,
+                                 peak_field,
+                                 excess_field,
+                                 source_field,
+                                 "offset_agreement/heads",
                                  "offset_agreement/met"};
     for (const auto& one : number_fields) all.emplace_back(one.field);
     for (const auto& one : word_fields) all.emplace_back(one.field);

@@ -39,7 +39,6 @@ struct HeadFinding {
   double weight = 0;             ///< largest mean attention weight
   double threshold = 0;          ///< what it had to exceed
   double chance = 0;             ///< what shuffled positions would give there
-  std::string on_grid;           ///< of patches: "1 left", "2 right, 1 up", "undefined (edge)"; empty: not an image
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   FarFinding far;                ///< beyond the reach
@@ -75,8 +74,8 @@ struct HeadFinding {
 std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs = "all");
 
 /// What was found about each head as numbers and words for programs, a row per head in the order given; undefined
-/// numbers are NaN, absent words empty. docs/inspect-json.md says what the columns are. `on_grid` is there for images
-/// alone, three columns about what was planted only if something was; the last are Fields that ask for a column, by name.
+/// numbers are NaN, absent words empty. docs/inspect-json.md says what the columns are. Three columns
+/// about what was planted are there only if something was; the last are Fields that ask for a column, by name.
 /// @throws ShapeError if such a Field is no number of layer and head
 DataTable head_values(const Result& result, const std::vector<HeadFinding>& findings);
 
@@ -93,10 +92,6 @@ std::string phases_group(const Result& result);
 /// those that found nothing.
 /// @throws ShapeError if the Field has other axes than described
 std::set<std::string> undefined_for_all(const Result& result);
-
-/// A line that explains one-dimensional offsets of images, whose tokens are patches row by row. Empty for
-/// other inputs.
-std::string grid_note(const Result& result);
 
 /// Names of the Fields that head_findings() looks at, so that no more need be read.
 const std::vector<std::string>& head_finding_fields();

@@ -195,7 +195,6 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   if (accounted) rank_by(&HeadFinding::strength, heads);
   Columns columns(result, heads);
   columns.add("offset", Align::right, measured_text);
-  columns.add_if("grid_offset/status", "on the grid", [](const HeadFinding& head) { return head.on_grid; });
   columns.add_if("measured_offset/chance", "x chance",
                  [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
   if (accounted) {
@@ -284,11 +283,6 @@ std::vector<std::string> head_table_fields() {
 
 namespace {
 
-/// Of an image the step on its grid, where that is defined.
-std::string looks_cell(const HeadFinding& head, const std::string& otherwise) {
-  return head.on_grid.empty() || head.on_grid.starts_with("undefined") ? otherwise : head.on_grid;
-}
-
 /// Where a head looks without an account: "3 back".
 std::string measured_looks(const HeadFinding& head) {
   if (head.status == "self") return "at itself";
@@ -315,9 +309,9 @@ std::vector<Looks> looks_of(const std::vector<HeadFinding>& heads, const std::ve
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const HeadFinding& head = heads[i];
     if (sentences.empty())
-      looks.push_back({head.status == "self" ? 0.0 : head.offset, looks_cell(head, measured_looks(head))});
+      looks.push_back({head.status == "self" ? 0.0 : head.offset, measured_looks(head)});
     else
-      looks.push_back({sentences[i].offset, looks_cell(head, sentences[i].looks)});
+      looks.push_back({sentences[i].offset, sentences[i].looks});
   }
   return looks;
 }
@@ -561,7 +555,6 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
             : ""));
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(position_note(result));
-  add(grid_note(result));
   if (const std::string why = attribute_text(result.provenance, "undefined_account");
       !why.empty() && result.provenance.contains("watched"))
     add(fmt::format("no account: {}", visible_text(why)));

@@ -1,10 +1,10 @@
 #include <fstream>
 
 #include "../../core/errors/error.h"
-#include "../../data/arrays/gguf.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/files/file_content.h"
 #include "../../data/listing/listing.h"
+#include "../../data/models/model_directory.h"
 #include "../../data/sources/named_arrays.h"
 #include "../catch.h"
 #include "zip_header.h"
@@ -74,7 +74,7 @@ TEST_CASE("weights in another format are told what they are and how they become 
   it.refuse_weights("pytorch_model-00001-of-00002.bin", zip_of("archive/data.pkl"), "this is PyTorch's format",
                     "glob.glob('pytorch_model-*.bin')");
   it.refuse_weights("model.ckpt", legacy_torch, "this is PyTorch's format", "weights_only=True");
-  it.refuse_weights("q4.gguf", "GGUF", "this is a GGUF file (llama.cpp)", "give the path of the file itself");
+  it.refuse_weights("q4.gguf", "GGUF", "this is a GGUF file (llama.cpp)", "expected a Hugging Face directory");
   it.refuse_weights("tf_model.h5", "\x89HDF\r\n\x1a\n", "this is an HDF5 file, TensorFlow's format", "from_tf=True");
   it.refuse_weights("flax_model.msgpack", "x", "this is Flax's format", "from_flax=True");
   it.refuse_weights("model.onnx", "x", "this is an ONNX graph", "graph.initializer}");
@@ -83,14 +83,22 @@ TEST_CASE("weights in another format are told what they are and how they become 
   CHECK_THROWS_WITH(Checkpoint(it.write("config.json", "{}")), ContainsSubstring("this is no safetensors file; give"));
 }
 
+TEST_CASE("a GGUF file given as a model is refused with what to give instead") {
+  const Foreign it;
+  const std::filesystem::path file = it.write("llama.gguf", "GGUF");
+  const auto refused =
+      ContainsSubstring("llama.gguf: this is a GGUF file (llama.cpp); expected a Hugging Face directory");
+  CHECK_THROWS_WITH(open_model({file}), refused);
+  CHECK_THROWS_WITH(open_model({it.path()}), refused);
+}
+
 TEST_CASE("a pointer of Git LFS in the place of weights is called what it is") {
   const Foreign it;
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
-  const std::filesystem::path tensors = it.write("model.safetensors", pointer), gguf = it.write("model.gguf", pointer);
+  const std::filesystem::path tensors = it.write("model.safetensors", pointer);
   const char* said = "this is a pointer of Git LFS";
   CHECK_THROWS_WITH(Checkpoint(tensors), ContainsSubstring("model.safetensors: ") && ContainsSubstring(said));
-  CHECK_THROWS_WITH(gguf_files(gguf), ContainsSubstring("model.gguf: ") && ContainsSubstring(said));
-  CHECK_THROWS_WITH(listing_of(gguf), ContainsSubstring(said) && ContainsSubstring("lfs pull"));
+  CHECK_THROWS_WITH(listing_of(tensors), ContainsSubstring(said) && ContainsSubstring("lfs pull"));
 }
 
 TEST_CASE("files of weights without the index that lists them are not taken for the model") {
@@ -111,9 +119,9 @@ TEST_CASE("inspect has a word of its own for each container that is not read") {
   const Foreign it;
   CHECK_THROWS_WITH(listing_of(it.write("a.npz", zip_of("a.npy"))), ContainsSubstring("damaged or cut short"));
   CHECK_THROWS_WITH(listing_of(it.write("a.pt", zip_of("a/data.pkl"))), ContainsSubstring("PyTorch's format"));
-  CHECK_THROWS_WITH(listing_of(it.write("a.gguf", "GGUF")), ContainsSubstring("ends within its header"));
+  CHECK_THROWS_WITH(listing_of(it.write("a.gguf", "GGUF")), ContainsSubstring("this is a GGUF file"));
   CHECK_THROWS_WITH(listing_of(it.write("a.txt", "text")),
-                    ContainsSubstring("neither HDF5, safetensors, GGUF, .npy nor .npz"));
+                    ContainsSubstring("neither HDF5, safetensors, .npy nor .npz"));
   // What is in a name is not run by whoever copies the line.
   CHECK_THROWS_WITH(listing_of(it.write("a'); x('.parquet", "PAR1..PAR1")), ContainsSubstring("read_parquet('FILE')"));
 }

@@ -39,31 +39,23 @@ std::vector<std::int32_t> random_ids(Index count, Random& random) {
   return ids;
 }
 
-/// Made-up frames, and a position for every two of them.
-void make_sound(Document& document, const Embedding& embedding, Random& random) {
-  document.signal.resize(2 * document.length(), embedding.frames.bins());
-  for (float& number : document.signal.reshaped()) number = static_cast<float>(random.normal());
-  for (std::size_t n = 0; n < document.ids.size(); ++n) document.ids[n] = -1 - static_cast<std::int32_t>(n);
-}
-
 /// Three of different lengths, with targets for an encoder-decoder.
 std::vector<Document> some_documents(const Model& model) {
   Random random(3);
   std::vector<Document> documents(3);
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const Index n = static_cast<Index>(i);
-    documents[i].ids = random_ids(model.reads_sound() ? 4 + 2 * n : 6 + 3 * n, random);
-    if (model.reads_sound()) make_sound(documents[i], model.stack.embedding, random);
+    documents[i].ids = random_ids(6 + 3 * n, random);
     if (model.decoder) documents[i].target.ids = random_ids(9 - 2 * n, random);
   }
   return documents;
 }
 
-/// The models of words and of sound among the goldens.
+/// The models among the goldens.
 std::vector<fs::path> families() {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(repository_file("tests/golden/families")))
-    if (entry.is_directory() && !open_model(entry.path()).reads_images()) folders.push_back(entry.path());
+    if (entry.is_directory()) folders.push_back(entry.path());
   REQUIRE(folders.size() > 15);
   return folders;
 }

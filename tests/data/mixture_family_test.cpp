@@ -138,9 +138,6 @@ TEST_CASE("what a map says of experts, sinks, compressed states and chunks matte
       {"llama4", "temperature_step", "1.0", ""},
       {"llama4", "weighs_input", "false", ""},
       {"llama4", "score", "\"softmax\"", ""},
-      {"qwen3-next", "normalised", "true", ""},
-      {"qwen3-next", "norm_offset", "0.5", ""},
-      {"qwen3-next", "channels", "10", ""},
       {"llama4", "pairing", "\"halves\"", ""},
   };
   const TemporaryFolder folder;

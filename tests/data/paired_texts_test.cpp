@@ -14,10 +14,6 @@ using namespace headwave;
 
 namespace {
 
-std::filesystem::path marian() {
-  return repository_file("tests/golden/trained/marian");
-}
-
 using PairIds = std::vector<std::int32_t>;
 
 /// A tokenizer that knows single letters, and two texts to give it.
@@ -26,19 +22,18 @@ class TwoTexts {
   TwoTexts() {
     std::ofstream(folder_ / "vocab.txt") << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n";
     std::ofstream(folder_ / "config.json") << R"({"model_type": "bert"})";
-    const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_.path());
-    tokenizers_ = {tokenizer, tokenizer, 7};
+    tokenizer_ = open_tokenizer(folder_.path());
   }
   [[nodiscard]] std::unique_ptr<Source> pairs(const std::string& text, const std::string& target,
                                               const PackingOptions& options = {}) const {
     std::ofstream(folder_ / "text") << text;
     std::ofstream(folder_ / "target") << target;
-    return paired_texts(folder_ / "text", folder_ / "target", tokenizers_, options);
+    return paired_texts(folder_ / "text", folder_ / "target", tokenizer_, 7, options);
   }
 
  private:
   TemporaryFolder folder_;
-  PairedTokenizers tokenizers_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
 };
 
 }  // namespace
@@ -90,47 +85,6 @@ TEST_CASE("what a decoder reads first is in config.json, or in generation_config
   CHECK(decoder_start(folder.path()) == 2);
   written("config.json", R"({"decoder_start_token_id": -4})");
   CHECK_THROWS_WITH(decoder_start(folder.path()), ContainsSubstring("is -4, expected an id"));
-}
-
-TEST_CASE("Marian's two sides give the ids that transformers and SentencePiece give together", "[tokenizer]") {
-  const nlohmann::json golden = json_of_file(marian() / "ids.json");
-  const auto texts = golden.at("texts").get<std::vector<std::string>>();
-  const auto source = open_tokenizer(marian()), target = open_target_tokenizer(marian());
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    INFO("case " << i << ": " << golden.at("texts")[i].dump(-1, ' ', true));
-    CHECK(source->encode(texts[i]) == golden.at("source")[i].get<PairIds>());
-    CHECK(target->encode(texts[i]) == golden.at("target")[i].get<PairIds>());
-  }
-  const SpecialTokens special = source->special_tokens();
-  CHECK(source->piece(special.closes) == "</s>");
-  CHECK(source->piece(special.unknown) == "<unk>");
-  CHECK(source->piece(special.pad) == "<pad>");
-  CHECK(special.opens == -1);
-  CHECK(source->is_special(special.closes));
-  CHECK(source->kind() == "SentencePiece Unigram (source.spm) numbered by vocab.json");
-  CHECK(source->files().size() == 3);
-}
-
-TEST_CASE("what is no tokenizer of Marian's is refused by name", "[tokenizer]") {
-  const TemporaryFolder folder;
-  for (const char* name : {"source.spm", "target.spm", "vocab.json"})
-    std::filesystem::copy_file(marian() / name, folder / name);
-  std::ofstream(folder / "tokenizer_config.json") << R"({"separate_vocabs": true})";
-  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("separate_vocabs"));
-  std::filesystem::remove(folder / "tokenizer_config.json");
-  CHECK(open_tokenizer(folder.path())->files().size() == 2);
-  std::ofstream(folder / "vocab.json") << R"({"</s>": 0, "a": 1})";
-  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("has no <unk>"));
-  std::ofstream(folder / "vocab.json") << R"({"<unk>": 0, "a": 1})";
-  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("has no </s>"));
-}
-
-TEST_CASE("a SentencePiece BPE that another file numbers is refused by name", "[tokenizer]") {
-  const TemporaryFolder folder;
-  std::filesystem::copy_file(repository_file("tests/golden/trained/llama2_model/tokenizer.model"),
-                             folder / "source.spm");
-  std::filesystem::copy_file(marian() / "vocab.json", folder / "vocab.json");
-  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("BPE beside a vocabulary of its own"));
 }
 
 TEST_CASE("of two texts each has its own share of unknown tokens") {

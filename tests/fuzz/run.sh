@@ -10,7 +10,6 @@ shared=$here/../../../shared/data
 seeds_of() {
   case $1 in
     zip) find "$here/../golden/stored/formats" -name '*.npz' ;;
-    gguf) find "$here/../golden/gguf" -name '*.gguf' ;;
   esac
   [ -d "$shared" ] || return 0
   case $1 in

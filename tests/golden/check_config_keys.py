@@ -46,11 +46,6 @@ HARMLESS = set(
     "scale_decoder_outputs "
     # of T5: how feed_forward_proj, which is read, was taken apart
     "dense_act_fn is_gated_act "
-    # of images: a pooler is not run, nor what makes pixels again
-    "pooler_act pooler_output_size encoder_stride "
-    # of sound: spectra that are masked in training, classifiers, when a word was said, and what may be generated
-    "apply_spec_augment mask_feature_length mask_feature_min_masks mask_feature_prob mask_time_length mask_time_min_masks "
-    "mask_time_prob classifier_proj_size use_weighted_layer_sum median_filter_width suppress_tokens begin_suppress_tokens "
     # of experts: how routers are trained
     "output_router_logits router_aux_loss_coef router_jitter_noise "
     # DeBERTa's pooler, which is not run
@@ -59,7 +54,6 @@ HARMLESS = set(
 # The same of some model types alone: tied where the checkpoint holds no matrix of its own; what is made of other keys.
 ENCODERS = "albert bert camembert deberta deberta-v2 distilbert electra modernbert roberta xlm-roberta".split()
 HARMLESS_OF = {name: {"tie_word_embeddings"} for name in ENCODERS} | {
-    "whisper": {"scale_embedding"},  # read by nothing; the golden whisper-model has it true
     "bart": {"is_decoder"}, "marian": {"is_decoder"},
     "gemma3_text": {"_sliding_window_pattern", "attn_logit_softcapping"},  # transformers does not apply the cap
     "gpt_neo": {"attention_layers"},
@@ -92,7 +86,7 @@ def other(key, value):
         return value * 1.5 + 0.25
     if key == "layer_types":
         swap = {"full_attention": "sliding_attention", "sliding_attention": "full_attention",
-                "chunked_attention": "full_attention", "linear_attention": "full_attention"}
+                "chunked_attention": "full_attention"}
         return [swap[one] for one in value]
     if key == "no_rope_layers":
         return [1 - one for one in value]

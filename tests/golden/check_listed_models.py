@@ -82,19 +82,6 @@ def qwen3(layers, width, heads, feed_forward, tied):
                 sliding_window=None, max_window_layers=layers, attention_bias=False, tie_word_embeddings=tied)
 
 
-def qwen3_5(layers, width, heads, kv_heads, feed_forward, value_heads, tied):
-    return dict(model_type="qwen3_5", tie_word_embeddings=tied, text_config=dict(
-        model_type="qwen3_5_text", num_hidden_layers=layers, hidden_size=width, num_attention_heads=heads,
-        num_key_value_heads=kv_heads, head_dim=256, intermediate_size=feed_forward, vocab_size=248320, rms_norm_eps=1e-6,
-        attention_bias=False, attn_output_gate=True, full_attention_interval=4, linear_num_key_heads=16,
-        linear_num_value_heads=value_heads, linear_key_head_dim=128, linear_value_head_dim=128, linear_conv_kernel_dim=4,
-        layer_types=["full_attention" if (layer + 1) % 4 == 0 else "linear_attention" for layer in range(layers)],
-        mamba_ssm_dtype="float32", mlp_only_layers=[], mtp_num_hidden_layers=1, mtp_use_dedicated_embeddings=False,
-        max_position_embeddings=262144, tie_word_embeddings=tied, rope_parameters=dict(
-            mrope_interleaved=True, mrope_section=[11, 11, 10], rope_type="default", rope_theta=10000000,
-            partial_rotary_factor=0.25)))
-
-
 def olmo3(layers, width, heads, kv_heads, feed_forward):
     return dict(model_type="olmo3", num_hidden_layers=layers, hidden_size=width, num_attention_heads=heads,
                 num_key_value_heads=kv_heads, intermediate_size=feed_forward, vocab_size=100278, rms_norm_eps=1e-6,
@@ -118,7 +105,7 @@ GPT_OSS = dict(model_type="gpt_oss", num_hidden_layers=24, hidden_size=2880, num
                initial_context_length=4096, max_position_embeddings=131072, swiglu_limit=7.0, tie_word_embeddings=False,
                layer_types=["sliding_attention", "full_attention"] * 12, quantization_config=dict(quant_method="mxfp4"))
 
-QWEN3_5_27B = qwen3_5(64, 5120, 24, 4, 17408, 48, False)
+QWEN3_5 = dict(model_type="qwen3_5", text_config=dict(model_type="qwen3_5_text"))
 MODELS = {
     "EleutherAI/pythia-70m-deduped": PYTHIA,
     "Qwen/Qwen2.5-1.5B-Instruct": qwen2(28, 1536, 12, 2, 8960, 151936, True),
@@ -128,12 +115,12 @@ MODELS = {
     "Qwen/Qwen3-8B": qwen3(36, 4096, 32, 12288, False),
     "Qwen/Qwen3-14B": qwen3(40, 5120, 40, 17408, False),
     "Qwen/Qwen3-32B": qwen3(64, 5120, 64, 25600, False),
-    "Qwen/Qwen3.5-0.8B": qwen3_5(24, 1024, 8, 2, 3584, 16, True),
-    "Qwen/Qwen3.5-2B-Base": qwen3_5(24, 2048, 8, 2, 6144, 16, True),
-    "Qwen/Qwen3.5-4B": qwen3_5(32, 2560, 16, 4, 9216, 32, True),
-    "Qwen/Qwen3.5-9B-Base": qwen3_5(32, 4096, 16, 4, 12288, 32, False),
-    "Qwen/Qwen3.5-27B": QWEN3_5_27B,
-    "Qwen/Qwen3.6-27B": QWEN3_5_27B,
+    "Qwen/Qwen3.5-0.8B": QWEN3_5,
+    "Qwen/Qwen3.5-2B-Base": QWEN3_5,
+    "Qwen/Qwen3.5-4B": QWEN3_5,
+    "Qwen/Qwen3.5-9B-Base": QWEN3_5,
+    "Qwen/Qwen3.5-27B": QWEN3_5,
+    "Qwen/Qwen3.6-27B": QWEN3_5,
     "allenai/Olmo-3-1025-7B": olmo3(32, 4096, 32, 32, 11008),
     "allenai/Olmo-3-1125-32B": olmo3(64, 5120, 40, 8, 27648),
     "deepseek-ai/DeepSeek-V4-Flash": dict(model_type="deepseek_v4"),
@@ -166,7 +153,8 @@ ALSO = {"google/gemma-2-2b": ["google/gemma-2-2b-it"], "google/gemma-2-9b": ["go
 # Those that are refused, and the words that say why.
 REFUSED = {"deepseek-ai/DeepSeek-V4-Flash": "compressed blocks of keys", "google/gemma-4-E2B": "heads of its global layers",
            "google/gemma-4-E4B": "heads of its global layers", "google/gemma-4-31B": "heads of its global layers",
-           "meta-models/Muse-Glimmer-30B": "word embeddings are normalised"}
+           "meta-models/Muse-Glimmer-30B": "word embeddings are normalised",
+           **{name: "gated delta nets" for name in MODELS if name.startswith(("Qwen/Qwen3.5", "Qwen/Qwen3.6"))}}
 # What is no part of a model of text: what images are seen by.
 BESIDE = ("model.visual.", "vision_tower.", "multi_modal_projector.")
 

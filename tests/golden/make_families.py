@@ -90,11 +90,6 @@ DEEPSEEK_V3 = DEEPSEEK_V2.replace("topk_method ", "") + " rope_interleave"
 LLAMA4 = (ROPE + "head_dim attention_bias intermediate_size_mlp num_local_experts num_experts_per_tok moe_layers "
           "interleave_moe_layer_step use_qk_norm no_rope_layers no_rope_layer_interval attention_chunk_size layer_types "
           "attn_temperature_tuning floor_scale attn_scale")
-DELTA = dict(linear_num_value_heads=4, linear_key_head_dim=6, linear_value_head_dim=5, linear_conv_kernel_dim=3)
-QWEN3_5 = (ROPE + "head_dim attention_bias linear_num_key_heads linear_num_value_heads linear_key_head_dim "
-           "linear_value_head_dim linear_conv_kernel_dim layer_types num_experts num_experts_per_tok moe_intermediate_size "
-           "shared_expert_intermediate_size")
-QWEN3_NEXT = QWEN3_5 + " norm_topk_prob mlp_only_layers decoder_sparse_step"
 OLMOE = ROPE + EXPERTS + "attention_bias clip_qkv"
 
 
@@ -412,19 +407,6 @@ FAMILIES = {
         head_dim=6, intermediate_size=10, intermediate_size_mlp=14, num_local_experts=3, num_experts_per_tok=1,
         moe_layers=[0], no_rope_layer_interval=2, attention_chunk_size=None, attn_temperature_tuning=False,
         use_qk_norm=False, attention_bias=True), LLAMA4.replace("no_rope_layers ", "")),
-    "qwen3-next": ("Qwen3NextForCausalLM", small_llama(
-        num_hidden_layers=3, head_dim=10, layer_types=["linear_attention", "full_attention", "linear_attention"],
-        rope_parameters=dict(rope_type="default", rope_theta=500.0, partial_rotary_factor=0.4), **DELTA,
-        linear_num_key_heads=2, num_experts=5, num_experts_per_tok=2, moe_intermediate_size=6,
-        shared_expert_intermediate_size=8, norm_topk_prob=False, mlp_only_layers=[2]), QWEN3_NEXT),
-    "qwen3-5": ("Qwen3_5ForCausalLM", small_llama(
-        head_dim=10, layer_types=["full_attention", "linear_attention"], attention_bias=True,
-        rope_parameters=dict(rope_type="default", rope_theta=500.0, partial_rotary_factor=0.6, mrope_section=[1, 1, 1],
-                             mrope_interleaved=True), **DELTA, linear_num_key_heads=4), QWEN3_5),
-    "qwen3-5-moe": ("Qwen3_5MoeForCausalLM", without("intermediate_size", small_llama(
-        head_dim=8, layer_types=["linear_attention", "full_attention"], rope_parameters=dict(
-            rope_type="default", rope_theta=500.0, partial_rotary_factor=0.5), **DELTA, linear_num_key_heads=1,
-        num_experts=5, num_experts_per_tok=2, moe_intermediate_size=4, shared_expert_intermediate_size=6)), QWEN3_5),
     "olmoe": ("OlmoeForCausalLM", small_llama(intermediate_size=10, num_experts=6, num_experts_per_tok=3), OLMOE),
     "llama-rope-proportional": ("LlamaForCausalLM", scaled_llama(dict(
         rope_type="proportional", factor=1.5, partial_rotary_factor=0.6), 32), LLAMA),
@@ -464,7 +446,7 @@ def model_of(family, seed):
             if family in ("marian", "roformer") and "embed_positions" in path:
                 continue  # sines and cosines
             # Weights large enough that attention is far from uniform; norms near one.
-            offset = family.startswith(("gemma", "qwen3-next", "qwen3-5")) and "linear_attn" not in path
+            offset = family.startswith("gemma")
             centre = 0 if offset else 1
             tensor.copy_(centre + 0.2 * noise if path in norms else 0.3 * noise)
             if "relative_attention_bias" in path or "rel_embeddings" in path:

@@ -46,17 +46,13 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 | mixtral, qwen2_moe (also Qwen1.5-MoE), qwen3_moe, olmoe | as llama, qwen2, qwen3 and olmo2, with experts; Qwen2-MoE's shared expert; dense layers among them |
 | gpt_oss | as llama, with biases, experts (MXFP4 as published, or bf16), a sink in every head's softmax, and every other layer local |
 | deepseek_v2, deepseek_v3 (also Moonlight) | queries, keys and values from compressed states; a rotary key that all heads share; experts in groups, shared ones, dense first layers |
-| qwen3_next, qwen3_5_text, qwen3_5_moe_text (Qwen3.5, also beside images) | as qwen3 with partial rotation, gates of heads and norms that multiply by 1 + weight; gated delta nets in place of attention in three layers of four |
 | llama4_text | as llama, with experts, chunks, norms of queries and keys, and layers without rotation whose queries are scaled by position |
 | t5, mt5 | encoder and decoder, pre-norm (RMS), relative buckets |
 | bart, marian | encoder and decoder, post-norm, learned positions or sinusoids |
-| vit, deit | [images](inputs.md#images) |
-| whisper | [sound](inputs.md#sound) |
 
-Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json` or SentencePiece's files, Marian's included. Other steps are refused by name; such a model
-takes `--ids`.
-
-The same models are read from [GGUF files](gguf.md), quantised too.
+Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json`, `vocab.txt`, or GPT-2's `vocab.json` and `merges.txt`. For a SentencePiece model,
+transformers writes `tokenizer.json` (with the packages sentencepiece and protobuf): `AutoTokenizer.from_pretrained("DIR").save_pretrained("DIR")`. Marian's tokenizer has no such
+file, and steps that are not known are refused by name: such models take `--ids`.
 
 A checkpoint that reads images or sounds beside text (`text_config` in its config.json) is opened as its text part, where that is of a family
 above: Gemma 3, Mistral 3, Llava. A `text_config` that omits sizes is refused, except Gemma 3's, which is published so. Documents with ESM's mask
@@ -66,10 +62,11 @@ Refused by name: quantised weights other than MXFP4 experts (so DeepSeek V3's FP
 Llama 4's chunks, in analyses; rotary scalings other than default, linear, dynamic, llama3, yarn, longrope and proportional; Falcon
 with ALiBi; RoFormer with rotated values; OPT-350m's projected words; ALBERT with groups of layers; Qwen and SmolLM3 with windows although the
 switch is off; bidirectional Gemma; DeBERTa with a convolution (v2 xlarge) or terms other than c2p and p2c; NomicBERT with experts or without a
-gate; images of another size than the ViT's.
+gate. Models with gated delta nets (Qwen3-Next, Qwen3.5), and those that read images or sound
+alone (ViT, Whisper): [watch](profiles.md) them in Python.
 
 ## Models that Neuronpedia lists
-36 of the 41 models in [Neuronpedia's list](https://github.com/hijohnnylin/neuronpedia/blob/main/np_model_to_hf.json) are opened by `headwave inspect`, the
+30 of the 41 models in [Neuronpedia's list](https://github.com/hijohnnylin/neuronpedia/blob/main/np_model_to_hf.json) are opened by `headwave inspect`, the
 others refused with the reason. `tests/golden/check_listed_models.py` checks that. Weights were not at hand: config.json is typed with the published
 sizes, as published and as transformers' classes write it, and the checkpoint has the published names and shapes without numbers. Run
 `check-model` (below) on the real one.
@@ -82,13 +79,13 @@ sizes, as published and as transformers' classes write it, and the checkpoint ha
 | Gemma 3 270M, 1B, 4B, 12B, 27B (two each) | gemma3_text |
 | Qwen2.5 1.5B, 7B | qwen2 |
 | Qwen3 1.7B, 4B, 8B, 14B, 32B | qwen3 |
-| Qwen3.5 0.8B, 2B, 4B, 9B, 27B; Qwen3.6 27B | qwen3_5_text |
 | OLMo 3 7B, 32B | olmo3 |
 | gpt-oss 20B | gpt_oss |
 
 | refused | because |
 |---|---|
 | Gemma 4 E2B, E4B, 31B | heads of global layers are wider than those of local ones |
+| Qwen3.5 0.8B, 2B, 4B, 9B, 27B; Qwen3.6 27B | most layers are gated delta nets, which have no attention weights |
 | DeepSeek V4 Flash | its layers attend to compressed blocks of keys |
 | Muse Glimmer 30B | its word embeddings are normalised, and its heads have gates of their own |
 
@@ -103,11 +100,6 @@ python -m headwave check-model minilm
 minilm: attention of 72 heads over 24 tokens agrees with transformers 5.24.0; the largest difference of a weight is 1.4e-06, at L1H8
 ```
 
-## Layers without heads
-In Qwen3-Next and Qwen3.5 most layers mix tokens by a gated delta net. They are computed, so that states are right, but they have no attention weights and no
-heads: results hold the layers with attention alone, under their own numbers. In the sources of scores, what a delta net adds counts as that layer's attention.
-A gate multiplies what each head takes from its values before W_O, so what `value_use` says by W_O is undefined there.
-
 ## Heads with sinks
 A head of gpt-oss has a learned score, its sink, in the denominator of the softmax. The sink is no token and has no value, so the weights of a query sum to
 less than 1. `head_types/learned_sink` is the mean of what is missing. Entropies are those of the weights divided by their sum, so that `entropy_share` is 1 if
@@ -117,8 +109,7 @@ reach 1 only if the sink takes nothing, and `account/uniform_profile`, overlaps 
 sink. The account deals contents with the sink in place. Finished attention whose rows do not sum to 1 is refused as input.
 
 ## Measured
-Each family is checked against transformers' eager attention on tiny random checkpoints (`tests/golden/families`), on 7 and on 24 tokens, two images or two
-spectra. Tests ask for 1e-5 in attention and 1e-4 of the rms in states and logits. The table holds the largest difference measured. It is made by
+Each family is checked against transformers' eager attention on tiny random checkpoints (`tests/golden/families`), on 7 and on 24 tokens. Tests ask for 1e-5 in attention and 1e-4 of the rms in states and logits. The table holds the largest difference measured. It is made by
 `tests/golden/make_families_page.py`.
 
 | checkpoint | attention | states | logits |

@@ -5,10 +5,9 @@
 SHARED_DATA is the folder with text. Made with Python 3.11, tokenizers 0.23.3, sentencepiece 0.2.3 and protobuf. Training
 shuffles nothing and is seeded nowhere, so another version may give another vocabulary; the ids then change with it.
 
-Writes trained/NAME/tokenizer.json, or another name for a SentencePiece model, and trained/ids.json: `texts`, the page of
+Writes trained/NAME/tokenizer.json and trained/ids.json: `texts`, the page of
 hard cases (those of tokenizers.json, and more); and by the name of each kind `cases`, its ids (no special tokens added), and
-`lines`, the ids of WikiText-2's test set line by line as make_tokenizers.py counts and hashes them. A SentencePiece model's
-ids are those of the sentencepiece package.
+`lines`, the ids of WikiText-2's test set line by line as make_tokenizers.py counts and hashes them.
 """
 
 import io
@@ -70,13 +69,13 @@ def sentences(shared):
 
 
 def trained(train, rule, tsv=None, **options):
-    """The bytes of a SentencePiece model, and the same as a message."""
+    """A SentencePiece model, as a message."""
     out = io.BytesIO()
     rules = {"normalization_rule_tsv": str(tsv)} if tsv else {"normalization_rule_name": rule}
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(train), model_writer=out, minloglevel=2, **rules, **options)
     message = sentencepiece_model_pb2.ModelProto()
     message.ParseFromString(out.getvalue())
-    return out.getvalue(), message
+    return message
 
 
 def unigram(message, unknown, before=(), skipped=0, after=(), byte_fallback=False):
@@ -110,14 +109,13 @@ def byte_level(train, splits, normalizer=None, whole_words=False, special=()):
 
 
 def all_kinds(train, tsv):
-    """By name a tokenizer, or the bytes of a SentencePiece model and the name of its file."""
+    """Tokenizers by name."""
     metaspace, n = pre_tokenizers.Metaspace, normalizers
     words = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), metaspace(prepend_scheme="always")])
     blanks = n.Replace(Regex(" {2,}"), " ")
 
-    data, message = trained(train, "nmt_nfkc", model_type="unigram", vocab_size=PIECES, pad_id=0, eos_id=1, unk_id=2, bos_id=-1,
+    message = trained(train, "nmt_nfkc", model_type="unigram", vocab_size=PIECES, pad_id=0, eos_id=1, unk_id=2, bos_id=-1,
                             character_coverage=0.9995)
-    yield "t5_model", (data, "spiece.model")
     extra = [f"<extra_id_{i}>" for i in range(9, -1, -1)]
     t5 = unigram(message, 2, after=extra)
     t5.normalizer = n.Sequence([n.Precompiled(message.normalizer_spec.precompiled_charsmap), n.Strip(False, True),
@@ -127,8 +125,7 @@ def all_kinds(train, tsv):
     t5.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)])
     yield "t5", t5
 
-    data, message = trained(train, None, tsv, model_type="unigram", vocab_size=PIECES, character_coverage=0.9995)
-    yield "xlmr_model", (data, "spiece.model")
+    message = trained(train, None, tsv, model_type="unigram", vocab_size=PIECES, character_coverage=0.9995)
     charsmap = message.normalizer_spec.precompiled_charsmap
     xlmr = unigram(message, 3, ["<s>", "<pad>", "</s>", "<unk>"], 3, ["<mask>"])
     xlmr.normalizer, xlmr.pre_tokenizer, xlmr.decoder = n.Precompiled(charsmap), words, decoders.Metaspace()
@@ -137,9 +134,8 @@ def all_kinds(train, tsv):
                                                         special_tokens=[("<s>", 0), ("</s>", 2)])
     yield "xlmr", xlmr
 
-    data, message = trained(train, "identity", model_type="unigram", vocab_size=PIECES, pad_id=0, unk_id=1, bos_id=-1, eos_id=-1,
+    message = trained(train, "identity", model_type="unigram", vocab_size=PIECES, pad_id=0, unk_id=1, bos_id=-1, eos_id=-1,
                             control_symbols="[CLS],[SEP],[MASK]", user_defined_symbols='(,),",-,.,\u2013,\u00a3,\u20ac')
-    yield "albert_model", (data, "spiece.model")
     albert = unigram(message, 1)
     albert.normalizer = n.Sequence([n.Replace("``", '"'), n.Replace("''", '"'), n.NFKD(), n.StripAccents(), n.Lowercase(),
                                     n.Precompiled(charsmap), blanks])
@@ -156,30 +152,27 @@ def all_kinds(train, tsv):
     deberta.add_tokens([AddedToken("Story", single_word=True, rstrip=True)])
     yield "deberta", deberta
 
-    data, message = trained(train, "identity", model_type="unigram", vocab_size=PIECES + 256, byte_fallback=True,
+    message = trained(train, "identity", model_type="unigram", vocab_size=PIECES + 256, byte_fallback=True,
                             character_coverage=0.98, add_dummy_prefix=False, remove_extra_whitespaces=False, split_digits=True,
                             user_defined_symbols="@-@,ing ,\n")
-    yield "bytes_model", (data, "tokenizer.model")
     spelled = unigram(message, 0, byte_fallback=True)
     spelled.normalizer = n.Replace(" ", MARK)
     spelled.decoder = decoders.Sequence([decoders.Replace(MARK, " "), decoders.ByteFallback(), decoders.Fuse()])
     yield "bytes", spelled
 
-    data, message = trained(train, "identity", model_type="bpe", vocab_size=PIECES + 256, byte_fallback=True,
+    message = trained(train, "identity", model_type="bpe", vocab_size=PIECES + 256, byte_fallback=True,
                             character_coverage=0.98, remove_extra_whitespaces=False, split_digits=True,
                             allow_whitespace_only_pieces=True)
-    yield "llama2_model", (data, "tokenizer.model")
     llama2 = merged(message)
     llama2.pre_tokenizer = metaspace(prepend_scheme="first", split=False)
     llama2.decoder = decoders.Sequence([decoders.Replace(MARK, " "), decoders.ByteFallback(), decoders.Fuse()])
     llama2.add_special_tokens(["<unk>", "<s>", "</s>"])
     yield "llama2", llama2
 
-    data, message = trained(train, "identity", model_type="bpe", vocab_size=PIECES + 276, byte_fallback=True, pad_id=0, eos_id=1,
+    message = trained(train, "identity", model_type="bpe", vocab_size=PIECES + 276, byte_fallback=True, pad_id=0, eos_id=1,
                             bos_id=2, unk_id=3, character_coverage=0.98, remove_extra_whitespaces=False, add_dummy_prefix=False,
                             split_digits=True, allow_whitespace_only_pieces=True,
                             user_defined_symbols=f"<mask>,<2mass>,[@BOS@],\n,\n\n,{2 * MARK},{3 * MARK},<table>,</table>")
-    yield "gemma_model", (data, "tokenizer.model")
     gemma = merged(message)
     gemma.normalizer, gemma.pre_tokenizer = n.Replace(" ", MARK), pre_tokenizers.Split(" ", "merged_with_previous")
     gemma.decoder = decoders.Sequence([decoders.Replace(MARK, " "), decoders.ByteFallback(), decoders.Fuse()])
@@ -218,13 +211,9 @@ def main(shared, out):
     kinds = {}
     for name, kind in all_kinds(sentences(shared), tsv):
         (out / name).mkdir(exist_ok=True)
-        if isinstance(kind, tuple):
-            (out / name / kind[1]).write_bytes(kind[0])
-            ids_of = sentencepiece.SentencePieceProcessor(model_proto=kind[0]).encode
-        else:
-            whole = json.loads(kind.to_str())
-            (out / name / "tokenizer.json").write_text(json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n")
-            ids_of = lambda one, kind=kind: kind.encode(one, add_special_tokens=False).ids
+        whole = json.loads(kind.to_str())
+        (out / name / "tokenizer.json").write_text(json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n")
+        ids_of = lambda one, kind=kind: kind.encode(one, add_special_tokens=False).ids
         kinds[name] = {
             "cases": [ids_of(one) for one in texts],
             "lines": digest(i for line in text.split("\n") for i in [*ids_of(line), -1]),

@@ -111,9 +111,7 @@ TEST_CASE("the job of an input knows its model, and refuses maps of a document t
                     ContainsSubstring("one: a document of a"));
 }
 
-TEST_CASE(
-    "ids and sounds need no tokenizer: one that cannot be read is done without, and how it opens documents is not "
-    "read") {
+TEST_CASE("ids need no tokenizer: one that cannot be read is done without, and how it opens documents is not read") {
   const TemporaryFolder folder;
   const auto model = bert_with_words(folder, 90);
   std::ofstream(folder / "ids.json") << "[[5, 6, 7]]";
@@ -140,11 +138,6 @@ TEST_CASE(
   CHECK(unnamed.source->document(0).tokens.empty());
   CHECK(std::get<std::string>(unnamed.provenance.at("tokenizer_unread")).find("OfTheFuture") != std::string::npos);
   CHECK_THROWS_AS(text_input(model, folder / "text.txt"), FormatError);
-
-  // A Whisper of which nothing else can be used reads sounds all the same.
-  std::filesystem::copy(family("whisper"), folder / "whisper");
-  std::filesystem::copy(model / "tokenizer.json", folder / "whisper");
-  CHECK(features_input(folder / "whisper", repository_file("tests/golden/sounds.safetensors")).source->count() > 0);
 }
 
 TEST_CASE("a window of attention maps lies within both sequences of an encoder-decoder") {

@@ -22,7 +22,6 @@
 #include "../../job/studies/reproduction.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
-#include "../core/planted_grid.h"
 #include "failing_source.h"
 
 using namespace headwave;
@@ -118,11 +117,6 @@ TEST_CASE("every name that a figure asks for is described") {
   for (Field& field : describe(ReAiming())) result.fields.push_back(std::move(field));
   for (Field& field : describe(Comparison())) result.fields.push_back(std::move(field));
   for (Field& field : describe(RotaryWave())) result.fields.push_back(std::move(field));
-  const PlantedGrid grid(2, 3, {{0, -1}});
-  JobOptions of_grid;
-  of_grid.only = {"grid_offset"};
-  for (Field& field : run_job(grid.model(), PlantedGridSource(grid, 1), of_grid).fields)
-    if (field.group() == "grid_offset") result.fields.push_back(std::move(field));
   CarriedWaves carried({{0, 1}}, 3);
   carried.add("as it is", result);
   for (Field& field : carried.fields()) result.fields.push_back(std::move(field));

@@ -52,8 +52,7 @@ TEST_CASE("a job reports every stage, from the first to the last, and computes t
     CHECK(now.done <= now.total);
   }
   std::set<std::string> expected{"preparation", "attention", "evidence"};
-  for (const AnalysisKind* kind : chosen_analyses(options))
-    if (std::ranges::count(kind->needs, Need::grid) == 0) expected.emplace(kind->name);  // these are words, no patches
+  for (const AnalysisKind* kind : chosen_analyses(options)) expected.emplace(kind->name);
   CHECK(stages == expected);
   CHECK(told.back().done == told.back().total);
   check_same_bits(run_job(planted.model, *documents, options).fields, watched.fields);

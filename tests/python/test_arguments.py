@@ -110,7 +110,6 @@ def test_of_an_atlas(given, error, words):
     (dict(map=3), headwave.FormatError, "map: int; expected a path"),
     (dict(layer=0), headwave.FormatError, "layer describes states"),
     (dict(heads=4), headwave.FormatError, "heads describes states"),
-    (dict(encoding="UTF-16"), headwave.FormatError, "encoding is of a text"),
 ])
 def test_of_a_job(given, error, words):
     refused(lambda: headwave.run(MODEL, ids=IDS, **given), error, words)

@@ -74,10 +74,10 @@ def test_a_result_holds_the_job_that_the_program_writes(program, tmp_path, ids, 
 def test_every_option_of_an_input_stands_in_its_job(program, tmp_path):
     program("plant", "--out", tmp_path / "planted")
     words = (tmp_path / "planted" / "vocab.txt").read_text().split()[5:]
-    (tmp_path / "text.txt").write_text(" ".join(np.random.default_rng(1).choice(words, 600)), encoding="utf-16")
-    options = ["--encoding", "UTF-16", "--length", 64, "--no-special-tokens", "--only", "measured_offset"]
+    (tmp_path / "text.txt").write_text(" ".join(np.random.default_rng(1).choice(words, 600)))
+    options = ["--length", 64, "--no-special-tokens", "--only", "measured_offset"]
     program("run", "--model", tmp_path / "planted", "--text", tmp_path / "text.txt", *options, "--no-figures", "--out", tmp_path / "t")
-    ours = headwave.run(tmp_path / "planted", text=tmp_path / "text.txt", encoding="UTF-16", length=64, special_tokens=False,
+    ours = headwave.run(tmp_path / "planted", text=tmp_path / "text.txt", length=64, special_tokens=False,
                         only="measured_offset")
     theirs = headwave.open(tmp_path / "t" / "results.h5")
     same(ours, theirs)
@@ -148,22 +148,6 @@ def test_first_layers_and_weights_by_layer_give_the_numbers_of_the_program(progr
     model = MODELS / "llama"
     same(headwave.run(model, ids=ids, weights="layers"), headwave.run(model, ids=ids, weights="memory"))
     same(headwave.atlas(model, passes=1, length=20, weights="layers"), headwave.atlas(model, passes=1, length=20))
-
-
-def test_sounds_give_the_numbers_of_the_program(program, tmp_path):
-    sounds = MODELS.parent / "sounds.safetensors"
-    program("run", "--model", MODELS / "whisper", "--features", sounds, "--no-figures", "--out", tmp_path / "out")
-    ours = headwave.run(MODELS / "whisper", features=sounds)
-    assert set(ours) == {"self", "causal", "cross"}
-    for kind, result in ours.items():
-        same(result, headwave.open(tmp_path / "out" / kind / "results.h5"))
-        assert job_of(result)["features"] == str(sounds)
-    with pytest.raises(headwave.FormatError, match="length and special_tokens"):
-        headwave.run(MODELS / "whisper", features=sounds, special_tokens=False)
-    with pytest.raises(headwave.ShapeError, match="features of images or sounds"):
-        headwave.run(MODELS / "gpt2", features=sounds)
-    with pytest.raises(headwave.ShapeError, match="no text"):
-        headwave.run(MODELS / "whisper", ids=[[1, 2, 3]])
 
 
 def test_the_atlas_is_that_of_the_program(program, tmp_path):

@@ -56,7 +56,6 @@ const std::map<std::string, Structure>& structures() {
       {"re_aiming", {{}}},
       {"checkpoint_counts", {{"heads"}}},
       {"checkpoint_heads", {{"part by position"}, 1}},
-      {"grid_offset", {{"patches right", "patches down", "row", "column"}, 16}},
       {"score_sources", {{"layer", "share of the layer's position kernels", "read by queries", "read by keys"}}},
       {"comparison", {{"second − first", "more", "less", "beyond"}}},
   };

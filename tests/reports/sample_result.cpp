@@ -12,7 +12,6 @@
 #include "sample_bands.h"
 #include "sample_checkpoints.h"
 #include "sample_comparison.h"
-#include "sample_grid.h"
 #include "sample_phases.h"
 #include "sample_waves.h"
 
@@ -324,7 +323,6 @@ Result result(const Size& size) {
   add_re_aiming(result, size);
   add_carried(result, size);
   add_comparison(result, size);
-  append(result.fields, grid_fields(size.layers, size.heads));
   append(result.fields, checkpoint_fields(size.layers, size.heads));
   return result;
 }
