@@ -110,10 +110,7 @@ int main(int argc, char** argv) {
   add_atlas(program, chosen);
   add_re_aim(program, chosen);
   add_reproduce(program, chosen);
-  add_query(program, chosen);
   add_capture(program, chosen);
-  add_loss(program, chosen);
-  add_predict(program, chosen);
   add_inspect(program, chosen);
   add_compare(program, chosen);
   add_validate(program, chosen);

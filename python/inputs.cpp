@@ -307,7 +307,7 @@ void add_inputs(nb::module_& module) {
           require_words(opened, "text");
           if (opened.decoder)
             throw ShapeError(fmt::format("text: a {} reads a text and its target", opened.family), omit("tokenizer"));
-          return JobInput{std::move(opened), distinct_documents(std::move(source)), model_provenance(model), -1};
+          return JobInput{std::move(opened), distinct_documents(std::move(source)), model_provenance(model)};
         });
       },
       nb::arg("model"), nb::arg("lengths"), nb::arg("document"), nb::arg("provenance"),
@@ -321,7 +321,7 @@ void add_inputs(nb::module_& module) {
         auto source =
             std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
         const Attributes said = attributes_of(of_model);
-        return opened(called, [&] { return JobInput{open_model(config, checkpoint), std::move(source), said, -1}; });
+        return opened(called, [&] { return JobInput{open_model(config, checkpoint), std::move(source), said}; });
       },
       nb::arg("config"), nb::arg("called"), nb::arg("tensors"), nb::arg("lengths"), nb::arg("document"),
       nb::arg("provenance"), nb::arg("of_model"), "Weights in memory, and documents that a function gives.");

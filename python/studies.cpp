@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "../analysis/positions/position_spectrum.h"
-#include "../analysis/statistics/mean_change.h"
 #include "../analysis/waves/delay.h"
 #include "../core/errors/error.h"
 #include "../core/fields/fields.h"
@@ -15,7 +13,6 @@
 #include "../job/studies/comparison.h"
 #include "../job/studies/model_atlas.h"
 #include "../job/studies/re_aiming.h"
-#include "../job/studies/text_loss.h"
 #include "../reports/tables/exported_tables.h"
 #include "options.h"
 #include "waiting.h"
@@ -191,36 +188,6 @@ std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(Resu
   });
 }
 
-nb::dict dict_of_loss(const PredictionLoss& loss) {
-  nb::dict dict;
-  dict["tokens"] = loss.tokens;
-  dict["loss"] = loss.mean();
-  dict["perplexity"] = std::exp(loss.mean());
-  return dict;
-}
-
-/// What `loss --json` prints of a model, and of the same model changed.
-nb::dict loss(const JobInput& plain, const JobInput* changed, const TextLossOptions& options,
-              const nb::object& progress) {
-  const auto losses = [&](const JobInput& input) {
-    return waited_for_with_progress(progress, [&](const ProgressCallback& told) {
-      return text_losses(input.model, *input.source, input.mask, options, told);
-    });
-  };
-  const std::vector<PredictionLoss> before = losses(plain);
-  nb::dict said;
-  said["model"] = dict_of_loss(total(before));
-  if (changed == nullptr) return said;
-  const std::vector<PredictionLoss> after = losses(*changed);
-  const LossDifference difference = loss_difference(before, after);
-  said["interventions"] = text_of(std::get<std::string>(changed->provenance.at("interventions")));
-  said["changed"] = dict_of_loss(total(after));
-  said["change"] = difference.mean;
-  said["change_standard_error"] =
-      std::isnan(difference.standard_error) ? nb::none() : nb::object(nb::cast(difference.standard_error));
-  return said;
-}
-
 }  // namespace
 
 void add_studies(nb::module_& module) {
@@ -268,14 +235,6 @@ void add_studies(nb::module_& module) {
   module.def("export_tables", &export_tables, nb::arg("result"), nb::arg("folder"), nb::arg("groups"),
              nb::arg("most").none(), nb::arg("force"), nb::arg("called"),
              "Writes the numbers of a result as CSV: names of tables, and of those that are too long.");
-  module.def(
-      "loss",
-      [](const JobInput& plain, const JobInput* changed, double masked_share, std::uint64_t seed, int threads,
-         const nb::object& progress) {
-        return loss(plain, changed, {masked_share, seed, threads}, progress);
-      },
-      nb::arg("plain"), nb::arg("changed").none(), nb::arg("masked_share"), nb::arg("seed"), nb::arg("threads"),
-      nb::arg("progress").none(), "How well a model predicts, and how much worse when it is changed.");
   module.def(
       "re_aim",
       [](const JobInput& input, const std::vector<std::string>& heads, Index most_heads, Index furthest, Index reach,

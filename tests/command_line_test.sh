@@ -30,7 +30,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "(kernels: " --version
-for command in demo run merge sweep plant spectrum figures report export completion inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge sweep plant spectrum figures report export completion inspect atlas re-aim reproduce compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -40,7 +40,7 @@ expect_line() {
 }
 expect_line 2 "no command 'rnu'; did you mean 'run'?" rnu --model x
 expect_line 2 "no --txt; did you mean '--text'?" run --txt x
-expect_line 2 "no --modle; did you mean '--model'?" predict --modle=x text
+expect_line 2 "no --modle; did you mean '--model'?" run --modle=x
 expect_line 2 "no --sideways; \`headwave run --help\`" run --sideways
 expect_line 2 "--documents stands before the command" --documents 5 run
 expect_line 2 "which command?" -q
@@ -85,9 +85,6 @@ expect_line 2 "--atlas-draws: is read by position_atlas, which is not among the 
 expect_line 2 "--map-window: is read by attention_map" demo --only head_types --map-window 0:5
 
 # Where an option would do nothing a command does not offer it, and says why.
-expect_line 2 "--states: stored states have no words" loss --states x
-expect_line 2 "--shuffles: a loss is compared document by document" loss --shuffles 2
-expect_line 2 "give one of --text, --ids, --features and --random-tokens" loss --model x
 expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
 expect_line 2 "--only: the list needs every analysis" reproduce --model x --only head_types --out z
 expect_line 2 "--intervene: the list has interventions of its own" reproduce --model x --intervene words-only --out z
@@ -97,7 +94,7 @@ expect_line 2 "no --map-tokens; \`headwave atlas --help\` lists" atlas --map-tok
 expect_line 2 "no --pairs; \`headwave re-aim --help\` lists" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
-for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
+for absent in 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
   're-aim --states' 're-aim --intervene' 're-aim --pairs' 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
@@ -301,8 +298,6 @@ expect 2 "there is no encoding 'nonsense'" run --model "$work/bert" --text "$wor
 expect 2 "applies to --text only" run --model "$work/bert" --ids "$work/ids.json" --encoding utf-8 --out "$work/e"
 expect 0 "10 % of the characters could not be decoded as UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --encoding UTF-8 --out "$work/encoded" $quick
 expect 0 "replaced_characters" inspect "$work/encoded/results.h5" --attributes
-expect 1 "line 1, offset 1: byte 0xE9 is not UTF-8" predict --model "$work/bert" "$(printf 'a\351')"
-expect 1 "line 1, offset 1: byte 0xE9 is not UTF-8" query --model "$work/bert" --head L0H0 "$(printf 'a\351')"
 
 # One sentence is a document of its own length, also from standard input; what is asked for and is not there is an error.
 printf 'a b c\n' >"$work/sentence.txt"
@@ -320,7 +315,6 @@ expect_of_input "standard input: one document of 5 tokens" --text "$work/sentenc
 expect 0 "$(sha256sum <"$work/sentence.txt")" inspect "$work/piped/results.h5" --attributes
 "$headwave" inspect "$work/piped/results.h5" --job | grep -qx "text = ['\"]-['\"]" || { echo "FAILED: a job from standard input does not say so"; failed=1; }
 yes 'a b c' | "$headwave" -q run --model "$work/bert" --text - --documents 2 --length 10 --out "$work/endless" $quick >"$work/out" || { echo "FAILED: a stream without end is not read as far as is needed"; failed=1; }
-"$headwave" loss --model "$work/bert" --text - <"$work/sentence.txt" 2>&1 | grep -qF "no prediction head" || { echo "FAILED: loss of standard input"; failed=1; }
 # A sentence in place of a file; a name that looks like one is a file.
 expect 0 "a b c: one document of 5 tokens" run --model "$work/bert" --text "a b c" --out "$work/typed" $quick
 expect 0 "text = 'a b c'" inspect "$work/typed" --job
@@ -353,7 +347,6 @@ printf '[[5, 6], [7, 99]]\n' >"$work/beyond.json"
 images=$2/tests/golden/images.safetensors
 sounds=$2/tests/golden/sounds.safetensors
 expect 1 "the model reads images (vit), no text; give --features" run --model "$families/vit" --ids "$work/ids.json" --out "$work/v"
-expect 1 "the model reads images (vit), no text" predict --model "$families/vit" "a text"
 expect 1 "features of images or sounds were given, but a bert reads tokens; give --text" run --model "$golden" --features "$images" --out "$work/v"
 expect 1 "there is no 'pixel_values'" run --model "$families/vit" --features "$sounds" --out "$work/v"
 expect 1 "the model reads 3 of 12 x 12" run --model "$families/vit-model" --features "$images" --out "$work/v"
@@ -387,10 +380,6 @@ expect 1 "a llama has no position table (its positions are rotary); without word
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
 expect 1 "intervention without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
-expect 1 "the mean over a single document is its own key" -q loss --model "$families/gpt2" --ids "$work/five.json" --intervene mean-keys=L0H1
-expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
-expect 0 "loss (nats/token)" loss --model "$families/bart" --ids "$work/pair.json"
-expect 0 "loss (nats/token)" loss --model "$families/whisper" --features "$sounds" --documents 2
 expect 1 "there is no head L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
 expect 1 "100000 positions were asked for, the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "25 rows of the position table were asked for, it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
@@ -529,12 +518,6 @@ expect 0 "of 32 heads look" run --model "$work/model" --random-tokens 40 --docum
 expect 2 "--random-tokens" run --model "$work/model" --random-tokens 40 --length 64 --out "$work/random"
 expect 0 "family: gpt2" inspect "$2/tests/golden/families/gpt2"
 expect 0 'fusion = "qkv_by_head"' inspect --map "$2/tests/golden/families/bloom"
-expect 1 "no prediction head" predict --model "$work/model" "a [MASK]"
-expect 1 "no prediction head" loss --model "$work/model" --ids "$work/model/ids.json" --documents 2
-expect 0 "its query scores highest" query --model "$work/model" --head L0H0 "w1 w2"
-expect 0 "Words give" query --model "$work/model" --head L0H0 "w1 w2 w3"
-expect 0 ": the list says little of where it looks" query --model "$work/model" --head L0H1 "w1 w2 w3 w4 w5 w6"
-expect 1 "there is no L7H0" query --model "$work/model" --head L7H0 "w1 w2"
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
 expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
 expect 1 "nothing: there is no such file; give --words zipf, uniform, or a text whose tokens are counted" atlas --model "$work/model" --words nothing --out "$work/m"

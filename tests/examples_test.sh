@@ -16,7 +16,7 @@ cp "$2/tests/golden/sounds.safetensors" "$work/sounds.npz"
 cp "$2/tests/golden/profiles/first.h5" "$work/profiles.h5"
 cp "$2/tests/golden/gguf/llama.gguf" "$work/model-Q4_K_M.gguf"
 awk 'BEGIN { x = 1; for (i = 0; i < 2000; ++i) { x = x * 75 % 65537; printf "w%d %s ", 1 + x % 3, x % 2 ? "badi" : "dadi" }; print "" }' >"$work/text.txt"
-for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
+for command in demo plant run spectrum figures inspect atlas re-aim reproduce help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"
   [ "$(wc -l <"$work/lines.txt")" -ge 2 ] || { echo "FAILED: $command --help has no two examples"; failed=1; }
   while read -r line; do

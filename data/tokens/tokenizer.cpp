@@ -63,8 +63,4 @@ std::unique_ptr<Tokenizer> open_target_tokenizer(const std::filesystem::path& mo
                 : open_tokenizer(model_directory);
 }
 
-std::string word_text(const Tokenizer& tokenizer, Index id) {
-  return id < tokenizer.vocabulary() ? tokenizer.token_text(static_cast<std::int32_t>(id)) : fmt::format("<{}>", id);
-}
-
 }  // namespace headwave

@@ -244,9 +244,8 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   require_vocabulary(model, *tokenizer, place);
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = tokenizer_digest(*tokenizer, place, provenance);
-  const std::int32_t mask = tokenizer->special_tokens().mask;
   std::unique_ptr<Source> source = distinct_documents(text_documents(text, tokenizer, packing_for(model, packing)));
-  return {std::move(model), std::move(source), std::move(provenance), mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextPlace& target,
@@ -261,21 +260,19 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = sha256_list(tokenizers.text->files());
   provenance["target_tokenizer_sha256"] = sha256_list(tokenizers.target->files());
-  const std::int32_t mask = tokenizers.text->special_tokens().mask;
   std::unique_ptr<Source> source =
       distinct_documents(paired_texts(text, target, tokenizers, packing_for(model, packing)));
-  return {std::move(model), std::move(source), std::move(provenance), mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing) {
   Model model = open_model(place);
   Attributes provenance = model_provenance(place);
   std::shared_ptr<const Tokenizer> tokenizer = names_beside(place, provenance);
-  const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
   std::unique_ptr<Source> source =
       distinct_documents(id_documents(ids, tokenizer, packing_for(model, packing), endings_in_config(place)));
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
-  return {std::move(model), std::move(source), std::move(provenance), mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput features_input(const ModelPlace& place, const ArraysPlace& features, std::optional<Index> documents) {
@@ -287,7 +284,7 @@ JobInput features_input(const ModelPlace& place, const ArraysPlace& features, st
   Attributes provenance = model_provenance(place);
   const std::shared_ptr<const Tokenizer> tokenizer = model.reads_sound() ? names_beside(place, provenance) : nullptr;
   std::unique_ptr<Source> source = distinct_documents(feature_documents(features, model, tokenizer, documents));
-  return {std::move(model), std::move(source), std::move(provenance), -1};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {
@@ -304,8 +301,7 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
                                  options.period, source->length(0), positions),
                      give("random_tokens",
                           fmt::format("{} or fewer", (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats)));
-  const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
-  return {std::move(model), std::move(source), std::move(provenance), mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions& options) {
@@ -325,7 +321,7 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
   std::unique_ptr<Source> source = random_words(
       word_chances(options.words, model.stack.embedding.words.rows(), tokenizer.get()), random, std::move(target));
   provenance["words"] = options.words;
-  return {std::move(model), std::move(source), std::move(provenance), special.mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput states_input(const ArraysPlace& states, const StoredStatesOptions& options) {
@@ -339,7 +335,7 @@ JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const 
   Attributes provenance = model_provenance(place);
   if (!options.any_states) require_model_of_capture(*stored.source, provenance, states.path);
   provenance.merge(reading_provenance(options));
-  return {std::move(stored.model), std::move(stored.source), std::move(provenance), -1};
+  return {std::move(stored.model), std::move(stored.source), std::move(provenance)};
 }
 
 void require_stored(const Source& source, const std::vector<HeadName>& heads) {

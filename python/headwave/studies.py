@@ -89,40 +89,6 @@ def re_aim(model: Any, tokenizer: Any = None, *, text: Text | None = None, ids: 
         whole(reach, "reach", 1, 4096), real(level, "level", 1e-12, 0.5), over.seed, over.threads, command, look)))
 
 
-def loss(model: Any, tokenizer: Any = None, *, text: Text | None = None, target: Text | None = None, ids: Any = None,
-         interventions: Sequence[str] = (), masked_share: float = 0.15, seed: int = 1, threads: int = 0,
-         progress: Progress = False, **given: Unpack[ModelInput]) -> dict[str, Any]:
-    """How well a model predicts a text, and how much worse with interventions, as `headwave loss --json` does.
-
-    Example:
-        >>> headwave.loss("gpt2", pathlib.Path("text.txt"), documents=20, length=128, interventions=["without-heads=L5H1"])
-
-    Args:
-        model, tokenizer, text, target, ids: as of run()
-        interventions: what is changed, as of run(); the model is measured with and without it
-        masked_share: of a masked model, the share of a document's ordinary tokens that are masked
-        seed: of the choice of masked tokens
-        given: documents, length, special_tokens, encoding, map, layers, weights, allow_unknown, as of run()
-
-    Returns:
-        {"model": {"tokens", "loss", "perplexity"}}, losses in nats per token; with interventions also "interventions",
-        "changed" (as "model"), "change" (of the loss) and "change_standard_error" (over documents; None of one document).
-
-    Raises:
-        ShapeError: the model predicts no words; headwave.Error: what the input is not.
-    """
-    progress = listener(progress)
-    changes, masked_share = names(interventions, "interventions"), real(masked_share, "masked_share", 0, 1)
-
-    def opened(changed: Sequence[str]) -> Any:
-        return given_input("loss", model, tokenizer, {"text": text, "ids": ids}, target=target, interventions=changed,
-                           seed=seed, threads=threads, **given).opened()
-
-    plain, changed = opened([]), opened(changes) if changes else None
-    return told(progress, lambda look: _core.loss(plain, changed, masked_share, whole(seed, "seed", 0, 2**63 - 1),
-                                                  whole(threads, "threads", 0, 1024), look))
-
-
 def sweep(models: Sequence[str | os.PathLike], tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
           features: Any = None, random_tokens: int | None = None, out: str | os.PathLike | None = None, resume: bool = False,
           force: bool = False, progress: Progress = False, documents: int | None = None, length: int | None = None,
