@@ -108,7 +108,6 @@ int main(int argc, char** argv) {
   add_report(program, chosen);
   add_export(program, chosen);
   add_atlas(program, chosen);
-  add_re_aim(program, chosen);
   add_reproduce(program, chosen);
   add_capture(program, chosen);
   add_inspect(program, chosen);

@@ -12,7 +12,6 @@
 #include "../job/studies/checkpoint_sweep.h"
 #include "../job/studies/comparison.h"
 #include "../job/studies/model_atlas.h"
-#include "../job/studies/re_aiming.h"
 #include "../reports/tables/exported_tables.h"
 #include "options.h"
 #include "waiting.h"
@@ -115,15 +114,6 @@ Result compare(const Result& first, const Result& second, const std::pair<std::s
   return waited_for([&] {
     return result_of(comparison(first, second, {names.first, names.second}, options), names.first, names.second);
   });
-}
-
-Result re_aim(const JobInput& input, const ReAimingOptions& options, std::uint64_t seed, const std::string& command,
-              const nb::object& progress) {
-  auto [result, by] = made(command, progress, [&](const ProgressCallback& told) {
-    return result_of(re_aiming(input.model, *input.source, options, told), input, options, seed);
-  });
-  add_program(result.provenance, by);
-  return std::move(result);
 }
 
 /// (name, place) of checkpoints, in the order of training.
@@ -235,22 +225,6 @@ void add_studies(nb::module_& module) {
   module.def("export_tables", &export_tables, nb::arg("result"), nb::arg("folder"), nb::arg("groups"),
              nb::arg("most").none(), nb::arg("force"), nb::arg("called"),
              "Writes the numbers of a result as CSV: names of tables, and of those that are too long.");
-  module.def(
-      "re_aim",
-      [](const JobInput& input, const std::vector<std::string>& heads, Index most_heads, Index furthest, Index reach,
-         double level, std::uint64_t seed, int threads, const std::string& command, const nb::object& progress) {
-        ReAimingOptions options;
-        for (const std::string& name : heads) options.heads.push_back(parse_head_name(name));
-        options.most_heads = most_heads;
-        options.shifts = shifts_to(furthest);
-        options.reach = reach;
-        options.level = level;
-        options.threads = threads;
-        return re_aim(input, options, seed, command, progress);
-      },
-      nb::arg("input"), nb::arg("heads"), nb::arg("most_heads"), nb::arg("furthest"), nb::arg("reach"),
-      nb::arg("level"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"), nb::arg("progress").none(),
-      "How far attention moves when keys are re-aimed.");
 }
 
 }  // namespace headwave::python

@@ -30,7 +30,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "(kernels: " --version
-for command in demo run merge sweep plant spectrum figures report export completion inspect atlas re-aim reproduce compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge sweep plant spectrum figures report export completion inspect atlas reproduce compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -68,12 +68,11 @@ expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; 
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '0:65'" run --map-window 0:65
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '9:9'" demo --map-window 9:9
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10
-expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" re-aim --model x --text y --palette virids --out z
+expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" run --model x --text y --palette virids --out z
 expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
 expect_line 2 "--only: there is no 'delay_spectra'; did you mean 'delay_spectrum'?" demo --only delay_spectra
 expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
-expect_line 2 "no --head; did you mean '--heads'?" re-aim --head L0H2
-expect_line 2 "no --heads; did you mean '--head'?" query --heads L0H2
+expect_line 2 "no --head; did you mean '--heads'?" figures --head L0H2
 
 # By default a run does what says where heads look, and why; an option that only another analysis reads names it.
 expect 0 "Done by default" analyses
@@ -89,16 +88,14 @@ expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --
 expect_line 2 "--only: the list needs every analysis" reproduce --model x --only head_types --out z
 expect_line 2 "--intervene: the list has interventions of its own" reproduce --model x --intervene words-only --out z
 expect_line 2 "--head-count: applies to stored states" reproduce --model x --head-count 2 --out z
-expect_line 2 "--intervene: re-aiming is the intervention here" re-aim --model x --text y --intervene words-only --out z
 expect_line 2 "no --map-tokens; \`headwave atlas --help\` lists" atlas --map-tokens 5
-expect_line 2 "no --pairs; \`headwave re-aim --help\` lists" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
 for absent in 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
-  're-aim --states' 're-aim --intervene' 're-aim --pairs' 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
+  'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
-for present in 'run --states' 'run --score-window' 'run --score-clusters' 'run --atlas-draws' 'run --shuffles' 're-aim --heads'; do
+for present in 'run --states' 'run --score-window' 'run --score-clusters' 'run --atlas-draws' 'run --shuffles' 'figures --heads'; do
   "$headwave" help "${present% *}" | grep -qF -- "  ${present#* } " || { echo "FAILED: $present is not offered"; failed=1; }
 done
 expect 0 "--clusters N              number of clusters, k of k-means (1 to 100, default 6)" run --help
@@ -380,7 +377,6 @@ expect 1 "a llama has no position table (its positions are rotary); without word
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
 expect 1 "intervention without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
-expect 1 "there is no head L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
 expect 1 "100000 positions were asked for, the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "25 rows of the position table were asked for, it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 expect 1 "there is no head L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
@@ -544,15 +540,11 @@ expect_line 2 "--sort: there is no 'ofset'; did you mean 'offset'?" inspect "$wo
 expect 1 "heads are sorted by head, layer" inspect "$work/r" --sort no/thing
 expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
 [ -e "$work/only/results.h5" ] && { echo "FAILED: an unknown analysis left a result"; failed=1; }
-expect 1 "the head L0H1 is named twice" -q re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --heads L0H1,L0H1 --out "$work/twice" --no-figures
-expect 0 "slope" re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --furthest 1 --heads L0H1 --out "$work/re-aim" --no-figures
-expect 1 "no position table" re-aim --model "$2/tests/golden/families/llama" --random-tokens 6 --documents 1 --out "$work/re-aim2"
 expect 2 "--states" reproduce --states "$stored" --out "$work/reproduce"
 expect 0 "nothing is published of this model" reproduce --model "$golden" --random-tokens 10 --documents 5 --out "$work/reproduce" --no-figures
 grep -q '^quantity *unit *measured$' "$work/out" || { echo "FAILED: reproduce shows columns about what is not published"; failed=1; }
 grep -q '^heads in one or two clusters *ratio ' "$work/out" || { echo "FAILED: reproduce shows no units"; failed=1; }
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
-expect 1 "there is no L2H99" figures "$work/re-aim" --heads L2H99 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
 expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --only offset_profil
 expect 0 "wrote 8 files" figures "$work/r/results.h5" --only offset_profile,head_types --formats svg --out "$work/one"
@@ -776,7 +768,6 @@ expect 1 "cannot make the folder" run --model "$work/model" --random-tokens 6 --
 mkdir -p "$work/taken/results.h5"
 expect 1 "found a folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/taken" --force
 expect 1 "nothing: not found" atlas --model "$work/nothing" --out "$work/new/deep"
-expect 1 "nothing: not found" re-aim --model "$work/nothing" --random-tokens 6 --out "$work/new/deep"
 expect 1 "nothing: not found" reproduce --model "$work/nothing" --random-tokens 6 --out "$work/new/deep"
 expect 1 "nothing" spectrum --model "$work/nothing" --out "$work/new/deep"
 [ -e "$work/new" ] && { echo "FAILED: what failed left a folder"; failed=1; }

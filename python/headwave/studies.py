@@ -1,4 +1,4 @@
-"""What comes after a run: results compared and exported, heads re-aimed, checkpoints followed, and what a change costs a model."""
+"""What comes after a run: results compared and exported, and checkpoints followed."""
 
 from __future__ import annotations
 
@@ -51,42 +51,6 @@ def compare(first: Result | Text, second: Result | Text, *, level: float = 0.05,
     return Result(_core.compare(one._found, other._found, called, real(level, "level", 1e-6, 0.5),
                                 whole(draws, "draws", 1, 10**6), whole(block, "block", 0, 10**6),
                                 whole(seed, "seed", 0, 2**63 - 1), whole(threads, "threads", 0, 1024)))
-
-
-def re_aim(model: Any, tokenizer: Any = None, *, text: Text | None = None, ids: Any = None, random_tokens: int | None = None,
-           heads: Sequence[str] = (), most_heads: int = 8, furthest: int = 4, reach: int = 64, level: float = 0.01,
-           seed: int = 1, threads: int = 0, progress: Progress = False, **given: Unpack[ModelInput]) -> Result:
-    """Moves the keys of heads by u tokens, in the weights of the running model, and measures where they look then.
-
-    A head that reads positions alone moves by -u. `headwave re-aim` does the same.
-
-    Example:
-        >>> moved = headwave.re_aim("minilm", pathlib.Path("text.txt"), documents=10, length=256, heads=["L0H2"])
-        >>> moved["re_aiming"].offset.sel(re_aimed_head="L0H2")      # for every shift
-
-    Args:
-        model, tokenizer, text, ids, random_tokens: as of run()
-        heads: "L0H2", ...; none: those with the clearest measured offsets, at most `most_heads`
-        furthest: shifts u = -furthest .. furthest, in tokens
-        reach: offsets are searched up to this, in tokens
-        level: chance that a head without a preference is given an offset
-        given: documents, length, special_tokens, encoding, map, layers, weights, allow_unknown, as of run()
-
-    Returns:
-        A Result with the group `re_aiming` (re_aimed_head, shift).
-
-    Raises:
-        ShapeError: the model has no position table, is an encoder-decoder, or a head is not there.
-    """
-    progress = listener(progress)
-    over = given_input("re_aim", model, tokenizer, {"text": text, "ids": ids, "random_tokens": random_tokens}, seed=seed,
-                       threads=threads, **given)
-    chosen = names(heads, "heads")
-    command = f"headwave.re_aim({over.called!r}, {over.kind}=..., heads={chosen}, furthest={furthest})"
-    opened = over.opened()
-    return Result(told(progress, lambda look: _core.re_aim(
-        opened, chosen, whole(most_heads, "most_heads", 1, 100000), whole(furthest, "furthest", 1, 64),
-        whole(reach, "reach", 1, 4096), real(level, "level", 1e-12, 0.5), over.seed, over.threads, command, look)))
 
 
 def sweep(models: Sequence[str | os.PathLike], tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,

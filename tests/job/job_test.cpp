@@ -18,7 +18,6 @@
 #include "../../job/inputs/job_input.h"
 #include "../../job/studies/checkpoint_sweep.h"
 #include "../../job/studies/comparison.h"
-#include "../../job/studies/re_aiming.h"
 #include "../../job/studies/reproduction.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
@@ -115,7 +114,6 @@ TEST_CASE("every name that a figure asks for is described") {
   account.measured = account.uniform = Matrix(0, 1);
   account.site.reach = 0;
   for (Field& field : describe(word_atlas(account))) result.fields.push_back(std::move(field));
-  for (Field& field : describe(ReAiming())) result.fields.push_back(std::move(field));
   for (Field& field : describe(Comparison())) result.fields.push_back(std::move(field));
   for (Field& field : describe(RotaryWave())) result.fields.push_back(std::move(field));
   const PlantedGrid grid(2, 3, {{0, -1}});

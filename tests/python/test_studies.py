@@ -1,4 +1,4 @@
-"""Comparing and re-aiming give the numbers of the program."""
+"""Comparing gives the numbers of the program."""
 
 import json
 import shutil
@@ -32,17 +32,6 @@ def test_what_cannot_be_compared_is_refused(ids):
         headwave.compare(result, shorter)
     with pytest.raises(headwave.FormatError, match="compare: second is of type int; expected a Result"):
         headwave.compare(result, 3)
-
-
-def test_re_aiming_is_that_of_the_program(program, tmp_path, ids, ids_file):
-    program("re-aim", "--model", MODELS / "bert-mlm", "--ids", ids_file, "--heads", "L0H1,L1H0", "--furthest", 2,
-            "--no-figures", "--out", tmp_path / "out")
-    ours = headwave.re_aim(MODELS / "bert-mlm", ids=ids, heads=["L0H1", "L1H0"], furthest=2)
-    same(ours, headwave.open(tmp_path / "out"))
-    with pytest.raises(headwave.ShapeError, match="position"):
-        headwave.re_aim(MODELS / "llama", ids=ids)
-    with pytest.raises(headwave.FormatError, match="re_aim: nothing given; expected one of text, ids, random_tokens"):
-        headwave.re_aim(MODELS / "bert-mlm")
 
 
 def changed_weights(model, folder, change):

@@ -53,7 +53,6 @@ const std::map<std::string, Structure>& structures() {
       {"position_split", {{"layer", "share of the hidden states' variance", "noise alone"}}},
       {"head_types", {{"head", "layer", "score", "previous", "sink"}, 1}},
       {"carried_waves", {{offset, "mean attention weight", "score sum ÷ its peak as it is"}}},
-      {"re_aiming", {{}}},
       {"checkpoint_counts", {{"heads"}}},
       {"checkpoint_heads", {{"part by position"}, 1}},
       {"grid_offset", {{"patches right", "patches down", "row", "column"}, 16}},
