@@ -101,7 +101,6 @@ int main(int argc, char** argv) {
   add_demo(program, chosen);
   add_run(program, chosen);
   add_merge(program, chosen);
-  add_sweep(program, chosen);
   add_plant(program, chosen);
   add_spectrum(program, chosen);
   add_figures(program, chosen);

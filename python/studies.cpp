@@ -9,7 +9,6 @@
 #include "../core/fields/fields.h"
 #include "../data/files/replaced_file.h"
 #include "../job/run/provenance.h"
-#include "../job/studies/checkpoint_sweep.h"
 #include "../job/studies/comparison.h"
 #include "../job/studies/model_atlas.h"
 #include "../reports/tables/exported_tables.h"
@@ -116,37 +115,6 @@ Result compare(const Result& first, const Result& second, const std::pair<std::s
   });
 }
 
-/// (name, place) of checkpoints, in the order of training.
-/// @throws Error as training_checkpoints() and require_one_model()
-std::vector<std::pair<std::string, std::size_t>> checkpoints(const std::vector<fs::path>& models,
-                                                             const std::vector<ModelPlace>& places) {
-  std::vector<std::pair<std::string, std::size_t>> found;
-  std::vector<std::pair<std::string, ModelPlace>> named;
-  for (const TrainingCheckpoint& checkpoint : training_checkpoints(models)) {
-    const auto number = static_cast<std::size_t>(std::ranges::find(models, checkpoint.model) - models.begin());
-    found.emplace_back(checkpoint.name, number);
-    named.emplace_back(checkpoint.name, places[number]);
-  }
-  wait_for([&] { require_one_model(named); });
-  return found;
-}
-
-/// The joined result of a sweep, with who made it.
-/// @param results  in the order of the names
-/// @param started, seconds  when the sweep began, and how long it took
-Result swept(std::vector<std::string> names, const std::vector<const Result*>& results, const nb::dict& input,
-             const nb::dict& options, const MadeBy& by) {
-  const std::string job = job_text(input, options_of(options));
-  Result joined = waited_for([&] {
-    CheckpointSweep sweep(std::move(names));
-    for (const Result* result : results) sweep.add(*result);
-    return sweep.taken();
-  });
-  joined.provenance["job"] = job;
-  add_program(joined.provenance, by);
-  return joined;
-}
-
 /// Writes the tables of a result.
 /// @param most  rows of a table; nothing: any number
 /// @returns the names of the tables written, and of those that are longer than that
@@ -209,19 +177,6 @@ void add_studies(nb::module_& module) {
       },
       nb::arg("first"), nb::arg("second"), nb::arg("names"), nb::arg("level"), nb::arg("draws"), nb::arg("block"),
       nb::arg("seed"), nb::arg("threads"), "Two results, head by head.");
-  module.def("checkpoints", &checkpoints, nb::arg("models"), nb::arg("places"),
-             "Checkpoints of one model in the order of training: (name, number in the list).");
-  module.def(
-      "swept_analyses", [] { return std::vector<std::string>(swept_analyses.begin(), swept_analyses.end()); },
-      "The analyses of a sweep that asks for none.");
-  module.def(
-      "swept",
-      [](std::vector<std::string> names, const std::vector<const Result*>& results, const nb::dict& input,
-         const nb::dict& options, const std::string& command, std::int64_t started, double seconds) {
-        return swept(std::move(names), results, input, options, {command, static_cast<std::time_t>(started), seconds});
-      },
-      nb::arg("names"), nb::arg("results"), nb::arg("input"), nb::arg("options"), nb::arg("command"),
-      nb::arg("started"), nb::arg("seconds"), "The results of checkpoints, joined along an axis of them.");
   module.def("export_tables", &export_tables, nb::arg("result"), nb::arg("folder"), nb::arg("groups"),
              nb::arg("most").none(), nb::arg("force"), nb::arg("called"),
              "Writes the numbers of a result as CSV: names of tables, and of those that are too long.");

@@ -30,7 +30,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "(kernels: " --version
-for command in demo run merge sweep plant spectrum figures report export completion inspect atlas reproduce compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge plant spectrum figures report export completion inspect atlas reproduce compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -204,7 +204,6 @@ for input in own/results.h5 own/states; do
 done
 for ids in own/report.html own/figures/offset_profile.tsv own/figures/offset_profile.pdf own/results.unfinished own/.headwave.lock own/causal/report.html hard.json soft.json; do
   expect 1 "would be replaced, and is the input $work/$ids; choose another --out" run --model "$golden" --ids "$work/$ids" --out "$work/own"
-  expect 1 "would be replaced, and is the input $work/$ids; choose another --out" sweep --models "$golden" --ids "$work/$ids" --out "$work/own" --force
 done
 "$headwave" run --model "$golden" --ids - --out "$work/own" <"$work/own/report.html" 2>"$work/err" && { echo "FAILED: standard input was replaced"; failed=1; }
 grep -qF "report.html: would be replaced, and is the input -" "$work/err" || { echo "FAILED: standard input is not known: $(cat "$work/err")"; failed=1; }
@@ -648,8 +647,6 @@ holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.tsv spectra.txt spectra.t
 few="run --model $2/tests/golden/families/gpt2 --random-tokens 6 --documents 2 --only measured_offset --formats svg --out"
 expect 0 "L1H3" $few "$work/ours"
 expect 0 "L1H3" $few "$work/ours2" --reach 2
-cp -r "$2/tests/golden/families/gpt2" "$work/step-1"
-cp -r "$2/tests/golden/families/gpt2" "$work/step-2"
 refuse_over() {
   name=$1
   shift
@@ -664,8 +661,6 @@ refuse_over() {
 for name in report.html figures/offset_profile.svg figures/offset_profile.pdf figures/offset_profile.tsv figures/offset_profile.txt self/report.html; do
   refuse_over "$name" $few "$work/mine-run-$(echo "$name" | tr / -)"
 done
-swept="sweep --models $work/step-1 $work/step-2 --random-tokens 6 --documents 2 --only head_types --formats svg --out"
-for name in report.html figures/checkpoint_heads.svg; do refuse_over "$name" $swept "$work/mine-sweep-$(basename "$name")"; done
 for name in report.html changes.json figures/comparison.svg; do refuse_over "$name" compare "$work/ours" "$work/ours" --formats svg --out "$work/mine-compare-$(basename "$name")"; done
 for name in config.json vocab.txt tokenizer_config.json ids.json truth.json; do refuse_over "$name" plant --documents 2 --out "$work/mine-plant-$name"; done
 for name in report.html figures/position_kernel.tsv; do refuse_over "$name" atlas --model "$golden" --passes 0 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
@@ -947,11 +942,6 @@ rm "$work/json-kinds/causal/results.h5"
 expect 1 "is of another run (seed: 1 there, 2 here)" -q $kinds --seed 2 --resume
 expect 0 "" -q $kinds --resume
 expect 0 "the job is finished" $kinds --resume
-swept_kinds="sweep --models $2/tests/golden/families/t5 --ids $work/pair.json --only head_types --no-figures --out $work/swept-kinds"
-expect 0 "" -q $swept_kinds
-rm -r "$work/swept-kinds/causal" "$work/swept-kinds/checkpoints/t5/causal"
-expect 0 "" -q $swept_kinds --resume
-[ -e "$work/swept-kinds/causal/results.h5" ] && [ -e "$work/swept-kinds/checkpoints/t5/causal/results.h5" ] || { echo "FAILED: a sweep went on without a kind of attention"; failed=1; }
 
 # What was written is what was meant, or is told.
 expect 0 "whole; schema 2" validate "$work/r"
@@ -1054,56 +1044,13 @@ expect 0 "" compare "$work/undivided" "$work/merged"
 grep -q "other options" "$work/out" && { echo "FAILED: a merged run is compared by what merged it"; failed=1; }
 digests "$work/undivided" >"$work/a.csv"; digests "$work/merged" | cmp -s - "$work/a.csv" || { echo "FAILED: merged and undivided runs differ"; failed=1; }
 
-# Checkpoints of a training run: in the order of their steps, whoever runs them, each once.
-for step in 20 3 100; do cp -r "$work/bert" "$work/step-$step"; done
-swept="sweep --models $work/step-100 $work/step-20/ $work/step-3 --ids $work/six.txt --no-figures"
-expect 0 "step-100" -q $swept --out "$work/swept"
-[ "$(grep -o '^step-[0-9]*' "$work/out" | tr '\n' ' ')" = "step-3 step-20 step-100 " ] || { echo "FAILED: checkpoints are not in the order of their steps"; failed=1; }
-expect 0 "" -q run --model "$work/step-20" --ids "$work/six.txt" --only head_account,head_types,offset_agreement,position_atlas --no-figures --out "$work/alone20"
-expect 0 "" compare "$work/alone20" "$work/swept/checkpoints/step-20"
-digests "$work/alone20" >"$work/a.csv"; digests "$work/swept/checkpoints/step-20" | cmp -s - "$work/a.csv" || { echo "FAILED: a checkpoint's result is not that of a run"; failed=1; }
-expect 1 "is already there" $swept --out "$work/swept"
-expect 1 "is of another run (reach: 64 there, 3 here)" -q $swept --out "$work/swept" --reach 3 --resume
-expect 0 "part 2 of 2 is done" $swept --shard 2/2 --out "$work/parts"
-[ -e "$work/parts/checkpoints/step-20/results.h5" ] && [ ! -e "$work/parts/checkpoints/step-3" ] || { echo "FAILED: part 2 of 2 is not the second checkpoint"; failed=1; }
-expect 1 "go on with that sweep with --resume" -q $swept --out "$work/parts"
-touch -d '2001-01-01' "$work/parts/checkpoints/step-20/results.h5"
-expect 0 "step-20" $swept --resume --out "$work/parts"
-[ "$work/parts/checkpoints/step-20/results.h5" -ot "$work/bert/config.json" ] || { echo "FAILED: a checkpoint that was done is run again"; failed=1; }
-digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a divided sweep is another"; failed=1; }
-expect 0 "step-20" $swept --resume --out "$work/parts"
-cp -r "$work/parts" "$work/unsound-parts"
-rm "$work/unsound-parts/results.h5"
-change "$work/unsound-parts/checkpoints/step-20/results.h5"
-expect 1 "step-20/results.h5: is not what was written: the digest at its end is that of other bytes" -q $swept --resume --out "$work/unsound-parts"
-[ ! -e "$work/unsound-parts/results.h5" ] || { echo "FAILED: a sweep was made of a changed checkpoint"; failed=1; }
-expect 1 "has 3 checkpoints, and step-100 is not one of those given" -q sweep --models "$work/step-3" "$work/step-20" --ids "$work/six.txt" --no-figures --resume --out "$work/parts"
-digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep of fewer checkpoints took the place of another"; failed=1; }
-expect 0 "part 2 of 2 is done" $swept --shard 2/2 --intervene words-only --out "$work/mixed"
-expect 1 "is of another run (interventions: words-only there, nothing here)" -q $swept --resume --out "$work/mixed"
-[ ! -e "$work/mixed/results.h5" ] && [ ! -e "$work/mixed/checkpoints/step-3" ] || { echo "FAILED: a sweep mixes checkpoints of different options"; failed=1; }
-# Checkpoints that are alike do not make their sweep a run.
-expect 1 "is of another run (checkpoints: 3 there, nothing here" -q run --model "$work/step-3" --ids "$work/six.txt" --only head_account,head_types,offset_agreement,position_atlas --no-figures --resume --out "$work/swept"
-expect 0 'models = [' inspect "$work/swept" --job
-cp "$work/out" "$work/swept.toml"
-here=$PWD
-cd /
-expect 0 "step-100" -q sweep --job "$work/swept.toml" --out "$work/swept-again"
-cd "$here"
-rm -r "$work/swept/tables"
-digests "$work/swept-again" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep is not made again by its job"; failed=1; }
 # Behind a link ".." is another folder than the one that holds the link.
 mkdir -p "$work/linked/real/sub" && ln -s real/sub "$work/linked/link"
 cp "$work/six.txt" "$work/linked/real/six.txt"
 (cd "$work/linked/real" && "$headwave" -q run --model ../../bert/./ --ids ../link/../six.txt --only measured_offset --no-figures --out "$work/by-link" >/dev/null) || { echo "FAILED: a text behind a link"; failed=1; }
 expect 0 "ids = '$work/linked/link/../six.txt'" inspect "$work/by-link" --job
 expect 0 "model = '$work/bert" inspect "$work/by-link" --job
-expect 2 "--models is required" sweep --ids "$work/six.txt" --out "$work/w"
-expect 2 "told apart by the names of their folders" sweep --models "$work/step-3" "$work/step-3/." --ids "$work/six.txt" --out "$work/w"
-expect 1 "expected checkpoints of one model" -q sweep --models "$work/step-3" "$families/llama" --ids "$work/six.txt" --no-figures --out "$work/w"
 [ ! -e "$work/w" ] || { echo "FAILED: a sweep that was refused ran a checkpoint"; failed=1; }
-expect 2 "see --models" sweep --models "$work/step-3" --model "$work/step-3" --ids "$work/six.txt" --out "$work/w2"
-expect 2 "checkpoints make states of their own" sweep --models "$work/step-3" --states "$work/six.txt" --out "$work/w2"
 
 # Names are anybody's writing: what is printed of them is UTF-8 on its own line, and no terminal's command.
 odd=$work/odd$(printf '\033[2Jx\nnew\377')

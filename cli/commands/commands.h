@@ -16,7 +16,6 @@ using Command = std::function<int()>;
 void add_demo(CLI::App& program, Command& chosen);
 void add_run(CLI::App& program, Command& chosen);
 void add_merge(CLI::App& program, Command& chosen);
-void add_sweep(CLI::App& program, Command& chosen);
 void add_plant(CLI::App& program, Command& chosen);
 void add_spectrum(CLI::App& program, Command& chosen);
 void add_figures(CLI::App& program, Command& chosen);

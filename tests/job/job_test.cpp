@@ -16,7 +16,6 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
-#include "../../job/studies/checkpoint_sweep.h"
 #include "../../job/studies/comparison.h"
 #include "../../job/studies/reproduction.h"
 #include "../../reports/figures/figures.h"
@@ -124,9 +123,6 @@ TEST_CASE("every name that a figure asks for is described") {
   CarriedWaves carried({{0, 1}}, 3);
   carried.add("as it is", result);
   for (Field& field : carried.fields()) result.fields.push_back(std::move(field));
-  CheckpointSweep sweep({"step-1"});
-  sweep.add(result);
-  append(result.fields, sweep.taken().fields);
   for (const FigureKind& kind : figure_kinds()) {
     for (const std::string& name : kind.fields) {
       CAPTURE(kind.name, name);

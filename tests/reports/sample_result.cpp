@@ -10,7 +10,6 @@
 #include "../../reports/drawing/gnuplot.h"
 #include "sample_account.h"
 #include "sample_bands.h"
-#include "sample_checkpoints.h"
 #include "sample_comparison.h"
 #include "sample_grid.h"
 #include "sample_phases.h"
