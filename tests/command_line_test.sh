@@ -161,39 +161,11 @@ expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
 expect 2 "query and key in their place" run --states x --dataset y --axes head,query,token --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
-# States are stored, run on, and a file that is there is not lost.
 printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
-expect 2 "expected layers such as 0,3 or 0-5" capture --model "$golden" --ids "$work/even.json" --layers 3:1 --out "$work/s.h5"
-expect 2 "these are stored states already" capture --model "$golden" --states "$stored" --out "$work/s.h5"
-expect 1 "there is no layer 99" -q capture --model "$golden" --ids "$work/even.json" --layers 0,99 --out "$work/s.h5"
-expect 1 "give --length N to cut them" -q capture --model "$golden" --ids "$work/ids.json" --out "$work/s.h5"
-[ -e "$work/s.h5" ] && { echo "FAILED: an error left stored states behind"; failed=1; }
-expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$work/even.json" --dtype float16 --layers 0-1 --compress 4 --out "$work/s.h5"
-expect 1 "is already there" capture --model "$golden" --ids "$work/even.json" --out "$work/s.h5"
-# Nothing but what is its own is replaced or removed, whatever --force says.
-cp -r "$golden" "$work/captured-model"
-expect 1 "even.json: would be replaced, and is the input $work/even.json; choose another --out" capture --model "$golden" --ids "$work/even.json" --out "$work/even.json" --force
-for name in model.safetensors config.json; do
-  for model in captured-model captured-model/model.safetensors; do
-    expect 1 "$name: would be replaced, and is the input" capture --model "$work/$model" --ids "$work/even.json" --out "$work/captured-model/$name" --force
-  done
-done
-mkdir "$work/blobs" "$work/linked-model"
-for file in "$golden"/*; do cp "$file" "$work/blobs"; ln -s "../blobs/${file##*/}" "$work/linked-model"; done
-expect 1 "blobs/model.safetensors: would be replaced, and is the input" capture --model "$work/linked-model" --ids "$work/even.json" --out "$work/blobs/model.safetensors" --force
-cmp -s "$golden/model.safetensors" "$work/blobs/model.safetensors" && cmp -s "$golden/model.safetensors" "$work/captured-model/model.safetensors" || { echo "FAILED: a model was replaced by its states"; failed=1; }
-mkfifo "$work/fifo.h5"
-expect 1 "found a pipe or a device" -q capture --model "$golden" --ids "$work/even.json" --out "$work/fifo.h5" --force
-ln -s fifo.h5 "$work/link-to-fifo.h5"
-expect 1 "found a pipe or a device" -q capture --model "$golden" --ids "$work/even.json" --out "$work/link-to-fifo.h5" --force
-[ -p "$work/fifo.h5" ] && [ -L "$work/link-to-fifo.h5" ] || { echo "FAILED: a pipe was replaced by a file"; failed=1; }
-printf 'keep' >"$work/kept.h5.part0"
-expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --out "$work/kept.h5"
-[ -e "$work/kept.h5.part0" ] || { echo "FAILED: capture removed a file that is not its own"; failed=1; }
-# So of every command, under whatever name the input goes; what is not written may lie beside it.
+# No command replaces its input, under whatever name the input goes; what is not written may lie beside it.
 mkdir -p "$work/own/figures" "$work/own/causal" "$work/own/states"
-cp "$work/s.h5" "$work/own/results.h5"
-cp "$work/s.h5" "$work/own/states/results.h5"
+cp "$stored" "$work/own/results.h5"
+cp "$stored" "$work/own/states/results.h5"
 for name in even.json report.html figures/offset_profile.tsv figures/offset_profile.pdf results.unfinished .headwave.lock causal/report.html; do cp "$work/even.json" "$work/own/$name"; done
 ln "$work/own/report.html" "$work/hard.json"
 ln -s own/report.html "$work/soft.json"
@@ -207,7 +179,7 @@ for ids in own/report.html own/figures/offset_profile.tsv own/figures/offset_pro
 done
 "$headwave" run --model "$golden" --ids - --out "$work/own" <"$work/own/report.html" 2>"$work/err" && { echo "FAILED: standard input was replaced"; failed=1; }
 grep -qF "report.html: would be replaced, and is the input -" "$work/err" || { echo "FAILED: standard input is not known: $(cat "$work/err")"; failed=1; }
-cmp -s "$work/even.json" "$work/own/report.html" && cmp -s "$work/s.h5" "$work/own/results.h5" || { echo "FAILED: an input was replaced"; failed=1; }
+cmp -s "$work/even.json" "$work/own/report.html" && cmp -s "$stored" "$work/own/results.h5" || { echo "FAILED: an input was replaced"; failed=1; }
 # shellcheck disable=SC2086
 expect 0 "" -q run $own --ids "$work/own/even.json"
 # shellcheck disable=SC2086
@@ -229,58 +201,18 @@ cp "$work/own/results.h5" "$work/own/all-columns.csv"
 expect 1 "all-columns.csv: would be replaced, and is the input $work/own/all-columns.csv; choose another --csv" export "$work/own/all-columns.csv" --csv "$work/own" --force
 mkdir "$work/counted" && cp "$work/text.txt" "$work/counted/report.html"
 expect 1 "report.html: would be replaced, and is the input" atlas --model "$golden" --words "$work/counted/report.html" --out "$work/counted"
-# States of a changed model are run with the model changed again, all of it and in that order.
-changes="words-only re-aim=L0H0:+2 without-heads=L0H1"
-expect 0 "--model $golden --intervene words-only --intervene re-aim=L0H0:+2 --intervene without-heads=L0H1 --out RESULT" capture --model "$golden" --ids "$work/even.json" --intervene $changes --out "$work/changed.h5"
-expect 1 "give --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
-expect 1 "give --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --intervene re-aim=L0H0:+2 words-only without-heads=L0H1 --no-figures --out "$work/changed-run"
-# Nobody knows what wrote captured states: all but score_sources.
-most=head_account,head_types,value_use,position_atlas,position_split,position_correlation,wave_spectra,delay_spectrum,offset_by_query,score_cluster
-expect 0 "" -q run --states "$work/changed.h5" --model "$golden" --intervene $changes --only $most --no-figures --out "$work/changed-run"
-expect 0 "@captured_interventions $changes" inspect -a "$work/changed-run"
-expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene $changes --only $most --no-figures --out "$work/changed-direct"
-digests "$work/changed-direct" >"$work/a.csv"; digests "$work/changed-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured states of a changed model give other numbers than the model"; failed=1; }
-expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --layers 1 --intervene re-aim=L0H0:+2 --out "$work/behind.h5"
-expect 0 "" -q run --states "$work/behind.h5" --model "$golden" --intervene re-aim=L0H0:+2 --only measured_offset --no-figures --out "$work/behind"
-# Mean keys are of all documents and of the model before: queries and keys hold them, states do not.
-expect 1 "intervention mean-keys=L0H0: states do not hold the mean keys" capture --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 --out "$work/mean.h5"
-expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --what projections --intervene mean-keys=L0H0,L1H0 --out "$work/mean.h5"
-expect 0 "" -q run --states "$work/mean.h5" --model "$golden" --only measured_offset,attention_map --no-figures --out "$work/mean-run"
-expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0,L1H0 --only measured_offset,attention_map --no-figures --out "$work/mean-direct"
-digests "$work/mean-direct" >"$work/a.csv"; digests "$work/mean-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured queries and keys of a changed model give other numbers than the model"; failed=1; }
-expect 1 "intervention re-aim=L0H0:+2: has no effect on queries and keys that are stored as they are" -q run --states "$work/mean.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
-expect 1 "intervention words-only: does not apply to stored states" -q run --states "$work/s.h5" --model "$golden" --intervene words-only --no-figures --out "$work/e"
-cp -r "$golden" "$work/other-model"
-printf '\001' | dd of="$work/other-model/model.safetensors" bs=1 seek=$(($(stat -c %s "$work/other-model/model.safetensors") - 4)) conv=notrunc 2>/dev/null
-expect 1 "s.h5: was captured of another model than $work/other-model" -q run --states "$work/s.h5" --model "$work/other-model" --no-figures --out "$work/e"
-expect 0 "" -q run --states "$work/s.h5" --model "$work/other-model" --any-states --only measured_offset --no-figures --out "$work/of-other"
-expect 0 "" -q run --states "$work/s.h5" --model "$golden" --only measured_offset --no-figures --out "$work/captured"
-# Of some layers, with all that a run tells.
-printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"
-expect 0 "wrote" capture --model "$golden" --ids "$work/longer.json" --layers 1 --out "$work/second.h5"
-expect 0 "L1H0" run --states "$work/second.h5" --model "$golden" --no-figures --out "$work/second"
-expect 0 "second.h5: 2 documents of up to 24 tokens, layer 1 of the model's 0-1; the others are not looked at" run --states "$work/second.h5" --model "$golden" --only measured_offset --no-figures --force --out "$work/second"
-expect 0 "@stored_layers" inspect "$work/second" --attributes
-expect 1 "there is no head L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --heads L0H0 --out "$work/e"
-expect 1 "there is no head L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
 # A finished run is what was asked for, and no other.
-read="run --states $work/second.h5 --model $golden --only measured_offset --no-figures --out $work/read"
+read="run $raw --apply-norm --only measured_offset --no-figures --out $work/read"
 expect 0 "wrote" $read
-expect 1 "is of another run (states_read: nothing there, any-states here)" -q $read --any-states --resume
+expect 1 "is of another run (states_read: " -q $read --any-states --resume
 expect 0 "the job is finished" $read --resume
+printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"
 one="run --model $golden --ids $work/longer.json --only measured_offset --no-figures --out $work/known"
 expect 0 "wrote" $one --intervene without-heads=L0H1
 expect 1 "is of another run (interventions: without-heads=L0H1 there, nothing here); give --force in place of --resume" -q $one --resume
 expect 0 "the job is finished" $one --intervene without-heads=L0H1 --resume
 expect 0 "wrote" $one --layers 0-0 --force
 expect 1 "is of another run (first_layers: 1 there, nothing here)" -q $one --resume
-# Nor is a finished capture.
-one="capture --model $golden --ids $work/even.json --out $work/known.h5"
-expect 0 "wrote" $one --intervene words-only
-expect 1 "is of another run (interventions: words-only there, nothing here); give --force in place of --resume" -q $one --resume
-expect 1 "is of another run (stored_type: float32 there, float16" -q $one --intervene words-only --dtype float16 --resume
-expect 0 "is finished" $one --intervene words-only --resume
-
 # A text is UTF-8 or is refused with the place; another encoding is read where it is named.
 cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"
 printf '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n' >"$work/bert/vocab.txt"
@@ -951,16 +883,6 @@ expect 1 "cannot be opened" validate "$work/none.h5"
 expect 3 "cannot be opened" validate "$work/none.h5" "$2/tests/golden/result_unfinished.h5"
 expect 0 "whole; schema 2" validate --trusted "$work/r"
 
-# Captured states have a digest of the whole file, and no run takes one that is not what was written.
-expect 0 "wrote queries and keys" capture --model "$golden" --ids "$work/even.json" --what projections --out "$work/whole.h5"
-expect 0 "whole.h5: whole; captured states, every byte" validate "$work/whole.h5"
-LC_ALL=C sed 's/of a model, stored by/of a model, Stored by/; s/document 0/document 9/; s/even.json/Even.json/g' "$work/whole.h5" >"$work/unwhole.h5"
-cmp -s "$work/whole.h5" "$work/unwhole.h5" && { echo "FAILED: nothing was changed"; failed=1; }
-expect 3 "unwhole.h5" validate "$work/unwhole.h5"
-expect 1 "unwhole.h5: is not what was written: the digest at its end is that of other bytes" -q run --states "$work/unwhole.h5" --out "$work/from-unwhole" $quick
-head -c -81 "$work/whole.h5" >"$work/unsealed.h5"
-expect 0 "captured states, which have no digest" validate "$work/unsealed.h5"
-
 # Nobody takes a changed result for what was written; `inspect` shows it and says so.
 change() { LC_ALL=C sed 's/whether the head singles out/whether the head Singles out/' "$1" >"$work/change" && cp "$work/change" "$1"; }
 sound="run --model $work/bert --ids $work/line.txt $quick --out"
@@ -1010,10 +932,7 @@ kept_by_another() {
   expect 0 "is finished" "$@"
   [ ! -e "$kept" ] || { echo "FAILED: $kept stays"; failed=1; }
 }
-captured="capture --model $work/bert --ids $work/line.txt --out $work/c/states.h5"
-expect 0 "wrote hidden states" $captured
 kept_by_another "$work/u/results.unfinished" "$work/u/.headwave.lock" ${resumed#-q } --resume
-kept_by_another "$work/c/states.h5.unfinished" "$work/c/.states.h5.lock" $captured --resume
 
 # Parts of a run come to what the whole does; what is not a part of it is refused by name.
 for i in 1 2 3 4 5 6; do echo "5 6 $((6 + i))"; done >"$work/six.txt"
@@ -1065,7 +984,6 @@ seen() {
 seen run --model "$work/bert" --ids "$odd/ids.json" --only measured_offset --no-figures --out "$odd/result"
 seen run --model "$work/bert" --ids "$odd/ids.json" --only measured_offset --no-figures --out "$odd/result" --resume
 seen run --model "$work/bert" --ids "$odd/ids.json" --only measured_offset --shard 1/1 --out "$odd/part"
-seen capture --model "$work/bert" --ids "$odd/ids.json" --out "$odd/states.h5"
 seen report "$odd/result"
 seen figures "$odd/result" --formats svg --only offset_profile
 seen export "$odd/result" --csv "$odd/tables"

@@ -23,7 +23,6 @@ void add_report(CLI::App& program, Command& chosen);
 void add_export(CLI::App& program, Command& chosen);
 void add_atlas(CLI::App& program, Command& chosen);
 void add_reproduce(CLI::App& program, Command& chosen);
-void add_capture(CLI::App& program, Command& chosen);
 void add_compare(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_inspect(CLI::App& program, Command& chosen);

@@ -166,16 +166,6 @@ void require_positions_of_states(const Model& model, const Source& source, const
                       states.string(), i, source.length(i), positions));
 }
 
-/// Whose states were captured says so.
-void require_model_of_capture(const Source& source, const Attributes& model, const std::filesystem::path& states) {
-  const std::string captured = attribute_text(source.provenance(), "captured_model_sha256");
-  if (!captured.empty() && captured != attribute_text(model, "model_sha256"))
-    throw ShapeError(
-        fmt::format("{}: was captured of another model than {} (model_sha256 in its /provenance)", states.string(),
-                    attribute_text(model, "model")),
-        {give("model", "DIR", "of that model"), give("any_states", "", "to take the states all the same")});
-}
-
 void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const ModelPlace& place) {
   const Index words = model.stack.embedding.words.rows();
   if (tokenizer.vocabulary() > words)
@@ -333,7 +323,6 @@ JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const 
   StoredInput stored = stored_states(states, open_model(place), options);
   require_positions_of_states(stored.model, *stored.source, states.path);
   Attributes provenance = model_provenance(place);
-  if (!options.any_states) require_model_of_capture(*stored.source, provenance, states.path);
   provenance.merge(reading_provenance(options));
   return {std::move(stored.model), std::move(stored.source), std::move(provenance)};
 }
