@@ -101,7 +101,6 @@ int main(int argc, char** argv) {
   add_demo(program, chosen);
   add_run(program, chosen);
   add_merge(program, chosen);
-  add_plant(program, chosen);
   add_spectrum(program, chosen);
   add_figures(program, chosen);
   add_report(program, chosen);
@@ -112,7 +111,6 @@ int main(int argc, char** argv) {
   add_compare(program, chosen);
   add_validate(program, chosen);
   add_analyses(program, chosen);
-  add_completion(program, chosen);
   add_help(program, chosen);
   lay_out_help(program);
 

@@ -30,7 +30,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "(kernels: " --version
-for command in demo run merge plant spectrum figures report export completion inspect atlas reproduce compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge spectrum figures report export inspect atlas reproduce compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -334,10 +334,10 @@ expect 1 "--force" demo --documents 3 --only measured_offset --no-figures --out 
 [ -e "$work/other/results.h5" ] && { echo "FAILED: the demo wrote among other files"; failed=1; }
 expect 0 "32 of 32 heads" demo --documents 3 --only measured_offset --no-figures --force --out "$work/other"
 
-expect 0 "" plant --out "$work/model" --documents 3
-expect 1 "--force" plant --out "$work/model"
+expect 0 "" demo --write-model "$work/model" --documents 3
+expect 1 "--force" demo --write-model "$work/model"
 # Commands that are printed to be typed are as a shell takes them.
-expect 0 "headwave run --model" plant --out "$work/it's planted" --documents 2
+expect 0 "headwave run --model" demo --write-model "$work/it's planted" --documents 2
 (eval "set -- $(grep -o 'headwave run .*' "$work/err")" && [ "$4" = "$work/it's planted" ]) || { echo "FAILED: a printed command cannot be typed"; failed=1; }
 expect 2 "--out" run --model "$work/model" --ids "$work/model/ids.json" --documents 2
 expect 0 "2 documents x 512 tokens x 4 layers x 8 heads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --no-figures --dry-run --out "$work/dry"
@@ -594,7 +594,7 @@ for name in report.html figures/offset_profile.svg figures/offset_profile.pdf fi
   refuse_over "$name" $few "$work/mine-run-$(echo "$name" | tr / -)"
 done
 for name in report.html changes.json figures/comparison.svg; do refuse_over "$name" compare "$work/ours" "$work/ours" --formats svg --out "$work/mine-compare-$(basename "$name")"; done
-for name in config.json vocab.txt tokenizer_config.json ids.json truth.json; do refuse_over "$name" plant --documents 2 --out "$work/mine-plant-$name"; done
+for name in config.json vocab.txt tokenizer_config.json ids.json truth.json; do refuse_over "$name" demo --documents 2 --write-model "$work/mine-model-$name"; done
 for name in report.html figures/position_kernel.tsv; do refuse_over "$name" atlas --model "$golden" --passes 0 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
 for name in spectra.svg spectra.pdf spectra.tex; do refuse_over "$name" spectrum --model "$golden" --formats svg --out "$work/mine-spectrum-$name"; done
 for name in figures/offset_profile.svg figures/offset_profile.png; do refuse_over "$name" figures "$work/ours" --formats svg --out "$work/mine-figures-$(basename "$name")"; done
@@ -988,10 +988,10 @@ seen report "$odd/result"
 seen figures "$odd/result" --formats svg --only offset_profile
 seen export "$odd/result" --csv "$odd/tables"
 seen validate "$odd/result"
-seen plant --out "$odd/planted" --documents 1
+seen demo --write-model "$odd/planted" --documents 1
 
 # A limit on the size of files, or on how many are open, is told as what it is, and leaves nothing behind.
-(ulimit -f 64; "$headwave" plant --out "$work/limited" >"$work/out" 2>"$work/err"); got=$?
+(ulimit -f 64; "$headwave" demo --write-model "$work/limited" >"$work/out" 2>"$work/err"); got=$?
 [ $got = 1 ] && grep -q "^headwave: error: .*model.safetensors: cannot be written: File too large$" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ] || { echo "FAILED: a limited file: exit code $got, $(cat "$work/err")"; failed=1; }
 (ulimit -f 8; "$headwave" run --model "$work/bert" --ids "$work/six.txt" --no-figures --out "$work/limited" >"$work/out" 2>"$work/err"); got=$?
 [ $got = 1 ] && grep -q "results.h5: .*File too large" "$work/err" || { echo "FAILED: a limited result: exit code $got, $(cat "$work/err")"; failed=1; }

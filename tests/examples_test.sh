@@ -6,7 +6,7 @@ headwave=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
-"$headwave" -q plant --documents 3 --out "$work/minilm" >/dev/null || exit 1
+"$headwave" -q demo --documents 3 --write-model "$work/minilm" >/dev/null || exit 1
 cp -r "$2/tests/golden/families/bert-mlm" "$work/bert"
 printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/bert/vocab.txt"
 cp -r "$2/tests/golden/families/vit" "$work/vit"
@@ -16,7 +16,7 @@ cp "$2/tests/golden/sounds.safetensors" "$work/sounds.npz"
 cp "$2/tests/golden/profiles/first.h5" "$work/profiles.h5"
 cp "$2/tests/golden/gguf/llama.gguf" "$work/model-Q4_K_M.gguf"
 awk 'BEGIN { x = 1; for (i = 0; i < 2000; ++i) { x = x * 75 % 65537; printf "w%d %s ", 1 + x % 3, x % 2 ? "badi" : "dadi" }; print "" }' >"$work/text.txt"
-for command in demo plant run spectrum figures inspect atlas reproduce help; do
+for command in demo run spectrum figures inspect atlas reproduce help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"
   [ "$(wc -l <"$work/lines.txt")" -ge 2 ] || { echo "FAILED: $command --help has no two examples"; failed=1; }
   while read -r line; do

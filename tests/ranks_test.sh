@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 complain() { echo "FAILED: $*"; failed=1; }
 
-"$headwave" -q plant --documents 3 --out "$work/planted" >/dev/null || exit 1
+"$headwave" -q demo --documents 3 --write-model "$work/planted" >/dev/null || exit 1
 run="-q run --model $work/planted --ids $work/ids.txt --documents 40 --only measured_offset,head_types,cross_covariance --no-figures --threads 1"
 awk 'BEGIN { for (d = 0; d < 160; ++d) { for (i = 0; i < 48; ++i) printf "%d ", (7 * d + i * i) % 20; print "" } }' >"$work/ids.txt"
 

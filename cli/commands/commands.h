@@ -16,7 +16,6 @@ using Command = std::function<int()>;
 void add_demo(CLI::App& program, Command& chosen);
 void add_run(CLI::App& program, Command& chosen);
 void add_merge(CLI::App& program, Command& chosen);
-void add_plant(CLI::App& program, Command& chosen);
 void add_spectrum(CLI::App& program, Command& chosen);
 void add_figures(CLI::App& program, Command& chosen);
 void add_report(CLI::App& program, Command& chosen);
@@ -27,6 +26,5 @@ void add_compare(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_inspect(CLI::App& program, Command& chosen);
 void add_analyses(CLI::App& program, Command& chosen);
-void add_completion(CLI::App& program, Command& chosen);
 
 }  // namespace headwave::cli
