@@ -101,24 +101,16 @@ int main(int argc, char** argv) {
   add_demo(program, chosen);
   add_run(program, chosen);
   add_merge(program, chosen);
-  add_sweep(program, chosen);
-  add_plant(program, chosen);
   add_spectrum(program, chosen);
   add_figures(program, chosen);
   add_report(program, chosen);
   add_export(program, chosen);
   add_atlas(program, chosen);
-  add_re_aim(program, chosen);
   add_reproduce(program, chosen);
-  add_query(program, chosen);
-  add_capture(program, chosen);
-  add_loss(program, chosen);
-  add_predict(program, chosen);
   add_inspect(program, chosen);
   add_compare(program, chosen);
   add_validate(program, chosen);
   add_analyses(program, chosen);
-  add_completion(program, chosen);
   add_help(program, chosen);
   lay_out_help(program);
 

@@ -293,7 +293,7 @@ void add_inputs(nb::module_& module) {
           Model opened = open_model(model);
           if (opened.decoder)
             throw ShapeError(fmt::format("text: a {} reads a text and its target", opened.family), omit("tokenizer"));
-          return JobInput{std::move(opened), distinct_documents(std::move(source)), model_provenance(model), -1};
+          return JobInput{std::move(opened), distinct_documents(std::move(source)), model_provenance(model)};
         });
       },
       nb::arg("model"), nb::arg("lengths"), nb::arg("document"), nb::arg("provenance"),
@@ -307,27 +307,10 @@ void add_inputs(nb::module_& module) {
         auto source =
             std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
         const Attributes said = attributes_of(of_model);
-        return opened(called, [&] { return JobInput{open_model(config, checkpoint), std::move(source), said, -1}; });
+        return opened(called, [&] { return JobInput{open_model(config, checkpoint), std::move(source), said}; });
       },
       nb::arg("config"), nb::arg("called"), nb::arg("tensors"), nb::arg("lengths"), nb::arg("document"),
       nb::arg("provenance"), nb::arg("of_model"), "Weights in memory, and documents that a function gives.");
-  module.def(
-      "kinds",
-      [](const JobInput& input) {
-        std::vector<std::string> names;
-        for (const AttentionKind kind : input.kinds()) names.emplace_back(name_of(kind));
-        return names;
-      },
-      nb::arg("input"), "The kinds of attention that a run of an input gives results of.");
-  module.def(
-      "require_same_run",
-      [](const fs::path& file, const Result& there, const JobInput& input, const nb::dict& options) {
-        require_same_run(
-            file, there.provenance, run_identity(input, options_of(options)),
-            {give("force", "", "in place of resume to replace it"), give("out", "", "for another folder")});
-      },
-      nb::arg("file"), nb::arg("there"), nb::arg("input"), nb::arg("options"),
-      "Checks that an earlier result is the one that a run would give.");
   module.def("run", &run, nb::arg("input"), nb::arg("options"), nb::arg("input_options"), nb::arg("command"),
              nb::arg("progress").none(), "The job of an input: (kind, result) of every kind of attention.");
 }

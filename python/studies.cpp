@@ -1,21 +1,16 @@
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "../analysis/positions/position_spectrum.h"
-#include "../analysis/statistics/mean_change.h"
 #include "../analysis/waves/delay.h"
 #include "../core/errors/error.h"
 #include "../core/fields/fields.h"
 #include "../data/files/replaced_file.h"
 #include "../job/run/provenance.h"
-#include "../job/studies/checkpoint_sweep.h"
 #include "../job/studies/comparison.h"
 #include "../job/studies/model_atlas.h"
-#include "../job/studies/re_aiming.h"
-#include "../job/studies/text_loss.h"
 #include "../reports/tables/exported_tables.h"
 #include "options.h"
 #include "waiting.h"
@@ -120,46 +115,6 @@ Result compare(const Result& first, const Result& second, const std::pair<std::s
   });
 }
 
-Result re_aim(const JobInput& input, const ReAimingOptions& options, std::uint64_t seed, const std::string& command,
-              const nb::object& progress) {
-  auto [result, by] = made(command, progress, [&](const ProgressCallback& told) {
-    return result_of(re_aiming(input.model, *input.source, options, told), input, options, seed);
-  });
-  add_program(result.provenance, by);
-  return std::move(result);
-}
-
-/// (name, place) of checkpoints, in the order of training.
-/// @throws Error as training_checkpoints() and require_one_model()
-std::vector<std::pair<std::string, std::size_t>> checkpoints(const std::vector<fs::path>& models,
-                                                             const std::vector<ModelPlace>& places) {
-  std::vector<std::pair<std::string, std::size_t>> found;
-  std::vector<std::pair<std::string, ModelPlace>> named;
-  for (const TrainingCheckpoint& checkpoint : training_checkpoints(models)) {
-    const auto number = static_cast<std::size_t>(std::ranges::find(models, checkpoint.model) - models.begin());
-    found.emplace_back(checkpoint.name, number);
-    named.emplace_back(checkpoint.name, places[number]);
-  }
-  wait_for([&] { require_one_model(named); });
-  return found;
-}
-
-/// The joined result of a sweep, with who made it.
-/// @param results  in the order of the names
-/// @param started, seconds  when the sweep began, and how long it took
-Result swept(std::vector<std::string> names, const std::vector<const Result*>& results, const nb::dict& input,
-             const nb::dict& options, const MadeBy& by) {
-  const std::string job = job_text(input, options_of(options));
-  Result joined = waited_for([&] {
-    CheckpointSweep sweep(std::move(names));
-    for (const Result* result : results) sweep.add(*result);
-    return sweep.taken();
-  });
-  joined.provenance["job"] = job;
-  add_program(joined.provenance, by);
-  return joined;
-}
-
 /// Writes the tables of a result.
 /// @param most  rows of a table; nothing: any number
 /// @returns the names of the tables written, and of those that are longer than that
@@ -189,36 +144,6 @@ std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(Resu
     for (const FieldTable& table : tables) written.push_back(table.name);
     return std::pair(written, long_ones);
   });
-}
-
-nb::dict dict_of_loss(const PredictionLoss& loss) {
-  nb::dict dict;
-  dict["tokens"] = loss.tokens;
-  dict["loss"] = loss.mean();
-  dict["perplexity"] = std::exp(loss.mean());
-  return dict;
-}
-
-/// What `loss --json` prints of a model, and of the same model changed.
-nb::dict loss(const JobInput& plain, const JobInput* changed, const TextLossOptions& options,
-              const nb::object& progress) {
-  const auto losses = [&](const JobInput& input) {
-    return waited_for_with_progress(progress, [&](const ProgressCallback& told) {
-      return text_losses(input.model, *input.source, input.mask, options, told);
-    });
-  };
-  const std::vector<PredictionLoss> before = losses(plain);
-  nb::dict said;
-  said["model"] = dict_of_loss(total(before));
-  if (changed == nullptr) return said;
-  const std::vector<PredictionLoss> after = losses(*changed);
-  const LossDifference difference = loss_difference(before, after);
-  said["interventions"] = text_of(std::get<std::string>(changed->provenance.at("interventions")));
-  said["changed"] = dict_of_loss(total(after));
-  said["change"] = difference.mean;
-  said["change_standard_error"] =
-      std::isnan(difference.standard_error) ? nb::none() : nb::object(nb::cast(difference.standard_error));
-  return said;
 }
 
 }  // namespace
@@ -252,46 +177,9 @@ void add_studies(nb::module_& module) {
       },
       nb::arg("first"), nb::arg("second"), nb::arg("names"), nb::arg("level"), nb::arg("draws"), nb::arg("block"),
       nb::arg("seed"), nb::arg("threads"), "Two results, head by head.");
-  module.def("checkpoints", &checkpoints, nb::arg("models"), nb::arg("places"),
-             "Checkpoints of one model in the order of training: (name, number in the list).");
-  module.def(
-      "swept_analyses", [] { return std::vector<std::string>(swept_analyses.begin(), swept_analyses.end()); },
-      "The analyses of a sweep that asks for none.");
-  module.def(
-      "swept",
-      [](std::vector<std::string> names, const std::vector<const Result*>& results, const nb::dict& input,
-         const nb::dict& options, const std::string& command, std::int64_t started, double seconds) {
-        return swept(std::move(names), results, input, options, {command, static_cast<std::time_t>(started), seconds});
-      },
-      nb::arg("names"), nb::arg("results"), nb::arg("input"), nb::arg("options"), nb::arg("command"),
-      nb::arg("started"), nb::arg("seconds"), "The results of checkpoints, joined along an axis of them.");
   module.def("export_tables", &export_tables, nb::arg("result"), nb::arg("folder"), nb::arg("groups"),
              nb::arg("most").none(), nb::arg("force"), nb::arg("called"),
              "Writes the numbers of a result as CSV: names of tables, and of those that are too long.");
-  module.def(
-      "loss",
-      [](const JobInput& plain, const JobInput* changed, double masked_share, std::uint64_t seed, int threads,
-         const nb::object& progress) {
-        return loss(plain, changed, {masked_share, seed, threads}, progress);
-      },
-      nb::arg("plain"), nb::arg("changed").none(), nb::arg("masked_share"), nb::arg("seed"), nb::arg("threads"),
-      nb::arg("progress").none(), "How well a model predicts, and how much worse when it is changed.");
-  module.def(
-      "re_aim",
-      [](const JobInput& input, const std::vector<std::string>& heads, Index most_heads, Index furthest, Index reach,
-         double level, std::uint64_t seed, int threads, const std::string& command, const nb::object& progress) {
-        ReAimingOptions options;
-        for (const std::string& name : heads) options.heads.push_back(parse_head_name(name));
-        options.most_heads = most_heads;
-        options.shifts = shifts_to(furthest);
-        options.reach = reach;
-        options.level = level;
-        options.threads = threads;
-        return re_aim(input, options, seed, command, progress);
-      },
-      nb::arg("input"), nb::arg("heads"), nb::arg("most_heads"), nb::arg("furthest"), nb::arg("reach"),
-      nb::arg("level"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"), nb::arg("progress").none(),
-      "How far attention moves when keys are re-aimed.");
 }
 
 }  // namespace headwave::python

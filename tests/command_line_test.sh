@@ -30,7 +30,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "(kernels: " --version
-for command in demo run merge sweep plant spectrum figures report export completion inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge spectrum figures report export inspect atlas reproduce compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -40,7 +40,7 @@ expect_line() {
 }
 expect_line 2 "no command 'rnu'; did you mean 'run'?" rnu --model x
 expect_line 2 "no --txt; did you mean '--text'?" run --txt x
-expect_line 2 "no --modle; did you mean '--model'?" predict --modle=x text
+expect_line 2 "no --modle; did you mean '--model'?" run --modle=x
 expect_line 2 "no --sideways; \`headwave run --help\`" run --sideways
 expect_line 2 "--documents stands before the command" --documents 5 run
 expect_line 2 "which command?" -q
@@ -68,12 +68,11 @@ expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; 
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '0:65'" run --map-window 0:65
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '9:9'" demo --map-window 9:9
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10
-expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" re-aim --model x --text y --palette virids --out z
+expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" run --model x --text y --palette virids --out z
 expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
 expect_line 2 "--only: there is no 'delay_spectra'; did you mean 'delay_spectrum'?" demo --only delay_spectra
 expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
-expect_line 2 "no --head; did you mean '--heads'?" re-aim --head L0H2
-expect_line 2 "no --heads; did you mean '--head'?" query --heads L0H2
+expect_line 2 "no --head; did you mean '--heads'?" figures --head L0H2
 
 # By default a run does what says where heads look, and why; an option that only another analysis reads names it.
 expect 0 "Done by default" analyses
@@ -85,23 +84,18 @@ expect_line 2 "--atlas-draws: is read by position_atlas, which is not among the 
 expect_line 2 "--map-window: is read by attention_map" demo --only head_types --map-window 0:5
 
 # Where an option would do nothing a command does not offer it, and says why.
-expect_line 2 "--states: stored states have no words" loss --states x
-expect_line 2 "--shuffles: a loss is compared document by document" loss --shuffles 2
-expect_line 2 "give one of --text, --ids, --features and --random-tokens" loss --model x
 expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
 expect_line 2 "--only: the list needs every analysis" reproduce --model x --only head_types --out z
 expect_line 2 "--intervene: the list has interventions of its own" reproduce --model x --intervene words-only --out z
 expect_line 2 "--head-count: applies to stored states" reproduce --model x --head-count 2 --out z
-expect_line 2 "--intervene: re-aiming is the intervention here" re-aim --model x --text y --intervene words-only --out z
 expect_line 2 "no --map-tokens; \`headwave atlas --help\` lists" atlas --map-tokens 5
-expect_line 2 "no --pairs; \`headwave re-aim --help\` lists" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
-for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
-  're-aim --states' 're-aim --intervene' 're-aim --pairs' 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
+for absent in 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
+  'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
-for present in 'run --states' 'run --score-window' 'run --score-clusters' 'run --atlas-draws' 'run --shuffles' 're-aim --heads'; do
+for present in 'run --states' 'run --score-window' 'run --score-clusters' 'run --atlas-draws' 'run --shuffles' 'figures --heads'; do
   "$headwave" help "${present% *}" | grep -qF -- "  ${present#* } " || { echo "FAILED: $present is not offered"; failed=1; }
 done
 expect 0 "--clusters N              number of clusters, k of k-means (1 to 100, default 6)" run --help
@@ -167,39 +161,11 @@ expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
 expect 2 "query and key in their place" run --states x --dataset y --axes head,query,token --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
-# States are stored, run on, and a file that is there is not lost.
 printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
-expect 2 "expected layers such as 0,3 or 0-5" capture --model "$golden" --ids "$work/even.json" --layers 3:1 --out "$work/s.h5"
-expect 2 "these are stored states already" capture --model "$golden" --states "$stored" --out "$work/s.h5"
-expect 1 "there is no layer 99" -q capture --model "$golden" --ids "$work/even.json" --layers 0,99 --out "$work/s.h5"
-expect 1 "give --length N to cut them" -q capture --model "$golden" --ids "$work/ids.json" --out "$work/s.h5"
-[ -e "$work/s.h5" ] && { echo "FAILED: an error left stored states behind"; failed=1; }
-expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$work/even.json" --dtype float16 --layers 0-1 --compress 4 --out "$work/s.h5"
-expect 1 "is already there" capture --model "$golden" --ids "$work/even.json" --out "$work/s.h5"
-# Nothing but what is its own is replaced or removed, whatever --force says.
-cp -r "$golden" "$work/captured-model"
-expect 1 "even.json: would be replaced, and is the input $work/even.json; choose another --out" capture --model "$golden" --ids "$work/even.json" --out "$work/even.json" --force
-for name in model.safetensors config.json; do
-  for model in captured-model captured-model/model.safetensors; do
-    expect 1 "$name: would be replaced, and is the input" capture --model "$work/$model" --ids "$work/even.json" --out "$work/captured-model/$name" --force
-  done
-done
-mkdir "$work/blobs" "$work/linked-model"
-for file in "$golden"/*; do cp "$file" "$work/blobs"; ln -s "../blobs/${file##*/}" "$work/linked-model"; done
-expect 1 "blobs/model.safetensors: would be replaced, and is the input" capture --model "$work/linked-model" --ids "$work/even.json" --out "$work/blobs/model.safetensors" --force
-cmp -s "$golden/model.safetensors" "$work/blobs/model.safetensors" && cmp -s "$golden/model.safetensors" "$work/captured-model/model.safetensors" || { echo "FAILED: a model was replaced by its states"; failed=1; }
-mkfifo "$work/fifo.h5"
-expect 1 "found a pipe or a device" -q capture --model "$golden" --ids "$work/even.json" --out "$work/fifo.h5" --force
-ln -s fifo.h5 "$work/link-to-fifo.h5"
-expect 1 "found a pipe or a device" -q capture --model "$golden" --ids "$work/even.json" --out "$work/link-to-fifo.h5" --force
-[ -p "$work/fifo.h5" ] && [ -L "$work/link-to-fifo.h5" ] || { echo "FAILED: a pipe was replaced by a file"; failed=1; }
-printf 'keep' >"$work/kept.h5.part0"
-expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --out "$work/kept.h5"
-[ -e "$work/kept.h5.part0" ] || { echo "FAILED: capture removed a file that is not its own"; failed=1; }
-# So of every command, under whatever name the input goes; what is not written may lie beside it.
+# No command replaces its input, under whatever name the input goes; what is not written may lie beside it.
 mkdir -p "$work/own/figures" "$work/own/causal" "$work/own/states"
-cp "$work/s.h5" "$work/own/results.h5"
-cp "$work/s.h5" "$work/own/states/results.h5"
+cp "$stored" "$work/own/results.h5"
+cp "$stored" "$work/own/states/results.h5"
 for name in even.json report.html figures/offset_profile.tsv figures/offset_profile.pdf results.unfinished .headwave.lock causal/report.html; do cp "$work/even.json" "$work/own/$name"; done
 ln "$work/own/report.html" "$work/hard.json"
 ln -s own/report.html "$work/soft.json"
@@ -210,11 +176,10 @@ for input in own/results.h5 own/states; do
 done
 for ids in own/report.html own/figures/offset_profile.tsv own/figures/offset_profile.pdf own/results.unfinished own/.headwave.lock own/causal/report.html hard.json soft.json; do
   expect 1 "would be replaced, and is the input $work/$ids; choose another --out" run --model "$golden" --ids "$work/$ids" --out "$work/own"
-  expect 1 "would be replaced, and is the input $work/$ids; choose another --out" sweep --models "$golden" --ids "$work/$ids" --out "$work/own" --force
 done
 "$headwave" run --model "$golden" --ids - --out "$work/own" <"$work/own/report.html" 2>"$work/err" && { echo "FAILED: standard input was replaced"; failed=1; }
 grep -qF "report.html: would be replaced, and is the input -" "$work/err" || { echo "FAILED: standard input is not known: $(cat "$work/err")"; failed=1; }
-cmp -s "$work/even.json" "$work/own/report.html" && cmp -s "$work/s.h5" "$work/own/results.h5" || { echo "FAILED: an input was replaced"; failed=1; }
+cmp -s "$work/even.json" "$work/own/report.html" && cmp -s "$stored" "$work/own/results.h5" || { echo "FAILED: an input was replaced"; failed=1; }
 # shellcheck disable=SC2086
 expect 0 "" -q run $own --ids "$work/own/even.json"
 # shellcheck disable=SC2086
@@ -236,58 +201,18 @@ cp "$work/own/results.h5" "$work/own/all-columns.csv"
 expect 1 "all-columns.csv: would be replaced, and is the input $work/own/all-columns.csv; choose another --csv" export "$work/own/all-columns.csv" --csv "$work/own" --force
 mkdir "$work/counted" && cp "$work/text.txt" "$work/counted/report.html"
 expect 1 "report.html: would be replaced, and is the input" atlas --model "$golden" --words "$work/counted/report.html" --out "$work/counted"
-# States of a changed model are run with the model changed again, all of it and in that order.
-changes="words-only re-aim=L0H0:+2 without-heads=L0H1"
-expect 0 "--model $golden --intervene words-only --intervene re-aim=L0H0:+2 --intervene without-heads=L0H1 --out RESULT" capture --model "$golden" --ids "$work/even.json" --intervene $changes --out "$work/changed.h5"
-expect 1 "give --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
-expect 1 "give --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --intervene re-aim=L0H0:+2 words-only without-heads=L0H1 --no-figures --out "$work/changed-run"
-# Nobody knows what wrote captured states: all but score_sources.
-most=head_account,head_types,value_use,position_atlas,position_split,position_correlation,wave_spectra,delay_spectrum,offset_by_query,score_cluster
-expect 0 "" -q run --states "$work/changed.h5" --model "$golden" --intervene $changes --only $most --no-figures --out "$work/changed-run"
-expect 0 "@captured_interventions $changes" inspect -a "$work/changed-run"
-expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene $changes --only $most --no-figures --out "$work/changed-direct"
-digests "$work/changed-direct" >"$work/a.csv"; digests "$work/changed-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured states of a changed model give other numbers than the model"; failed=1; }
-expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --layers 1 --intervene re-aim=L0H0:+2 --out "$work/behind.h5"
-expect 0 "" -q run --states "$work/behind.h5" --model "$golden" --intervene re-aim=L0H0:+2 --only measured_offset --no-figures --out "$work/behind"
-# Mean keys are of all documents and of the model before: queries and keys hold them, states do not.
-expect 1 "intervention mean-keys=L0H0: states do not hold the mean keys" capture --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 --out "$work/mean.h5"
-expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --what projections --intervene mean-keys=L0H0,L1H0 --out "$work/mean.h5"
-expect 0 "" -q run --states "$work/mean.h5" --model "$golden" --only measured_offset,attention_map --no-figures --out "$work/mean-run"
-expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0,L1H0 --only measured_offset,attention_map --no-figures --out "$work/mean-direct"
-digests "$work/mean-direct" >"$work/a.csv"; digests "$work/mean-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured queries and keys of a changed model give other numbers than the model"; failed=1; }
-expect 1 "intervention re-aim=L0H0:+2: has no effect on queries and keys that are stored as they are" -q run --states "$work/mean.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
-expect 1 "intervention words-only: does not apply to stored states" -q run --states "$work/s.h5" --model "$golden" --intervene words-only --no-figures --out "$work/e"
-cp -r "$golden" "$work/other-model"
-printf '\001' | dd of="$work/other-model/model.safetensors" bs=1 seek=$(($(stat -c %s "$work/other-model/model.safetensors") - 4)) conv=notrunc 2>/dev/null
-expect 1 "s.h5: was captured of another model than $work/other-model" -q run --states "$work/s.h5" --model "$work/other-model" --no-figures --out "$work/e"
-expect 0 "" -q run --states "$work/s.h5" --model "$work/other-model" --any-states --only measured_offset --no-figures --out "$work/of-other"
-expect 0 "" -q run --states "$work/s.h5" --model "$golden" --only measured_offset --no-figures --out "$work/captured"
-# Of some layers, with all that a run tells.
-printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"
-expect 0 "wrote" capture --model "$golden" --ids "$work/longer.json" --layers 1 --out "$work/second.h5"
-expect 0 "L1H0" run --states "$work/second.h5" --model "$golden" --no-figures --out "$work/second"
-expect 0 "second.h5: 2 documents of up to 24 tokens, layer 1 of the model's 0-1; the others are not looked at" run --states "$work/second.h5" --model "$golden" --only measured_offset --no-figures --force --out "$work/second"
-expect 0 "@stored_layers" inspect "$work/second" --attributes
-expect 1 "there is no head L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --heads L0H0 --out "$work/e"
-expect 1 "there is no head L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
 # A finished run is what was asked for, and no other.
-read="run --states $work/second.h5 --model $golden --only measured_offset --no-figures --out $work/read"
+read="run $raw --apply-norm --only measured_offset --no-figures --out $work/read"
 expect 0 "wrote" $read
-expect 1 "is of another run (states_read: nothing there, any-states here)" -q $read --any-states --resume
+expect 1 "is of another run (states_read: " -q $read --any-states --resume
 expect 0 "the job is finished" $read --resume
+printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"
 one="run --model $golden --ids $work/longer.json --only measured_offset --no-figures --out $work/known"
 expect 0 "wrote" $one --intervene without-heads=L0H1
 expect 1 "is of another run (interventions: without-heads=L0H1 there, nothing here); give --force in place of --resume" -q $one --resume
 expect 0 "the job is finished" $one --intervene without-heads=L0H1 --resume
 expect 0 "wrote" $one --layers 0-0 --force
 expect 1 "is of another run (first_layers: 1 there, nothing here)" -q $one --resume
-# Nor is a finished capture.
-one="capture --model $golden --ids $work/even.json --out $work/known.h5"
-expect 0 "wrote" $one --intervene words-only
-expect 1 "is of another run (interventions: words-only there, nothing here); give --force in place of --resume" -q $one --resume
-expect 1 "is of another run (stored_type: float32 there, float16" -q $one --intervene words-only --dtype float16 --resume
-expect 0 "is finished" $one --intervene words-only --resume
-
 # A text is UTF-8 or is refused with the place.
 cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"
 printf '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n' >"$work/bert/vocab.txt"
@@ -297,8 +222,6 @@ printf 'a\000 \000b\000' >"$work/utf16.txt"
 expect 1 "latin1.txt: line 2, offset 6: byte 0xE9 is not UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --out "$work/e"
 expect 1 'utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; convert it, as `iconv -f UTF-16LE -t UTF-8` does' run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
 expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8" run --model "$work/bert" --text "$work/bert/model.safetensors" --out "$work/e"
-expect 1 "line 1, offset 1: byte 0xE9 is not UTF-8" predict --model "$work/bert" "$(printf 'a\351')"
-expect 1 "line 1, offset 1: byte 0xE9 is not UTF-8" query --model "$work/bert" --head L0H0 "$(printf 'a\351')"
 
 # One sentence is a document of its own length, also from standard input; what is asked for and is not there is an error.
 printf 'a b c\n' >"$work/sentence.txt"
@@ -316,7 +239,6 @@ expect_of_input "standard input: one document of 5 tokens" --text "$work/sentenc
 expect 0 "$(sha256sum <"$work/sentence.txt")" inspect "$work/piped/results.h5" --attributes
 "$headwave" inspect "$work/piped/results.h5" --job | grep -qx "text = ['\"]-['\"]" || { echo "FAILED: a job from standard input does not say so"; failed=1; }
 yes 'a b c' | "$headwave" -q run --model "$work/bert" --text - --documents 2 --length 10 --out "$work/endless" $quick >"$work/out" || { echo "FAILED: a stream without end is not read as far as is needed"; failed=1; }
-"$headwave" loss --model "$work/bert" --text - <"$work/sentence.txt" 2>&1 | grep -qF "no prediction head" || { echo "FAILED: loss of standard input"; failed=1; }
 # A sentence in place of a file; a name that looks like one is a file.
 expect 0 "a b c: one document of 5 tokens" run --model "$work/bert" --text "a b c" --out "$work/typed" $quick
 expect 0 "text = 'a b c'" inspect "$work/typed" --job
@@ -364,10 +286,6 @@ expect 1 "a llama has no position table (its positions are rotary); without word
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
 expect 1 "intervention without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
-expect 1 "the mean over a single document is its own key" -q loss --model "$families/gpt2" --ids "$work/five.json" --intervene mean-keys=L0H1
-expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
-expect 0 "loss (nats/token)" loss --model "$families/bart" --ids "$work/pair.json"
-expect 1 "there is no head L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
 expect 1 "100000 positions were asked for, the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "25 rows of the position table were asked for, it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 expect 1 "there is no head L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
@@ -394,10 +312,10 @@ expect 1 "--force" demo --documents 3 --only measured_offset --no-figures --out 
 [ -e "$work/other/results.h5" ] && { echo "FAILED: the demo wrote among other files"; failed=1; }
 expect 0 "32 of 32 heads" demo --documents 3 --only measured_offset --no-figures --force --out "$work/other"
 
-expect 0 "" plant --out "$work/model" --documents 3
-expect 1 "--force" plant --out "$work/model"
+expect 0 "" demo --write-model "$work/model" --documents 3
+expect 1 "--force" demo --write-model "$work/model"
 # Commands that are printed to be typed are as a shell takes them.
-expect 0 "headwave run --model" plant --out "$work/it's planted" --documents 2
+expect 0 "headwave run --model" demo --write-model "$work/it's planted" --documents 2
 (eval "set -- $(grep -o 'headwave run .*' "$work/err")" && [ "$4" = "$work/it's planted" ]) || { echo "FAILED: a printed command cannot be typed"; failed=1; }
 expect 2 "--out" run --model "$work/model" --ids "$work/model/ids.json" --documents 2
 expect 0 "2 documents x 512 tokens x 4 layers x 8 heads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --no-figures --dry-run --out "$work/dry"
@@ -504,12 +422,6 @@ expect 0 "of 32 heads look" run --model "$work/model" --random-tokens 40 --docum
 expect 2 "--random-tokens" run --model "$work/model" --random-tokens 40 --length 64 --out "$work/random"
 expect 0 "family: gpt2" inspect "$2/tests/golden/families/gpt2"
 expect 0 'fusion = "qkv_by_head"' inspect --map "$2/tests/golden/families/bloom"
-expect 1 "no prediction head" predict --model "$work/model" "a [MASK]"
-expect 1 "no prediction head" loss --model "$work/model" --ids "$work/model/ids.json" --documents 2
-expect 0 "its query scores highest" query --model "$work/model" --head L0H0 "w1 w2"
-expect 0 "Words give" query --model "$work/model" --head L0H0 "w1 w2 w3"
-expect 0 ": the list says little of where it looks" query --model "$work/model" --head L0H1 "w1 w2 w3 w4 w5 w6"
-expect 1 "there is no L7H0" query --model "$work/model" --head L7H0 "w1 w2"
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
 expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
 expect 1 "nothing: there is no such file; give --words zipf, uniform, or a text whose tokens are counted" atlas --model "$work/model" --words nothing --out "$work/m"
@@ -536,15 +448,11 @@ expect_line 2 "--sort: there is no 'ofset'; did you mean 'offset'?" inspect "$wo
 expect 1 "heads are sorted by head, layer" inspect "$work/r" --sort no/thing
 expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
 [ -e "$work/only/results.h5" ] && { echo "FAILED: an unknown analysis left a result"; failed=1; }
-expect 1 "the head L0H1 is named twice" -q re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --heads L0H1,L0H1 --out "$work/twice" --no-figures
-expect 0 "slope" re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --furthest 1 --heads L0H1 --out "$work/re-aim" --no-figures
-expect 1 "no position table" re-aim --model "$2/tests/golden/families/llama" --random-tokens 6 --documents 1 --out "$work/re-aim2"
 expect 2 "--states" reproduce --states "$stored" --out "$work/reproduce"
 expect 0 "nothing is published of this model" reproduce --model "$golden" --random-tokens 10 --documents 5 --out "$work/reproduce" --no-figures
 grep -q '^quantity *unit *measured$' "$work/out" || { echo "FAILED: reproduce shows columns about what is not published"; failed=1; }
 grep -q '^heads in one or two clusters *ratio ' "$work/out" || { echo "FAILED: reproduce shows no units"; failed=1; }
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
-expect 1 "there is no L2H99" figures "$work/re-aim" --heads L2H99 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
 expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --only offset_profil
 expect 0 "wrote 8 files" figures "$work/r/results.h5" --only offset_profile,head_types --formats svg --out "$work/one"
@@ -648,8 +556,6 @@ holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.tsv spectra.txt spectra.t
 few="run --model $2/tests/golden/families/gpt2 --random-tokens 6 --documents 2 --only measured_offset --formats svg --out"
 expect 0 "L1H3" $few "$work/ours"
 expect 0 "L1H3" $few "$work/ours2" --reach 2
-cp -r "$2/tests/golden/families/gpt2" "$work/step-1"
-cp -r "$2/tests/golden/families/gpt2" "$work/step-2"
 refuse_over() {
   name=$1
   shift
@@ -664,10 +570,8 @@ refuse_over() {
 for name in report.html figures/offset_profile.svg figures/offset_profile.pdf figures/offset_profile.tsv figures/offset_profile.txt self/report.html; do
   refuse_over "$name" $few "$work/mine-run-$(echo "$name" | tr / -)"
 done
-swept="sweep --models $work/step-1 $work/step-2 --random-tokens 6 --documents 2 --only head_types --formats svg --out"
-for name in report.html figures/checkpoint_heads.svg; do refuse_over "$name" $swept "$work/mine-sweep-$(basename "$name")"; done
 for name in report.html changes.json figures/comparison.svg; do refuse_over "$name" compare "$work/ours" "$work/ours" --formats svg --out "$work/mine-compare-$(basename "$name")"; done
-for name in config.json vocab.txt tokenizer_config.json ids.json truth.json; do refuse_over "$name" plant --documents 2 --out "$work/mine-plant-$name"; done
+for name in config.json vocab.txt tokenizer_config.json ids.json truth.json; do refuse_over "$name" demo --documents 2 --write-model "$work/mine-model-$name"; done
 for name in report.html figures/position_kernel.tsv; do refuse_over "$name" atlas --model "$golden" --passes 0 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
 for name in spectra.svg spectra.pdf spectra.tex; do refuse_over "$name" spectrum --model "$golden" --formats svg --out "$work/mine-spectrum-$name"; done
 for name in figures/offset_profile.svg figures/offset_profile.png; do refuse_over "$name" figures "$work/ours" --formats svg --out "$work/mine-figures-$(basename "$name")"; done
@@ -768,7 +672,6 @@ expect 1 "cannot make the folder" run --model "$work/model" --random-tokens 6 --
 mkdir -p "$work/taken/results.h5"
 expect 1 "found a folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/taken" --force
 expect 1 "nothing: not found" atlas --model "$work/nothing" --out "$work/new/deep"
-expect 1 "nothing: not found" re-aim --model "$work/nothing" --random-tokens 6 --out "$work/new/deep"
 expect 1 "nothing: not found" reproduce --model "$work/nothing" --random-tokens 6 --out "$work/new/deep"
 expect 1 "nothing" spectrum --model "$work/nothing" --out "$work/new/deep"
 [ -e "$work/new" ] && { echo "FAILED: what failed left a folder"; failed=1; }
@@ -948,11 +851,6 @@ rm "$work/json-kinds/causal/results.h5"
 expect 1 "is of another run (seed: 1 there, 2 here)" -q $kinds --seed 2 --resume
 expect 0 "" -q $kinds --resume
 expect 0 "the job is finished" $kinds --resume
-swept_kinds="sweep --models $2/tests/golden/families/t5 --ids $work/pair.json --only head_types --no-figures --out $work/swept-kinds"
-expect 0 "" -q $swept_kinds
-rm -r "$work/swept-kinds/causal" "$work/swept-kinds/checkpoints/t5/causal"
-expect 0 "" -q $swept_kinds --resume
-[ -e "$work/swept-kinds/causal/results.h5" ] && [ -e "$work/swept-kinds/checkpoints/t5/causal/results.h5" ] || { echo "FAILED: a sweep went on without a kind of attention"; failed=1; }
 
 # What was written is what was meant, or is told.
 expect 0 "whole; schema 2" validate "$work/r"
@@ -961,16 +859,6 @@ expect 3 "not finished" validate "$work/r" "$2/tests/golden/result_unfinished.h5
 expect 1 "cannot be opened" validate "$work/none.h5"
 expect 3 "cannot be opened" validate "$work/none.h5" "$2/tests/golden/result_unfinished.h5"
 expect 0 "whole; schema 2" validate --trusted "$work/r"
-
-# Captured states have a digest of the whole file, and no run takes one that is not what was written.
-expect 0 "wrote queries and keys" capture --model "$golden" --ids "$work/even.json" --what projections --out "$work/whole.h5"
-expect 0 "whole.h5: whole; captured states, every byte" validate "$work/whole.h5"
-LC_ALL=C sed 's/of a model, stored by/of a model, Stored by/; s/document 0/document 9/; s/even.json/Even.json/g' "$work/whole.h5" >"$work/unwhole.h5"
-cmp -s "$work/whole.h5" "$work/unwhole.h5" && { echo "FAILED: nothing was changed"; failed=1; }
-expect 3 "unwhole.h5" validate "$work/unwhole.h5"
-expect 1 "unwhole.h5: is not what was written: the digest at its end is that of other bytes" -q run --states "$work/unwhole.h5" --out "$work/from-unwhole" $quick
-head -c -81 "$work/whole.h5" >"$work/unsealed.h5"
-expect 0 "captured states, which have no digest" validate "$work/unsealed.h5"
 
 # Nobody takes a changed result for what was written; `inspect` shows it and says so.
 change() { LC_ALL=C sed 's/whether the head singles out/whether the head Singles out/' "$1" >"$work/change" && cp "$work/change" "$1"; }
@@ -1021,10 +909,7 @@ kept_by_another() {
   expect 0 "is finished" "$@"
   [ ! -e "$kept" ] || { echo "FAILED: $kept stays"; failed=1; }
 }
-captured="capture --model $work/bert --ids $work/line.txt --out $work/c/states.h5"
-expect 0 "wrote hidden states" $captured
 kept_by_another "$work/u/results.unfinished" "$work/u/.headwave.lock" ${resumed#-q } --resume
-kept_by_another "$work/c/states.h5.unfinished" "$work/c/.states.h5.lock" $captured --resume
 
 # Parts of a run come to what the whole does; what is not a part of it is refused by name.
 for i in 1 2 3 4 5 6; do echo "5 6 $((6 + i))"; done >"$work/six.txt"
@@ -1055,56 +940,13 @@ expect 0 "" compare "$work/undivided" "$work/merged"
 grep -q "other options" "$work/out" && { echo "FAILED: a merged run is compared by what merged it"; failed=1; }
 digests "$work/undivided" >"$work/a.csv"; digests "$work/merged" | cmp -s - "$work/a.csv" || { echo "FAILED: merged and undivided runs differ"; failed=1; }
 
-# Checkpoints of a training run: in the order of their steps, whoever runs them, each once.
-for step in 20 3 100; do cp -r "$work/bert" "$work/step-$step"; done
-swept="sweep --models $work/step-100 $work/step-20/ $work/step-3 --ids $work/six.txt --no-figures"
-expect 0 "step-100" -q $swept --out "$work/swept"
-[ "$(grep -o '^step-[0-9]*' "$work/out" | tr '\n' ' ')" = "step-3 step-20 step-100 " ] || { echo "FAILED: checkpoints are not in the order of their steps"; failed=1; }
-expect 0 "" -q run --model "$work/step-20" --ids "$work/six.txt" --only head_account,head_types,offset_agreement,position_atlas --no-figures --out "$work/alone20"
-expect 0 "" compare "$work/alone20" "$work/swept/checkpoints/step-20"
-digests "$work/alone20" >"$work/a.csv"; digests "$work/swept/checkpoints/step-20" | cmp -s - "$work/a.csv" || { echo "FAILED: a checkpoint's result is not that of a run"; failed=1; }
-expect 1 "is already there" $swept --out "$work/swept"
-expect 1 "is of another run (reach: 64 there, 3 here)" -q $swept --out "$work/swept" --reach 3 --resume
-expect 0 "part 2 of 2 is done" $swept --shard 2/2 --out "$work/parts"
-[ -e "$work/parts/checkpoints/step-20/results.h5" ] && [ ! -e "$work/parts/checkpoints/step-3" ] || { echo "FAILED: part 2 of 2 is not the second checkpoint"; failed=1; }
-expect 1 "go on with that sweep with --resume" -q $swept --out "$work/parts"
-touch -d '2001-01-01' "$work/parts/checkpoints/step-20/results.h5"
-expect 0 "step-20" $swept --resume --out "$work/parts"
-[ "$work/parts/checkpoints/step-20/results.h5" -ot "$work/bert/config.json" ] || { echo "FAILED: a checkpoint that was done is run again"; failed=1; }
-digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a divided sweep is another"; failed=1; }
-expect 0 "step-20" $swept --resume --out "$work/parts"
-cp -r "$work/parts" "$work/unsound-parts"
-rm "$work/unsound-parts/results.h5"
-change "$work/unsound-parts/checkpoints/step-20/results.h5"
-expect 1 "step-20/results.h5: is not what was written: the digest at its end is that of other bytes" -q $swept --resume --out "$work/unsound-parts"
-[ ! -e "$work/unsound-parts/results.h5" ] || { echo "FAILED: a sweep was made of a changed checkpoint"; failed=1; }
-expect 1 "has 3 checkpoints, and step-100 is not one of those given" -q sweep --models "$work/step-3" "$work/step-20" --ids "$work/six.txt" --no-figures --resume --out "$work/parts"
-digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep of fewer checkpoints took the place of another"; failed=1; }
-expect 0 "part 2 of 2 is done" $swept --shard 2/2 --intervene words-only --out "$work/mixed"
-expect 1 "is of another run (interventions: words-only there, nothing here)" -q $swept --resume --out "$work/mixed"
-[ ! -e "$work/mixed/results.h5" ] && [ ! -e "$work/mixed/checkpoints/step-3" ] || { echo "FAILED: a sweep mixes checkpoints of different options"; failed=1; }
-# Checkpoints that are alike do not make their sweep a run.
-expect 1 "is of another run (checkpoints: 3 there, nothing here" -q run --model "$work/step-3" --ids "$work/six.txt" --only head_account,head_types,offset_agreement,position_atlas --no-figures --resume --out "$work/swept"
-expect 0 'models = [' inspect "$work/swept" --job
-cp "$work/out" "$work/swept.toml"
-here=$PWD
-cd /
-expect 0 "step-100" -q sweep --job "$work/swept.toml" --out "$work/swept-again"
-cd "$here"
-rm -r "$work/swept/tables"
-digests "$work/swept-again" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep is not made again by its job"; failed=1; }
 # Behind a link ".." is another folder than the one that holds the link.
 mkdir -p "$work/linked/real/sub" && ln -s real/sub "$work/linked/link"
 cp "$work/six.txt" "$work/linked/real/six.txt"
 (cd "$work/linked/real" && "$headwave" -q run --model ../../bert/./ --ids ../link/../six.txt --only measured_offset --no-figures --out "$work/by-link" >/dev/null) || { echo "FAILED: a text behind a link"; failed=1; }
 expect 0 "ids = '$work/linked/link/../six.txt'" inspect "$work/by-link" --job
 expect 0 "model = '$work/bert" inspect "$work/by-link" --job
-expect 2 "--models is required" sweep --ids "$work/six.txt" --out "$work/w"
-expect 2 "told apart by the names of their folders" sweep --models "$work/step-3" "$work/step-3/." --ids "$work/six.txt" --out "$work/w"
-expect 1 "expected checkpoints of one model" -q sweep --models "$work/step-3" "$families/llama" --ids "$work/six.txt" --no-figures --out "$work/w"
 [ ! -e "$work/w" ] || { echo "FAILED: a sweep that was refused ran a checkpoint"; failed=1; }
-expect 2 "see --models" sweep --models "$work/step-3" --model "$work/step-3" --ids "$work/six.txt" --out "$work/w2"
-expect 2 "checkpoints make states of their own" sweep --models "$work/step-3" --states "$work/six.txt" --out "$work/w2"
 
 # Names are anybody's writing: what is printed of them is UTF-8 on its own line, and no terminal's command.
 odd=$work/odd$(printf '\033[2Jx\nnew\377')
@@ -1119,15 +961,14 @@ seen() {
 seen run --model "$work/bert" --ids "$odd/ids.json" --only measured_offset --no-figures --out "$odd/result"
 seen run --model "$work/bert" --ids "$odd/ids.json" --only measured_offset --no-figures --out "$odd/result" --resume
 seen run --model "$work/bert" --ids "$odd/ids.json" --only measured_offset --shard 1/1 --out "$odd/part"
-seen capture --model "$work/bert" --ids "$odd/ids.json" --out "$odd/states.h5"
 seen report "$odd/result"
 seen figures "$odd/result" --formats svg --only offset_profile
 seen export "$odd/result" --csv "$odd/tables"
 seen validate "$odd/result"
-seen plant --out "$odd/planted" --documents 1
+seen demo --write-model "$odd/planted" --documents 1
 
 # A limit on the size of files, or on how many are open, is told as what it is, and leaves nothing behind.
-(ulimit -f 64; "$headwave" plant --out "$work/limited" >"$work/out" 2>"$work/err"); got=$?
+(ulimit -f 64; "$headwave" demo --write-model "$work/limited" >"$work/out" 2>"$work/err"); got=$?
 [ $got = 1 ] && grep -q "^headwave: error: .*model.safetensors: cannot be written: File too large$" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ] || { echo "FAILED: a limited file: exit code $got, $(cat "$work/err")"; failed=1; }
 (ulimit -f 8; "$headwave" run --model "$work/bert" --ids "$work/six.txt" --no-figures --out "$work/limited" >"$work/out" 2>"$work/err"); got=$?
 [ $got = 1 ] && grep -q "results.h5: .*File too large" "$work/err" || { echo "FAILED: a limited result: exit code $got, $(cat "$work/err")"; failed=1; }

@@ -17,7 +17,7 @@ for file in $pages bash-completion/completions/headwave zsh/site-functions/_head
 done
 [ -z "$pages" ] || grep -qx 'headwave-run \\- follow every head .*' "$work/prefix/share/man/man1/headwave-run.1" ||
   { echo "headwave-run.1 does not say what the command does, as man -k shows it"; exit 1; }
-"$work/prefix/bin/headwave" plant --out "$work/planted" >/dev/null
+"$work/prefix/bin/headwave" demo --write-model "$work/planted" >/dev/null
 "$work/build/everything/atlas" "$work/planted" | grep -qx 'L0H1 +3' || { echo "the atlas of the planted model lacks L0H1 +3"; exit 1; }
 "$work/build/everything/everything" "$work/results.h5"
 "$work/prefix/bin/headwave" inspect "$work/results.h5" >/dev/null

@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 complain() { echo "FAILED: $*"; failed=1; }
 
-"$headwave" -q plant --documents 3 --out "$work/planted" >/dev/null || exit 1
+"$headwave" -q demo --documents 3 --write-model "$work/planted" >/dev/null || exit 1
 run="-q run --model $work/planted --ids $work/ids.txt --documents 40 --only measured_offset,head_types,cross_covariance --no-figures --threads 1"
 awk 'BEGIN { for (d = 0; d < 160; ++d) { for (i = 0; i < 48; ++i) printf "%d ", (7 * d + i * i) % 20; print "" } }' >"$work/ids.txt"
 
@@ -83,14 +83,5 @@ for count in 4 1; do
   processes $count "$headwave" $long --resume --out "$work/killed" || { complain "$count processes do not go on"; cat "$work/err"; }
   tables "$work/killed" | cmp -s - "$work/long.csv" || complain "$count processes that went on come to other numbers"
 done
-# Checkpoints are shared, too.
-for step in 1 2 3; do cp -r "$work/planted" "$work/step-$step"; done
-swept="-q sweep --models $work/step-1 $work/step-2 $work/step-3 --ids $work/ids.txt --only measured_offset --no-figures --threads 1"
-"$headwave" $swept --out "$work/swept" >/dev/null || complain "a sweep"
-processes 2 "$headwave" $swept --out "$work/swept2" || { complain "a sweep of 2 processes"; cat "$work/err"; }
-tables "$work/swept" >"$work/swept.csv"
-tables "$work/swept2" | cmp -s - "$work/swept.csv" || complain "a sweep of 2 processes is another"
-mkdir -p "$work/bad/checkpoints/step-2" && touch "$work/bad/checkpoints/step-2/results.h5"
-fails "rank 1: $work/bad/checkpoints/step-2/results.h5: is there already" 2 "$headwave" $swept --out "$work/bad"
 [ $failed = 0 ] && echo "ranks: one answer"
 exit $failed

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../core/model/prediction.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
@@ -74,29 +73,5 @@ MeanChange mean_change(const std::vector<Matrix>& first, const std::vector<Matri
 /// The fewest blocks, in each of two equally large sets or of pairs, with which mean_change() can call a
 /// change at a level.
 Index blocks_for(double level, bool paired);
-
-/// Loss of all documents together.
-PredictionLoss total(const std::vector<PredictionLoss>& losses);
-
-/// Difference of two mean losses in nats per token, and its standard error over documents.
-struct LossDifference {
-  double mean = 0;
-  double standard_error = 0;  ///< of the mean over documents, each weighted by its tokens; NaN of fewer than two
-};
-
-/// The difference of two mean losses of the same n documents, with w_i tokens each.
-///
-///     mean = sum_i d_i / W,   d_i = after_i - before_i summed over tokens,   W = sum_i w_i    (1)
-///     standard_error = sqrt(n / (n - 1) sum_i (d_i - mean w_i)^2) / W                         (2)
-///
-/// Documents are the sample, not tokens: (2) is the delta method for a ratio of two sums over documents. It
-/// uses the differences document by document, so that documents which are hard under both models do not add
-/// to the error.
-///
-/// Source: this project's; (2) is the textbook error of a ratio estimate.
-/// @param before  (n)
-/// @param after   (n)
-/// @throws ShapeError if the two are not of the same documents
-LossDifference loss_difference(const std::vector<PredictionLoss>& before, const std::vector<PredictionLoss>& after);
 
 }  // namespace headwave

@@ -16,23 +16,15 @@ using Command = std::function<int()>;
 void add_demo(CLI::App& program, Command& chosen);
 void add_run(CLI::App& program, Command& chosen);
 void add_merge(CLI::App& program, Command& chosen);
-void add_sweep(CLI::App& program, Command& chosen);
-void add_plant(CLI::App& program, Command& chosen);
 void add_spectrum(CLI::App& program, Command& chosen);
 void add_figures(CLI::App& program, Command& chosen);
 void add_report(CLI::App& program, Command& chosen);
 void add_export(CLI::App& program, Command& chosen);
 void add_atlas(CLI::App& program, Command& chosen);
-void add_re_aim(CLI::App& program, Command& chosen);
 void add_reproduce(CLI::App& program, Command& chosen);
-void add_capture(CLI::App& program, Command& chosen);
-void add_loss(CLI::App& program, Command& chosen);
-void add_query(CLI::App& program, Command& chosen);
-void add_predict(CLI::App& program, Command& chosen);
 void add_compare(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_inspect(CLI::App& program, Command& chosen);
 void add_analyses(CLI::App& program, Command& chosen);
-void add_completion(CLI::App& program, Command& chosen);
 
 }  // namespace headwave::cli

@@ -8,11 +8,14 @@
 #include "../../analysis/attention/head_clusters.h"
 #include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
+#include "../../data/models/planted_directory.h"
 #include "../../job/run/job.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/head_findings.h"
 #include "../options/help.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
+#include "../results/output_folder.h"
 #include "../results/result_folder.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -24,6 +27,7 @@ namespace {
 
 struct DemoOptions {
   Index documents = 20;
+  std::filesystem::path model;  ///< folder to write the model to, in place of following its heads
   JobOptions job;
   FolderOptions folder;
 };
@@ -59,7 +63,25 @@ int verdict(const Result& result) {
   return different;
 }
 
+int write_model(const DemoOptions& options) {
+  const OutputFolder folder(
+      options.model,
+      {{"model.safetensors", "config.json", "vocab.txt", "tokenizer_config.json", "ids.json", "truth.json"}},
+      options.folder.force);
+  const PlantedModel planted = planted_model(planted_bank(options.job.seed));
+  const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
+  write_planted_directory(planted, *documents, folder.path());
+  say(
+      fmt::format("wrote a BERT of {} layers x {} heads with known truth to {}; try\n  headwave run --model {} --ids "
+                  "{} --out RESULT",
+                  planted.model.stack.layers(), planted.model.stack.block.heads, visible_text(options.model.string()),
+                  visible_text(shell_word(options.model.string())),
+                  visible_text(shell_word((options.model / "ids.json").string()))));
+  return done;
+}
+
 int demo(DemoOptions& options) {
+  if (!options.model.empty()) return write_model(options);
   require_own(options.folder);
   options.folder.force = true;
   OutputFolder folder = opened_folder(options.folder, {});
@@ -87,11 +109,18 @@ void add_demo(CLI::App& program, Command& chosen) {
       ->check(whole_number(1, 100000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, false);
+  command
+      ->add_option("--write-model", options->model,
+                   "write the planted model, its documents and its truth as a Hugging Face directory, and end")
+      ->type_name("DIR")
+      ->excludes("--out");
   add_table_options(*command, options->folder.table);
   add_job_options(*command, options->job);
-  add_examples(*command, {{"demo", "plants a model, finds it again and draws what was found into headwave-demo/"},
-                          {"demo --documents 5 --no-figures --out quick",
-                           "the same in fewer documents, as a table and a result file alone"}});
+  add_examples(*command,
+               {{"demo", "plants a model, finds it again and draws what was found into headwave-demo/"},
+                {"demo --documents 5 --no-figures --out quick",
+                 "the same in fewer documents, as a table and a result file alone"},
+                {"demo --write-model planted", "a model directory like any other, with its truth beside it"}});
   command->final_callback([=, &chosen] {
     require_read_options(*command, options->job);
     chosen = [=] { return demo(*options); };

@@ -102,7 +102,7 @@ int print_job(const std::filesystem::path& path) {
   const auto job = provenance.find("job");
   const auto* text = job == provenance.end() ? nullptr : std::get_if<std::string>(&job->second);
   if (text == nullptr)
-    throw FormatError(fmt::format("{}: holds no job; expected a result of `headwave run` or `sweep`", path.string()));
+    throw FormatError(fmt::format("{}: holds no job; expected a result of `headwave run`", path.string()));
   fmt::print("{}\n", *text);
   return 0;
 }
@@ -213,7 +213,7 @@ void add_inspect(CLI::App& program, Command& chosen) {
   CLI::Option* map =
       command->add_flag("--map", options->map, "print a map of a model directory, to be edited and given to run --map");
   map->excludes(json)->excludes(attributes)->excludes(csv);
-  command->add_flag("--job", options->job, "print the job that made a result, for run --job or sweep --job")
+  command->add_flag("--job", options->job, "print the job that made a result, for run --job")
       ->excludes(json)
       ->excludes(attributes)
       ->excludes(csv)

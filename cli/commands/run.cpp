@@ -215,7 +215,7 @@ void add_run(CLI::App& program, Command& chosen) {
                  "print the time, memory and disk that the job would take, measured in a short trial; write nothing")
       ->excludes("--json")
       ->configurable(false);
-  add_resume_options(*command, "run", options->keep);
+  add_resume_options(*command, options->keep);
   add_shard_option(*command, options->shard,
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
                    "folder holds what `headwave merge` puts together")

@@ -401,11 +401,6 @@ std::string unknown_tokens_text(const std::string& text, double share) {
 
 }  // namespace
 
-void say_unknown(const Document& document, const Tokenizer& tokenizer) {
-  const double share = unknown_share(document.ids, tokenizer).value_or(0);
-  if (const std::string remark = unknown_tokens_text("the text", share); !remark.empty()) say(remark);
-}
-
 std::string untrained_rows_text(const Attributes& provenance) {
   if (!provenance.contains("trained_rows")) return {};
   const auto trained = std::get<std::int64_t>(provenance.at("trained_rows"));

@@ -110,9 +110,6 @@ void require_typed_text(const std::string& text);
 /// Facts about an input that a user should know and that are no error.
 std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given);
 
-/// Warns if the vocabulary cannot spell a typed text.
-void say_unknown(const Document& document, const Tokenizer& tokenizer);
-
 /// "rows 207 to 511 of the position table look as if they were never trained: ...", from the attributes of
 /// add_trained_rows() (job/run/provenance.h); empty without them.
 std::string untrained_rows_text(const Attributes& provenance);

@@ -176,7 +176,6 @@ Ranks::Ranks() {
         give("shard", "PART/PARTS", "to divide the run by hand"));
 #endif
   share_free_memory(here_);
-  finished_.assign(static_cast<std::size_t>(count_), false);
 }
 
 Ranks::~Ranks() {
@@ -185,8 +184,8 @@ Ranks::~Ranks() {
   MPI_Initialized(&begun);
   if (begun == 0 || std::uncaught_exceptions() > 0) return;
   // A leader that had nothing to divide, since the result was there, releases those who wait for their turns.
-  for (int rank = 1; leads() && rank < count_; ++rank)
-    if (!finished_[static_cast<std::size_t>(rank)] && received_message(rank).kind == RankMessage::Kind::identity)
+  for (int rank = 1; leads() && !led_ && rank < count_; ++rank)
+    if (received_message(rank).kind == RankMessage::Kind::identity)
       send_turns(rank, {std::numeric_limits<Index>::max(), 1});
   MPI_Finalize();
 #endif
@@ -226,7 +225,7 @@ void Ranks::lead(const Attributes& identity, DocumentPass& pass, StageReport& re
         DocumentPass::write(bytes, pass.new_block());
       });
   }
-  finished_.assign(finished_.size(), true);
+  led_ = true;
 }
 
 void Ranks::follow(const Attributes& identity, DocumentPass& pass, StageReport& report) {
@@ -254,14 +253,6 @@ void Ranks::attempt(const std::function<void()>& part) {
 
 void Ranks::finished() {
   send_message({RankMessage::Kind::finished, ""});
-}
-
-void Ranks::hear(bool wait) {
-  for (int rank = 1; rank < count_; ++rank) {
-    if (finished_[static_cast<std::size_t>(rank)] || (!wait && !has_message(rank))) continue;
-    (void)message_of(rank);
-    finished_[static_cast<std::size_t>(rank)] = true;
-  }
 }
 
 }  // namespace headwave::cli

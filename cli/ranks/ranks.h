@@ -2,7 +2,6 @@
 
 #include <exception>
 #include <functional>
-#include <vector>
 
 #include "../../core/fields/field.h"
 #include "../../job/run/progress.h"
@@ -54,14 +53,12 @@ class Ranks {
   /// there.
   void attempt(const std::function<void()>& part);
 
-  /// For work without blocks of documents. On the others: reports that this process' part is done. On the
-  /// leader: throws what went wrong with others until now; waits for all of them if asked.
+  /// On the others: reports that this process has nothing to do.
   void finished();
-  void hear(bool wait);
 
  private:
   int number_ = 0, count_ = 1, here_ = 1;
-  std::vector<bool> finished_;  // by rank
+  bool led_ = false;
 };
 
 }  // namespace headwave::cli

@@ -12,12 +12,12 @@
 
 namespace headwave::cli {
 
-void add_resume_options(CLI::App& app, const std::string& command, ResumeOptions& options) {
+void add_resume_options(CLI::App& app, ResumeOptions& options) {
   app.add_flag("--resume", options.resume,
-               "resume an interrupted " + command + " with the same options and --out; if there is none, begin")
+               "resume an interrupted run with the same options and --out; if there is none, begin")
       ->configurable(false);
   app.add_option("--keep-every", options.keep_every,
-                 "save what --resume needs every S seconds of a " + command + "; 0: after every document")
+                 "save what --resume needs every S seconds of a run; 0: after every document")
       ->check(real_number(0, 1e6))
       ->capture_default_str()
       ->type_name("S")
@@ -37,10 +37,9 @@ fs::path resume_file_in(const OutputFolder& folder, const fs::path& name, const 
   return file;
 }
 
-void remove_resume_file(const fs::path& file, const fs::path& lock, const std::function<void()>& others) {
+void remove_resume_file(const fs::path& file, const fs::path& lock) {
   if (!fs::exists(fs::symlink_status(file)) && !fs::exists(fs::symlink_status(lock))) return;
   const LockFile held(lock);  // which goes with it
-  if (others) others();
   fs::remove(file);
 }
 

@@ -18,9 +18,8 @@ struct ResumeOptions {
 };
 
 /// Adds --resume and --keep-every, which no job file has.
-/// @param command  "run", "capture"
 /// @param options  must live as long as the command
-void add_resume_options(CLI::App& app, const std::string& command, ResumeOptions& options);
+void add_resume_options(CLI::App& app, ResumeOptions& options);
 
 /// The file in a run's folder from which it is resumed.
 constexpr const char* unfinished_name = "results.unfinished";
@@ -33,10 +32,8 @@ std::filesystem::path resume_file_in(const OutputFolder& folder, const std::file
 
 /// Removes the resume file that a finished job left when it died in its last steps, if there is one.
 /// @param lock    of the folder, removed with it
-/// @param others  removes further files first
 /// @throws IoError if another command is writing there
-void remove_resume_file(const std::filesystem::path& file, const std::filesystem::path& lock,
-                        const std::function<void()>& others = {});
+void remove_resume_file(const std::filesystem::path& file, const std::filesystem::path& lock);
 
 /// While the object lives, an interrupted program says how to resume it.
 LastWords resume_words();

@@ -121,11 +121,10 @@ void say_fewer_documents(const KindResult& found) {
 
 }  // namespace
 
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without,
-                                    const DrawnHere& drawn) {
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without) {
   const SourceOptions source = add_input_options(command, options.input, without);
-  add_folder_options(command, options.folder, false, drawn);
-  if (drawn.heads) add_table_options(command, options.folder.table);
+  add_folder_options(command, options.folder, false);
+  add_table_options(command, options.folder.table);
   command.get_option("--force")->configurable(false);
   command.add_flag("--json", options.json, "print the result as `inspect --json` does, in place of the table")
       ->configurable(false);
@@ -222,10 +221,9 @@ Written written_before(const WholeRunOptions& options, const SourceOptions& give
   return files.size() < input.kinds().size() ? Written::part : Written::all;
 }
 
-void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,
-              const ResultTable& table) {
+void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options) {
   if (!options.json) {
-    show_results(folder, results, options.folder, table);
+    show_results(folder, results, options.folder);
     return;
   }
   try_to_print([&] { std::fputs(folder_json(folder.path()).c_str(), stdout); });

@@ -21,8 +21,7 @@ struct WholeRunOptions {
 };
 
 /// Adds the options of the input, the job, the folder and its figures, --json and --max-memory.
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without = {},
-                                    const DrawnHere& drawn = {});
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without = {});
 
 /// Opens the input, and checks before the work that the job can be done with it.
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
@@ -65,7 +64,6 @@ Written written_before(const WholeRunOptions& options, const SourceOptions& give
 void finish_drawings(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
 
 /// Prints the table or the listing of a written run, and draws it.
-void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,
-              const ResultTable& table = {});
+void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options);
 
 }  // namespace headwave::cli

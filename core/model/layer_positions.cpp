@@ -154,18 +154,6 @@ Matrix layer_positions(const Stack& stack, Index layer, bool with_mean_word) {
   return x.cast<double>();
 }
 
-Matrix32 layer_words(const Stack& stack, Index layer) {
-  require_layer(stack, layer);
-  const Embedding& embedding = stack.embedding;
-  if (embedding.words.empty()) throw ShapeError("layer_words: the model has no word embeddings");
-  Matrix32 x = embedding.words.copied(0, embedding.words.rows());
-  if (embedding.word_scale != 1.0F) x *= embedding.word_scale;
-  if (const MatrixView32& table = embedding.positions; !table.empty())
-    x.rowwise() += mean_row(MatrixView32(table.data(), trained_rows(table).trained, table.cols()), 1.0F);
-  as_layer_sees(x, stack, layer);
-  return x;
-}
-
 Matrix position_rows(const Stack& stack, Index length) {
   const MatrixView32& table = stack.embedding.positions;
   return table.topRows(std::min(length, table.rows())).cast<double>();

@@ -68,13 +68,6 @@ Index rows_to_read(const Stack& stack, Index asked);
 /// @throws ShapeError if there is no such layer
 Matrix layer_positions(const Stack& stack, Index layer, bool with_mean_word = true);
 
-/// The words as a layer's projections would see them at the mean position: the norms of (1) and (2) of word +
-/// mean position (over the trained rows) + token type 0.
-///
-/// @returns (vocabulary, d_model) in float32, since vocabularies are large
-/// @throws ShapeError if there is no such layer, or the model has no words
-Matrix32 layer_words(const Stack& stack, Index layer);
-
 /// Rows of the position table that tokens 0 .. length - 1 read, widened to double.
 /// @returns (length, d_model), or as many rows as the table has; empty if the model has no table
 Matrix position_rows(const Stack& stack, Index length);

@@ -119,11 +119,6 @@ void ReplacedFile::commit() {
   if (!folder_.sync()) fail_by_errno(path_, "cannot be sure to keep its name: its folder cannot be synced to the disk");
 }
 
-void ReplacedFile::commit_as(const std::filesystem::path& path) {
-  path_ = path;
-  commit();
-}
-
 void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files) {
   if (files.size() == 1) return files.front()->commit();  // it takes the place of another in one step
   for (const auto& file : files) file->forget();

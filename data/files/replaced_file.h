@@ -47,10 +47,6 @@ class ReplacedFile {
   /// @throws IoError if the disk refuses, or a file that is mapped was written to (require_intact_files())
   void commit();
 
-  /// The same under another name in the folder.
-  /// @throws IoError as commit()
-  void commit_as(const std::filesystem::path& path);
-
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;

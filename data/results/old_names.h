@@ -10,7 +10,6 @@ struct OldQuantity {
   std::string_view group, old, now;
 };
 
-/// Also in the groups that a sweep writes for its checkpoints, "checkpoints_position_atlas".
 inline constexpr std::array old_quantities{OldQuantity{"position_atlas", "offset", "predicted_offset"},
                                            OldQuantity{"position_atlas", "weight", "predicted_weight"},
                                            OldQuantity{"word_atlas", "offset", "predicted_offset"},

@@ -22,8 +22,7 @@ namespace {
 /// A Field's name as files of now have it.
 std::string current_field_name(const std::string& name) {
   for (const auto& [group, old, now] : old_quantities)
-    for (const char* prefix : {"", "checkpoints_"})
-      if (name == fmt::format("{}{}/{}", prefix, group, old)) return fmt::format("{}{}/{}", prefix, group, now);
+    if (name == fmt::format("{}/{}", group, old)) return fmt::format("{}/{}", group, now);
   return name;
 }
 
@@ -34,7 +33,7 @@ std::string current_axis_name(const std::string& name) {
 
 /// A cause of a profile as files of now call it.
 void rename_old_context(Field& field) {
-  if (field.group() != "head_account" && field.group() != "checkpoints_head_account") return;
+  if (field.group() != "head_account") return;
   for (Axis& axis : field.axes)
     if (auto* labels = std::get_if<std::vector<std::string>>(&axis.values))
       std::ranges::replace(*labels, std::string(old_context), std::string("context"));

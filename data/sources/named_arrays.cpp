@@ -63,14 +63,6 @@ class Hdf5Arrays : public NamedArrays {
       throw FormatError(fmt::format("{}: attribute '{}' is not one finite number", path().string(), name));
     return *real;
   }
-  [[nodiscard]] std::map<std::string, std::string> captured() const override {
-    std::map<std::string, std::string> captured;
-    if (!file_.has("/provenance")) return captured;
-    const Attributes provenance = file_.attributes("/provenance");
-    for (const char* name : {"interventions", "model_sha256"})
-      if (std::string noted = attribute_text(provenance, name); !noted.empty()) captured[name] = std::move(noted);
-    return captured;
-  }
   [[nodiscard]] std::vector<std::filesystem::path> files() const override { return {file_.path()}; }
   [[nodiscard]] const std::filesystem::path& path() const override { return file_.path(); }
   [[nodiscard]] std::string called(const std::string& name) const override {

@@ -44,8 +44,6 @@ class NamedArrays {
   /// metadata, an array of one entry elsewhere; nothing where there is none.
   /// @throws FormatError if it is not one finite number
   [[nodiscard]] virtual std::optional<double> number(const std::string& name) const = 0;
-  /// What `headwave capture` noted of the model: `interventions`, `model_sha256`.
-  [[nodiscard]] virtual std::map<std::string, std::string> captured() const { return {}; }
   /// The files that the arrays are in, for provenance.
   [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
   /// The file or folder, for messages.

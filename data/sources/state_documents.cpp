@@ -217,7 +217,6 @@ class StateDocuments : public Source {
     // A sealed file that is damaged is refused here.
     std::call_once(digested_, [&] { digests_ = DigestedFiles(files_->files()); });
     if (!digests_.list().empty()) provenance["source_sha256"] = digests_.list();
-    for (const auto& [name, noted] : files_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;
     if (attention)
       provenance["stored_type"] =
           stored_type_text(files_->arrays().type(name_of_document(attention->name, documents_.front().text)));
@@ -409,8 +408,6 @@ void StateFiles::require_as_first(std::size_t document, const NamedArrays& array
     differs("holds " + holding_text(contents), holding_text(contents_));
   if (const AttentionFacts facts = facts_of(arrays); facts != facts_)
     differs("says " + text_of(facts), text_of(facts_));
-  if (arrays.captured() != arrays_->captured())
-    differs("was captured of one model", "of another, or changed otherwise");
   const auto beside = [&](const char* what, const std::string& name, const std::string& first) {
     if (name.empty() != first.empty())
       differs(fmt::format("{} '{}'", name.empty() ? "has no" : "has", what), name.empty() ? "has" : "has none");

@@ -45,21 +45,12 @@ class StateWriter {
   void append(const Document& document);
 
   /// Finishes the file, and gives it its name.
-  /// @param as  another name for the file, in its folder; empty: its own
   /// @throws ShapeError if no document was written; IoError if the disk refuses
-  void finish(const Attributes& provenance, const std::filesystem::path& as = {});
+  void finish(const Attributes& provenance);
 
  private:
   struct File;
   std::unique_ptr<File> file_;
 };
-
-/// Refuses a file of a StateWriter that does not hold what was written, or whose bytes do not have its
-/// digest.
-/// @param first  the first document
-/// @throws FormatError if the digest is that of other bytes, or an array is missing or of another number of
-///         documents; Error as Hdf5File
-void require_stored(const std::filesystem::path& file, const StateLayout& layout, const Document& first,
-                    Index documents);
 
 }  // namespace headwave

@@ -418,14 +418,4 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
                                        std::move(provenance));
 }
 
-Document typed_document(std::string_view text, const Tokenizer& tokenizer, bool causal) {
-  SpecialTokens special = tokenizer.special_tokens();
-  Document document;
-  document.name = "the text";
-  if (causal) special.closes = -1;
-  document.ids = ids_between(text, tokenizer, special);
-  if (document.ids.empty()) throw ShapeError("the text is empty, and the model has no token to open it with");
-  return document;
-}
-
 }  // namespace headwave

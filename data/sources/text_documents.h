@@ -87,13 +87,6 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
                                      const std::shared_ptr<const Tokenizer>& tokenizer, std::int32_t decoder_start,
                                      const PackingOptions& options = {});
 
-/// Makes one text a document as the model saw texts in training: a masked model's between its opening and
-/// closing tokens, a causal model's after its opening token, where the tokenizer has one. Nothing is cut or
-/// packed.
-/// @param causal  whether the model reads from left to right
-/// @throws ShapeError if that leaves no token, or as Tokenizer::encode()
-Document typed_document(std::string_view text, const Tokenizer& tokenizer, bool causal);
-
 /// Shares of unknown tokens: from the first on a text gets a warning, from the second on it is refused.
 constexpr double many_unknown = 0.2, nearly_all_unknown = 0.9;
 

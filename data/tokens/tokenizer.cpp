@@ -67,8 +67,4 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
       ids);
 }
 
-std::string word_text(const Tokenizer& tokenizer, Index id) {
-  return id < tokenizer.vocabulary() ? tokenizer.token_text(static_cast<std::int32_t>(id)) : fmt::format("<{}>", id);
-}
-
 }  // namespace headwave

@@ -92,9 +92,5 @@ bool has_tokenizer(const std::filesystem::path& model_directory);
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory,
                                           TokenizerUse use = TokenizerUse::text);
 
-/// A word that a model predicts as people should see it: the token's text, or "<30522>" where the model has
-/// more words than the tokenizer.
-/// @param id  >= 0
-std::string word_text(const Tokenizer& tokenizer, Index id);
 
 }  // namespace headwave

@@ -164,16 +164,6 @@ void require_positions_of_states(const Model& model, const Source& source, const
                       states.string(), i, source.length(i), positions));
 }
 
-/// Whose states were captured says so.
-void require_model_of_capture(const Source& source, const Attributes& model, const std::filesystem::path& states) {
-  const std::string captured = attribute_text(source.provenance(), "captured_model_sha256");
-  if (!captured.empty() && captured != attribute_text(model, "model_sha256"))
-    throw ShapeError(
-        fmt::format("{}: was captured of another model than {} (model_sha256 in its /provenance)", states.string(),
-                    attribute_text(model, "model")),
-        {give("model", "DIR", "of that model"), give("any_states", "", "to take the states all the same")});
-}
-
 void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const ModelPlace& place) {
   const Index words = model.stack.embedding.words.rows();
   if (tokenizer.vocabulary() > words)
@@ -229,9 +219,8 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   require_vocabulary(model, *tokenizer, place);
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
-  const std::int32_t mask = tokenizer->special_tokens().mask;
   std::unique_ptr<Source> source = distinct_documents(text_documents(text, tokenizer, packing_for(model, packing)));
-  return {std::move(model), std::move(source), std::move(provenance), mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextPlace& target,
@@ -243,21 +232,19 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
   require_vocabulary(model, *tokenizer, place);
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
-  const std::int32_t mask = tokenizer->special_tokens().mask;
   std::unique_ptr<Source> source =
       distinct_documents(paired_texts(text, target, tokenizer, decoder_start(there), packing_for(model, packing)));
-  return {std::move(model), std::move(source), std::move(provenance), mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing) {
   Model model = open_model(place);
   Attributes provenance = model_provenance(place);
   std::shared_ptr<const Tokenizer> tokenizer = names_beside(place, provenance);
-  const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
   std::unique_ptr<Source> source =
       distinct_documents(id_documents(ids, tokenizer, packing_for(model, packing), endings_in_config(place)));
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
-  return {std::move(model), std::move(source), std::move(provenance), mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {
@@ -274,8 +261,7 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
                                  options.period, source->length(0), positions),
                      give("random_tokens",
                           fmt::format("{} or fewer", (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats)));
-  const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
-  return {std::move(model), std::move(source), std::move(provenance), mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions& options) {
@@ -294,7 +280,7 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
   std::unique_ptr<Source> source = random_words(
       word_chances(options.words, model.stack.embedding.words.rows(), tokenizer.get()), random, std::move(target));
   provenance["words"] = options.words;
-  return {std::move(model), std::move(source), std::move(provenance), special.mask};
+  return {std::move(model), std::move(source), std::move(provenance)};
 }
 
 JobInput states_input(const ArraysPlace& states, const StoredStatesOptions& options) {
@@ -306,9 +292,8 @@ JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const 
   StoredInput stored = stored_states(states, open_model(place), options);
   require_positions_of_states(stored.model, *stored.source, states.path);
   Attributes provenance = model_provenance(place);
-  if (!options.any_states) require_model_of_capture(*stored.source, provenance, states.path);
   provenance.merge(reading_provenance(options));
-  return {std::move(stored.model), std::move(stored.source), std::move(provenance), -1};
+  return {std::move(stored.model), std::move(stored.source), std::move(provenance)};
 }
 
 void require_stored(const Source& source, const std::vector<HeadName>& heads) {

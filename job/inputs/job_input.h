@@ -57,7 +57,6 @@ struct JobInput {
   Model model;
   std::unique_ptr<Source> source;
   Attributes provenance;                             ///< of the model; the source has its own
-  std::int32_t mask = -1;                            ///< id of the mask token; -1: none
   std::shared_ptr<const StoredSums> sums = nullptr;  ///< of stored profiles (stored_sums.h); null: documents are run
   std::vector<JobInput> others = {};  ///< further kinds of attention of stored profiles, each a job of its own
 

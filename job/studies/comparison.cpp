@@ -144,7 +144,7 @@ std::string shown(const Attributes& attributes, const std::string& name) {
 
 std::string about(const std::string& name) {
   if (about_program.contains(name)) return "program";
-  if (about_model.contains(name) || name.starts_with("model") || name.starts_with("captured_")) return "model";
+  if (about_model.contains(name) || name.starts_with("model")) return "model";
   if (name.starts_with("interven") || name.starts_with("shuffle")) return "interventions";
   if (about_text.contains(name) || name.starts_with("source") || name.starts_with("target_")) return "text";
   return "options";

@@ -8,13 +8,13 @@ from .errors import Error, FormatError, IoError, NumericError, ShapeError
 from .jobs import account, atlas, run
 from .profiles import watch
 from .result import Result, open_result as open
-from .studies import compare, export, loss, re_aim, sweep
+from .studies import compare, export
 
 __version__: str = _core.version
 commit: str = _core.commit
 
 __all__ = [
     "Error", "FormatError", "IoError", "ModelCheck", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",
-    "capture", "check_model", "commit", "compare", "delay", "export", "loss", "offset_traces", "open", "re_aim", "run", "spectrum", "sweep",
+    "capture", "check_model", "commit", "compare", "delay", "export", "offset_traces", "open", "run", "spectrum",
     "watch",
 ]

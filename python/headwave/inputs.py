@@ -29,7 +29,7 @@ _FILE_NAME = re.compile(r"[!-~]*[\\/][!-~]*|[!-~]+\.[A-Za-z]\w{0,4}|[^\n]*\.(txt
 
 @dataclass
 class Input:
-    """What run(), re_aim() or loss() was given of a model and documents. Values are checked as it is made.
+    """What run() was given of a model and documents. Values are checked as it is made.
 
     Raises:
         FormatError: a value is of another type; ShapeError: a number is out of its range.

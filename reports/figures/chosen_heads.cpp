@@ -106,8 +106,6 @@ std::vector<double> each(const std::vector<Clearness>& heads, double Clearness::
 std::vector<HeadName> known_heads(const Result& result) {
   std::set<HeadName> heads;
   for (const Field& field : result.fields) {
-    if (has_axis(field, "re_aimed_head"))
-      for (const std::string& label : labels_of(field, "re_aimed_head")) heads.insert(parse_head_name(label));
     if (!has_axis(field, "layer") || !has_axis(field, "head")) continue;
     const FieldHeads all = field_heads(field);
     for (std::size_t row = 0; row < all.size(); ++row) heads.insert(all[row]);

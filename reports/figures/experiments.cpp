@@ -1,4 +1,4 @@
-// Figures of runs in which something was changed: what documents say, or where keys stand.
+// Figures of runs in which something was changed.
 #include <algorithm>
 #include <cmath>
 
@@ -13,8 +13,7 @@ namespace headwave {
 
 namespace {
 
-constexpr const char *carried_weight_name = "carried_waves/mean_weight", *carried_sum_name = "carried_waves/weighted",
-                     *re_aimed_offset_name = "re_aiming/offset";
+constexpr const char *carried_weight_name = "carried_waves/mean_weight", *carried_sum_name = "carried_waves/weighted";
 
 /// A head on an axis of names: its place, and its name read and written anew, since it comes from a file and
 /// goes into a script.
@@ -46,10 +45,6 @@ std::string other_heads(const Field& field, const char* axis, const FigureOption
 
 std::string no_carried_head(const Result& result, const FigureOptions& options) {
   return other_heads(result.at(carried_weight_name), "carried_head", options);
-}
-
-std::string no_re_aimed_head(const Result& result, const FigureOptions& options) {
-  return other_heads(result.at(re_aimed_offset_name), "re_aimed_head", options);
 }
 
 /// Our own words for a condition; what a file says reaches no script.
@@ -124,56 +119,6 @@ GnuplotFigure draw_carried_waves(const Result& result, const FigureOptions& opti
   });
 }
 
-double whole_step(double range) {
-  return std::max(1.0, std::round(tic_step(range)));
-}
-
-GnuplotFigure draw_re_aiming(const Result& result, const FigureOptions& options) {
-  const auto& offsets = doubles_of(result, re_aimed_offset_name, {"re_aimed_head", "shift"});
-  const auto& slopes = doubles_of(result, "re_aiming/slope", {"re_aimed_head"});
-  const Field& field = result.at(re_aimed_offset_name);
-  const auto shifts = whole_coordinates(field, "shift");
-  const auto heads = named_heads(field, "re_aimed_head", options);
-  const auto zero = static_cast<std::size_t>(std::ranges::find(shifts, Index{0}) - shifts.begin());
-  if (zero == shifts.size())
-    throw ShapeError(fmt::format("{}: expected a shift of 0 among the others", re_aimed_offset_name));
-
-  double furthest = static_cast<double>(std::max(-shifts.front(), shifts.back()));
-  std::vector<DataTable> tables;
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    tables.emplace_back(std::vector<std::string>{"head", "shift", "offset", "moved", "place"});
-    // Heads that move alike would cover each other: each stands a little aside.
-    const double aside = 0.05 * (static_cast<double>(h) - 0.5 * static_cast<double>(heads.size() - 1));
-    for (std::size_t s = 0; s < shifts.size(); ++s) {
-      const std::size_t row = heads[h].place * shifts.size();
-      const double offset = offsets[row + s], moved = offset - offsets[row + zero];
-      if (std::isfinite(moved)) furthest = std::max(furthest, std::abs(moved));
-      tables.back().add_row({heads[h].name, shifts[s], offset, moved, static_cast<double>(shifts[s]) + aside});
-    }
-  }
-
-  PanelGrid grid{.panel = {3.2, std::max(2.6, 0.19 * static_cast<double>(heads.size()) + 0.5)},
-                 .margin = {.right = 1.7, .top = 0.12}};
-  grid = fitted(with_legend_beside(grid, heads.size() + 1, options.style), 1, 1.0, options.style);
-  Page page(grid, options.style);
-  Panel& panel = page.panel(0);
-  panel.title_below("keys re-aimed by u (tokens)");
-  panel.title_left("attended offset moves by (tokens)");
-  const auto first = static_cast<double>(shifts.front()), last = static_cast<double>(shifts.back());
-  panel.x_axis({first - 0.6, last + 0.6}, {.step = whole_step(last - first)});
-  panel.y_axis({-furthest - 0.6, furthest + 0.6}, {.step = whole_step(2 * furthest)});
-  panel.legend_beside("head: slope");
-  panel.falling_diagonal({ink::reference, 1.2, "2"}, "position alone");
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    const double slope = slopes[heads[h].place];
-    panel.curve(page.numbers(tables[h]), "5:4", categorical_line(static_cast<Index>(h), 1.8, 0.5),
-                fmt::format("{}: {}", heads[h].name,
-                            std::isfinite(slope) ? fmt::format("{}{:.2f}", slope < 0 ? "−" : "", std::abs(slope))
-                                                 : "no offset"));
-  }
-  return page.figure();
-}
-
 }  // namespace
 
 FigureKind carried_waves_figure() {
@@ -187,19 +132,6 @@ FigureKind carried_waves_figure() {
           "is, with every word the same, with every position the same, and with the words in another order.",
       .drawing = draw_carried_waves,
       .silent = no_carried_head,
-      .single_heads = true};
-}
-
-FigureKind re_aiming_figure() {
-  return {
-      .name = "re_aiming",
-      .fields = {re_aimed_offset_name, "re_aiming/slope"},
-      .caption =
-          "How far attention moves when a head's keys are re-aimed by u tokens in the running model: measured offset "
-          "less that of the model as it is. A head that reads position alone moves by -u, the dashed line. Heads stand "
-          "a little beside each other; a point is missing if no offset can be told from chance.",
-      .drawing = draw_re_aiming,
-      .silent = no_re_aimed_head,
       .single_heads = true};
 }
 

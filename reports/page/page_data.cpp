@@ -194,9 +194,6 @@ const std::vector<KeptArrays>& kept_arrays() {
   static const std::vector<KeptArrays> kept{
       {"head_account", {"measured_profile", "dealt_profile"}},
       {"comparison", {"first_profile", "second_profile"}},
-      {"re_aiming", {"profile", "offset", "weight"}},
-      {"checkpoints_measured_offset", {"weight", "chance", "offset"}},
-      {"checkpoints_head_account", {"part"}},
       {"offset_trace", {"mean_weight"}, exact, 1, {nearest, "offset", 128}},
       {"offset_trace", {"null_weight"}, even},
       {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},

@@ -16,7 +16,6 @@
 #include "../tables/head_findings.h"
 #include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
-#include "../tables/re_aiming_table.h"
 #include "page_data.h"
 #include "page_shell.h"
 
@@ -83,7 +82,6 @@ ordered_json provenance_json(const Attributes& provenance) {
 std::string story_of(const Result& result) {
   std::vector<std::string> sentences{head_paragraph(result)};
   sentences.push_back(comparison_paragraph(result));
-  sentences.push_back(re_aiming_sentence(result));
   if (const std::string note = position_note(result); !note.empty())
     sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
   if (const std::string grid = grid_note(result); !grid.empty())
@@ -128,7 +126,6 @@ std::string data_html(const Result& result, std::span<const Result> beside) {
                           {"table", table_json(sorted_columns(result, {.all = true, .wide = true}))},
                           {"table_words", comparison_note(result)},
                           {"agreement", table_json(agreement_columns(result))},
-                          {"re_aimed", table_json(re_aiming_columns(result))},
                           {"tokens", tokens_json(result)},
                           {"beside", beside_json(beside)},
                           {"arrays", std::move(arrays.said)},

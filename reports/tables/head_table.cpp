@@ -14,7 +14,6 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
-#include "checkpoint_table.h"
 #include "comparison_table.h"
 #include "head_findings.h"
 #include "head_sentence.h"
@@ -182,8 +181,6 @@ std::string positions_instead(const std::string& position_term) {
 }  // namespace
 
 std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs) {
-  if (result.find("measured_offset/offset") == nullptr)
-    if (std::vector<TableColumn> arrivals = arrival_columns(result); !arrivals.empty()) return arrivals;
   std::vector<HeadFinding> heads = head_findings(result, pairs);
   if (heads.empty()) return comparison_columns(result, true);
   if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));

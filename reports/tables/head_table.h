@@ -18,8 +18,7 @@ namespace headwave {
 ///
 /// Of an atlas alone the table holds what random words predict, with its weight in attention and in multiples of chance,
 /// and what the weights predict for layer 0 and, as a proxy, for those above; without random words the weights' own weight
-/// and what decided about them. Of a training run's checkpoints it is arrival_columns(), of a comparison
-/// comparison_columns(). A prediction that is undefined for every head has no column.
+/// and what decided about them. Of a comparison it is comparison_columns(). A prediction that is undefined for every head has no column.
 /// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"
 /// @returns no columns if the result has neither measured nor predicted offsets
 /// @throws ShapeError if the Fields have other axes than described
@@ -35,8 +34,8 @@ struct HeadTableOptions {
 };
 
 /// Every row of the table that is shown, in the order of options.sort. Without an account the short one has the
-/// weight in place of the strength, and multiples of chance in place of why; of an atlas, a comparison and
-/// checkpoints it is head_columns().
+/// weight in place of the strength, and multiples of chance in place of why; of an atlas and
+/// a comparison it is head_columns().
 /// @throws ShapeError as head_columns(); or naming the columns to sort by, if there is no such one
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options);
 

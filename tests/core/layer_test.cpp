@@ -170,16 +170,14 @@ TEST_CASE("tokens pass through the experts that they chose and no others, beside
   CHECK(feed_forward(Matrix32(0, d), block, spec).rows() == 0);
 }
 
-TEST_CASE("what a layer would see of positions and words is refused of a layer or of words that are not there") {
+TEST_CASE("what a layer would see of positions is refused of a layer that is not there") {
   Stack stack;
   stack.blocks.resize(2);
   CHECK(layer_positions(stack, 1).size() == 0);
   for (const Index layer : {-1, 2}) {
     CHECK_THROWS_AS(layer_positions(stack, layer), ShapeError);
-    CHECK_THROWS_AS(layer_words(stack, layer), ShapeError);
   }
   CHECK_THROWS_WITH(layer_positions(stack, 2), ContainsSubstring("there is no layer 2 among 2"));
-  CHECK_THROWS_WITH(layer_words(stack, 0), ContainsSubstring("the model has no word embeddings"));
 }
 
 TEST_CASE("a sequence of words is refused where one is outside the vocabulary") {

@@ -21,10 +21,10 @@ TEST_CASE("edits are counted: in, out, replaced, swapped") {
 }
 
 TEST_CASE("the nearest name is found, and none where nothing is near") {
-  const std::vector<std::string> commands{"demo", "run", "plant", "spectrum", "figures", "re-aim", "reproduce"};
+  const std::vector<std::string> commands{"demo", "run", "validate", "spectrum", "figures", "inspect", "merge"};
   CHECK(nearest_name("rnu", commands) == "run");
   CHECK(nearest_name("figure", commands) == "figures");
-  CHECK(nearest_name("reaim", commands) == "re-aim");
+  CHECK(nearest_name("inspct", commands) == "inspect");
   CHECK(nearest_name("spectra", commands) == "spectrum");
   CHECK(nearest_name("repro", commands) == "reproduce");
   CHECK(nearest_name("nonsense", commands).empty());

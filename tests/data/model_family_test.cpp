@@ -328,35 +328,6 @@ TEST_CASE("a Mistral that does not say how far back it looks takes what the publ
   CHECK(model_map(folder / "model").stack.block.window == 4096);
 }
 
-TEST_CASE("the loss of a text is what the logits of transformers say") {
-  const Model gpt2 = open_model(family("gpt2"));
-  const Expected expected(family("gpt2"));
-  Document document;
-  document.ids = expected.ids("full.ids");
-  const MatrixView32 scores = expected.matrices("full.logits").front();
-  double sum = 0;
-  for (Index i = 0; i + 1 < scores.rows(); ++i) {
-    const Vector row = scores.row(i).transpose().cast<double>();
-    sum += std::log(row.array().exp().sum()) - row[document.ids[static_cast<std::size_t>(i) + 1]];
-  }
-  const PredictionLoss loss = causal_loss(gpt2, document);
-  CHECK(loss.tokens == scores.rows() - 1);
-  // Logits agree within 1e-4 of their rms.
-  CHECK(loss.sum == Approx(sum).margin(2e-4 * rms(scores) * static_cast<double>(scores.rows())));
-
-  const Model bert = open_model(family("bert-mlm"));
-  const Expected masked(family("bert-mlm"));
-  Document whole;
-  whole.ids = masked.ids("short.ids");
-  const MatrixView32 masked_scores = masked.matrices("short.logits").front();
-  // A mask that is the token itself changes nothing, so the reference's logits hold.
-  const std::array<Index, 1> place{2};
-  const Vector row = masked_scores.row(2).transpose().cast<double>();
-  CHECK(masked_loss(bert, whole, place, whole.ids[2]).mean() ==
-        Approx(std::log(row.array().exp().sum()) - row[whole.ids[2]]).margin(2e-4 * rms(masked_scores)));
-  CHECK_THROWS_AS(causal_loss(bert, whole), ShapeError);
-}
-
 TEST_CASE("the original Transformer, post-norm and pre-norm, computes what PyTorch's own computes") {
   for (const std::string place : {"post", "pre"}) {
     CAPTURE(place);

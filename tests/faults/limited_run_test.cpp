@@ -37,7 +37,7 @@ bool ends_with_one_error(const DisturbedEnd& end) {
 
 TEST_CASE("a limit on memory is kept, or the run is refused, and the result is the same to the bit") {
   const TemporaryFolder planted;
-  REQUIRE(disturbed_run({"plant", "--out", (planted / "model").string(), "--documents", "6"}, {}, planted.path())
+  REQUIRE(disturbed_run({"demo", "--write-model", (planted / "model").string(), "--documents", "6"}, {}, planted.path())
               .exit_code == 0);
   std::vector<std::string> options{"--model", (planted / "model").string(), "--ids",
                                    (planted / "model/ids.json").string()};

@@ -33,14 +33,6 @@ bool is_right_result(const fs::path& file, const fs::path& right) {
   return is_result(file, read_result(right));
 }
 
-bool has_right_states(const fs::path& file, const fs::path& right) {
-  const Hdf5File found(file), wanted(right);
-  for (const Hdf5Node& node : wanted.tree())
-    if (node.dtype == "float32" && found.floats(node.path) != wanted.floats(node.path)) return false;
-  return found.strings("document_name") == wanted.strings("document_name") &&
-         found.integers("ids") == wanted.integers("ids");
-}
-
 Kept kept_run() {
   std::vector<std::string> arguments{"run"};
   for (const auto& [name, value] : std::map<std::string, std::string>{{"--random-tokens", "6"},
@@ -54,10 +46,6 @@ Kept kept_run() {
     arguments.insert(arguments.end(), {name, value});
   arguments.insert(arguments.end(), {"--everything", "--no-figures"});
   return {arguments, "out", "out/results.h5", is_right_result};
-}
-
-Kept kept_capture() {
-  return {{"capture", "--random-tokens", "6", "--documents", "2"}, "out/states.h5", "out/states.h5", has_right_states};
 }
 
 /// A command that is ended somewhere, and gone on with.
@@ -212,13 +200,4 @@ TEST_CASE("a run that is killed after its result is gone on with to its own page
   CHECK(check_calls(trial, "rename", "KILL") == 6);  // the result, a figure of four files, and the page
   CHECK(check_calls(trial, "fsync", "KILL") > 12);
   CHECK(check_calls(trial, "rename", "EIO") == 6);
-}
-
-TEST_CASE("a capture that is killed anywhere, or that a disk fails, is gone on with to the same states") {
-  const ResumedTrial trial(kept_capture());
-  CHECK(check_calls(trial, "pwrite", "KILL") > 20);
-  CHECK(check_calls(trial, "fsync", "KILL") > 8);
-  CHECK(check_calls(trial, "rename", "KILL") == 5);  // of two parts, of what remembers them, and of the file
-  CHECK(check_calls(trial, "pwrite", "ENOSPC") > 20);
-  CHECK(check_calls(trial, "rename", "EIO") == 5);
 }

@@ -16,9 +16,7 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
-#include "../../job/studies/checkpoint_sweep.h"
 #include "../../job/studies/comparison.h"
-#include "../../job/studies/re_aiming.h"
 #include "../../job/studies/reproduction.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
@@ -114,15 +112,11 @@ TEST_CASE("every name that a figure asks for is described") {
   account.measured = account.uniform = Matrix(0, 1);
   account.site.reach = 0;
   for (Field& field : describe(word_atlas(account))) result.fields.push_back(std::move(field));
-  for (Field& field : describe(ReAiming())) result.fields.push_back(std::move(field));
   for (Field& field : describe(Comparison())) result.fields.push_back(std::move(field));
   for (Field& field : describe(RotaryWave())) result.fields.push_back(std::move(field));
   CarriedWaves carried({{0, 1}}, 3);
   carried.add("as it is", result);
   for (Field& field : carried.fields()) result.fields.push_back(std::move(field));
-  CheckpointSweep sweep({"step-1"});
-  sweep.add(result);
-  append(result.fields, sweep.taken().fields);
   for (const FigureKind& kind : figure_kinds()) {
     for (const std::string& name : kind.fields) {
       CAPTURE(kind.name, name);

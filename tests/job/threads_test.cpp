@@ -11,7 +11,6 @@
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"
 #include "../../job/studies/model_atlas.h"
-#include "../../job/studies/text_loss.h"
 #include "../catch.h"
 #include "same_bits.h"
 
@@ -41,22 +40,6 @@ TEST_CASE("threads change no digit of an atlas with whole rotations") {
     return model_atlas(repository_file("tests/golden/models/bert"), options).front().result;
   };
   check_same_bits(atlas(1).fields, atlas(3).fields);
-}
-
-TEST_CASE("threads change no digit of losses, and each document is told of once") {
-  const JobInput input =
-      random_input(repository_file("tests/golden/families/gpt2"), {.documents = 60, .period = 9}, false);
-  TextLossOptions options;
-  options.threads = 1;
-  const std::vector<PredictionLoss> one = text_losses(input.model, *input.source, -1, options);
-  options.threads = 3;
-  Index told = -1;
-  bool in_order = true;
-  const auto count = [&](const JobProgress& now) { in_order = now.done == ++told && in_order; };
-  const std::vector<PredictionLoss> three = text_losses(input.model, *input.source, -1, options, count);
-  CHECK(told == 60);
-  CHECK(in_order);
-  CHECK(std::ranges::equal(one, three, {}, &PredictionLoss::sum, &PredictionLoss::sum));
 }
 
 TEST_CASE("threads change no digit of a job on stored states, which one library reads for all of them") {

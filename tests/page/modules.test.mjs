@@ -18,7 +18,6 @@ import { distanceMeasure, measureLabel, Measures } from "../../reports/page/part
 import { cellValue } from "../../reports/page/parts/overview.js";
 import { nextPlace } from "../../reports/page/parts/pointing.js";
 import { predictionRows } from "../../reports/page/parts/predictions_view.js";
-import { reAimedSentence, reAimedSpan } from "../../reports/page/parts/re_aiming_view.js";
 import { slashSentence, windowSentence } from "../../reports/page/parts/distance_view.js";
 import { rotaryPairs } from "../../reports/page/parts/rotary_view.js";
 import { sourceRows } from "../../reports/page/parts/sources_view.js";
@@ -380,21 +379,6 @@ test("predictions: rows of which the result knows nothing are left out", () => {
   assert.equal(predictionRows(measures, 1)[0].offset, null);
   measures.get("measured_offset/status:all").values[1] = 1;
   assert.equal(predictionRows(measures, 1)[0].offset, 0, "a head that looks at itself looks at 0");
-});
-
-test("re-aiming: one sentence says where attention went and what positions ask for", () => {
-  const at = (offset, weight) => ({ offset, weight });
-  assert.equal(reAimedSentence("L0H2", 2, at(-1, 0.99), at(-3, 0.97)),
-    "With the keys of L0H2 re-aimed by u = +2 tokens, attention goes from offset \u22121 to \u22123 (weight 0.99 \u2192 0.97): it moves by \u2212u, as positions ask for.");
-  assert.match(reAimedSentence("L0H2", -1, at(-1, 0.9), at(-1, 0.8)), /u = \u22121 token, .*; positions alone would ask for 0\.$/);
-  assert.match(reAimedSentence("L0H2", 1, at(NaN, 0.1), at(2, 0.2)), /to offset \+2: the head had no preferred offset before/);
-  assert.match(reAimedSentence("L0H2", 1, at(3, 0.4), at(NaN, 0.2)), /loses its preference for offset \+3/);
-});
-
-test("re-aiming: the profile is drawn around both peaks and 0", () => {
-  const offsets = Array.from({ length: 129 }, (_, i) => i - 64);
-  assert.deepEqual([reAimedSpan(offsets, [-1, -5])].map((span) => [span[0], span.at(-1)]), [[-21, 16]]);
-  assert.deepEqual([reAimedSpan(offsets, [NaN, 60])].map((span) => [span[0], span.at(-1)]), [[-16, 64]]);
 });
 
 test("modules share one scope once they are put together: no name twice, imports on one line", () => {

@@ -159,23 +159,6 @@ def changes_the_text_of_the_map(browser, address):
     check(browser.run(cells)[:2] == [64, "0"], "the next head shows another text")
 
 
-def shows_what_re_aiming_did(browser, page, table):
-    """A sentence and both profiles of every head and shift, as in the table that `headwave re-aim` prints."""
-    headers, _, *lines = [line.split() for line in table.splitlines()]
-    looks = {name: dict(zip(headers[1:], cells)) for name, *cells in lines}
-    check(len(looks) == 2, f"re-aiming: the table is {table!r}")
-    for name, lands in looks.items():
-        for shift in (-1, 1):
-            browser.open(f"{page.as_uri()}#/{name}?shift={shift}")
-            sentence = browser.run("return document.getElementById('re-aiming-sentence').textContent;").replace("−", "-")
-            before, after = lands["u=0"], lands[f"u={shift}"]
-            goes = f"re-aimed by u = {shift:+d} token, attention goes from offset {before} to {after} (weight "
-            check(sentence.startswith(f"With the keys of {name} {goes}"), f"re-aiming: {sentence!r} is not {goes!r}")
-            drawn = browser.run("return document.querySelectorAll('#re-aiming-profile path.series').length;")
-            check(drawn == 2, f"re-aiming: {drawn} profiles are drawn")
-    check("were re-aimed by u = -1 to +1 tokens" in browser.run("return document.getElementById('story').textContent;"), "re-aiming: the paragraph does not say what was done")
-
-
 def says_the_same_offsets(browser, address, result):
     """The overview, the filter and the scatter go by the offsets of the terminal's table."""
     lines = subprocess.run([headwave, "inspect", result, "--all"], capture_output=True, text=True, check=True).stdout.splitlines()
@@ -339,9 +322,6 @@ def main(work):
     run("figures", work / "other", "--only", "offset_profile", "--heads", "L0H1", "--formats", "svg", "--out", work / "other-drawn")
     run("compare", work / "demo", work / "other", "--out", work / "changes", ends_with=(0, 3))
     shutil.copy(work / "changes/report.html", alone / "comparison.html")
-    run("plant", "--out", work / "bert", "--documents", 2)
-    table = run("re-aim", "--model", work / "bert", "--ids", work / "bert/ids.json", "--documents", 2, "--furthest", 1, "--most-heads", 2, "--out", work / "re-aimed", "--no-figures")
-    run("report", work / "re-aimed", "--out", alone / "re-aimed.html")
     subprocess.run([sys.executable, source / "tests/page/wide_model.py", work / "wide"], check=True)
     run("run", "--everything", "--model", work / "wide", "--random-tokens", 256, "--documents", 2, "--draws", 3, "--atlas-draws", 3, "--resamples", 3, "--no-figures", "--out", work / "wide-run")
     run("report", work / "wide-run", "--out", alone / "wide.html")
@@ -354,8 +334,6 @@ def main(work):
         opens_alone(browser, address, "demo")
         opens_alone(browser, (alone / "wide.html").as_uri(), "12 x 12 x 512")
         opens_alone(browser, (alone / "comparison.html").as_uri(), "a comparison")
-        opens_alone(browser, (alone / "re-aimed.html").as_uri(), "re-aimed heads")
-        shows_what_re_aiming_did(browser, alone / "re-aimed.html", table)
         says_the_same_offsets(browser, address, work / "demo")
         shows_both_profiles(browser, (alone / "comparison.html").as_uri(), profile_in(work / "drawn/figures"), profile_in(work / "other-drawn/figures"))
         shows_stored_values(browser, address, work / "drawn/figures")
@@ -370,7 +348,7 @@ def main(work):
         serves_keys(browser, address)
         shows_hostile_text(browser, alone / "page.html", address)
         says_what_is_too_old(browser, address)
-    check(sorted(file.name for file in alone.iterdir()) == ["comparison.html", "page.html", "re-aimed.html", "wide.html"], "nothing is written beside the page")
+    check(sorted(file.name for file in alone.iterdir()) == ["comparison.html", "page.html", "wide.html"], "nothing is written beside the page")
 
 
 if gone := missing():

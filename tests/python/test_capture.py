@@ -59,6 +59,18 @@ def passed(model, batch, file, **given):
     return file
 
 
+def test_a_file_that_was_changed_afterwards_is_known(model, batch, tmp_path, program):
+    file = passed(model, batch, tmp_path / "states.h5", what="projections")
+    assert "states.h5: whole; captured states, every byte" in program("validate", file)
+    stored = file.read_bytes()
+    file.write_bytes(stored.replace(b"of a model, stored by", b"of a model, Stored by"))
+    assert "states.h5" in program("validate", file, returns=(3,))
+    with pytest.raises(headwave.FormatError, match="is not what was written: the digest at its end is that of other bytes"):
+        headwave.run(states=file)
+    file.write_bytes(stored[:-81])
+    assert "captured states, which have no digest" in program("validate", file)
+
+
 def test_captured_queries_and_keys_give_the_models_attention(model, batch, tmp_path):
     file = passed(model, batch, tmp_path / "p.h5", what="projections")
     result = headwave.run(states=file, only=["attention_map"])

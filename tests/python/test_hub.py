@@ -35,7 +35,7 @@ def test_a_name_that_is_not_in_the_cache_says_how_to_get_it(cache, ids):
 
 
 def test_the_text_may_be_the_second_argument(tmp_path, program):
-    program("plant", "--out", tmp_path / "planted")
+    program("demo", "--write-model", tmp_path / "planted")
     text = "the cat sat on the mat and looked at the moon " * 20
     given = {"length": 16, "special_tokens": False, "only": ["measured_offset"], "allow_unknown": True}
     same(headwave.run(tmp_path / "planted", text, **given), headwave.run(tmp_path / "planted", text=text, **given))

@@ -72,7 +72,7 @@ def test_a_result_holds_the_job_that_the_program_writes(program, tmp_path, ids, 
 
 
 def test_every_option_of_an_input_stands_in_its_job(program, tmp_path):
-    program("plant", "--out", tmp_path / "planted")
+    program("demo", "--write-model", tmp_path / "planted")
     words = (tmp_path / "planted" / "vocab.txt").read_text().split()[5:]
     (tmp_path / "text.txt").write_text(" ".join(np.random.default_rng(1).choice(words, 600)))
     options = ["--length", 64, "--no-special-tokens", "--only", "measured_offset"]
@@ -94,7 +94,7 @@ def test_every_option_of_an_input_stands_in_its_job(program, tmp_path):
 
 
 def test_a_text_gives_the_numbers_of_the_program(program, tmp_path):
-    program("plant", "--out", tmp_path / "planted")
+    program("demo", "--write-model", tmp_path / "planted")
     words = (tmp_path / "planted" / "vocab.txt").read_text().split()[5:]
     text = " ".join(np.random.default_rng(1).choice(words, 2000))
     (tmp_path / "text.txt").write_text(text)

@@ -1,7 +1,4 @@
-"""Comparing, re-aiming and losses give the numbers of the program."""
-
-import json
-import shutil
+"""Comparing and exporting give what the program gives."""
 
 import numpy as np
 import pytest
@@ -32,102 +29,6 @@ def test_what_cannot_be_compared_is_refused(ids):
         headwave.compare(result, shorter)
     with pytest.raises(headwave.FormatError, match="compare: second is of type int; expected a Result"):
         headwave.compare(result, 3)
-
-
-def test_re_aiming_is_that_of_the_program(program, tmp_path, ids, ids_file):
-    program("re-aim", "--model", MODELS / "bert-mlm", "--ids", ids_file, "--heads", "L0H1,L1H0", "--furthest", 2,
-            "--no-figures", "--out", tmp_path / "out")
-    ours = headwave.re_aim(MODELS / "bert-mlm", ids=ids, heads=["L0H1", "L1H0"], furthest=2)
-    same(ours, headwave.open(tmp_path / "out"))
-    with pytest.raises(headwave.ShapeError, match="position"):
-        headwave.re_aim(MODELS / "llama", ids=ids)
-    with pytest.raises(headwave.FormatError, match="re_aim: nothing given; expected one of text, ids, random_tokens"):
-        headwave.re_aim(MODELS / "bert-mlm")
-
-
-@pytest.mark.parametrize("interventions", [[], ["without-heads=L0H1"]])
-def test_losses_are_those_of_the_program(program, ids, ids_file, interventions):
-    asked = ["--intervene", ",".join(interventions)] if interventions else []
-    said = json.loads(program("loss", "--model", MODELS / "gpt2", "--ids", ids_file, "--json", *asked))
-    said.pop("version")
-    ours = headwave.loss(MODELS / "gpt2", ids=ids, interventions=interventions)
-    assert ours == said
-    assert ours["model"]["perplexity"] == pytest.approx(np.exp(ours["model"]["loss"]))
-
-
-def changed_weights(model, folder, change):
-    """A copy of a model whose weights, safetensors of float32, are all multiplied."""
-    shutil.copytree(model, folder)
-    stored = (model / "model.safetensors").read_bytes()
-    header = 8 + int.from_bytes(stored[:8], "little")
-    weights = np.frombuffer(stored[header:], "<f4") * np.float32(1 + change)
-    (folder / "model.safetensors").write_bytes(stored[:header] + weights.astype("<f4").tobytes())
-
-
-@pytest.fixture()
-def steps(tmp_path):
-    """Three checkpoints of a training run: the same model, of which two have other weights."""
-    for step, change in ((20, 0.0), (3, 0.5), (100, 0.1)):
-        changed_weights(MODELS / "bert-mlm", tmp_path / f"step-{step}", change)
-    return [tmp_path / f"step-{step}" for step in (20, 3, 100)]
-
-
-def test_a_sweep_is_that_of_the_program(program, tmp_path, steps, ids, ids_file):
-    program("sweep", "--models", *steps, "--ids", ids_file, "--no-figures", "--out", tmp_path / "theirs")
-    theirs, lines = headwave.open(tmp_path / "theirs"), []
-    ours = headwave.sweep(steps, ids=ids, progress=lines.append)
-    same(ours, theirs)
-    assert list(np.asarray(ours["checkpoints/step"])) == [3, 20, 100]
-    assert [line for line in lines if "of 3)" in line] == ["step-3 (1 of 3)", "step-20 (2 of 3)", "step-100 (3 of 3)"]
-    same(headwave.sweep(steps, ids=ids, out=tmp_path / "ours"), theirs)
-    same(headwave.open(tmp_path / "ours"), theirs)
-    same(headwave.open(tmp_path / "ours" / "checkpoints" / "step-20"), headwave.open(tmp_path / "theirs" / "checkpoints" / "step-20"))
-    # Either goes on with what the other wrote.
-    same(headwave.sweep(steps, ids=ids_file, out=tmp_path / "theirs", resume=True), theirs)
-    few = headwave.sweep(steps[:1], ids=ids, only=["head_types"], interventions=["words-only"])
-    assert "checkpoints_head_types" in few and "checkpoints_head_account" not in few
-    assert "models = [" in ours.provenance["job"] and "words-only" in str(few.provenance["interventions"])
-
-
-def test_a_sweep_goes_on_where_it_was(tmp_path, steps, ids):
-    out, given = tmp_path / "out", dict(ids=ids, only=["measured_offset"])
-    whole = headwave.sweep(steps, out=out, **given)
-    file = out / "checkpoints" / "step-20" / "results.h5"
-    kept, gone = file.stat().st_mtime_ns, out / "checkpoints" / "step-3" / "results.h5"
-    gone.unlink()
-    (out / "results.h5").unlink()
-    same(headwave.sweep(steps, out=out, resume=True, **given), whole)
-    assert file.stat().st_mtime_ns == kept and gone.exists()
-    with pytest.raises(headwave.IoError, match="results.h5: is there already; go on with that sweep with resume=True"):
-        headwave.sweep(steps, out=out, **given)
-    with pytest.raises(headwave.FormatError, match="another run"):
-        headwave.sweep(steps, out=out, resume=True, **given | {"only": ["head_types"]})
-    with pytest.raises(headwave.IoError, match="has 3 checkpoints, and step-100 is not one of those given"):
-        headwave.sweep(steps[:2], out=out, resume=True, **given)
-    same(headwave.sweep(steps, out=out, force=True, **given), whole)
-
-
-def test_a_sweep_of_an_encoder_decoder_gives_three(tmp_path, ids):
-    pairs = [{"source": one, "target": [2, *one[:10]]} for one in ids.tolist()]
-    found = headwave.sweep([MODELS / "bart"], ids=pairs, only=["measured_offset"], out=tmp_path / "out")
-    assert list(found) == ["self", "causal", "cross"] and (tmp_path / "out" / "checkpoints" / "bart" / "cross" / "results.h5").exists()
-    again = headwave.sweep([MODELS / "bart"], ids=pairs, only=["measured_offset"], out=tmp_path / "out", resume=True)
-    for kind, result in found.items():
-        same(again[kind], result)
-
-
-@pytest.mark.parametrize("models, given, error, words", [
-    ("step-1", {}, headwave.FormatError, "models is of type str; expected a list"),
-    ([], {}, headwave.FormatError, "models is empty"),
-    ([MODELS / "bert-mlm", MODELS / "bert-mlm" / "."], {}, headwave.ShapeError, "told apart by the names of their folders"),
-    ([MODELS / "bert-mlm", MODELS / "llama"], {}, headwave.ShapeError, "expected checkpoints of one model"),
-    ([MODELS / "bert-mlm"], dict(resume=True), headwave.FormatError, "resume goes on with what out holds"),
-    ([MODELS / "bert-mlm"], dict(ids=None), headwave.FormatError, "sweep: nothing given; expected one of text, ids"),
-    ([MODELS / "bert-mlm"], dict(raech=3), headwave.FormatError, "did you mean 'reach'"),
-])
-def test_what_cannot_be_swept_is_refused(ids, models, given, error, words):
-    with pytest.raises(error, match=words):
-        headwave.sweep(models, **{"ids": ids, **given})
 
 
 def test_an_export_is_that_of_the_program(program, tmp_path, ids):

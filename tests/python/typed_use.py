@@ -56,11 +56,8 @@ def studies() -> None:
     assert_type(headwave.account("bart", text=TEXT, target=TEXT), dict[str, headwave.Result])
     assert_type(headwave.atlas("minilm", passes=0), headwave.Result | dict[str, headwave.Result])
     assert_type(headwave.compare(result, "other/results.h5"), headwave.Result)
-    assert_type(headwave.re_aim("minilm", TEXT, heads=["L0H2"], documents=5), headwave.Result)
-    assert_type(headwave.loss("gpt2", text=TEXT, interventions=["words-only"], length=128), dict[str, Any])
 
     headwave.compare(result, 3)  # type: ignore[arg-type]
-    headwave.re_aim("minilm", TEXT, shuffles=3)  # type: ignore[call-arg]
 
 
 def arrays(q: np.ndarray[Any, Any]) -> None:

@@ -25,16 +25,11 @@ TEST_CASE("heads: what a result knows nothing of is refused, whichever Fields it
   CHECK_THROWS_AS(heads_asked_for(result, {"L2"}), FormatError);
 }
 
-TEST_CASE("heads: layers may be missing, and re-aimed heads are named one by one") {
+TEST_CASE("heads: layers may be missing") {
   Result result;
   const Axis layers = layer_axis(std::vector<Index>{1, 3});
   result.fields.push_back(make_field("a/x", {layers, head_axis(2)}, "1", "x", {1, 2, 3, 4}));
   CHECK_THROWS_WITH(heads_asked_for(result, {"L2H0"}), "there is no L2H0; the result has 4 heads, L1H0 to L3H1");
-  Result moved;
-  const Axis heads{"re_aimed_head", "1", "head", std::vector<std::string>{"L0H2", "L1H8"}};
-  moved.fields.push_back(make_field("re_aiming/slope", {heads}, "1", "x", {1, 2}));
-  CHECK_NOTHROW(heads_asked_for(moved, {"L1H8"}));
-  CHECK_THROWS_WITH(heads_asked_for(moved, {"L1H7"}), "there is no L1H7; the result has 2 heads, L0H2 to L1H8");
 }
 
 TEST_CASE("heads: the strongest are those that the table lists first, each head once, and all where there are fewer") {

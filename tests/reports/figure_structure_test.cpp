@@ -53,9 +53,6 @@ const std::map<std::string, Structure>& structures() {
       {"position_split", {{"layer", "share of the hidden states' variance", "noise alone"}}},
       {"head_types", {{"head", "layer", "score", "previous", "sink"}, 1}},
       {"carried_waves", {{offset, "mean attention weight", "score sum ÷ its peak as it is"}}},
-      {"re_aiming", {{}}},
-      {"checkpoint_counts", {{"heads"}}},
-      {"checkpoint_heads", {{"part by position"}, 1}},
       {"score_sources", {{"layer", "share of the layer's position kernels", "read by queries", "read by keys"}}},
       {"comparison", {{"second − first", "more", "less", "beyond"}}},
   };

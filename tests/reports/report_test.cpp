@@ -102,21 +102,6 @@ TEST_CASE("report: the maps of results beside stand in the page with their own t
   CHECK(data["arrays"].size() > alone["arrays"].size() + 1);
 }
 
-TEST_CASE("report: the page of re-aimed heads says what was done, and holds profiles before and after") {
-  const Axis heads{"re_aimed_head", "1", "", std::vector<std::string>{"L0H1"}};
-  const Axis shifts{"shift", "token", "", std::vector<std::int64_t>{0, 1}};
-  Result result;
-  result.fields = {make_field("re_aiming/offset", {heads, shifts}, "token", "", {-1, -2}),
-                   make_field("re_aiming/follows", {heads}, "1", "", {1}),
-                   make_field("re_aiming/profile", {heads, shifts, offset_axis("profile_offset", -1, 1)}, "1", "",
-                              {0.9, 0.1, 0, 0.5, 0.2, 0.1})};
-  const auto data = data_of(report_page(result));
-  CHECK(data["heads"].empty());
-  CHECK(data["story"].get<std::string>().starts_with("The keys of L0H1 were re-aimed by u = 0 to +1 tokens"));
-  CHECK(data["arrays"]["re_aiming/profile"]["axes"][2]["values"] == std::vector<int>{-1, 0, 1});
-  CHECK(data["arrays"].contains("re_aiming/offset"));
-}
-
 TEST_CASE("report: a result that holds nothing has a page that says so") {
   const auto data = data_of(report_page(Result{}));
   CHECK(data["heads"].empty());

@@ -10,7 +10,6 @@
 #include "../../reports/drawing/gnuplot.h"
 #include "sample_account.h"
 #include "sample_bands.h"
-#include "sample_checkpoints.h"
 #include "sample_comparison.h"
 #include "sample_phases.h"
 #include "sample_waves.h"
@@ -269,20 +268,6 @@ double weight_at(Index layer, Index head, double offset) {
 
 namespace {
 
-void add_re_aiming(Result& result, const Size& size) {
-  std::vector<std::string> names;
-  for (Index head = 0; head < std::min<Index>(3, size.heads); ++head) names.push_back(head_name(0, head));
-  const Axis heads{"re_aimed_head", "1", "head whose keys are re-aimed", names};
-  const Axis shifts = counting_axis("shift", "token", "u", -2, 2);
-  std::vector<double> offsets, slopes;
-  for (std::size_t head = 0; head < names.size(); ++head) {
-    for (int u = -2; u <= 2; ++u) offsets.push_back(head == 2 ? std::nan("") : (head == 0 ? -1.0 - u : 2.0));
-    slopes.push_back(head == 2 ? std::nan("") : (head == 0 ? -1.0 : 0.0));
-  }
-  result.fields.push_back(make_field("re_aiming/offset", {heads, shifts}, "token", "measured offset", offsets));
-  result.fields.push_back(make_field("re_aiming/slope", {heads}, "1", "moved offset per token", slopes));
-}
-
 void add_carried(Result& result, const Size& size) {
   std::vector<std::string> names;
   for (Index head = 0; head < std::min<Index>(2, size.heads); ++head) names.push_back(head_name(0, head));
@@ -320,7 +305,6 @@ Result result(const Size& size) {
   add_account(result, size);
   add_bands(result, size);
   add_planted(result, size);
-  add_re_aiming(result, size);
   add_carried(result, size);
   add_comparison(result, size);
   append(result.fields, checkpoint_fields(size.layers, size.heads));

@@ -44,7 +44,7 @@ export function offsetLines(offsets, plot) {
 //              in words,
 //                yTitle, height, log, marks(i), placeOf(store) -> index or null }
 export function linePlot(box, plot, store) {
-  const { series, xText = numberText, placeText = xText, height = 230 } = plot;
+  const { series, xText = numberText, height = 230 } = plot;
   const width = Math.max(220, box.clientWidth);
   const [left, right, top, bottom] = [52, width - 14, 20, height - 38];
   const isDrawn = (value) => Number.isFinite(value) && (!plot.log || value > 0);
@@ -89,7 +89,7 @@ export function linePlot(box, plot, store) {
     begin: () => plot.placeOf?.(store) ?? Math.floor(plot.x.length / 2),
     at: (px) => Math.max(0, Math.min(plot.x.length - 1, nearestPlace(plot.x, x.invert(px)))),
     where: (i) => [x(plot.x[i]), top],
-    words: (i) => [`${plot.xName} ${placeText(plot.x[i])}`, ...said(i)],
+    words: (i) => [`${plot.xName} ${xText(plot.x[i])}`, ...said(i)],
     marks: plot.marks,
     show: plot.marks ? null : show,
     click: plot.marks && ((i) => keepOffset(store, plot.marks(i).offset)),
@@ -98,7 +98,7 @@ export function linePlot(box, plot, store) {
   mark();
   const column = ({ name, values }) => ({ header: name, right: true,
     cells: Array.from(values, (value) => numberText(value, 5)) });
-  const columns = () => [{ header: plot.xName, right: true, cells: plot.x.map(placeText) },
+  const columns = () => [{ header: plot.xName, right: true, cells: plot.x.map(xText) },
     ...series.map(column)];
   return { mark, columns };
 }

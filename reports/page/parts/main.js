@@ -8,7 +8,6 @@ import { HeadSection } from "./head.js";
 import { mapTexts, openingWords } from "./map_data.js";
 import { distanceMeasure, Measures } from "./measures.js";
 import { Overview } from "./overview.js";
-import { ReAimingSection } from "./re_aiming_view.js";
 import { Store } from "./store.js";
 
 const part = (id) => document.getElementById(id);
@@ -42,7 +41,6 @@ function drawRun(box, { result }) {
   };
   const columnsOf = (headers, rows) =>
     headers.map((header, k) => ({ header, cells: rows.map((row) => row[k]) }));
-  add("Where attention lands when a head's keys are re-aimed by u tokens", result.re_aimed, true);
   add("How many heads each prediction meets", result.agreement);
   add("Provenance", columnsOf(["what", "is"], result.provenance));
   add("All arrays of the result file", columnsOf(["array", "axes", "unit", "meaning"], result.fields));
@@ -128,18 +126,6 @@ function keepUp(page, store, overview, section) {
   return drawAll();
 }
 
-// The page of `re-aim`, which has no overview: one head after another.
-function keepUpReAiming(section, store) {
-  const draw = () => {
-    embedOnly(store.state);
-    return section.draw().catch(failed);
-  };
-  store.listen(draw);
-  followAddress(store);
-  drawAnew(draw);
-  return draw();
-}
-
 // Tells who reads along, such as tests, that all is drawn.
 function markDrawn() {
   document.body.dataset.drawn = Math.round(performance.now());
@@ -156,8 +142,6 @@ async function start() {
   const isOld = typeof DecompressionStream === "undefined";
   if (!page.heads.length) {
     for (const id of ["overview", "head", "heads"]) part(id).hidden = true;
-    if (isOld) return trouble(tooOld);
-    if (ReAimingSection.isOf(arrays)) await keepUpReAiming(new ReAimingSection(page, arrays, store), store);
     return markDrawn();
   }
   const overview = new Overview(page, store);

@@ -1,4 +1,4 @@
-// How much a head looks at each offset: in one result, in two, and over the checkpoints of a training run.
+// How much a head looks at each offset: in one result, or in two.
 
 import { check, choice, element } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
@@ -72,46 +72,5 @@ export const profileView = {
     const log = context.store.state.scale === "log";
     return [profileControls(context),
       offsetLines(offsets, { title: "Profile", series, yTitle: "mean weight", height: 250, log })];
-  },
-};
-
-const ofCheckpoints = "checkpoints_measured_offset";
-const partOfCheckpoints = "checkpoints_head_account/part";
-
-export const checkpointsView = {
-  id: "checkpoints",
-  title: "Over the checkpoints",
-  needs: [`${ofCheckpoints}/weight`],
-  words: "Largest mean attention weight at one offset, and what shuffled queries give there; below, the "
-    + "part of the profile that positions give.",
-  async show({ arrays, at }) {
-    const names = arrays.axis(`${ofCheckpoints}/weight`, "checkpoint").values;
-    const pairs = arrays.axis(`${ofCheckpoints}/weight`, "pairs").values[0];
-    const value = async (field, of) => (await arrays.slice(field, of))?.values[0] ?? NaN;
-    const over = (field, of) =>
-      Promise.all(names.map((checkpoint) => value(field, { checkpoint, ...of, ...at })));
-    const ofOffsets = ["weight", "chance", "offset"].map((one) => over(`${ofCheckpoints}/${one}`, { pairs }));
-    const [weight, chance, offset] = await Promise.all(ofOffsets);
-    const xText = (i) => names[i] + (Number.isFinite(offset[i]) ? `, offset ${offsetText(offset[i])}` : "");
-    const plot = (yTitle, series) => ({
-      kind: "lines",
-      title: yTitle,
-      x: names.map((_, i) => i),
-      series,
-      xName: "checkpoint",
-      xTitle: "checkpoint (counted from 0)",
-      xText: numberText,
-      yTitle,
-      height: 170,
-      placeText: xText,
-    });
-    const series = [{ name: "measured", values: weight }, { name: "queries shuffled", values: chance }];
-    const parts = [plot("weight", series)];
-    if (arrays.has(partOfCheckpoints)) {
-      const [cause] = arrays.axis(partOfCheckpoints, "cause").values;
-      const values = (await over(partOfCheckpoints, { cause })).map((share) => Math.max(0, share));
-      parts.push(plot("part by position", [{ name: "positions", values }]));
-    }
-    return parts;
   },
 };

@@ -13,13 +13,13 @@ import { distanceView } from "./distance_view.js";
 import { evidenceView } from "./evidence_view.js";
 import { mapView } from "./map_view.js";
 import { predictionsView } from "./predictions_view.js";
-import { checkpointsView, profileView } from "./profile_view.js";
+import { profileView } from "./profile_view.js";
 import { rotaryView } from "./rotary_view.js";
 import { sourcesView } from "./sources_view.js";
 import { strongestView } from "./strongest_view.js";
 import { delaysView, phasesView, wavesView } from "./waves_view.js";
 
 export const views = [
-  evidenceView, checkpointsView, profileView, mapView, strongestView, sourcesView,
+  evidenceView, profileView, mapView, strongestView, sourcesView,
   bandsView, distanceView, predictionsView, rotaryView, wavesView, phasesView, delaysView,
 ];
