@@ -146,11 +146,8 @@ expect 1 "give --apply-norm if these are raw" -q run $raw --only measured_offset
 # shellcheck disable=SC2086
 expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "$work/raw"
 expect 1 "there are 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
-printf 'queries = "q"\nkeys = "k"\nheads = 2\ncausal = true\n' >"$work/states.toml"
-expect 0 "" -q run --states "$2/tests/golden/stored/formats/types.h5" --states-map "$work/states.toml" --only measured_offset --no-figures --out "$work/mapped"
 expect 2 "--axes" run --states x --axes token --dataset y --out "$work/r"
 expect 2 "--axes requires --dataset" run --states x --axes token,width --out "$work/r"
-expect 2 "excludes" run --states x --dataset y --states-map z --out "$work/r"
 expect 2 "give it with --model DIR" run --states x --apply-norm --out "$work/r"
 expect 2 "--dataset: applies to --states only" run --model "$golden" --ids "$work/ids.json" --dataset x --out "$work/r"
 # Finished attention needs no model; what it cannot give is left out by name, and what it is not is refused.

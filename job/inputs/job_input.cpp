@@ -150,7 +150,6 @@ Attributes reading_provenance(const StoredStatesOptions& options) {
   if (options.heads > 0) said.push_back(fmt::format("head-count {}", options.heads));
   Attributes provenance;
   if (!said.empty()) provenance["states_read"] = fmt::format("{}", fmt::join(said, ", "));
-  if (!options.map.empty()) provenance["states_map_sha256"] = sha256_list({options.map});
   return provenance;
 }
 
