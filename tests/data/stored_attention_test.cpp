@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fstream>
 #include <map>
 
 #include <Eigen/Core>

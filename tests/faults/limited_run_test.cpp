@@ -1,4 +1,3 @@
-#include <cstdio>
 
 #include "../../data/results/result_file.h"
 #include "../catch.h"
