@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <nanobind/stl/tuple.h>
 
 #include "../core/attention/position_term.h"

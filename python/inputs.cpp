@@ -257,10 +257,9 @@ void add_inputs(nb::module_& module) {
   module.def(
       "states_input",
       [](const nb::object& states, const std::optional<ModelPlace>& model, Index heads, std::optional<Index> documents,
-         std::optional<Index> layer, const std::string& dataset, const std::string& axes, const fs::path& states_map,
-         bool apply_norm, bool any_states) {
-        StoredStatesOptions options{heads,     documents.value_or(0), layer, dataset, {}, states_map, apply_norm,
-                                    any_states};
+         std::optional<Index> layer, const std::string& dataset, const std::string& axes, bool apply_norm,
+         bool any_states) {
+        StoredStatesOptions options{heads, documents.value_or(0), layer, dataset, {}, apply_norm, any_states};
         if (!axes.empty()) {
           const auto read = array_axes(axes);
           if (!read) throw FormatError(fmt::format("axes '{}': expected {}", axes, expected_axes));
@@ -271,8 +270,8 @@ void add_inputs(nb::module_& module) {
                       [&] { return model ? states_input(at, *model, options) : states_input(at, options); });
       },
       nb::arg("states"), nb::arg("model").none(), nb::arg("heads"), nb::arg("documents").none(),
-      nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("states_map"), nb::arg("apply_norm"),
-      nb::arg("any_states"), "Stored states, queries and keys, or finished attention.");
+      nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("apply_norm"), nb::arg("any_states"),
+      "Stored states, queries and keys, or finished attention.");
   module.def(
       "profiles_input",
       [](const std::vector<fs::path>& files, const std::vector<std::string>& called, const nb::dict& about) {

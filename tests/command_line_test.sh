@@ -140,11 +140,8 @@ expect 1 "give --apply-norm if these are raw" -q run $raw --only measured_offset
 # shellcheck disable=SC2086
 expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "$work/raw"
 expect 1 "there are 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
-printf 'queries = "q"\nkeys = "k"\nheads = 2\ncausal = true\n' >"$work/states.toml"
-expect 0 "" -q run --states "$2/tests/golden/stored/formats/types.h5" --states-map "$work/states.toml" --only measured_offset --no-figures --out "$work/mapped"
 expect 2 "--axes" run --states x --axes token --dataset y --out "$work/r"
 expect 2 "--axes requires --dataset" run --states x --axes token,width --out "$work/r"
-expect 2 "excludes" run --states x --dataset y --states-map z --out "$work/r"
 expect 2 "give it with --model DIR" run --states x --apply-norm --out "$work/r"
 expect 2 "--dataset: applies to --states only" run --model "$golden" --ids "$work/ids.json" --dataset x --out "$work/r"
 # Finished attention needs no model; what it cannot give is left out by name, and what it is not is refused.
@@ -318,14 +315,7 @@ expect 1 "--force" demo --write-model "$work/model"
 expect 0 "headwave run --model" demo --write-model "$work/it's planted" --documents 2
 (eval "set -- $(grep -o 'headwave run .*' "$work/err")" && [ "$4" = "$work/it's planted" ]) || { echo "FAILED: a printed command cannot be typed"; failed=1; }
 expect 2 "--out" run --model "$work/model" --ids "$work/model/ids.json" --documents 2
-expect 0 "2 documents x 512 tokens x 4 layers x 8 heads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --no-figures --dry-run --out "$work/dry"
-expect 0 "memory  about" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --formats svg --dry-run
-for said in "computing on" "drawing; " "of processor time" "for results.h5, " "for figures and report.html; while it runs " "for results.unfinished"; do
-  grep -qF -- "$said" "$work/out" || { echo "FAILED: a dry run does not say '$said'"; cat "$work/out"; failed=1; }
-done
 expect 1 "needs more than the 1MB of resident memory that it may take; give --max-memory SIZE to allow more" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
-expect 1 "needs more than the 1MB" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --no-figures --dry-run
-expect 0 "computing on 2 threads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --max-memory 4GB --threads 2 --no-figures --dry-run
 # Weights read layer by layer change no digit; the first layers of a model are what they are among all.
 expect_line 2 "--layers: '3-7': expected 0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed" run --layers 3-7
 expect_line 2 "--weights: expected auto, memory or layers, got 'disk'" run --weights disk
@@ -337,7 +327,6 @@ expect 0 "of 8 heads look" run --model "$work/model" --ids "$work/model/ids.json
 grep -q L1H0 "$work/out" && { echo "FAILED: --layers 0-0 has a second layer"; failed=1; }
 expect 1 "layers 0 to 4 were asked for, the model has 4; give --layers 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
 expect 1 "--weights memory if they fit there" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene re-aim=L0H2:+2
-[ -e "$work/dry" ] && { echo "FAILED: a dry run wrote something"; failed=1; }
 expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9
 expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
 expect 1 "--force" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
@@ -648,14 +637,12 @@ expect 0 "no figures, gnuplot is not installed" $bare "$work/no gnuplot" --resum
 rm "$work/no gnuplot/report.html"
 expect 0 "its page is there; no figures, gnuplot is not installed" $bare "$work/no gnuplot" --resume
 holds "$work/no gnuplot" results.h5 report.html
-expect 0 "for report.html; while it runs" $bare "$work/no gnuplot" --dry-run
 for asked in "--formats svg" "--figure-width column" "--font Arial" "--font-size 9" "--palette grey"; do
   # shellcheck disable=SC2086
   expect 1 "gnuplot is not installed, figures need it" $bare "$work/asked" $asked
 done
 printf 'formats = ["svg"]\n' >"$work/drawn.toml"
 expect 1 "gnuplot is not installed, figures need it" $bare "$work/asked" --job "$work/drawn.toml"
-expect 1 "gnuplot is not installed, figures need it" $bare "$work/asked" --dry-run --formats svg
 expect 1 "gnuplot is not installed, figures need it" figures "$work/no gnuplot"
 expect 1 "gnuplot is not installed, figures need it" spectrum --model "$golden" --out "$work/asked" --formats svg
 [ -e "$work/asked" ] && { echo "FAILED: figures that cannot be drawn were refused after the work"; failed=1; }
@@ -702,12 +689,14 @@ expect 0 "clusters = 3" inspect "$work/j3/results.h5" --job
 cmp -s "$work/out" "$work/stored.toml" || { echo "FAILED: a stored job does not store itself again"; failed=1; }
 expect 0 "of 32 heads look" run --job "$work/stored.toml" --out "$work/j3" --force --threads 1
 cmp -s "$work/out" "$work/table" || { echo "FAILED: a stored job gives another result"; failed=1; }
-expect 0 "3 documents x 512" run --job "$work/job.toml" --documents 3 --dry-run
-expect 0 "2 documents x 81" run --job "$work/job.toml" --random-tokens 40 --dry-run
+expect 0 "" -q run --job "$work/job.toml" --documents 3 --only measured_offset --no-figures --out "$work/three"
+expect 0 "documents = 3" inspect "$work/three/results.h5" --job
+expect 0 "" -q run --job "$work/job.toml" --random-tokens 40 --only measured_offset --no-figures --out "$work/forty"
+expect 0 "random-tokens = 40" inspect "$work/forty/results.h5" --job
 mkdir "$work/a # b, c"
 cp "$work/model/ids.json" "$work/a # b, c/"
 printf 'model = "%s"\nids = "%s"\ndocuments = 1\n' "$work/model" "$work/a # b, c/ids.json" >"$work/odd.toml"
-expect 0 "1 documents x 512" run --job "$work/odd.toml" --dry-run
+expect 0 "" -q run --job "$work/odd.toml" --only measured_offset --no-figures --out "$work/odd"
 refuse_job() {
   printf '%s\n' "$2" >"$work/bad.toml"
   expect 1 "$1" run --job "$work/bad.toml" --out "$work/j4"
@@ -839,7 +828,6 @@ expect 0 '"heads": [' run --model "$work/bert" --ids "$work/line.txt" --out "$wo
 grep -qF "wrote $work/j/results.h5" "$work/err" || { echo "FAILED: run --json does not say on standard error what it wrote"; failed=1; }
 expect 0 '"heads": [' run --model "$work/bert" --ids "$work/line.txt" --out "$work/j" $quick --json --resume
 "$headwave" inspect "$work/j" --json | cmp -s - "$work/out" || { echo "FAILED: run --json of a finished run prints something else"; failed=1; }
-expect 2 "--json" run --model "$work/bert" --ids "$work/line.txt" --dry-run --json
 expect 0 "$work/json-kinds/cross/results.h5" run --model "$2/tests/golden/families/t5" --ids "$work/pair.json" --out "$work/json-kinds" $quick --json
 [ "$(grep -c '^    "version": 2,' "$work/out")" = 3 ] || { echo "FAILED: run --json of an encoder-decoder lists other than three results"; failed=1; }
 expect 0 "$work/json-kinds/cross/results.h5: whole" validate "$work/json-kinds"
@@ -932,7 +920,6 @@ expect 1 "give each part once" merge "$work/d1" "$work/d2" "$work/d1" --out "$wo
 expect 1 "is of another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2" --seed 2 --out "$work/merged"
 expect 1 "cannot be divided into 3 parts; expected 2 at most" $divided --shard 1/3 --out "$work/d3"
 expect 2 "expected PART/PARTS with PART from 1 to PARTS, such as 3/16, got '3/2'" $divided --shard 3/2 --out "$work/d3"
-expect 2 "excludes" $divided --shard 1/2 --dry-run
 mkdir "$work/named" && cp "$work/d1/block-01-of-02.part" "$work/named/results.h5"
 expect 1 "results.h5: would be replaced, and is the input $work/named/results.h5" merge "$work/named/results.h5" "$work/d2" --no-figures --out "$work/named" --force
 expect 0 "" -q merge "$work/d2" "$work/d1" --no-figures --out "$work/merged"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -24,7 +23,6 @@
 #include "../results/result_json.h"
 #include "../results/result_path.h"
 #include "../results/resuming.h"
-#include "../results/run_needs.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -38,8 +36,7 @@ namespace fs = std::filesystem;
 
 struct RunOptions : WholeRunOptions {
   ResumeOptions keep;
-  bool dry_run = false;  ///< only say what the job would take
-  std::string shard;     ///< "3/16"; empty: the whole run
+  std::string shard;  ///< "3/16"; empty: the whole run
   fs::path job_file;
   std::string job_text;  ///< the options as a job file, for the provenance
 };
@@ -50,27 +47,10 @@ std::vector<fs::path> files_read(const RunOptions& options) {
   return files;
 }
 
-/// What the job would take, and nothing else.
-int dry_run(RunOptions& options, const SourceOptions& given) {
-  const auto start = std::chrono::steady_clock::now();
-  (void)draws_figures(options.folder);  // refused now, not after the trial
-  RunNeeds needs;
-  within_memory(options, given, [&](const JobInput& input) {
-    const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    needs = run_needs(input, options.job, options.folder);
-    needs.reading = reading;
-  });
-  end_progress();
-  std::fputs(text_of(needs).c_str(), stdout);
-  if (options.job.max_memory > 0 && needs.job.memory_bytes > options.job.max_memory)
-    say(fmt::format("that is more memory than --max-memory {} allows", options.max_memory));
-  return done;
-}
-
 /// What a process does that another leads: its part of the documents. What goes wrong the leader says.
 int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
   ranks.attempt([&] {
-    if (options.dry_run || !options.shard.empty()) return ranks.finished();
+    if (!options.shard.empty()) return ranks.finished();
     options.job.threads = ranks.threads(options.job.threads);
     within_memory(
         options, given,
@@ -141,12 +121,11 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   return done;
 }
 
-/// Sums over documents are read, not computed: there is nothing to try, divide or share.
+/// Sums over documents are read, not computed: there is nothing to divide or share.
 /// @throws CLI::ValidationError
 void require_documents(const RunOptions& options, const Ranks& ranks) {
   if (options.input.profiles.empty()) return;
   const char* const summed = "does not apply to --profiles: the documents passed elsewhere, and their sums are read";
-  if (options.dry_run) throw CLI::ValidationError("--dry-run", summed);
   if (!options.shard.empty()) throw CLI::ValidationError("--shard", summed);
   if (ranks.count() > 1) throw CLI::ValidationError("mpirun", summed);
 }
@@ -155,7 +134,6 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   Ranks ranks;
   if (!ranks.leads()) return follow(options, given, ranks);
   require_documents(options, ranks);
-  if (options.dry_run) return dry_run(options, given);
   if (!options.shard.empty()) {
     if (ranks.count() > 1) throw CLI::ValidationError("--shard", "divides a run by hand; mpirun has divided this one");
     return run_shard(options, given);
@@ -179,7 +157,6 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   within_memory(
       options, given,
       [&](const JobInput& input) {
-        if (!kept && !input.sums) require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
         identity = run_identity(input, options.job);
         const bool again = kept.has_value();  // with less memory
         kept.emplace(file, identity, options.keep.keep_every);
@@ -210,23 +187,15 @@ void add_run(CLI::App& program, Command& chosen) {
   InputWithout without;
   without.profiles = true;
   const SourceOptions source = add_whole_run_options(*command, *options, without);
-  command
-      ->add_flag("--dry-run", options->dry_run,
-                 "print the time, memory and disk that the job would take, measured in a short trial; write nothing")
-      ->excludes("--json")
-      ->configurable(false);
   add_resume_options(*command, options->keep);
   add_shard_option(*command, options->shard,
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
-                   "folder holds what `headwave merge` puts together")
-      ->excludes("--dry-run");
+                   "folder holds what `headwave merge` puts together");
   add_job_file_option(*command, options->job_file);
   add_examples(
       *command,
       {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",
         "every analysis of every head, over 100 documents of a text; result/report.html shows it all"},
-       {"run --model minilm --text text.txt --documents 100 --length 512 --dry-run",
-        "what time, memory and disk that would take"},
        {"run --model minilm --text text.txt --documents 100 --length 512 --out result --resume",
         "the first example again, after an interruption: goes on after the last document that was saved"},
        {"run --model minilm --text text.txt --documents 100 --length 512 --shard 3/16 --out part-03",
@@ -245,7 +214,7 @@ void add_run(CLI::App& program, Command& chosen) {
     options->input.intervening.threads = options->job.threads;
     options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});
-    if (options->folder.folder.empty() && !options->dry_run) throw CLI::RequiredError("--out");
+    if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
     chosen = [=] { return run(*command, *options, source); };
   });
 }

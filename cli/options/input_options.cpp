@@ -97,12 +97,6 @@ StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options)
           ->check(CLI::Validator(unknown_axes, "", "axes"))
           ->type_name("AXES")
           ->group(group);
-  added.states_map =
-      command
-          .add_option("--states-map", options.states.map,
-                      "TOML file that says which arrays are states, queries, keys, attention, ids (docs/inputs.md)")
-          ->type_name("FILE")
-          ->group(group);
   added.apply_norm = command
                          .add_flag("--apply-norm", options.states.apply_norm,
                                    "apply the model's norm before attention: the states are of the residual stream")
@@ -111,7 +105,6 @@ StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options)
       command.add_flag("--any-states", options.states.any_states, "accept states even if they do not look normalised")
           ->group(group);
   added.axes->needs(added.dataset);
-  added.dataset->excludes(added.states_map);
   return added;
 }
 
@@ -119,8 +112,8 @@ StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& w
   const auto refused = [&](const char* name) {
     return refused_option(command, name, "applies to stored states; " + why);
   };
-  return {refused("--head-count"), refused("--layer"),      refused("--dataset"),   refused("--axes"),
-          refused("--states-map"), refused("--apply-norm"), refused("--any-states")};
+  return {refused("--head-count"), refused("--layer"),      refused("--dataset"),
+          refused("--axes"),       refused("--apply-norm"), refused("--any-states")};
 }
 
 StoredStatesOptions stored_of(const StoredOptions& options) {

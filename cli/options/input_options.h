@@ -42,15 +42,15 @@ struct StoredOptions {
 };
 
 struct StoredOptionsGiven {
-  CLI::Option *head_count, *layer, *dataset, *axes, *states_map, *apply_norm, *any_states;
+  CLI::Option *head_count, *layer, *dataset, *axes, *apply_norm, *any_states;
 
   /// The options that locate and describe stored states.
-  [[nodiscard]] std::array<const CLI::Option*, 6> where() const {
-    return {layer, dataset, axes, states_map, apply_norm, any_states};
+  [[nodiscard]] std::array<const CLI::Option*, 5> where() const {
+    return {layer, dataset, axes, apply_norm, any_states};
   }
 };
 
-/// Adds --head-count, --layer, --dataset, --axes, --states-map, --apply-norm and --any-states.
+/// Adds --head-count, --layer, --dataset, --axes, --apply-norm and --any-states.
 StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options);
 
 /// Adds them to a command without --states: each is refused with the reason.

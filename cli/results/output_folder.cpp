@@ -42,8 +42,7 @@ bool is_own(const fs::path& file) {
 
 std::vector<fs::path> read_files(const InputOptions& input) {
   std::vector<fs::path> files{folder_of_model(input.model)};
-  for (const fs::path& file : {input.map, input.text, input.target, input.ids, input.states, input.stored.states.map})
-    files.push_back(file);
+  for (const fs::path& file : {input.map, input.text, input.target, input.ids, input.states}) files.push_back(file);
   files.insert(files.end(), input.profiles.begin(), input.profiles.end());
   std::erase_if(files, [](const fs::path& file) { return file.empty(); });
   return files;

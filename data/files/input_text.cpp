@@ -6,7 +6,6 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "../files/toml_reader.h"
 #include "families.h"

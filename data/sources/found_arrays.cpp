@@ -88,17 +88,17 @@ class Search {
       : arrays_(arrays), search_(search), names_(arrays.names()) {}
 
   [[nodiscard]] FoundArrays found() {
-    const ArrayMap map = search_.map ? *search_.map : usual_map();
-    const bool by_hand = search_.map.has_value();
-    add(map.states, "hidden states", &FoundLayer::states, by_hand);
-    add(map.queries, "queries", &FoundLayer::queries, by_hand);
-    add(map.keys, "keys", &FoundLayer::keys, by_hand);
-    add(map.attention, "finished attention", &FoundLayer::attention, by_hand);
+    const bool by_hand = !search_.dataset.empty();
+    const WantedNames names = by_hand ? named_by_hand() : usual_names();
+    add(names.states, "hidden states", &FoundLayer::states, by_hand);
+    add(names.queries, "queries", &FoundLayer::queries, by_hand);
+    add(names.keys, "keys", &FoundLayer::keys, by_hand);
+    add(names.attention, "finished attention", &FoundLayer::attention, by_hand);
     if (layers_.empty())
       throw FormatError(
           no_such_array(arrays_, "hidden_states/layer_L",
                         "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'"),
-          {give("dataset", "NAME", "to name the array"), give("states_map", "FILE", "to say what is stored")});
+          give("dataset", "NAME", "to name the array"));
     if (search_.layer && layers_said_)
       throw ShapeError(
           fmt::format("{}: names or an axis already say which layer states enter", arrays_.path().string()),
@@ -113,10 +113,10 @@ class Search {
     }
     contents.documents.assign(documents_.begin(), documents_.end());
     sort_documents(contents.documents);
-    contents.ids = beside(map.ids, {"ids", "input_ids"}, contents);
-    contents.special = beside(map.special, {"special", "special_tokens_mask"}, contents);
-    contents.tokens = beside(map.tokens, {"tokens"}, contents);
-    contents.document_name = beside(map.document_name, {"document_name"}, contents);
+    contents.ids = first_usual({"ids", "input_ids"});
+    contents.special = first_usual({"special", "special_tokens_mask"});
+    contents.tokens = first_usual({"tokens"});
+    contents.document_name = first_usual({"document_name"});
     contents.attention_mask = first_usual({"attention_mask"});
     return contents;
   }
@@ -134,59 +134,62 @@ class Search {
     return found == patterns.end() ? "" : *found;
   }
 
-  [[nodiscard]] ArrayMap usual_map() const {
-    ArrayMap map;
-    map.states.name = first_usual(usual_state_names());
-    map.queries.name = first_usual(names_by_layer("queries"));
-    map.keys.name = first_usual(names_by_layer("keys"));
-    if (!map.states.name.empty() || !map.queries.name.empty() || !map.keys.name.empty()) return map;
-    map.attention.name = first_usual(usual_attention_names());
-    if (map.attention.name.empty() && names_.size() == 1)
-      (arrays_.shape(names_.front()).size() == 5 ? map.attention : map.states).name = names_.front();
-    return map;
+  /// Patterns of names, by what the arrays hold; empty: not stored.
+  struct WantedNames {
+    std::string states, queries, keys, attention;
+  };
+
+  [[nodiscard]] WantedNames named_by_hand() const {
+    WantedNames names;
+    const bool named = search_.axes.empty() && std::ranges::count(usual_attention_names(), search_.dataset) > 0;
+    (named || has_keys(search_.axes) ? names.attention : names.states) = search_.dataset;
+    return names;
+  }
+
+  [[nodiscard]] WantedNames usual_names() const {
+    WantedNames names;
+    names.states = first_usual(usual_state_names());
+    names.queries = first_usual(names_by_layer("queries"));
+    names.keys = first_usual(names_by_layer("keys"));
+    if (!names.states.empty() || !names.queries.empty() || !names.keys.empty()) return names;
+    names.attention = first_usual(usual_attention_names());
+    if (names.attention.empty() && names_.size() == 1)
+      (arrays_.shape(names_.front()).size() == 5 ? names.attention : names.states) = names_.front();
+    return names;
   }
 
   /// @param needed  the array must be there
-  void add(const MappedArray& dataset, const char* what, std::optional<LayerArray> FoundLayer::*part, bool needed) {
-    if (dataset.name.empty()) return;
-    const bool layers_named = has_layer_mark(dataset.name);
+  void add(const std::string& pattern, const char* what, std::optional<LayerArray> FoundLayer::*part, bool needed) {
+    if (pattern.empty()) return;
+    const bool layers_named = has_layer_mark(pattern);
     std::map<Index, std::pair<std::string, std::string>> numbers;  // a name of that number, and how it writes it
     for (const std::string& name : names_) {
       NameMatch match;
-      if (!fits_pattern(dataset.name, name, match)) continue;
+      if (!fits_pattern(pattern, name, match)) continue;
       const auto& [number, named] = *numbers.try_emplace(match.number, name, match.digits).first;
       if (named.second != match.digits)
         throw FormatError(fmt::format("{} and '{}' are both of number {}; expected one of them",
                                       arrays_.called(named.first), printable(name), number));
       if (!match.document.empty()) documents_.insert(match.document);
     }
-    if (numbers.empty() && needed) throw FormatError(no_such_array(arrays_, dataset.name, what));
+    if (numbers.empty() && needed) throw FormatError(no_such_array(arrays_, pattern, what));
     for (const auto& [number, named] : numbers) {
       const auto& [name, digits] = named;
-      LayerArray found{name_of_layer(dataset.name, digits), axes_of(dataset, name, part), -1};
+      LayerArray found{name_of_layer(pattern, digits), axes_of(pattern, name, part), -1};
       if (found.has(ArrayAxis::layer)) {
-        add_entries(dataset, name, found, part);
+        add_entries(name, found, part);
         continue;
       }
       layers_said_ = layers_said_ || layers_named;
-      const Index at = layers_named ? number - dataset.first_number + dataset.first_layer
-                                    : search_.layer.value_or(dataset.first_layer);
-      keep(at, name, std::move(found), part);
+      keep(layers_named ? number : search_.layer.value_or(0), name, std::move(found), part);
     }
   }
 
-  void add_entries(const MappedArray& dataset, const std::string& name, LayerArray found,
-                   std::optional<LayerArray> FoundLayer::*part) {
+  void add_entries(const std::string& name, LayerArray found, std::optional<LayerArray> FoundLayer::*part) {
     const auto axis = static_cast<std::size_t>(std::ranges::find(found.axes, ArrayAxis::layer) - found.axes.begin());
     const Index count = arrays_.shape(name)[axis];
-    if (!dataset.layers.empty() && static_cast<Index>(dataset.layers.size()) != count)
-      throw FormatError(fmt::format("{} has {} layers, the map names {} of them ('layers'); expected as many",
-                                    arrays_.called(name), count, dataset.layers.size()));
     layers_said_ = true;
-    for (found.entry = 0; found.entry < count; ++found.entry)
-      keep(dataset.layers.empty() ? dataset.first_layer + found.entry
-                                  : dataset.layers[static_cast<std::size_t>(found.entry)],
-           name, found, part);
+    for (found.entry = 0; found.entry < count; ++found.entry) keep(found.entry, name, found, part);
   }
 
   void keep(Index at, const std::string& name, LayerArray found, std::optional<LayerArray> FoundLayer::*part) {
@@ -200,40 +203,30 @@ class Search {
     place = std::move(found);
   }
 
-  [[nodiscard]] std::vector<ArrayAxis> axes_of(const MappedArray& dataset, const std::string& name,
+  [[nodiscard]] std::vector<ArrayAxis> axes_of(const std::string& pattern, const std::string& name,
                                                std::optional<LayerArray> FoundLayer::*part) const {
     const std::vector<Index> shape = arrays_.shape(name);
-    const bool layers_named = has_layer_mark(dataset.name);
-    const bool one = search_.one_document || has_document_mark(dataset.name);
+    const bool layers_named = has_layer_mark(pattern);
+    const bool one = search_.one_document || has_document_mark(pattern);
     const bool attention = part == &FoundLayer::attention;
-    std::vector<ArrayAxis> axes = dataset.axes;
+    std::vector<ArrayAxis> axes = search_.axes;
     if (axes.empty() && attention)
       axes = usual_attention_axes(shape.size(), layers_named || search_.layer, one);
     else if (axes.empty())
       axes = usual_axes(shape.size(), part != &FoundLayer::states, layers_named, one);
     const bool sound = axes.size() == shape.size() && std::ranges::all_of(shape, [](Index size) { return size > 0; });
     if (sound) return axes;
-    if (!dataset.axes.empty())
+    if (!search_.axes.empty())
       throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays_.called(name),
-                                    shape_text(shape), axes_text(dataset.axes)));
+                                    shape_text(shape), axes_text(search_.axes)));
     const bool square = shape.size() > 3 && shape.back() == shape[shape.size() - 2];
     throw FormatError(
         fmt::format("{} has shape {}, expected {}, none of them 0", arrays_.called(name), shape_text(shape),
                     attention
                         ? "(layers, documents, heads, T, T) or, where the layer is known, (documents, heads, T, T)"
                         : "(documents, T, width) or (T, width)"),
-        {give("axes", square && !attention ? "layer,document,head,query,key" : "",
-              square && !attention ? "if it is finished attention" : "to say which axes it has"),
-         give("states_map", "FILE")});
-  }
-
-  [[nodiscard]] std::string beside(const std::string& named, const std::vector<std::string>& usual,
-                                   const FoundArrays& contents) const {
-    if (named.empty()) return first_usual(usual);
-    const std::string first = contents.documents.empty() ? "" : contents.documents.front();
-    if (!arrays_.has(name_of_document(named, first)))
-      throw FormatError(no_such_array(arrays_, named, "every token or document"));
-    return named;
+        give("axes", square && !attention ? "layer,document,head,query,key" : "",
+             square && !attention ? "if it is finished attention" : "to say which axes it has"));
   }
 
   const NamedArrays& arrays_;

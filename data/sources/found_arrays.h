@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
-#include "array_map.h"
+#include "array_facts.h"
 #include "named_arrays.h"
 
 namespace headwave {
@@ -61,13 +61,14 @@ struct FoundArrays {
 
 /// What is known before the search for arrays.
 struct ArraySearch {
-  std::optional<ArrayMap> map;  ///< unset: by the usual names
-  std::optional<Index> layer;   ///< layer that states enter if names do not say it; unset: 0
-  bool one_document = false;    ///< the arrays are of one document: three axes are layer, token, width
+  std::string dataset = {};          ///< pattern of the name of states or finished attention; empty: the usual names
+  std::vector<ArrayAxis> axes = {};  ///< of the dataset; empty: the default axes for their number
+  std::optional<Index> layer = {};   ///< layer that states enter if names do not say it; unset: 0
+  bool one_document = false;         ///< the arrays are of one document: three axes are layer, token, width
 };
 
-/// Finds states, queries and keys, or finished attention among the arrays of a file. Without a map states are
-/// the first of
+/// Finds states, queries and keys, or finished attention among the arrays of a file. Without a dataset
+/// states are the first of
 ///
 ///     hidden_states/layer_L  hidden_states_layer_L  hidden_states/L  hidden_states_L  layer_L/hidden_states  layer_L
 ///     hidden_states  states  embeddings  last_hidden_state; or the only array

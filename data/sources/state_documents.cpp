@@ -28,12 +28,12 @@ bool holds_arrays(const NamedArrays& folder, const ArraySearch& search) {
   std::vector<std::string> patterns{"hidden_states_layer_{layer}", "hidden_states_{layer}", "layer_{layer}",
                                     "queries_layer_{layer}", "queries_{layer}"};
   std::ranges::copy_if(usual_attention_names(), std::back_inserter(patterns), has_layer_mark);
-  if (search.map) patterns = {search.map->states.name, search.map->queries.name, search.map->attention.name};
+  if (!search.dataset.empty()) patterns = {search.dataset};
   const std::vector<std::string> names = folder.names();
   return std::ranges::any_of(patterns, [&](const std::string& pattern) {
     return std::ranges::any_of(names, [&](const std::string& name) {
       NameMatch ignored;
-      return !pattern.empty() && fits_pattern(pattern, name, ignored);
+      return fits_pattern(pattern, name, ignored);
     });
   });
 }
@@ -367,11 +367,7 @@ StateFiles::StateFiles(const ArraysPlace& at, ArraySearch search)
         fmt::format("{}: a folder with a file for each document, and names with {{document}}; expected one "
                     "of them",
                     shown_path(path)));
-  facts_ = facts_of(*arrays_);
-}
-
-AttentionFacts StateFiles::facts_of(const NamedArrays& arrays) const {
-  return attention_facts(arrays, search_.map ? search_.map->facts : AttentionFacts{});
+  facts_ = attention_facts(*arrays_);
 }
 
 ArrayExtent StateFiles::extent(const LayerArray& part) const {
@@ -406,7 +402,7 @@ void StateFiles::require_as_first(std::size_t document, const NamedArrays& array
   };
   if (!std::ranges::equal(contents.layers, contents_.layers, same))
     differs("holds " + holding_text(contents), holding_text(contents_));
-  if (const AttentionFacts facts = facts_of(arrays); facts != facts_)
+  if (const AttentionFacts facts = attention_facts(arrays); facts != facts_)
     differs("says " + text_of(facts), text_of(facts_));
   const auto beside = [&](const char* what, const std::string& name, const std::string& first) {
     if (name.empty() != first.empty())

@@ -38,7 +38,7 @@ std::string at_layer(const char* what, Index layer);
 /// of their names.
 class StateFiles {
  public:
-  /// The .npy files of a folder are arrays of all documents where they fit the map's names, or the usual
+  /// The .npy files of a folder are arrays of all documents where they fit the dataset's name, or the usual
   /// ones, with {layer}; else every .npy, .npz, .safetensors, .h5 and .hdf5 file of a folder is a document.
   /// @throws Error as open_arrays(), find_arrays() and attention_facts()
   StateFiles(const ArraysPlace& at, ArraySearch search);
@@ -47,7 +47,7 @@ class StateFiles {
   /// The arrays of all documents, or of the first document's file.
   [[nodiscard]] const NamedArrays& arrays() const { return *arrays_; }
   [[nodiscard]] const FoundArrays& contents() const { return contents_; }
-  /// Facts about the attention from the map or the file, the same for all documents.
+  /// Facts about the attention from the file, the same for all documents.
   [[nodiscard]] const AttentionFacts& facts() const { return facts_; }
   /// The sizes of an array of all documents, or of the first document.
   [[nodiscard]] ArrayExtent extent(const LayerArray& part) const;
@@ -67,7 +67,6 @@ class StateFiles {
   [[nodiscard]] Opened opened(std::size_t document) const;
 
  private:
-  [[nodiscard]] AttentionFacts facts_of(const NamedArrays& arrays) const;
   void require_as_first(std::size_t document, const NamedArrays& arrays, const FoundArrays& contents) const;
 
   std::filesystem::path path_;

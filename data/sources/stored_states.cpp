@@ -131,10 +131,9 @@ Index heads_along(const StateFiles& files) {
   if (!queries) return 0;
   const ArrayExtent extent = files.extent(*queries);
   if (extent.heads > extent.length)
-    throw ShapeError(
-        fmt::format("{} has {} heads of {} tokens, if its axes are ({})", files.called(*queries), extent.heads,
-                    extent.length, axes_text(queries->axes)),
-        {give("head_count", std::to_string(extent.heads), "if so"), give("states_map", "FILE", "with other axes")});
+    throw ShapeError(fmt::format("{} has {} heads of {} tokens, if its axes are ({})", files.called(*queries),
+                                 extent.heads, extent.length, axes_text(queries->axes)),
+                     give("head_count", std::to_string(extent.heads), "if so"));
   return extent.heads;
 }
 
@@ -145,8 +144,7 @@ void require_heads(const StateFiles& files, const std::optional<LayerArray>& par
     throw ShapeError(
         fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or "
                     "the model's); are the axes in that order?",
-                    files.called(*part), came, axes_text(part->axes), heads),
-        give("states_map", "FILE", "with other axes"));
+                    files.called(*part), came, axes_text(part->axes), heads));
 }
 
 /// The name of a layer's weights: "weights/layer_1/query", or "layer_1_query" in a folder.
@@ -214,18 +212,9 @@ Model model_beside(const StateFiles& files, const AttentionFacts& facts, Index a
 }
 
 ArraySearch search_of(const StoredStatesOptions& options) {
-  ArraySearch search{{}, options.layer, false};
   if (options.layer && *options.layer < 0)
     throw ShapeError(fmt::format("the states enter layer {}, expected 0 or more", *options.layer));
-  if (!options.map.empty()) search.map = read_array_map(options.map);
-  if (!options.dataset.empty()) {
-    ArrayMap& map = search.map.emplace();
-    const bool named = options.axes.empty() && std::ranges::count(usual_attention_names(), options.dataset) > 0;
-    MappedArray& dataset = named || has_keys(options.axes) ? map.attention : map.states;
-    dataset.name = options.dataset;
-    dataset.axes = options.axes;
-  }
-  return search;
+  return {options.dataset, options.axes, options.layer};
 }
 
 std::shared_ptr<const StateFiles> opened(const ArraysPlace& at, const StoredStatesOptions& options) {
@@ -294,10 +283,11 @@ std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
   const bool one_more =
       layers.size() > 1 && layers.back().layer == count && layers.back().states && !layers.back().queries;
   if (one_more && layers.front().layer == 1 && static_cast<Index>(layers.size()) == count)
-    throw ShapeError(fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
-                                 "after the last layer unless those of layer 0 are there",
-                                 files.path().string(), count, count - 1),
-                     give("states_map", "FILE", "with first_number = 1 if they are numbered from 1"));
+    throw ShapeError(
+        fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
+                    "after the last layer unless those of layer 0 are there; if they are numbered from 1, "
+                    "rename them",
+                    files.path().string(), count, count - 1));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,20 +7,19 @@
 
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
-#include "array_map.h"
+#include "array_facts.h"
 #include "arrays_place.h"
 
 namespace headwave {
 
 struct StoredStatesOptions {
-  Index heads = 0;                 ///< 0: as the model or the file's attribute `num_heads` says
-  Index documents = 0;             ///< at most this many; 0: all
-  std::optional<Index> layer;      ///< that the states enter, if the file does not say it; unset: 0
-  std::string dataset;             ///< pattern of the states' name, or of finished attention; empty: the usual names
-  std::vector<ArrayAxis> axes;     ///< axes of that dataset; empty: the default axes for their number
-  std::filesystem::path map = {};  ///< a map of arrays (array_map.h), instead of the dataset
-  bool apply_norm = false;         ///< the states are raw, from before the norm of a pre-norm layer
-  bool any_states = false;         ///< accept states even if they do not look normalised
+  Index heads = 0;              ///< 0: as the model or the file's attribute `num_heads` says
+  Index documents = 0;          ///< at most this many; 0: all
+  std::optional<Index> layer;   ///< that the states enter, if the file does not say it; unset: 0
+  std::string dataset;          ///< pattern of the states' name, or of finished attention; empty: the usual names
+  std::vector<ArrayAxis> axes;  ///< axes of that dataset; empty: the default axes for their number
+  bool apply_norm = false;      ///< the states are raw, from before the norm of a pre-norm layer
+  bool any_states = false;      ///< accept states even if they do not look normalised
 };
 
 /// Stored documents, and the model that makes queries and keys of their states. Where queries and keys are

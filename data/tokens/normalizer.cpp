@@ -4,7 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -245,21 +248,34 @@ void each_grapheme(std::string_view text, Seen seen) {
     seen(text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
 }
 
-void append_changed(std::string& out, const PrecompiledCharsmap& map, std::string_view grapheme) {
-  if (grapheme.size() < 6)
-    if (const auto match = map.shortest(grapheme)) {
-      out += match->becomes;
-      return;
-    }
-  for (std::size_t at = 0; at < grapheme.size();) {
-    const std::string_view character = grapheme.substr(at, utf8_length(grapheme[at]));
-    const auto match = map.shortest(character);
-    out += match ? match->becomes : character;
-    at += character.size();
-  }
-}
+/// SentencePiece's table of what characters become: a double array over the bytes of keys, and the texts that
+/// keys become, each ended by a NUL. The table may be damaged: a lookup that leads out of it is an error.
+///
+/// Source: Kudo and Richardson 2018, section 3.3; Yata, Oono, Morita, Fuketa, Sumitomo and Aoe 2007 (double
+/// arrays).
+class PrecompiledCharsmap {
+ public:
+  struct Match {
+    std::size_t length = 0;    ///< bytes of the key
+    std::string_view becomes;  ///< points into the table
+  };
 
-}  // namespace
+  /// @param bytes  the length of the array in bytes (4, little-endian), the array, the texts
+  /// @param place  what messages call it
+  /// @throws FormatError if the array is longer than the bytes, or the texts are not UTF-8
+  PrecompiledCharsmap(std::string_view bytes, std::string place);
+
+  /// The shortest key that a text begins with.
+  /// @throws FormatError if the lookup leads out of the table
+  [[nodiscard]] std::optional<Match> shortest(std::string_view text) const;
+
+ private:
+  [[nodiscard]] std::uint32_t unit(std::size_t at) const;
+
+  std::vector<std::uint32_t> units_;
+  std::string texts_;
+  std::string place_;
+};
 
 PrecompiledCharsmap::PrecompiledCharsmap(std::string_view bytes, std::string place) : place_(std::move(place)) {
   const auto unit_at = [&](std::size_t at) {
@@ -309,6 +325,22 @@ std::optional<PrecompiledCharsmap::Match> PrecompiledCharsmap::shortest(std::str
   }
   return std::nullopt;
 }
+
+void append_changed(std::string& out, const PrecompiledCharsmap& map, std::string_view grapheme) {
+  if (grapheme.size() < 6)
+    if (const auto match = map.shortest(grapheme)) {
+      out += match->becomes;
+      return;
+    }
+  for (std::size_t at = 0; at < grapheme.size();) {
+    const std::string_view character = grapheme.substr(at, utf8_length(grapheme[at]));
+    const auto match = map.shortest(character);
+    out += match ? match->becomes : character;
+    at += character.size();
+  }
+}
+
+}  // namespace
 
 Normalizer precompiled_normalizer(std::string_view base64, const std::string& place) {
   return [map = std::make_shared<const PrecompiledCharsmap>(bytes_of_base64(base64, place), place)](

@@ -2,11 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "../files/json_file.h"
 #include "token_model.h"
@@ -35,34 +31,6 @@ std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, Tok
 
 /// An added token as tokenizer.json and tokenizer_config.json describe it.
 AddedToken json_added_token(const JsonObject& object, std::int64_t id);
-
-/// How Japanese BERT spells a word: in pieces, or character by character.
-enum class JapaneseSpelling { none, pieces, characters };
-
-/// What tokenizer_config.json and added_tokens.json beside a plain vocabulary say.
-struct TokenizerSettings {
-  bool lowercase = true;              ///< do_lower_case
-  std::optional<bool> strip_accents;  ///< unset: as lowercase
-  bool split_chinese = true;          ///< tokenize_chinese_chars
-  bool add_prefix_space = false;
-  JapaneseSpelling japanese = JapaneseSpelling::none;  ///< tokenizer_class BertJapaneseTokenizer
-  std::string tokenizer_class;                         ///< empty: not said
-  std::map<std::string, std::string> names;            ///< of special tokens: "cls_token" is "[CLS]"
-  std::vector<AddedToken> added;                       ///< of added_tokens_decoder and added_tokens.json
-  std::vector<std::filesystem::path> files;            ///< the files that were read
-
-  /// The name of a special token, or `usual` where the files do not name it.
-  [[nodiscard]] std::string name_of(const std::string& key, const std::string& usual) const;
-};
-
-/// Reads tokenizer_config.json and added_tokens.json in the folder of a vocabulary; either may be absent.
-/// @throws IoError if one cannot be read; FormatError if one is broken
-TokenizerSettings settings_beside(const std::filesystem::path& vocabulary);
-
-/// Reads a vocab.json: an object of ids by piece.
-/// @throws IoError if it cannot be read; FormatError if it is no such JSON, or a piece or an id is given
-///         twice
-Vocabulary json_vocabulary(const std::filesystem::path& path);
 
 /// Reads BERT's tokenizer from a vocab.txt: one piece a line, its id the line's number from 0. From a
 /// tokenizer_config.json beside it come do_lower_case (true where absent), strip_accents (as do_lower_case),

@@ -2,6 +2,9 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -27,6 +30,28 @@ namespace headwave {
 namespace {
 
 using nlohmann::json;
+
+/// How Japanese BERT spells a word: in pieces, or character by character.
+enum class JapaneseSpelling { none, pieces, characters };
+
+/// What tokenizer_config.json and added_tokens.json beside a plain vocabulary say.
+struct TokenizerSettings {
+  bool lowercase = true;              ///< do_lower_case
+  std::optional<bool> strip_accents;  ///< unset: as lowercase
+  bool split_chinese = true;          ///< tokenize_chinese_chars
+  bool add_prefix_space = false;
+  JapaneseSpelling japanese = JapaneseSpelling::none;  ///< tokenizer_class BertJapaneseTokenizer
+  std::string tokenizer_class;                         ///< empty: not said
+  std::map<std::string, std::string> names;            ///< of special tokens: "cls_token" is "[CLS]"
+  std::vector<AddedToken> added;                       ///< of added_tokens_decoder and added_tokens.json
+  std::vector<std::filesystem::path> files;            ///< the files that were read
+
+  /// The name of a special token, or `usual` where the files do not name it.
+  [[nodiscard]] std::string name_of(const std::string& key, const std::string& usual) const {
+    const auto found = names.find(key);
+    return found == names.end() ? usual : found->second;
+  }
+};
 
 // {"100": {"content": "[UNK]", "special": true}}
 void read_added_tokens(const JsonObject& decoder, std::vector<AddedToken>& tokens) {
@@ -67,6 +92,43 @@ void read_config(const JsonObject& config, TokenizerSettings& settings) {
       settings.names[key] = name->is_object() ? config.object(key).text("content") : config.text(key);
   }
   if (config.has("added_tokens_decoder")) read_added_tokens(config.object("added_tokens_decoder"), settings.added);
+}
+
+/// Reads tokenizer_config.json and added_tokens.json in the folder of a vocabulary; either may be absent.
+/// @throws IoError if one cannot be read; FormatError if one is broken
+TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
+  TokenizerSettings settings;
+  const auto read = [&](const char* name, auto use) {
+    const std::filesystem::path path = vocabulary.parent_path() / name;
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return;
+    const json root = json_of_file(path, {.max_bytes = largest_tokenizer_file});
+    use(JsonObject(root, shown_path(path)));
+    settings.files.push_back(path);
+  };
+  read("tokenizer_config.json", [&](const JsonObject& config) { read_config(config, settings); });
+  std::unordered_set<std::string> known;
+  for (const AddedToken& token : settings.added) known.insert(token.content);
+  read("added_tokens.json", [&](const JsonObject& added) {
+    for (const auto& [content, id] : added.value().items()) {
+      if (known.contains(content)) continue;
+      const std::int64_t number = integer_of(id, fmt::format("{}: '{}'", added.place(), printable(content)));
+      settings.added.push_back({.content = content, .id = number, .normalized = true});
+    }
+  });
+  return settings;
+}
+
+/// Reads a vocab.json: an object of ids by piece.
+/// @throws IoError if it cannot be read; FormatError if it is no such JSON, or a piece or an id is given
+///         twice
+Vocabulary json_vocabulary(const std::filesystem::path& path) {
+  const std::string name = shown_path(path);
+  std::vector<VocabularyEntry> entries;
+  const json whole = json_of_file(path, {.max_bytes = largest_tokenizer_file, .most_values = most_json_values});
+  for (const auto& [piece, id] : JsonObject(whole, name).value().items())
+    entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", name, printable(piece)))});
+  return {std::move(entries), name};
 }
 
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
@@ -156,43 +218,6 @@ std::unique_ptr<Tokenizer> letter_tokenizer(Vocabulary vocabulary, const Tokeniz
 }
 
 }  // namespace
-
-std::string TokenizerSettings::name_of(const std::string& key, const std::string& usual) const {
-  const auto found = names.find(key);
-  return found == names.end() ? usual : found->second;
-}
-
-TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
-  TokenizerSettings settings;
-  const auto read = [&](const char* name, auto use) {
-    const std::filesystem::path path = vocabulary.parent_path() / name;
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) return;
-    const json root = json_of_file(path, {.max_bytes = largest_tokenizer_file});
-    use(JsonObject(root, shown_path(path)));
-    settings.files.push_back(path);
-  };
-  read("tokenizer_config.json", [&](const JsonObject& config) { read_config(config, settings); });
-  std::unordered_set<std::string> known;
-  for (const AddedToken& token : settings.added) known.insert(token.content);
-  read("added_tokens.json", [&](const JsonObject& added) {
-    for (const auto& [content, id] : added.value().items()) {
-      if (known.contains(content)) continue;
-      const std::int64_t number = integer_of(id, fmt::format("{}: '{}'", added.place(), printable(content)));
-      settings.added.push_back({.content = content, .id = number, .normalized = true});
-    }
-  });
-  return settings;
-}
-
-Vocabulary json_vocabulary(const std::filesystem::path& path) {
-  const std::string name = shown_path(path);
-  std::vector<VocabularyEntry> entries;
-  const json whole = json_of_file(path, {.max_bytes = largest_tokenizer_file, .most_values = most_json_values});
-  for (const auto& [piece, id] : JsonObject(whole, name).value().items())
-    entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", name, printable(piece)))});
-  return {std::move(entries), name};
-}
 
 std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt) {
   const std::string name = shown_path(vocab_txt);

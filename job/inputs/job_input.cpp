@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -150,7 +149,6 @@ Attributes reading_provenance(const StoredStatesOptions& options) {
   if (options.heads > 0) said.push_back(fmt::format("head-count {}", options.heads));
   Attributes provenance;
   if (!said.empty()) provenance["states_read"] = fmt::format("{}", fmt::join(said, ", "));
-  if (!options.map.empty()) provenance["states_map_sha256"] = sha256_list({options.map});
   return provenance;
 }
 

@@ -57,7 +57,6 @@ class RunInput(ModelInput, JobOptions, total=False):
     layer: int | None
     dataset: str
     axes: str
-    states_map: Text | None
     apply_norm: bool
     any_states: bool
     progress: Progress

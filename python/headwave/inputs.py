@@ -47,7 +47,6 @@ class Input:
     layer: int | None = None
     dataset: str = ""
     axes: str = ""
-    states_map: Any = None
     apply_norm: bool = False
     any_states: bool = False
     interventions: Sequence[str] = ()
@@ -75,8 +74,8 @@ class Input:
         self.special_tokens, self.apply_norm, self.any_states = bool(self.special_tokens), bool(self.apply_norm), bool(self.any_states)
         self.dataset, self.axes, self.layers, self.weights = (
             text(getattr(self, name), name) for name in ("dataset", "axes", "layers", "weights"))
-        self.map, self.states_map = (path(of, name) if of else "" for name, of in (("map", self.map), ("states_map", self.states_map)))
-        for name in ("heads", "layer", "dataset", "axes", "states_map", "apply_norm", "any_states"):
+        self.map = path(self.map, "map") if self.map else ""
+        for name in ("heads", "layer", "dataset", "axes", "apply_norm", "any_states"):
             given = getattr(self, name)
             if self.kind != "states" and (given or (name == "layer" and given is not None)):
                 raise FormatError(f"{self.function}: {name} describes states; omit it with {self.kind}")
@@ -130,7 +129,7 @@ class Input:
                 "target": os.path.abspath(os.fsdecode(self.target)) if isinstance(self.target, os.PathLike) else None,
                 "no-special-tokens": not self.special_tokens, "allow-unknown": bool(self.allow_unknown), "head-count": self.heads or None,
                 "layer": self.layer, "dataset": self.dataset, "axes": self.axes,
-                "states-map": self.states_map and os.path.abspath(self.states_map), "apply-norm": self.apply_norm, "any-states": self.any_states,
+                "apply-norm": self.apply_norm, "any-states": self.any_states,
                 "intervene": self.interventions, "shuffles": self.shuffles, "layers": self.layers, "weights": self.weights}
         return {name: of for name, of in said.items() if of is not None and of is not False and of != "" and of != []}
 
@@ -210,7 +209,7 @@ class Input:
         if self.length is not None:
             raise FormatError(f"{self.function}: length does not apply to states: documents are as they were stored")
         return _of_arrays(self.value, lambda arrays: _core.states_input(
-            arrays, self.place, self.heads, self.documents, self.layer, self.dataset, self.axes, self.states_map, self.apply_norm,
+            arrays, self.place, self.heads, self.documents, self.layer, self.dataset, self.axes, self.apply_norm,
             self.any_states))
 
     def _of_folder(self) -> Any:

@@ -37,7 +37,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         states: Any = None, profiles: Any = None, random_tokens: int | None = None,
         documents: int | None = None, length: int | None = None, special_tokens: bool = True,
         map: Text | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
-        layer: int | None = None, dataset: str = "", axes: str = "", states_map: Text | None = None,
+        layer: int | None = None, dataset: str = "", axes: str = "",
         apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", allow_unknown: bool = False,
         progress: Progress = False, **options: Any) -> Results:
     """Follows every head of a model over documents, as `headwave run` does, with the same numbers to the bit.
@@ -72,7 +72,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         map: a file that says what the model's tensors are (docs/model-map.md)
         interventions: "words-only", "re-aim=L2H3:+2" and others, as of --intervene
         shuffles: orders of every document under "shuffled-words"
-        heads, layer, dataset, axes, states_map, apply_norm, any_states: what states are, as --head-count, --layer and so on
+        heads, layer, dataset, axes, apply_norm, any_states: what states are, as --head-count, --layer and so on
         layers: "0-7": the first layers alone, what comes after them is neither read nor computed
         weights: "memory"; "layers": each read as it is needed, for a model larger than memory; "auto": layers where all would
             take more than half of the memory there is; changes no digit
@@ -91,7 +91,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     progress = listener(progress)
     sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "random_tokens": random_tokens}
     over = given_input("run", model, tokenizer, sources, documents=documents, length=length, special_tokens=special_tokens,
-                       map=map, heads=heads, layer=layer, dataset=dataset, axes=axes, states_map=states_map,
+                       map=map, heads=heads, layer=layer, dataset=dataset, axes=axes,
                        apply_norm=apply_norm, any_states=any_states, interventions=interventions, shuffles=shuffles,
                        seed=options.get("seed", 1), threads=options.get("threads", 0), layers=layers, weights=weights,
                        target=target, allow_unknown=allow_unknown)

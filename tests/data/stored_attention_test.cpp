@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fstream>
 #include <map>
 
 #include <Eigen/Core>
@@ -217,35 +216,6 @@ TEST_CASE("finished attention is found by its usual names, in HDF5 and in folder
   CHECK_THROWS_WITH(seen(stored_states(folder / "each"), 2), ContainsSubstring("has 1 heads, expected 3"));
 }
 
-TEST_CASE("a map names finished attention, and what is beside it") {
-  const TemporaryFolder folder;
-  const auto map = [&](const std::string& text) {
-    std::ofstream(folder / "m.toml") << text;
-    StoredStatesOptions options;
-    options.map = folder / "m.toml";
-    return options;
-  };
-  write_npy(folder / "a.npy", {layers, documents, heads, length, length}, weights_by(in_order));
-  const StoredInput input =
-      stored_states(folder / "a.npy", map("causal = false\n[attention]\nname = 'a'\nfirst_layer = 4\n"));
-  CHECK(input.source->document(0).stored.back().layer == 5);
-  CHECK(input.model.stack.layers() == 6);
-  const auto refuse = [&](const std::string& text, const std::string& problem) {
-    CHECK_THROWS_WITH(stored_states(folder / "a.npy", map(text)), ContainsSubstring(problem));
-  };
-  refuse("attention = 'a'\nstates = 'a'", "'attention' should be given alone");
-  refuse("[attention]\nname = 'a'\naxes = 'layer,document,head,token,width'",
-         "[attention]: 'axes' should be those of "
-         "finished attention");
-  refuse("[states]\nname = 'a'\naxes = 'layer,document,head,query,key'", "'axes' should be token and width, not query");
-  refuse("[attention]\nname = 'a'\naxes = 'layer,document,head,query,token'",
-         "'axes' should be some of layer, document");
-  refuse("[attention]\nname = 'b'", "there is no 'b' for finished attention");
-  CHECK_THROWS_WITH(seen(stored_states(folder / "a.npy", map("causal = true\nattention = 'a'")), 1),
-                    ContainsSubstring("a.npy document 1, layer 0, head 0, row 0 gives 0.75 to token 2, expected 0 "
-                                      "behind the query"));
-}
-
 TEST_CASE("finished attention that does not fit together, or a model that it is not from, is refused") {
   const TemporaryFolder folder;
   const std::vector<float> values = weights_by(in_order);
@@ -264,7 +234,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
          "attentions_layer_1.npy has 2 heads, a layer before it 3; expected as many in all of them");
 
   write_npy(folder / "attentions.npy", {documents, heads, length, length}, part_of(values, 0, layers));
-  refuse(folder / "attentions.npy", {}, "give axes to say which axes it has, or give states_map");
+  refuse(folder / "attentions.npy", {}, "give axes to say which axes it has");
   StoredStatesOptions layer;
   layer.layer = 3;
   CHECK(stored_states(folder / "attentions.npy", layer).source->document(1).stored.front().layer == 3);

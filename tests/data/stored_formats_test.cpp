@@ -38,8 +38,8 @@ std::unique_ptr<Source> source_of(const std::filesystem::path& path, const Array
 
 ArraySearch dataset(const std::string& name, const std::string& axes = "") {
   ArraySearch search;
-  search.map.emplace().states.name = name;
-  if (!axes.empty()) search.map->states.axes = array_axes(axes).value();
+  search.dataset = name;
+  if (!axes.empty()) search.axes = array_axes(axes).value();
   return search;
 }
 
@@ -129,35 +129,11 @@ TEST_CASE("a part of an archive's array is given only where the whole array is w
   }
 }
 
-TEST_CASE("names and axes of others are read by a map") {
-  const TemporaryFolder folder;
-  ArraySearch search;
-  search.map = read_array_map(write(folder, "a.toml", R"(
-special = "marks"
-[states]
-name = "encoder/block{layer}/out"
-axes = "token, width, document"
-first_number = 1
-)"));
-  const auto blocks = source_of(formats("types.h5"), search);
-  check_states(*blocks);
-  CHECK(blocks->document(1).special == std::vector<std::uint8_t>{1, 0, 1});
-
-  search.map = read_array_map(write(folder, "b.toml", "queries = 'q'\nkeys = 'k'\n"));
-  search.layer = 3;
-  const Document heads = source_of(formats("types.h5"), search)->document(1);
-  REQUIRE(heads.stored.size() == 1);
-  CHECK(heads.stored.front().layer == 3);
-  CHECK(heads.stored.front().query == expected(1, 1));
-  CHECK(heads.stored.front().key == expected(0, 1));
-
-  search = {};
-  search.map = read_array_map(write(
-      folder, "c.toml", "[states]\nname = 'types/f4_be'\nlayers = [7, 2]\naxes = 'layer,document,token,width'\n"));
-  const Document named = source_of(formats("types.h5"), search)->document(0);
-  CHECK(named.stored[0].layer == 2);
-  CHECK(named.stored[0].states == expected(1, 0));
-  CHECK(named.stored[1].layer == 7);
+TEST_CASE("a dataset of others is read by its name and its axes, whatever their order") {
+  const auto blocks = source_of(formats("types.h5"), dataset("encoder/block{layer}/out", "token,width,document"));
+  REQUIRE(blocks->count() == 2);
+  for (Index i = 0; i < 2; ++i)
+    for (const StoredLayer& layer : blocks->document(i).stored) CHECK(layer.states == expected(layer.layer - 1, i));
 }
 
 TEST_CASE("a dataset for each document gives documents of their own lengths, in the order of their numbers") {
@@ -264,18 +240,10 @@ TEST_CASE("what is not found, or has another shape, is told with the nearest nam
   refuse(dataset("marks"), "'marks' has shape (3), expected (documents, T, width) or (T, width)");
   CHECK_THROWS_WITH(open_arrays(formats("packed.npz"))->floats("tokens"),
                     ContainsSubstring("packed.npz: 'tokens': holds string values, expected real numbers"));
-  refuse({}, "give dataset=NAME to name the array, or give states_map=FILE to say what is stored");
+  refuse({}, "give dataset=NAME to name the array");
   ArraySearch search = dataset("types/f4_le");
   search.layer = 1;
   refuse(search, "already say which layer states enter; omit layer");
-  search = dataset("q");
-  search.map->ids = "mark";
-  refuse(search, "there is no 'mark' for every token or document; there are 'marks'");
-  search.map->ids = "q";
-  refuse(search, "'q' has shape (2, 2, 3, 2), expected one entry per token: (3) or (2, 3)");
-  ArraySearch other;
-  other.map.emplace().queries.name = "q";
-  refuse(other, "of layer 0 only the queries are stored");
 }
 
 TEST_CASE("a folder's documents have the same layers, and a folder of nothing is no states") {
@@ -287,35 +255,4 @@ TEST_CASE("a folder's documents have the same layers, and a folder of nothing is
   std::filesystem::copy_file(formats("documents/a.npy"), folder / "a.npy");
   write(folder, "b.npy", "");
   CHECK_THROWS_AS(source_of(folder.path(), {}), FormatError);
-}
-
-TEST_CASE("a map of stored states says what is wrong with it") {
-  const TemporaryFolder folder;
-  const auto refuse = [&](const std::string& text, const std::string& problem) {
-    CHECK_THROWS_WITH(read_array_map(write(folder, "m.toml", text)),
-                      ContainsSubstring("m.toml") && ContainsSubstring(problem));
-  };
-  refuse("states = 3", "'states' should be a name, as text; docs/inputs.md explains the keys");
-  refuse("heads = 2", "'states' should be the name of a dataset");
-  refuse("queries = 'q'", "'keys' should be given beside the other");
-  refuse("[states]\naxes = 'token,width'", "[states]: 'name' should be the name of a dataset");
-  refuse("[states]\nname = 'x'\naxes = 'token,token'", "'axes' should be some of layer, document, head, token, width");
-  refuse("[states]\nname = 'x'\naxes = 'layer,document'", "token and width among them");
-  refuse("[states]\nname = 'x{layer}'\nlayers = [1]", "'layers' should be omitted where the name says the layer");
-  refuse("[states]\nname = 'x'\nlayers = [-1]", "a list of layers from 0 to 1023");
-  refuse("states = 'x'\nheads = 0", "'heads' should be more than 0");
-  refuse("states = 'x'\nscore_scale = -1.0", "'score_scale' should be a number that is not below 0");
-  refuse("states = 'x'\ncausal = 1", "'causal' should be true or false");
-  refuse("states = 'x'\nstate = 'y'", "'state' is not a key that is known here");
-  refuse("states = ", "line 1");
-  const ArrayMap map = read_array_map(
-      write(folder, "m.toml",
-            "states = 'x'\nheads = 2\nd_head = 3\ncausal = true\nwindow = 4\nturned = true\nscore_scale = 0.5"));
-  CHECK(map.facts.heads == 2);
-  CHECK(map.facts.d_head == 3);
-  CHECK(map.facts.causal == true);
-  CHECK(map.facts.turned == true);
-  CHECK(map.facts.window == 4);
-  CHECK(map.facts.scale == 0.5);
-  CHECK_THROWS_AS(read_array_map(folder / "none.toml"), IoError);
 }

@@ -27,9 +27,8 @@ std::vector<std::string> environment_of(const Disturbance& disturbance, const st
     if (!std::string_view(*entry).starts_with("TMPDIR=")) environment.emplace_back(*entry);
   std::filesystem::create_directory(scratch / "tmp");
   environment.push_back("TMPDIR=" + (scratch / "tmp").string());
-  if (disturbance.call.empty() && disturbance.free_bytes < 0) return environment;
+  if (disturbance.call.empty()) return environment;
   environment.push_back("LD_PRELOAD=" HEADWAVE_FAILING_CALLS);
-  if (disturbance.free_bytes >= 0) environment.push_back(fmt::format("HEADWAVE_FREE_BYTES={}", disturbance.free_bytes));
   environment.push_back("HEADWAVE_FAIL_CALL=" + disturbance.call);
   environment.push_back(fmt::format("HEADWAVE_FAIL_AT={}", disturbance.at));
   environment.push_back("HEADWAVE_FAIL_WITH=" + disturbance.error);

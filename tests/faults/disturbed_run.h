@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
-/// One call that a run is refused, or what its disk says is free: see failing_calls.cpp and free_space.cpp.
+/// One call that a run is refused: see failing_calls.cpp.
 struct Disturbance {
-  std::string call;              ///< "pwrite"; empty: none
-  int at = 0;                    ///< the n-th, from 1
-  std::string error = "EIO";     ///< or "ENOSPC", or "KILL": it dies there
-  bool always = false;           ///< every later one too
-  std::int64_t free_bytes = -1;  ///< that every disk says it has; -1: what it really has
+  std::string call;           ///< "pwrite"; empty: none
+  int at = 0;                 ///< the n-th, from 1
+  std::string error = "EIO";  ///< or "ENOSPC", or "KILL": it dies there
+  bool always = false;        ///< every later one too
 
   /// "pwrite 17 EIO and all after"
   [[nodiscard]] std::string text() const;

@@ -1,7 +1,5 @@
-#include <cstdio>
 
 #include "../../data/results/result_file.h"
-#include "../../reports/drawing/gnuplot.h"
 #include "../catch.h"
 #include "disturbed_run.h"
 #include "right_result.h"
@@ -12,19 +10,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-DisturbedEnd limited_run(const fs::path& scratch, const std::vector<std::string>& options,
-                         const Disturbance& disturbance = {}) {
+DisturbedEnd limited_run(const fs::path& scratch, const std::vector<std::string>& options) {
   std::vector<std::string> arguments{"run", "--out", (scratch / "out").string()};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  return disturbed_run(arguments, disturbance, scratch);
-}
-
-/// A run of a model whose documents have 12 tokens.
-std::vector<std::string> short_run(const std::vector<std::string>& more) {
-  std::vector<std::string> options{
-      "--model", repository_file("tests/golden/families/llama").string(), "--random-tokens", "12", "--documents", "4"};
-  options.insert(options.end(), more.begin(), more.end());
-  return options;
+  return disturbed_run(arguments, {}, scratch);
 }
 
 /// Whether the error is one line, the last one; remarks on the input may stand before it.
@@ -75,45 +64,4 @@ TEST_CASE("a limit on memory is kept, or the run is refused, and the result is t
   CHECK(refused > 0);
   CHECK(below > 0);
   CHECK(kept > below);
-}
-
-TEST_CASE("a disk too small is said before the work, and one that is large enough is not refused") {
-  const TemporaryFolder free;
-  const std::vector<std::string> options = short_run({"--no-figures"});
-  REQUIRE(limited_run(free.path(), options).exit_code == 0);
-  const auto size = static_cast<std::int64_t>(fs::file_size(free / "out/results.h5"));
-  Disturbance disk;
-  disk.free_bytes = size / 2;
-  const TemporaryFolder small;
-  const DisturbedEnd end = limited_run(small.path(), options, disk);
-  CHECK(end.exit_code == 1);
-  CHECK(ends_with_one_error(end));
-  CHECK(end.errors.find("/out: ") != std::string::npos);
-  CHECK(end.errors.find("are free on its disk") != std::string::npos);
-  CHECK_FALSE(fs::exists(small / "out"));
-  disk.free_bytes = size * 3 / 2;
-  const TemporaryFolder enough;
-  const DisturbedEnd other = limited_run(enough.path(), options, disk);
-  INFO(other.errors);
-  CHECK(other.exit_code == 0);
-}
-
-TEST_CASE("figures need room too") {
-  if (!gnuplot_found()) {
-    std::printf("skipped: needs gnuplot\n");
-    return;
-  }
-  std::vector<std::string> options =
-      short_run({"--only", "measured_offset", "--formats", "png", "--keep-every", "1e6"});
-  const TemporaryFolder free;
-  REQUIRE(limited_run(free.path(), options).exit_code == 0);
-  Disturbance disk;
-  disk.free_bytes = static_cast<std::int64_t>(fs::file_size(free / "out/results.h5")) + 50'000;
-  const TemporaryFolder small;
-  const DisturbedEnd end = limited_run(small.path(), options, disk);
-  CHECK(end.exit_code == 1);
-  CHECK(end.errors.find("give --no-figures to save ") != std::string::npos);
-  const TemporaryFolder enough;
-  options.emplace_back("--no-figures");
-  CHECK(limited_run(enough.path(), options, disk).exit_code == 0);
 }

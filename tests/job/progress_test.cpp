@@ -1,6 +1,5 @@
 #include "../../job/run/progress.h"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 

@@ -3,7 +3,6 @@
 
 #include "../../analysis/predictions/score_sources.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>

@@ -12,7 +12,7 @@ namespace headwave {
 
 class NamedArrays;
 
-/// Facts about the attention of stored arrays, from the file or its map. Unset: not stated.
+/// Facts about the attention of stored arrays, as the file states them. Unset: not stated.
 struct AttentionFacts {
   std::optional<Index> heads, d_head, window;
   std::optional<bool> causal, turned;
@@ -23,10 +23,9 @@ struct AttentionFacts {
 /// "num_heads 8, causal 1"; "nothing" where no fact is set.
 std::string text_of(const AttentionFacts& facts);
 
-/// The facts of a map; those that it does not state come from the numbers beside the arrays
-/// (NamedArrays::number()).
+/// The facts that the numbers beside arrays state (NamedArrays::number()).
 /// @throws FormatError if a number is out of range
-AttentionFacts attention_facts(const NamedArrays& arrays, const AttentionFacts& mapped);
+AttentionFacts attention_facts(const NamedArrays& arrays);
 
 /// Refuses facts that differ from the model's: states of another model would give attention that nobody
 /// computed.
@@ -51,26 +50,5 @@ constexpr const char* expected_axes =
 bool has_keys(const std::vector<ArrayAxis>& axes);
 /// "layer, document, token, width"
 std::string axes_text(const std::vector<ArrayAxis>& axes);
-
-/// The arrays of one kind, of all layers and documents.
-struct MappedArray {
-  std::string name;             ///< a pattern (found_arrays.h) with {layer} and {document}; empty: not stored
-  std::vector<ArrayAxis> axes;  ///< empty: the default axes for the number of axes
-  Index first_number = 0;       ///< the lowest {layer}
-  Index first_layer = 0;        ///< the layer that it stands for
-  std::vector<Index> layers;    ///< along the axis of layers; empty: first_layer, first_layer + 1, ...
-};
-
-/// The meaning of a file's arrays.
-struct ArrayMap {
-  MappedArray states, queries, keys;
-  MappedArray attention;  ///< finished; then there are no states, queries and keys
-  std::string ids, special, tokens, document_name;
-  AttentionFacts facts;  ///< these take precedence over the file's
-};
-
-/// Reads a map in TOML; docs/inputs.md explains every key.
-/// @throws IoError if the file cannot be read; FormatError naming the file and the key
-ArrayMap read_array_map(const std::filesystem::path& file);
 
 }  // namespace headwave
