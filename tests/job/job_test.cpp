@@ -17,7 +17,6 @@
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/studies/comparison.h"
-#include "../../job/studies/reproduction.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
 #include "../core/planted_grid.h"
@@ -120,9 +119,6 @@ TEST_CASE("every name that a figure asks for is described") {
   of_grid.only = {"grid_offset"};
   for (Field& field : run_job(grid.model(), PlantedGridSource(grid, 1), of_grid).fields)
     if (field.group() == "grid_offset") result.fields.push_back(std::move(field));
-  CarriedWaves carried({{0, 1}}, 3);
-  carried.add("as it is", result);
-  for (Field& field : carried.fields()) result.fields.push_back(std::move(field));
   for (const FigureKind& kind : figure_kinds()) {
     for (const std::string& name : kind.fields) {
       CAPTURE(kind.name, name);
