@@ -106,7 +106,6 @@ int main(int argc, char** argv) {
   add_report(program, chosen);
   add_export(program, chosen);
   add_atlas(program, chosen);
-  add_reproduce(program, chosen);
   add_inspect(program, chosen);
   add_compare(program, chosen);
   add_validate(program, chosen);

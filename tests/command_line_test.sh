@@ -30,7 +30,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "(kernels: " --version
-for command in demo run merge spectrum figures report export inspect atlas reproduce compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge spectrum figures report export inspect atlas compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -85,14 +85,10 @@ expect_line 2 "--map-window: is read by attention_map" demo --only head_types --
 
 # Where an option would do nothing a command does not offer it, and says why.
 expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
-expect_line 2 "--only: the list needs every analysis" reproduce --model x --only head_types --out z
-expect_line 2 "--intervene: the list has interventions of its own" reproduce --model x --intervene words-only --out z
-expect_line 2 "--head-count: applies to stored states" reproduce --model x --head-count 2 --out z
 expect_line 2 "no --map-tokens; \`headwave atlas --help\` lists" atlas --map-tokens 5
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
-for absent in 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
-  'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
+for absent in 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
 for present in 'run --states' 'run --score-window' 'run --score-clusters' 'run --atlas-draws' 'run --shuffles' 'figures --heads'; do
@@ -420,7 +416,7 @@ expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 0 "" -q run --model "$golden" --ids "$work/even.json" --everything --no-figures --out "$work/everything"
 expect 0 "everything = true" inspect "$work/everything" --job
-for group in published_scores position_disagreement offset_agreement phase_delay; do
+for group in position_disagreement offset_agreement phase_delay; do
   expect 0 "/$group " inspect "$work/everything"
   "$headwave" inspect "$work/r" | grep -q "^/$group " && { echo "FAILED: a default run does $group"; failed=1; }
 done
@@ -437,10 +433,6 @@ expect_line 2 "--sort: there is no 'ofset'; did you mean 'offset'?" inspect "$wo
 expect 1 "heads are sorted by head, layer" inspect "$work/r" --sort no/thing
 expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
 [ -e "$work/only/results.h5" ] && { echo "FAILED: an unknown analysis left a result"; failed=1; }
-expect 2 "--states" reproduce --states "$stored" --out "$work/reproduce"
-expect 0 "nothing is published of this model" reproduce --model "$golden" --random-tokens 10 --documents 5 --out "$work/reproduce" --no-figures
-grep -q '^quantity *unit *measured$' "$work/out" || { echo "FAILED: reproduce shows columns about what is not published"; failed=1; }
-grep -q '^heads in one or two clusters *ratio ' "$work/out" || { echo "FAILED: reproduce shows no units"; failed=1; }
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
 expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --only offset_profil
@@ -659,7 +651,6 @@ expect 1 "cannot make the folder" run --model "$work/model" --random-tokens 6 --
 mkdir -p "$work/taken/results.h5"
 expect 1 "found a folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/taken" --force
 expect 1 "nothing: not found" atlas --model "$work/nothing" --out "$work/new/deep"
-expect 1 "nothing: not found" reproduce --model "$work/nothing" --random-tokens 6 --out "$work/new/deep"
 expect 1 "nothing" spectrum --model "$work/nothing" --out "$work/new/deep"
 [ -e "$work/new" ] && { echo "FAILED: what failed left a folder"; failed=1; }
 

@@ -37,7 +37,6 @@
   analysis(score_sources) \
   analysis(offset_by_query) \
   analysis(rotary_wave) \
-  analysis(published_scores) \
   analysis(offset_agreement)
 // clang-format on
 

@@ -21,7 +21,6 @@ void add_figures(CLI::App& program, Command& chosen);
 void add_report(CLI::App& program, Command& chosen);
 void add_export(CLI::App& program, Command& chosen);
 void add_atlas(CLI::App& program, Command& chosen);
-void add_reproduce(CLI::App& program, Command& chosen);
 void add_compare(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_inspect(CLI::App& program, Command& chosen);

@@ -83,17 +83,13 @@ void add_map_window(CLI::App& command, JobOptions& options) {
 
 }  // namespace
 
-void add_job_options(CLI::App& command, JobOptions& options, const std::string& no_only) {
+void add_job_options(CLI::App& command, JobOptions& options) {
   for (const JobOption& option : job_option_table()) {
     if (option.set_by_others) continue;
-    const bool chooses = option.name == "only" || option.name == "everything";
-    if (chooses && !no_only.empty())
-      refused_option(command, "--" + option.key(), no_only);
-    else
-      std::visit(OptionAdder(command, options, option), option.member);
+    std::visit(OptionAdder(command, options, option), option.member);
     if (option.name == "map_document") add_map_window(command, options);
   }
-  if (no_only.empty()) command.get_option("--only")->excludes("--everything");
+  command.get_option("--only")->excludes("--everything");
 }
 
 void require_read_options(const CLI::App& command, const JobOptions& options) {

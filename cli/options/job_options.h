@@ -1,15 +1,12 @@
 #pragma once
 
-#include <string>
-
 #include "../../job/run/job.h"
 #include "cli11.h"
 
 namespace headwave::cli {
 
 /// Adds every option of job_option_table(), and --map-window.
-/// @param no_only  why the command does every analysis; empty: it has --only and --everything
-void add_job_options(CLI::App& command, JobOptions& options, const std::string& no_only = "");
+void add_job_options(CLI::App& command, JobOptions& options);
 
 /// Refuses an option that was given, not as it is anyway, and that no analysis of the job reads.
 /// @throws CLI::ValidationError that names the analysis, and how it is asked for; ShapeError as chosen_analyses()

@@ -22,14 +22,6 @@ void StageReport::end() {
   if (!now_.stage.empty() && now_.done < now_.total) reached(now_.total);
 }
 
-ProgressCallback with_prefix(const ProgressCallback& progress, const std::string& prefix) {
-  if (!progress || prefix.empty()) return progress;
-  return [progress, prefix](JobProgress now) {
-    now.stage = prefix + ": " + now.stage;
-    progress(now);
-  };
-}
-
 std::string duration_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
   if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);

@@ -35,9 +35,6 @@ class StageReport {
   JobProgress now_;
 };
 
-/// Puts a prefix before the names of the stages of a job that is one of several: "words only: attention".
-ProgressCallback with_prefix(const ProgressCallback& progress, const std::string& prefix);
-
 /// "40 s", "12 min", "3.5 h".
 std::string duration_text(double seconds);
 

@@ -26,7 +26,7 @@ TEST_CASE("the nearest name is found, and none where nothing is near") {
   CHECK(nearest_name("figure", commands) == "figures");
   CHECK(nearest_name("inspct", commands) == "inspect");
   CHECK(nearest_name("spectra", commands) == "spectrum");
-  CHECK(nearest_name("repro", commands) == "reproduce");
+  CHECK(nearest_name("valid", commands) == "validate");
   CHECK(nearest_name("nonsense", commands).empty());
   CHECK(nearest_name("", commands).empty());
   CHECK(nearest_name("x", {"y"}).empty());

@@ -17,7 +17,6 @@
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/studies/comparison.h"
-#include "../../job/studies/reproduction.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
 #include "failing_source.h"
@@ -114,9 +113,6 @@ TEST_CASE("every name that a figure asks for is described") {
   for (Field& field : describe(word_atlas(account))) result.fields.push_back(std::move(field));
   for (Field& field : describe(Comparison())) result.fields.push_back(std::move(field));
   for (Field& field : describe(RotaryWave())) result.fields.push_back(std::move(field));
-  CarriedWaves carried({{0, 1}}, 3);
-  carried.add("as it is", result);
-  for (Field& field : carried.fields()) result.fields.push_back(std::move(field));
   for (const FigureKind& kind : figure_kinds()) {
     for (const std::string& name : kind.fields) {
       CAPTURE(kind.name, name);

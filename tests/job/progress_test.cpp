@@ -57,18 +57,6 @@ TEST_CASE("a job reports every stage, from the first to the last, and computes t
   check_same_bits(run_job(planted.model, *documents, options).fields, watched.fields);
 }
 
-TEST_CASE("a prefix tells the stages of several jobs apart") {
-  std::vector<JobProgress> told;
-  const ProgressCallback progress = [&](const JobProgress& now) { told.push_back(now); };
-  with_prefix(progress, "words only")({"attention", 1, 2});
-  with_prefix(progress, "")({"attention", 2, 2});
-  REQUIRE(told.size() == 2);
-  CHECK(told[0].stage == "words only: attention");
-  CHECK(told[0].done == 1);
-  CHECK(told[1].stage == "attention");
-  CHECK_FALSE(with_prefix({}, "words only"));
-}
-
 TEST_CASE("time left is that of the other steps of a stage, at the rate of those done") {
   CHECK(seconds_left({"attention", 1, 4}, 10, 0) == Approx(30));
   CHECK(seconds_left({"attention", 1, 4}, 10, 12) == Approx(18));

@@ -77,7 +77,7 @@ TEST_CASE("captions: at a column's width every one is short, whichever heads are
   Result result = sample::rotary_result({.layers = 6, .heads = 12});
   result.provenance = named_result().provenance;
   result.provenance.erase("interventions");
-  const std::set<std::string> kept_heads{"attention_map", "carried_waves"};  // of few heads
+  const std::set<std::string> kept_heads{"attention_map"};  // of few heads
   FigureOptions options;
   options.style.width = 3.4;
   for (const FigureKind& one : figure_kinds())

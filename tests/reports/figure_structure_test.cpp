@@ -52,7 +52,6 @@ const std::map<std::string, Structure>& structures() {
       {"rotary_use", {{"layer"}, 1}},
       {"position_split", {{"layer", "share of the hidden states' variance", "noise alone"}}},
       {"head_types", {{"head", "layer", "score", "previous", "sink"}, 1}},
-      {"carried_waves", {{offset, "mean attention weight", "score sum ÷ its peak as it is"}}},
       {"score_sources", {{"layer", "share of the layer's position kernels", "read by queries", "read by keys"}}},
       {"comparison", {{"second − first", "more", "less", "beyond"}}},
   };

@@ -268,22 +268,6 @@ double weight_at(Index layer, Index head, double offset) {
 
 namespace {
 
-void add_carried(Result& result, const Size& size) {
-  std::vector<std::string> names;
-  for (Index head = 0; head < std::min<Index>(2, size.heads); ++head) names.push_back(head_name(0, head));
-  const std::vector<Axis> axes{{"condition", "1", "", std::vector<std::string>{"as it is", "words `only`"}},
-                               {"carried_head", "1", "head", names},
-                               offset_axis("offset", -10, 10)};
-  std::vector<double> weights, scores;
-  for (Index row = 0; row < 2 * static_cast<Index>(names.size()); ++row)
-    for (int t = -10; t <= 10; ++t) {
-      weights.push_back(0.3 / (1 + (t + 1) * (t + 1) * static_cast<double>(row + 1)));
-      scores.push_back(row == 1 ? std::nan("") : 100 * std::cos(0.5 * (t + 1)) / static_cast<double>(row + 1));
-    }
-  result.fields.push_back(make_field("carried_waves/mean_weight", axes, "1", "mean weight", weights));
-  result.fields.push_back(make_field("carried_waves/weighted", axes, "1", "scores", scores));
-}
-
 }  // namespace
 
 Result result(const Size& size) {
@@ -305,7 +289,6 @@ Result result(const Size& size) {
   add_account(result, size);
   add_bands(result, size);
   add_planted(result, size);
-  add_carried(result, size);
   add_comparison(result, size);
   append(result.fields, checkpoint_fields(size.layers, size.heads));
   return result;

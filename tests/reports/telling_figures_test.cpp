@@ -44,23 +44,6 @@ TEST_CASE("redefined: columns in which the shift can be seen come first, in the 
   CHECK(columns_at({5, 6, 7, 8}) == Columns{"4", "5"});      // none: the nearest
 }
 
-TEST_CASE("carried waves: sums are parts of the largest as the model is, up or down") {
-  Result result = sample::result();
-  const auto& sums = result.at("carried_waves/weighted").doubles();
-  const Field& field = result.at("carried_waves/weighted");
-  const auto offsets = static_cast<std::size_t>(field.axis("offset").size());
-  double largest = 0;
-  for (std::size_t t = 0; t < offsets; ++t) largest = std::max(largest, std::abs(sums[t]));
-  std::size_t seen = 0;
-  const auto rows = rows_of(carried_waves_figure().draw(result, {}));
-  for (const auto& row : rows) {
-    if (row[0] != rows[1][0] || row[1] != "as it is" || row[2] != "weighted_share") continue;
-    CHECK(number(row[4]) == sums[seen] / largest);
-    ++seen;
-  }
-  CHECK(seen == offsets);
-}
-
 TEST_CASE("clusters: under a causal mask no centroid is drawn at offsets that it forbids") {
   Result result = sample::result();
   auto& centroids = values_of(result, "head_cluster/centroid");
