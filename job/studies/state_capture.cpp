@@ -183,7 +183,6 @@ void capture_documents(const Model& model, const Source& source, const StateLayo
     std::array<Probe*, 1> probes{&probe};
     model_pass(model, *document, probes);
     document->stored = probe.taken();
-    *document = std::move(*document);
     return [&, document] {
       parts.append(*document, ++done < count);
       if (progress) progress({"attention", done, count});
