@@ -680,9 +680,9 @@ expect 0 "clusters = 3" inspect "$work/j3/results.h5" --job
 cmp -s "$work/out" "$work/stored.toml" || { echo "FAILED: a stored job does not store itself again"; failed=1; }
 expect 0 "of 32 heads look" run --job "$work/stored.toml" --out "$work/j3" --force --threads 1
 cmp -s "$work/out" "$work/table" || { echo "FAILED: a stored job gives another result"; failed=1; }
-expect 0 "" -q run --job "$work/job.toml" --documents 3 --only measured_offset --no-figures --out "$work/three"
+expect 0 "" -q run --job "$work/job.toml" --documents 3 --out "$work/three"
 expect 0 "documents = 3" inspect "$work/three/results.h5" --job
-expect 0 "" -q run --job "$work/job.toml" --random-tokens 40 --only measured_offset --no-figures --out "$work/forty"
+expect 0 "" -q run --job "$work/job.toml" --random-tokens 40 --out "$work/forty"
 expect 0 "random-tokens = 40" inspect "$work/forty/results.h5" --job
 mkdir "$work/a # b, c"
 cp "$work/model/ids.json" "$work/a # b, c/"

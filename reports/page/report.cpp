@@ -84,8 +84,6 @@ std::string story_of(const Result& result) {
   sentences.push_back(comparison_paragraph(result));
   if (const std::string note = position_note(result); !note.empty())
     sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
-  if (const std::string grid = grid_note(result); !grid.empty())
-    sentences.push_back(fmt::format("Here t{}.", grid.substr(1)));
   std::erase(sentences, "");
   std::string story = fmt::format("{}", fmt::join(sentences, " "));
   std::erase(story, '`');
