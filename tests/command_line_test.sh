@@ -124,7 +124,6 @@ expect 2 "applies to --states only" run --model "$golden" --ids "$work/ids.json"
 expect 2 "does not apply to --ids" run --model "$golden" --ids "$work/ids.json" --no-special-tokens --out "$work/r"
 expect 2 "documents of their own lengths" run --model "$golden" --ids "$work/ids.json" --documents 2 --length 4 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --intervene words-only --out "$work/r"
-expect 2 "mean-keys=HEADS, with --model, change queries and keys" run --states "$stored" --intervene re-aim=L0H0:+1 --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
 
 # States of others: named, mapped, normalised, or refused.
@@ -151,7 +150,7 @@ expect 0 "needs queries and keys; the file holds finished attention" inspect -a 
 # shellcheck disable=SC2086
 expect 0 "--only head_account: nothing came of it: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
 # shellcheck disable=SC2086
-expect 1 "finished attention has no queries and keys for an intervention to change; omit --intervene" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
+expect 1 "interventions do not apply to stored states or attention" -q run $finished --model "$others" --intervene words-only --out "$work/r"
 # shellcheck disable=SC2086
 expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$work/r"
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
@@ -188,7 +187,6 @@ expect 0 "@equal_documents 2" inspect -a "$work/again-run"
 echo '[[3,1,4,1,5,9,2,6],[2,7,1,8,2,8],[1,4,1,4,2,1,3,5]]' >"$work/once.json"
 expect 0 "" run --model "$golden" --ids "$work/once.json" --no-figures --out "$work/once-run"
 digests "$work/once-run" >"$work/a.csv"; digests "$work/again-run" | cmp -s - "$work/a.csv" || { echo "FAILED: documents that come twice change the result"; failed=1; }
-expect 1 "2 to 5 cycles per T = 8 tokens, of a table of" run --model "$golden" --ids "$work/once.json" --intervene without-band=2:5 --no-figures --out "$work/banded"
 cp -r "$golden" "$work/beside"
 for i in 1 2; do expect 0 "" -q run --model "$work/beside" --ids "$work/even.json" --only measured_offset --no-figures --out "$work/beside" --force; done
 expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" compare "$work/own" "$work/beside" --out "$work/own" --force
@@ -297,13 +295,8 @@ expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$f
 expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
 expect 1 "400 random tokens twice make documents of 800 tokens, the model has 24 positions; give --random-tokens 12 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
 expect 1 "intervention without-heads=L9H9: " run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
-expect 1 "intervention re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
-expect 1 "a llama has no position table to change (its positions are rotary)" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-band=1:2
-expect 1 "a llama has no position table to change (its positions are rotary); turn=HEADS:TOKENS does" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+1
 expect 1 "a llama has no position table (its positions are rotary); without words its input would be zero. shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
-expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
-expect 1 "intervention without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
 expect 1 "100000 positions were asked for, the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "25 rows of the position table were asked for, it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 expect 1 "there is no head L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
@@ -354,7 +347,7 @@ digests "$work/layers" >"$work/a.csv"; digests "$work/memory" | cmp -s - "$work/
 expect 0 "of 8 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/first" --no-figures --layers 0-0
 grep -q L1H0 "$work/out" && { echo "FAILED: --layers 0-0 has a second layer"; failed=1; }
 expect 1 "layers 0 to 4 were asked for, the model has 4; give --layers 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
-expect 1 "--weights memory if they fit there" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene re-aim=L0H2:+2
+expect 1 "--weights memory if they fit there" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene without-heads=L0H2
 [ -e "$work/dry" ] && { echo "FAILED: a dry run wrote something"; failed=1; }
 expect 1 "there is no L1H0; layer 1 of a qwen3_5_text has no attention" run --model "$families/qwen3-5" --random-tokens 9 --documents 2 --out "$work/r" --heads L1H0
 expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9

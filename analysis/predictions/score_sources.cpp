@@ -711,13 +711,10 @@ class ScoreSourcesAnalysis : public Analysis {
   }
 };
 
-/// Null for stored states, whose sources are unknown; where an intervention replaced keys; and for a single
-/// document.
+/// Null for stored states, whose sources are unknown, and for a single document.
 std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   if (input.source == nullptr || !input.first.stored.empty()) return nullptr;
   if (input.site.length < 3 || input.site.documents < 2) return nullptr;
-  for (const Block& block : input.stack().blocks)
-    if (!block.self.fixed_keys.empty()) return nullptr;
   return std::make_unique<ScoreSourcesAnalysis>(input);
 }
 

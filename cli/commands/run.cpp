@@ -237,7 +237,7 @@ void add_run(CLI::App& program, Command& chosen) {
         "an image model over prepared images (docs/inputs.md); offsets are rows and columns of patches, too"},
        {"run --model whisper --features sounds.npz --out heard",
         "a model of sound over spectra and what is said in them: encoder, decoder, and the one looking at the other"},
-       {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",
+       {"run --model minilm --text text.txt --documents 20 --intervene without-heads=L0H2 --out without",
         "the same with part of the model changed"},
        {"run --profiles profiles.h5 --out watched",
         "where the heads of a watched PyTorch model look; sums of several processes are given as several files"}});
@@ -246,7 +246,6 @@ void add_run(CLI::App& program, Command& chosen) {
     require_usage(source, options->input);
     if (!options->input.profiles.empty()) require_options_of_sums(options->job);
     require_read_options(*command, options->job);
-    options->input.intervening.threads = options->job.threads;
     options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});
     if (options->folder.folder.empty() && !options->dry_run) throw CLI::RequiredError("--out");

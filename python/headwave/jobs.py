@@ -75,7 +75,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         special_tokens: whether the tokenizer's opening and closing token stand around every document
         encoding: of a text file that is not in UTF-8
         map: a file that says what the model's tensors are (docs/model-map.md)
-        interventions: "words-only", "re-aim=L2H3:+2" and others, as of --intervene
+        interventions: "words-only", "without-heads=L2H3" and others, as of --intervene
         shuffles: orders of every document under "shuffled-words"
         heads, layer, dataset, axes, states_map, apply_norm, any_states: what states are, as --head-count, --layer and so on
         layers: "0-7": the first layers alone, what comes after them is neither read nor computed

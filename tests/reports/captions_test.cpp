@@ -46,7 +46,7 @@ Result named_result() {
                        {"length", std::int64_t{256}},
                        {"source", std::string("text")},
                        {"source_file", std::string("/data/wiki.txt")},
-                       {"interventions", std::string("re-aim=L0H2:+2")}};
+                       {"interventions", std::string("without-heads=L0H2")}};
   return result;
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("captions: model, text and what was changed are named, and the pairs t
   const Result result = named_result();
   const std::string run =
       "minilm/model (bert), 6 layers of 12 heads, self attention, over 20 documents of up to 256 tokens (text from "
-      "wiki.txt), with re-aim=L0H2:+2.";
+      "wiki.txt), with without-heads=L0H2.";
   CHECK(run_sentence(result.provenance) == run);
   CHECK(run_sentence({}).empty());
   CHECK(run_sentence({{"model", std::string("bert")}, {"source", std::string("position table")}}) ==
