@@ -79,7 +79,6 @@ expect 0 "Done by default" analyses
 expect 0 "  head_account           Why does each head look there" analyses
 expect 0 '"asks": ' analyses --json
 expect_line 2 "--only excludes --everything" run --only head_types --everything
-expect_line 2 "--score-window: is read by score_cluster, which is not among the analyses of this run; give --everything, or choose it with --only" run --model x --ids y --score-window 5 --out z
 expect_line 2 "--atlas-draws: is read by position_atlas, which is not among the analyses of this run; add position_atlas to --only" run --model x --ids y --only head_types --atlas-draws 5 --out z
 expect_line 2 "--map-window: is read by attention_map" demo --only head_types --map-window 0:5
 
@@ -91,7 +90,7 @@ expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x 
 for absent in 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
-for present in 'run --states' 'run --score-window' 'run --score-clusters' 'run --atlas-draws' 'run --shuffles' 'figures --heads'; do
+for present in 'run --states' 'run --atlas-draws' 'run --shuffles' 'figures --heads'; do
   "$headwave" help "${present% *}" | grep -qF -- "  ${present#* } " || { echo "FAILED: $present is not offered"; failed=1; }
 done
 expect 0 "--clusters N              number of clusters, k of k-means (1 to 100, default 6)" run --help
@@ -193,8 +192,6 @@ expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" 
 expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" compare "$work/beside" "$work/own/results.h5" --no-figures --out "$work/own" --force
 cp "$work/own/results.h5" "$work/own/all-columns.csv"
 expect 1 "all-columns.csv: would be replaced, and is the input $work/own/all-columns.csv; choose another --csv" export "$work/own/all-columns.csv" --csv "$work/own" --force
-mkdir "$work/counted" && cp "$work/text.txt" "$work/counted/report.html"
-expect 1 "report.html: would be replaced, and is the input" atlas --model "$golden" --words "$work/counted/report.html" --out "$work/counted"
 # A finished run is what was asked for, and no other.
 read="run $raw --apply-norm --only measured_offset --no-figures --out $work/read"
 expect 0 "wrote" $read
@@ -436,9 +433,6 @@ expect 0 "family: gpt2" inspect "$2/tests/golden/families/gpt2"
 expect 0 'fusion = "qkv_by_head"' inspect --map "$2/tests/golden/families/bloom"
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
 expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
-expect 1 "nothing: there is no such file; give --words zipf, uniform, or a text whose tokens are counted" atlas --model "$work/model" --words nothing --out "$work/m"
-expect 1 "no tokenizer beside it to count tokens with" atlas --model "$2/tests/golden/families/gpt2" --words "$work/model/vocab.txt" --out "$work/m"
-expect 0 "predicted" atlas --model "$work/model" --words "$work/model/vocab.txt" --passes 1 --length 64 --out "$work/counted" --no-figures
 expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 0 "" -q run --model "$golden" --ids "$work/even.json" --everything --no-figures --out "$work/everything"
@@ -813,7 +807,7 @@ if command -v script >/dev/null; then
 fi
 
 # docs/result-file.md names everything that a provenance holds.
-for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5 counted/results.h5 weights/results.h5; do
+for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5 weights/results.h5; do
   names=$("$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' | sed -n 's/.*@\([a-z][a-z0-9_]*\) .*/\1/p')
   [ -n "$names" ] || { echo "FAILED: $result has no provenance"; failed=1; }
   for name in $names; do
