@@ -160,7 +160,7 @@ printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
 mkdir -p "$work/own/figures" "$work/own/causal" "$work/own/states"
 cp "$stored" "$work/own/results.h5"
 cp "$stored" "$work/own/states/results.h5"
-for name in even.json report.html figures/offset_profile.tsv figures/offset_profile.pdf results.unfinished .headwave.lock causal/report.html; do cp "$work/even.json" "$work/own/$name"; done
+for name in even.json report.html figures/offset_profile.pdf results.unfinished .headwave.lock causal/report.html; do cp "$work/even.json" "$work/own/$name"; done
 ln "$work/own/report.html" "$work/hard.json"
 ln -s own/report.html "$work/soft.json"
 own="--model $golden --only measured_offset --no-figures --out $work/own --force"
@@ -168,7 +168,7 @@ for input in own/results.h5 own/states; do
   out=${input%/results.h5}
   expect 1 "results.h5: would be replaced, and is the input $work/$out/results.h5" run --states "$work/$input" --model "$golden" --no-figures --out "$work/$out" --force
 done
-for ids in own/report.html own/figures/offset_profile.tsv own/figures/offset_profile.pdf own/results.unfinished own/.headwave.lock own/causal/report.html hard.json soft.json; do
+for ids in own/report.html own/figures/offset_profile.pdf own/results.unfinished own/.headwave.lock own/causal/report.html hard.json soft.json; do
   expect 1 "would be replaced, and is the input $work/$ids; choose another --out" run --model "$golden" --ids "$work/$ids" --out "$work/own"
 done
 "$headwave" run --model "$golden" --ids - --out "$work/own" <"$work/own/report.html" 2>"$work/err" && { echo "FAILED: standard input was replaced"; failed=1; }
@@ -407,7 +407,7 @@ expect 1 "expected a result with measured offsets" compare "$work/A" "$work/s/0-
 expect_line 2 "--force requires --out" compare "$work/A" "$work/B" --force
 [ ! -e "$work/differ" ] || { echo "FAILED: a refused comparison left a folder"; failed=1; }
 expect 3 "changed beyond" compare "$work/A" "$work/B" --out "$work/differ" --formats svg
-for file in changes.json results.h5 report.html figures/comparison.svg figures/comparison.tsv; do
+for file in changes.json results.h5 report.html figures/comparison.svg figures/comparison.txt; do
   [ -s "$work/differ/$file" ] || { echo "FAILED: compare --out wrote no $file"; failed=1; }
 done
 # Signs: ASCII where nobody looks or colour is not wanted, blocks on a terminal that shows UTF-8.
@@ -457,7 +457,7 @@ expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/mod
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
 expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --only offset_profil
-expect 0 "wrote 8 files" figures "$work/r/results.h5" --only offset_profile,head_types --formats svg --out "$work/one"
+expect 0 "wrote 4 files" figures "$work/r/results.h5" --only offset_profile,head_types --formats svg --out "$work/one"
 expect 0 "" figures "$work/r/results.h5" --figure-width column --font "DejaVu Sans" --palette grey --formats svg --out "$work/paper"
 grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FAILED: a figure is not a column wide"; failed=1; }
 expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg --force
@@ -472,7 +472,7 @@ expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-documen
 [ -s "$work/map/report.html" ] || { echo "FAILED: no page"; failed=1; }
 expect 0 "attention_map/largest" inspect "$work/map/results.h5"
 expect 0 "map-window = " inspect "$work/map/results.h5" --job
-grep -q "^0	0	5	5	" "$work/map/figures/attention_map.tsv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
+"$headwave" -q export "$work/map" --csv "$work/map-tables" >/dev/null 2>&1; grep -q "^L0H0,5,5," "$work/map-tables/attention_map.map_head.query.key.csv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
 # Figures are drawn without temporary files.
 TMPDIR="$work/no-such-folder" "$headwave" -q figures "$work/map" --formats svg --out "$work/drawn-again" || { echo "FAILED: figures without a TMPDIR"; failed=1; }
 expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg --force
@@ -522,11 +522,11 @@ profile="figures/offset_profile"
   expect 0 "L1H3" run $small --formats svg,png
   : >"$work/again/notes.txt"
   : >"$work/again/figures/mine.png"
-  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.svg $profile.png $profile.tsv $profile.txt $profile.tex
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.svg $profile.png $profile.txt
   expect 0 "L1H3" run $small --formats pdf --force
-  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv $profile.txt $profile.tex
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.txt
   expect 1 "there is no L9H9" run $small --formats svg --force --heads L9H9
-  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv $profile.txt $profile.tex
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.txt
   expect 0 "L1H3" run $small --no-figures --force
   holds "$work/again" results.h5 notes.txt figures/mine.png
   rm "$work/again/figures/mine.png"
@@ -538,7 +538,7 @@ profile="figures/offset_profile"
 kinds="$2/tests/golden/families/bart"
 expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
 expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
-holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/position_kernel.txt self/figures/position_kernel.tex self/figures/word_profile.svg self/figures/word_profile.tsv self/figures/word_profile.txt self/figures/word_profile.tex causal/results.h5 causal/report.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/position_kernel.txt causal/figures/position_kernel.tex causal/figures/word_profile.svg causal/figures/word_profile.tsv causal/figures/word_profile.txt causal/figures/word_profile.tex
+holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/position_kernel.svg self/figures/position_kernel.txt self/figures/word_profile.svg self/figures/word_profile.txt causal/results.h5 causal/report.html causal/figures/position_kernel.svg causal/figures/position_kernel.txt causal/figures/word_profile.svg causal/figures/word_profile.txt
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
 holds "$work/again" notes.txt results.h5
@@ -552,7 +552,7 @@ holds "$work/foreign" results.h5 report.html figures/offset_profile.png
 expect 0 "gpt2" -q spectrum --model "$golden" "$2/tests/golden/families/gpt2" --out "$work/s2" --formats svg
 : >"$work/s2/mine.h5"
 expect 0 "bert" -q spectrum --model "$golden" --out "$work/s2" --formats png --force
-holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.tsv spectra.txt spectra.tex
+holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.txt
 
 # No file of the user's is replaced without --force, whatever a command writes beside its result.
 few="run --model $2/tests/golden/families/gpt2 --random-tokens 6 --documents 2 --only measured_offset --formats svg --out"
@@ -569,16 +569,16 @@ refuse_over() {
   [ "$(cat "$last/$name")" = mine ] && [ "$(find "$last" -type f | sort)" = "$before" ] || { echo "FAILED: headwave $*: $name was replaced"; failed=1; }
   expect 0 "wrote" "$@" --force
 }
-for name in report.html figures/offset_profile.svg figures/offset_profile.pdf figures/offset_profile.tsv figures/offset_profile.txt self/report.html; do
+for name in report.html figures/offset_profile.svg figures/offset_profile.pdf figures/offset_profile.txt self/report.html; do
   refuse_over "$name" $few "$work/mine-run-$(echo "$name" | tr / -)"
 done
 for name in report.html changes.json figures/comparison.svg; do refuse_over "$name" compare "$work/ours" "$work/ours" --formats svg --out "$work/mine-compare-$(basename "$name")"; done
 for name in config.json vocab.txt tokenizer_config.json ids.json truth.json; do refuse_over "$name" demo --documents 2 --write-model "$work/mine-model-$name"; done
-for name in report.html figures/position_kernel.tsv; do refuse_over "$name" atlas --model "$golden" --passes 0 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
-for name in spectra.svg spectra.pdf spectra.tex; do refuse_over "$name" spectrum --model "$golden" --formats svg --out "$work/mine-spectrum-$name"; done
+for name in report.html figures/position_kernel.txt; do refuse_over "$name" atlas --model "$golden" --passes 0 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
+for name in spectra.svg spectra.pdf spectra.txt; do refuse_over "$name" spectrum --model "$golden" --formats svg --out "$work/mine-spectrum-$name"; done
 for name in figures/offset_profile.svg figures/offset_profile.png; do refuse_over "$name" figures "$work/ours" --formats svg --out "$work/mine-figures-$(basename "$name")"; done
 # All formats of a figure are drawn again with those that are asked for.
-holds "$work/mine-figures-offset_profile.png" $profile.svg $profile.png $profile.tsv $profile.txt $profile.tex
+holds "$work/mine-figures-offset_profile.png" $profile.svg $profile.png $profile.txt
 grep -q mine "$work/mine-figures-offset_profile.png/$profile.png" && { echo "FAILED: a figure's formats do not show the same"; failed=1; }
 expect 1 "figures/offset_profile.svg: is already there" figures "$work/ours" --formats svg
 expect 0 "wrote 5 files" figures "$work/ours" --formats pdf --figure-width column --force
@@ -596,7 +596,7 @@ for where in pipe full json; do
   expected=0
   [ $where != full ] || expected=1
   [ "$(cat "$work/code")" = $expected ] || { echo "FAILED: a run with a standard output that is closed ($where) ends with $(cat "$work/code")"; cat "$work/err"; failed=1; }
-  holds "$work/unread-$where" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
+  holds "$work/unread-$where" results.h5 report.html $profile.svg $profile.txt
 done
 grep -q "standard output cannot be written" "$work/err" && { echo "FAILED: a closed pipe is told as an error"; failed=1; }
 { "$headwave" -q compare "$work/A" "$work/B" --formats svg --out "$work/unread-compare"; } | true
@@ -605,7 +605,7 @@ for name in results.h5 report.html changes.json figures/comparison.svg; do [ -s 
 # Result, page, figures and captions carry one mark. --resume draws what is missing or of another result; validate tells.
 mark=$("$headwave" inspect "$work/unread-pipe" -a | sed -n 's/.*@run_sha256 *\([0-9a-f]*\).*/\1/p')
 [ ${#mark} = 64 ] || { echo "FAILED: a result has no run_sha256: '$mark'"; failed=1; }
-for name in report.html $profile.svg $profile.txt $profile.tex; do
+for name in report.html $profile.svg $profile.txt; do
   grep -q "$mark" "$work/unread-pipe/$name" || { echo "FAILED: $name carries no mark"; failed=1; }
 done
 rm "$work/unread-pipe/report.html"
@@ -614,7 +614,7 @@ rm "$work/unread-pipe/$profile.txt"
 expect 0 "are those of this one now" $few "$work/unread-pipe" --resume
 rm -r "$work/unread-pipe/figures"
 expect 0 "are those of this one now" $few "$work/unread-pipe" --resume
-holds "$work/unread-pipe" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
+holds "$work/unread-pipe" results.h5 report.html $profile.svg $profile.txt
 expect 0 "there is nothing to go on with" $few "$work/unread-pipe" --resume
 cp "$work/ours2/report.html" "$work/unread-pipe/report.html"
 expect 3 "unread-pipe/report.html: was drawn from another result than" validate "$work/unread-pipe"
@@ -666,7 +666,7 @@ holds "$work/plain-spectrum" 0-bert.h5
 expect 0 "then \`headwave figures $work/plain-kinds/causal\` draws them" atlas --model "$kinds" --out "$work/plain-kinds"
 headwave=$with_gnuplot
 expect 0 "wrote" figures "$work/no gnuplot" --formats svg
-holds "$work/no gnuplot" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
+holds "$work/no gnuplot" results.h5 report.html $profile.svg $profile.txt
 
 # The folder is tried and its disk measured before anything is computed; what fails leaves no empty folders.
 expect 1 "are free" -q run --model "$work/model" --random-tokens 40 --documents 1000000 --reach 4096 --out "$work/new/deep" --no-figures
@@ -767,16 +767,16 @@ ln -s "$work/elsewhere/figures" "$work/linked2/figures"
 expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --no-figures --force
 { [ -L "$work/linked2/figures" ] && [ -s "$work/elsewhere/figures/offset_profile.svg" ]; } || { echo "FAILED: figures behind a link were removed"; failed=1; }
 # Nothing outside the folder is written to, through a folder or a file that is a link, with --force or without.
-echo mine >"$work/elsewhere/figures/offset_profile.tsv"
+echo mine >"$work/elsewhere/figures/offset_profile.txt"
 expect 1 "linked2/figures: is a link" -q figures "$work/linked2/results.h5" --formats svg --force
 expect 1 "linked2/figures: is a link" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --formats svg --force
 rm "$work/linked2/figures"
 mkdir "$work/linked2/figures"
 echo mine >"$work/elsewhere/page"
 ln -s "$work/elsewhere/page" "$work/linked2/report.html"
-ln -s "$work/elsewhere/figures/offset_profile.tsv" "$work/linked2/figures/offset_profile.tsv"
+ln -s "$work/elsewhere/figures/offset_profile.txt" "$work/linked2/figures/offset_profile.txt"
 expect 0 "wrote" figures "$work/linked2/results.h5" --formats svg --force
-[ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.tsv")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }
+[ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.txt")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }
 
 # Root may remove what is in any folder.
 if [ "$(id -u)" != 0 ]; then
