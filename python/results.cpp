@@ -90,13 +90,12 @@ nb::bytes figure(const Result& result, const std::string& name, const std::vecto
     FigureOptions options;
     options.heads = heads_asked_for(result, heads);
     options.formats = {format};
-    options.keep_data = false;
     options.style.width = width;
     options.style.palette = palette;
     require_gnuplot();
     require_style(options.style);
     const FigureKind& kind = *kinds_of(result, {.only = {name}}).front();
-    return kind.draw(result, options).drawn(name, {format}, false).front().content;
+    return kind.draw(result, options).drawn(name, {format}).front().content;
   });
   return nb::bytes(drawn.data(), drawn.size());
 }

@@ -86,7 +86,6 @@ Result spectrum(const Doubles& positions, const std::optional<Doubles>& words, b
 struct AtlasOptions {
   Index length, rows, reach, draws, passes;
   double level;
-  std::string words;
   std::uint64_t seed;
   int threads;
 };
@@ -101,7 +100,6 @@ std::vector<std::pair<std::string, Result>> atlas(const ModelPlace& model, const
   options.atlas.null.level = given.level;
   options.atlas.null.seed = given.seed;
   options.atlas.threads = given.threads;
-  options.words.words = given.words;
   options.words.documents = given.passes;
   auto [found, by] =
       made(command, progress, [&](const ProgressCallback& told) { return model_atlas(model, options, told); });
@@ -155,14 +153,13 @@ void add_studies(nb::module_& module) {
              nb::arg("detrend"), nb::arg("hann"), "The spectrum of a position table, (T, d_model).");
   module.def(
       "atlas",
-      [](const ModelPlace& model, Index length, Index rows, Index reach, Index draws, double level,
-         const std::string& words, Index passes, std::uint64_t seed, int threads, const std::string& command,
-         const nb::object& progress) {
-        return atlas(model, {length, rows, reach, draws, passes, level, words, seed, threads}, command, progress);
+      [](const ModelPlace& model, Index length, Index rows, Index reach, Index draws, double level, Index passes,
+         std::uint64_t seed, int threads, const std::string& command, const nb::object& progress) {
+        return atlas(model, {length, rows, reach, draws, passes, level, seed, threads}, command, progress);
       },
       nb::arg("model"), nb::arg("length"), nb::arg("rows"), nb::arg("reach"), nb::arg("draws"), nb::arg("level"),
-      nb::arg("words"), nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"),
-      nb::arg("progress").none(), "Where every head would look, from the checkpoint alone.");
+      nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"), nb::arg("progress").none(),
+      "Where every head would look, from the checkpoint alone.");
   module.def(
       "compare",
       [](const Result& first, const Result& second, const std::pair<std::string, std::string>& names, double level,

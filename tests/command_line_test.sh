@@ -79,7 +79,6 @@ expect 0 "Done by default" analyses
 expect 0 "  head_account           Why does each head look there" analyses
 expect 0 '"asks": ' analyses --json
 expect_line 2 "--only excludes --everything" run --only head_types --everything
-expect_line 2 "--score-window: is read by score_cluster, which is not among the analyses of this run; give --everything, or choose it with --only" run --model x --ids y --score-window 5 --out z
 expect_line 2 "--atlas-draws: is read by position_atlas, which is not among the analyses of this run; add position_atlas to --only" run --model x --ids y --only head_types --atlas-draws 5 --out z
 expect_line 2 "--map-window: is read by attention_map" demo --only head_types --map-window 0:5
 
@@ -91,7 +90,7 @@ expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x 
 for absent in 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
-for present in 'run --states' 'run --score-window' 'run --score-clusters' 'run --atlas-draws' 'run --shuffles' 'figures --heads'; do
+for present in 'run --states' 'run --atlas-draws' 'run --shuffles' 'figures --heads'; do
   "$headwave" help "${present% *}" | grep -qF -- "  ${present#* } " || { echo "FAILED: $present is not offered"; failed=1; }
 done
 expect 0 "--clusters N              number of clusters, k of k-means (1 to 100, default 6)" run --help
@@ -124,7 +123,6 @@ expect 2 "applies to --states only" run --model "$golden" --ids "$work/ids.json"
 expect 2 "does not apply to --ids" run --model "$golden" --ids "$work/ids.json" --no-special-tokens --out "$work/r"
 expect 2 "documents of their own lengths" run --model "$golden" --ids "$work/ids.json" --documents 2 --length 4 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --intervene words-only --out "$work/r"
-expect 2 "mean-keys=HEADS, with --model, change queries and keys" run --states "$stored" --intervene re-aim=L0H0:+1 --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
 
 # States of others: named, mapped, normalised, or refused.
@@ -148,7 +146,7 @@ expect 0 "needs queries and keys; the file holds finished attention" inspect -a 
 # shellcheck disable=SC2086
 expect 0 "--only head_account: nothing came of it: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
 # shellcheck disable=SC2086
-expect 1 "finished attention has no queries and keys for an intervention to change; omit --intervene" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
+expect 1 "interventions do not apply to stored states or attention" -q run $finished --model "$others" --intervene words-only --out "$work/r"
 # shellcheck disable=SC2086
 expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$work/r"
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
@@ -159,7 +157,7 @@ printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
 mkdir -p "$work/own/figures" "$work/own/causal" "$work/own/states"
 cp "$stored" "$work/own/results.h5"
 cp "$stored" "$work/own/states/results.h5"
-for name in even.json report.html figures/offset_profile.tsv figures/offset_profile.pdf results.unfinished .headwave.lock causal/report.html; do cp "$work/even.json" "$work/own/$name"; done
+for name in even.json report.html figures/offset_profile.pdf results.unfinished .headwave.lock causal/report.html; do cp "$work/even.json" "$work/own/$name"; done
 ln "$work/own/report.html" "$work/hard.json"
 ln -s own/report.html "$work/soft.json"
 own="--model $golden --only measured_offset --no-figures --out $work/own --force"
@@ -167,7 +165,7 @@ for input in own/results.h5 own/states; do
   out=${input%/results.h5}
   expect 1 "results.h5: would be replaced, and is the input $work/$out/results.h5" run --states "$work/$input" --model "$golden" --no-figures --out "$work/$out" --force
 done
-for ids in own/report.html own/figures/offset_profile.tsv own/figures/offset_profile.pdf own/results.unfinished own/.headwave.lock own/causal/report.html hard.json soft.json; do
+for ids in own/report.html own/figures/offset_profile.pdf own/results.unfinished own/.headwave.lock own/causal/report.html hard.json soft.json; do
   expect 1 "would be replaced, and is the input $work/$ids; choose another --out" run --model "$golden" --ids "$work/$ids" --out "$work/own"
 done
 "$headwave" run --model "$golden" --ids - --out "$work/own" <"$work/own/report.html" 2>"$work/err" && { echo "FAILED: standard input was replaced"; failed=1; }
@@ -185,15 +183,12 @@ expect 0 "@equal_documents 2" inspect -a "$work/again-run"
 echo '[[3,1,4,1,5,9,2,6],[2,7,1,8,2,8],[1,4,1,4,2,1,3,5]]' >"$work/once.json"
 expect 0 "" run --model "$golden" --ids "$work/once.json" --no-figures --out "$work/once-run"
 digests "$work/once-run" >"$work/a.csv"; digests "$work/again-run" | cmp -s - "$work/a.csv" || { echo "FAILED: documents that come twice change the result"; failed=1; }
-expect 1 "2 to 5 cycles per T = 8 tokens, of a table of" run --model "$golden" --ids "$work/once.json" --intervene without-band=2:5 --no-figures --out "$work/banded"
 cp -r "$golden" "$work/beside"
 for i in 1 2; do expect 0 "" -q run --model "$work/beside" --ids "$work/even.json" --only measured_offset --no-figures --out "$work/beside" --force; done
 expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" compare "$work/own" "$work/beside" --out "$work/own" --force
 expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" compare "$work/beside" "$work/own/results.h5" --no-figures --out "$work/own" --force
 cp "$work/own/results.h5" "$work/own/all-columns.csv"
 expect 1 "all-columns.csv: would be replaced, and is the input $work/own/all-columns.csv; choose another --csv" export "$work/own/all-columns.csv" --csv "$work/own" --force
-mkdir "$work/counted" && cp "$work/text.txt" "$work/counted/report.html"
-expect 1 "report.html: would be replaced, and is the input" atlas --model "$golden" --words "$work/counted/report.html" --out "$work/counted"
 # A finished run is what was asked for, and no other.
 read="run $raw --apply-norm --only measured_offset --no-figures --out $work/read"
 expect 0 "wrote" $read
@@ -272,13 +267,8 @@ expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$f
 expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
 expect 1 "400 random tokens twice make documents of 800 tokens, the model has 24 positions; give --random-tokens 12 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
 expect 1 "intervention without-heads=L9H9: " run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
-expect 1 "intervention re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
-expect 1 "a llama has no position table to change (its positions are rotary)" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-band=1:2
-expect 1 "a llama has no position table to change (its positions are rotary); turn=HEADS:TOKENS does" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+1
 expect 1 "a llama has no position table (its positions are rotary); without words its input would be zero. shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
-expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
-expect 1 "intervention without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
 expect 1 "100000 positions were asked for, the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "25 rows of the position table were asked for, it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 expect 1 "there is no head L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
@@ -322,7 +312,7 @@ digests "$work/layers" >"$work/a.csv"; digests "$work/memory" | cmp -s - "$work/
 expect 0 "of 8 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/first" --no-figures --layers 0-0
 grep -q L1H0 "$work/out" && { echo "FAILED: --layers 0-0 has a second layer"; failed=1; }
 expect 1 "layers 0 to 4 were asked for, the model has 4; give --layers 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
-expect 1 "--weights memory if they fit there" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene re-aim=L0H2:+2
+expect 1 "--weights memory if they fit there" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene without-heads=L0H2
 expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9
 expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
 expect 1 "--force" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
@@ -383,7 +373,7 @@ expect 1 "expected a result with measured offsets" compare "$work/A" "$work/s/0-
 expect_line 2 "--force requires --out" compare "$work/A" "$work/B" --force
 [ ! -e "$work/differ" ] || { echo "FAILED: a refused comparison left a folder"; failed=1; }
 expect 3 "changed beyond" compare "$work/A" "$work/B" --out "$work/differ" --formats svg
-for file in changes.json results.h5 report.html figures/comparison.svg figures/comparison.tsv; do
+for file in changes.json results.h5 report.html figures/comparison.svg figures/comparison.txt; do
   [ -s "$work/differ/$file" ] || { echo "FAILED: compare --out wrote no $file"; failed=1; }
 done
 # Signs: ASCII where nobody looks or colour is not wanted, blocks on a terminal that shows UTF-8.
@@ -409,9 +399,6 @@ expect 0 "family: gpt2" inspect "$2/tests/golden/families/gpt2"
 expect 0 'fusion = "qkv_by_head"' inspect --map "$2/tests/golden/families/bloom"
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
 expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
-expect 1 "nothing: there is no such file; give --words zipf, uniform, or a text whose tokens are counted" atlas --model "$work/model" --words nothing --out "$work/m"
-expect 1 "no tokenizer beside it to count tokens with" atlas --model "$2/tests/golden/families/gpt2" --words "$work/model/vocab.txt" --out "$work/m"
-expect 0 "predicted" atlas --model "$work/model" --words "$work/model/vocab.txt" --passes 1 --length 64 --out "$work/counted" --no-figures
 expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 0 "" -q run --model "$golden" --ids "$work/even.json" --everything --no-figures --out "$work/everything"
@@ -436,7 +423,7 @@ expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/mod
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
 expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --only offset_profil
-expect 0 "wrote 8 files" figures "$work/r/results.h5" --only offset_profile,head_types --formats svg --out "$work/one"
+expect 0 "wrote 4 files" figures "$work/r/results.h5" --only offset_profile,head_types --formats svg --out "$work/one"
 expect 0 "" figures "$work/r/results.h5" --figure-width column --font "DejaVu Sans" --palette grey --formats svg --out "$work/paper"
 grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FAILED: a figure is not a column wide"; failed=1; }
 expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg --force
@@ -451,7 +438,7 @@ expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-documen
 [ -s "$work/map/report.html" ] || { echo "FAILED: no page"; failed=1; }
 expect 0 "attention_map/largest" inspect "$work/map/results.h5"
 expect 0 "map-window = " inspect "$work/map/results.h5" --job
-grep -q "^0	0	5	5	" "$work/map/figures/attention_map.tsv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
+"$headwave" -q export "$work/map" --csv "$work/map-tables" >/dev/null 2>&1; grep -q "^L0H0,5,5," "$work/map-tables/attention_map.map_head.query.key.csv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
 # Figures are drawn without temporary files.
 TMPDIR="$work/no-such-folder" "$headwave" -q figures "$work/map" --formats svg --out "$work/drawn-again" || { echo "FAILED: figures without a TMPDIR"; failed=1; }
 expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg --force
@@ -501,11 +488,11 @@ profile="figures/offset_profile"
   expect 0 "L1H3" run $small --formats svg,png
   : >"$work/again/notes.txt"
   : >"$work/again/figures/mine.png"
-  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.svg $profile.png $profile.tsv $profile.txt $profile.tex
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.svg $profile.png $profile.txt
   expect 0 "L1H3" run $small --formats pdf --force
-  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv $profile.txt $profile.tex
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.txt
   expect 1 "there is no L9H9" run $small --formats svg --force --heads L9H9
-  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv $profile.txt $profile.tex
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.txt
   expect 0 "L1H3" run $small --no-figures --force
   holds "$work/again" results.h5 notes.txt figures/mine.png
   rm "$work/again/figures/mine.png"
@@ -517,7 +504,7 @@ profile="figures/offset_profile"
 kinds="$2/tests/golden/families/bart"
 expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
 expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
-holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/position_kernel.txt self/figures/position_kernel.tex self/figures/word_profile.svg self/figures/word_profile.tsv self/figures/word_profile.txt self/figures/word_profile.tex causal/results.h5 causal/report.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/position_kernel.txt causal/figures/position_kernel.tex causal/figures/word_profile.svg causal/figures/word_profile.tsv causal/figures/word_profile.txt causal/figures/word_profile.tex
+holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/position_kernel.svg self/figures/position_kernel.txt self/figures/word_profile.svg self/figures/word_profile.txt causal/results.h5 causal/report.html causal/figures/position_kernel.svg causal/figures/position_kernel.txt causal/figures/word_profile.svg causal/figures/word_profile.txt
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
 holds "$work/again" notes.txt results.h5
@@ -531,7 +518,7 @@ holds "$work/foreign" results.h5 report.html figures/offset_profile.png
 expect 0 "gpt2" -q spectrum --model "$golden" "$2/tests/golden/families/gpt2" --out "$work/s2" --formats svg
 : >"$work/s2/mine.h5"
 expect 0 "bert" -q spectrum --model "$golden" --out "$work/s2" --formats png --force
-holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.tsv spectra.txt spectra.tex
+holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.txt
 
 # No file of the user's is replaced without --force, whatever a command writes beside its result.
 few="run --model $2/tests/golden/families/gpt2 --random-tokens 6 --documents 2 --only measured_offset --formats svg --out"
@@ -548,16 +535,16 @@ refuse_over() {
   [ "$(cat "$last/$name")" = mine ] && [ "$(find "$last" -type f | sort)" = "$before" ] || { echo "FAILED: headwave $*: $name was replaced"; failed=1; }
   expect 0 "wrote" "$@" --force
 }
-for name in report.html figures/offset_profile.svg figures/offset_profile.pdf figures/offset_profile.tsv figures/offset_profile.txt self/report.html; do
+for name in report.html figures/offset_profile.svg figures/offset_profile.pdf figures/offset_profile.txt self/report.html; do
   refuse_over "$name" $few "$work/mine-run-$(echo "$name" | tr / -)"
 done
 for name in report.html changes.json figures/comparison.svg; do refuse_over "$name" compare "$work/ours" "$work/ours" --formats svg --out "$work/mine-compare-$(basename "$name")"; done
 for name in config.json vocab.txt tokenizer_config.json ids.json truth.json; do refuse_over "$name" demo --documents 2 --write-model "$work/mine-model-$name"; done
-for name in report.html figures/position_kernel.tsv; do refuse_over "$name" atlas --model "$golden" --passes 0 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
-for name in spectra.svg spectra.pdf spectra.tex; do refuse_over "$name" spectrum --model "$golden" --formats svg --out "$work/mine-spectrum-$name"; done
+for name in report.html figures/position_kernel.txt; do refuse_over "$name" atlas --model "$golden" --passes 0 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
+for name in spectra.svg spectra.pdf spectra.txt; do refuse_over "$name" spectrum --model "$golden" --formats svg --out "$work/mine-spectrum-$name"; done
 for name in figures/offset_profile.svg figures/offset_profile.png; do refuse_over "$name" figures "$work/ours" --formats svg --out "$work/mine-figures-$(basename "$name")"; done
 # All formats of a figure are drawn again with those that are asked for.
-holds "$work/mine-figures-offset_profile.png" $profile.svg $profile.png $profile.tsv $profile.txt $profile.tex
+holds "$work/mine-figures-offset_profile.png" $profile.svg $profile.png $profile.txt
 grep -q mine "$work/mine-figures-offset_profile.png/$profile.png" && { echo "FAILED: a figure's formats do not show the same"; failed=1; }
 expect 1 "figures/offset_profile.svg: is already there" figures "$work/ours" --formats svg
 expect 0 "wrote 5 files" figures "$work/ours" --formats pdf --figure-width column --force
@@ -575,7 +562,7 @@ for where in pipe full json; do
   expected=0
   [ $where != full ] || expected=1
   [ "$(cat "$work/code")" = $expected ] || { echo "FAILED: a run with a standard output that is closed ($where) ends with $(cat "$work/code")"; cat "$work/err"; failed=1; }
-  holds "$work/unread-$where" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
+  holds "$work/unread-$where" results.h5 report.html $profile.svg $profile.txt
 done
 grep -q "standard output cannot be written" "$work/err" && { echo "FAILED: a closed pipe is told as an error"; failed=1; }
 { "$headwave" -q compare "$work/A" "$work/B" --formats svg --out "$work/unread-compare"; } | true
@@ -584,7 +571,7 @@ for name in results.h5 report.html changes.json figures/comparison.svg; do [ -s 
 # Result, page, figures and captions carry one mark. --resume draws what is missing or of another result; validate tells.
 mark=$("$headwave" inspect "$work/unread-pipe" -a | sed -n 's/.*@run_sha256 *\([0-9a-f]*\).*/\1/p')
 [ ${#mark} = 64 ] || { echo "FAILED: a result has no run_sha256: '$mark'"; failed=1; }
-for name in report.html $profile.svg $profile.txt $profile.tex; do
+for name in report.html $profile.svg $profile.txt; do
   grep -q "$mark" "$work/unread-pipe/$name" || { echo "FAILED: $name carries no mark"; failed=1; }
 done
 rm "$work/unread-pipe/report.html"
@@ -593,7 +580,7 @@ rm "$work/unread-pipe/$profile.txt"
 expect 0 "are those of this one now" $few "$work/unread-pipe" --resume
 rm -r "$work/unread-pipe/figures"
 expect 0 "are those of this one now" $few "$work/unread-pipe" --resume
-holds "$work/unread-pipe" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
+holds "$work/unread-pipe" results.h5 report.html $profile.svg $profile.txt
 expect 0 "there is nothing to go on with" $few "$work/unread-pipe" --resume
 cp "$work/ours2/report.html" "$work/unread-pipe/report.html"
 expect 3 "unread-pipe/report.html: was drawn from another result than" validate "$work/unread-pipe"
@@ -643,7 +630,7 @@ holds "$work/plain-spectrum" 0-bert.h5
 expect 0 "then \`headwave figures $work/plain-kinds/causal\` draws them" atlas --model "$kinds" --out "$work/plain-kinds"
 headwave=$with_gnuplot
 expect 0 "wrote" figures "$work/no gnuplot" --formats svg
-holds "$work/no gnuplot" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
+holds "$work/no gnuplot" results.h5 report.html $profile.svg $profile.txt
 
 # The folder is tried and its disk measured before anything is computed; what fails leaves no empty folders.
 expect 1 "are free" -q run --model "$work/model" --random-tokens 40 --documents 1000000 --reach 4096 --out "$work/new/deep" --no-figures
@@ -746,16 +733,16 @@ ln -s "$work/elsewhere/figures" "$work/linked2/figures"
 expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --no-figures --force
 { [ -L "$work/linked2/figures" ] && [ -s "$work/elsewhere/figures/offset_profile.svg" ]; } || { echo "FAILED: figures behind a link were removed"; failed=1; }
 # Nothing outside the folder is written to, through a folder or a file that is a link, with --force or without.
-echo mine >"$work/elsewhere/figures/offset_profile.tsv"
+echo mine >"$work/elsewhere/figures/offset_profile.txt"
 expect 1 "linked2/figures: is a link" -q figures "$work/linked2/results.h5" --formats svg --force
 expect 1 "linked2/figures: is a link" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --formats svg --force
 rm "$work/linked2/figures"
 mkdir "$work/linked2/figures"
 echo mine >"$work/elsewhere/page"
 ln -s "$work/elsewhere/page" "$work/linked2/report.html"
-ln -s "$work/elsewhere/figures/offset_profile.tsv" "$work/linked2/figures/offset_profile.tsv"
+ln -s "$work/elsewhere/figures/offset_profile.txt" "$work/linked2/figures/offset_profile.txt"
 expect 0 "wrote" figures "$work/linked2/results.h5" --formats svg --force
-[ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.tsv")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }
+[ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.txt")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }
 
 # Root may remove what is in any folder.
 if [ "$(id -u)" != 0 ]; then
@@ -786,7 +773,7 @@ if command -v script >/dev/null; then
 fi
 
 # docs/result-file.md names everything that a provenance holds.
-for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5 counted/results.h5 weights/results.h5; do
+for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5 weights/results.h5; do
   names=$("$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' | sed -n 's/.*@\([a-z][a-z0-9_]*\) .*/\1/p')
   [ -n "$names" ] || { echo "FAILED: $result has no provenance"; failed=1; }
   for name in $names; do

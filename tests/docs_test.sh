@@ -81,8 +81,7 @@ while read -r name; do grep -q "^| \`$name\`" docs/job-file.md || complain "docs
 # One version: VERSION's. A release's packages and citation say the same, and at its tag CHANGELOG has a section for it.
 version=$(cat VERSION)
 case $("$headwave" --version) in "headwave $version "*) ;; *) complain "$headwave --version is not the $version of VERSION" ;; esac
-for place in "CITATION.cff:version: $version" "packaging/conda/recipe.yaml:version: $version" "packaging/homebrew/headwave.rb:v$version.tar.gz" \
-    "packaging/debian/changelog:headwave ($version-"; do
+for place in "CITATION.cff:version: $version" "packaging/debian/changelog:headwave ($version-"; do
   grep -qF -- "${place#*:}" "${place%%:*}" || complain "${place%%:*} does not say '${place#*:}', as VERSION does"
 done
 if git describe --tags --exact-match --match 'v[0-9]*' >/dev/null 2>&1; then

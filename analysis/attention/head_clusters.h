@@ -75,7 +75,6 @@ struct HeadClusters {
 HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options = {});
 
 /// Fields <group>/..., the shares first.
-/// @param group  head_cluster: clusters of attention weights; score_cluster: clusters of scores
 std::vector<Field> describe(const HeadClusters& clusters, const std::string& group = "head_cluster");
 
 /// The options of a job.

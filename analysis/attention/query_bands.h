@@ -69,33 +69,21 @@ constexpr Index bins_per_doubling = 4;
 /// (reach + 1) 2^(k/4), the last cut off where T ends; under a causal mask t <= 0 alone.
 std::vector<OffsetBin> offset_bins(Index length, Index reach, bool causal);
 
-/// Attention weights summed along the diagonals of every band b of queries, and their expectation if it did
-/// not matter which query of the band gives a key its weight. Columns as in QueryBands.
+/// Attention weights summed along the diagonals of every band b of queries. Columns as in QueryBands.
 ///
 ///     D_b(t) = sum over i in b of A[i, i+t]                                                    (1)
-///     E_b(t) = sum over i in b of m_(i+t),   V_b(t) = sum over i in b of v_(i+t)               (2)
 ///
-/// m_j and v_j are mean and variance of the weights that key j gets from the queries of b that may look at
-/// it. A key that draws every query (the first token, [SEP]) counts alike in (1) and (2), so their difference
-/// belongs to the offset. (2) takes keys as independent of one another. The weight of a key that a single
-/// query sees stays as it is.
-///
-/// One document or a sum of documents: fewer than 3 (bands + 1) T numbers for each head.
-///
-/// Source: this project; shuffling as a null after Hoeffding 1951.
+/// One document or a sum of documents: fewer than (bands + 1) T numbers for each head.
 struct BandTraces {
-  Matrix weight;              ///< (rows, columns)  D
-  Matrix expected, variance;  ///< (rows, columns)  E, V
-  Matrix largest;             ///< (rows, bands)    largest single weight beyond the reach
-  Matrix beyond;              ///< (rows, bands)    sum of the weights beyond the reach
-  Matrix special;             ///< (rows, bands)    ... of those on special tokens and the document's first
-  Vector pairs;               ///< (columns)        query-key pairs
-  Vector queries;             ///< (bands)
+  Matrix weight;   ///< (rows, columns)  D
+  Matrix beyond;   ///< (rows, bands)    sum of the weights beyond the reach
+  Matrix special;  ///< (rows, bands)    ... of those on special tokens and the document's first
+  Vector pairs;    ///< (columns)        query-key pairs
+  Vector queries;  ///< (bands)
   Vector uniform;  ///< (bands)          sum over queries of the share of their keys that lies beyond the reach
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.weight, self.expected, self.variance, self.largest, self.beyond, self.special, self.pairs,
-                    self.queries, self.uniform);
+    return std::tie(self.weight, self.beyond, self.special, self.pairs, self.queries, self.uniform);
   }
   BandTraces() = default;
   BandTraces(Index rows, const QueryBands& bands);
@@ -118,60 +106,21 @@ class BandTraceProbe : public Probe {
   [[nodiscard]] BandTraces taken() { return std::move(traces_); }
 
  private:
-  void begin_band(Index heads);
   void add_row(const Tile& tile, Index head, Index r, Index query);
   void end_band(const Tile& tile, Index band);
   void count(const Tile& tile, Index band);
-  void add_expected(const Tile& tile, Index band, Index row, Index head);
 
   HeadGrid grid_;
   QueryBands bands_;
   Index reach_;
   AttentionKind kind_;
   std::vector<Index> apart_;
-  Matrix sums_, squares_;  ///< (heads, T)  by key, of the current band
-  Index counted_ = -1;     ///< layer whose tiles count pairs and queries: the first with the widest window
-  Index window_ = 0;       ///< its window
+  Index counted_ = -1;  ///< layer whose tiles count pairs and queries: the first with the widest window
+  Index window_ = 0;    ///< its window
   BandTraces traces_;
 };
 
 /// Positions of special tokens and of the first token.
 std::vector<Index> special_positions(const Document& document, AttentionKind kind);
-
-/// A single offset beyond the reach at which a head's attention piles up.
-struct BandPeak {
-  Index offset = 0;   ///< t, tokens
-  double weight = 0;  ///< mean attention weight of the queries that have a key there
-  double chance = 0;  ///< ... if it did not matter which of the band's queries gives a key its weight
-  double excess = 0;  ///< share of the band's attention that lands there, less what chance puts there
-};
-
-struct BandPeakOptions {
-  Index reach = 64;            ///< |t| from which on peaks are looked for, in tokens
-  double level = 0.01;         ///< chance that a head without preferred far offsets shows one in any band
-  double least_excess = 0.01;  ///< share of the band's attention below which an offset is no peak
-  Index apart = 8;             ///< a peak is the largest excess within this many tokens on either side
-  Index most = 3;              ///< peaks of one band, the largest first
-};
-
-/// Peaks beyond the reach of one head, band by band.
-///
-///     excess_b(t) = (D_b(t) - E_b(t)) / queries of b                                           (3)
-///
-/// D, E, V as in BandTraces. t is a peak where (3) is at least least_excess; above what an independent sum of
-/// that variance, and of weights no larger than the largest one there, exceeds with probability level /
-/// (number of offsets, all bands together) (largest_excess()); larger than at all other offsets within
-/// `apart`; and not at either end of what the band's queries reach. What changes slowly over offsets, as
-/// weights under a causal mask do, has no peak. Equal phrases far apart do, if many queries lie in them: a
-/// peak need not come from positions.
-///
-/// @param row  of the head
-/// @returns one list for each band; empty: no peak
-/// @throws NumericError if the level is not in (0, 1)
-std::vector<std::vector<BandPeak>> band_peaks(const BandTraces& traces, const QueryBands& bands, Index row,
-                                              const BandPeakOptions& options = {});
-
-/// (3) of one offset; 0 where the band has no pair there.
-double band_excess(const BandTraces& traces, const QueryBands& bands, Index row, Index band, Index offset);
 
 }  // namespace headwave

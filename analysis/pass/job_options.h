@@ -14,7 +14,7 @@ namespace headwave {
 /// AnalysisKind: the command line, job files, the provenance of results and the documentation follow from
 /// that.
 struct OwnOption {
-  std::string_view name;  ///< "score_window": in results; with a hyphen on the command line and in job files
+  std::string_view name;  ///< "atlas_draws": in results; with a hyphen on the command line and in job files
   std::string_view help;  ///< with the unit
   Index usual = 0;        ///< the default
   Index least = 0, most = 0;

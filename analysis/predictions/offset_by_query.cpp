@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "../../core/fields/fields.h"
-#include "../../core/process/threads.h"
 
 namespace headwave {
 
@@ -107,70 +106,19 @@ void set_shares(const OffsetByQuerySums& sums, OffsetByQuery& found) {
   found.special_all = sums.total.special.rowwise().sum() / sums.total.queries.sum();
 }
 
-/// What the mean queries and keys of one layer attend to; queries of each half against keys of the other.
-BandTraces position_traces(const AccountHalves& halves, std::size_t place, const OffsetByQuery& found) {
-  const HeadGrid heads{{0}, found.grid.heads};
-  BandTraces both(heads.rows(), found.bands);
-  for (std::size_t h = 0; h < 2; ++h) {
-    const AccountHalf &one = halves.halves[h], &other = halves.halves[1 - h];
-    BandTraceProbe probe(heads, found.bands, found.options.peaks.reach, halves.site.kind);
-    std::array<Probe*, 1> probes{&probe};
-    attend_layer(halves.site, place, one.layers[place].query / static_cast<float>(one.documents),
-                 other.layers[place].key / static_cast<float>(other.documents), {}, probes);
-    both.add(probe.taken());
-  }
-  return both;
-}
-
-/// Whether mean queries and keys alone produce a peak.
-PeakSource source_of(const BandPeak& peak, const BandTraces& position, const OffsetByQuery& found, Index head,
-                     Index band) {
-  const double queries = position.queries[band], z = normal_quantile(found.options.peaks.level / 3);
-  if (queries == 0) return PeakSource::unknown;
-  for (Index t = peak.offset - 1; t <= peak.offset + 1; ++t) {
-    const double excess = band_excess(position, found.bands, head, band, t);
-    if (!(excess >= 0.5 * peak.excess)) continue;  // also where there is no pair
-    if (excess * queries > z * std::sqrt(position.variance(head, found.bands.column(band, t))))
-      return PeakSource::position;
-  }
-  return PeakSource::other;
-}
-
-void set_peaks(const BandTraces& total, const AccountHalves* halves, OffsetByQuery& found) {
-  const auto rows = static_cast<std::size_t>(found.grid.rows());
-  found.peaks.resize(rows);
-  found.source.resize(rows);
-  const bool known = halves != nullptr && halves->halves[1].documents > 0;
-  parallel_for(std::ssize(found.grid.layers), found.options.threads, [&](Index layer) {
-    const bool placeless = halves != nullptr && !halves->site.tells_places(static_cast<std::size_t>(layer));
-    const BandTraces position =
-        known ? position_traces(*halves, static_cast<std::size_t>(layer), found) : BandTraces(0, found.bands);
-    for (Index head = 0; head < found.grid.heads; ++head) {
-      const auto row = static_cast<std::size_t>(layer * found.grid.heads + head);
-      found.peaks[row] = band_peaks(total, found.bands, static_cast<Index>(row), found.options.peaks);
-      for (Index band = 0; band < found.bands.count(); ++band) {
-        std::vector<PeakSource>& sources = found.source[row].emplace_back();
-        for (const BandPeak& peak : found.peaks[row][static_cast<std::size_t>(band)])
-          sources.push_back(placeless ? PeakSource::other : source_of(peak, position, found, head, band));
-      }
-    }
-  });
-}
-
 }  // namespace
 
 OffsetByQuery offset_by_query(const HeadGrid& grid, const QueryBands& bands, const OffsetByQuerySums& sums,
-                              const AccountHalves* halves, const OffsetByQueryOptions& options) {
+                              const OffsetByQueryOptions& options) {
   check(grid, bands, sums);
   OffsetByQuery found;
   found.grid = grid;
   found.bands = bands;
   found.options = options;
-  found.bins = offset_bins(bands.length(), options.peaks.reach, bands.causal());
+  found.bins = offset_bins(bands.length(), options.reach, bands.causal());
   found.queries = sums.total.queries;
   set_profiles(sums.total, found);
   set_shares(sums, found);
-  set_peaks(sums.total, halves, found);
   return found;
 }
 
@@ -195,30 +143,18 @@ class OffsetByQueryAnalysis : public AnalysisOf<OffsetByQuerySums> {
   }
 
  protected:
-  [[nodiscard]] std::vector<Field> finish_sum(OffsetByQuerySums& sum, Finished& finished) override {
+  [[nodiscard]] std::vector<Field> finish_sum(OffsetByQuerySums& sum, Finished& /*finished*/) override {
     OffsetByQueryOptions how;
-    how.peaks.reach = options().reach;
-    how.peaks.level = options().level;
+    how.reach = options().reach;
     how.resamples = options().resamples;
     how.seed = options().seed;
     how.threads = input().threads;
-    return describe(offset_by_query(site().grid, bands_, sum, finished.find<AccountHalves>(), how));
+    return describe(offset_by_query(site().grid, bands_, sum, how));
   }
 
  private:
   QueryBands bands_;
 };
-
-/// One number of every peak, (rows, bands, most); `otherwise` where a band has fewer peaks.
-template <class Number, class Lists, class Of>
-std::vector<Number> by_place(const Lists& lists, Index most, Number otherwise, const Of& of) {
-  std::vector<Number> numbers;
-  for (const auto& row : lists)
-    for (const auto& band : row)
-      for (std::size_t k = 0; k < static_cast<std::size_t>(most); ++k)
-        numbers.push_back(k < band.size() ? of(band[k]) : otherwise);
-  return numbers;
-}
 
 /// Moves the axis of bands behind the axis of heads.
 template <class Of>
@@ -240,14 +176,12 @@ std::vector<Matrix> by_head(const std::vector<Matrix>& profile, Index rows) {
 
 /// Axes with their coordinates.
 struct Axes {
-  Axis band, bin, peak;
+  Axis band, bin;
 
   explicit Axes(const OffsetByQuery& found)
       : band{"query_band", "token", "first query position of a band", std::vector<std::int64_t>()},
         bin{"offset_bin", "token", "offset, key minus query; beyond the reach the middle of several",
-            std::vector<double>()},
-        peak(counting_axis("far_peak", "1", "peaks beyond the reach, the largest first", 0,
-                           found.options.peaks.most - 1)) {
+            std::vector<double>()} {
     for (Index b = 0; b < found.bands.count(); ++b)
       std::get<std::vector<std::int64_t>>(band.values).push_back(found.bands.first(b));
     for (const OffsetBin& one : found.bins) std::get<std::vector<double>>(bin.values).push_back(one.middle());
@@ -274,7 +208,7 @@ void add_bands(Fields& fields, const OffsetByQuery& found, const Axes& axes) {
   fields
       .add("uniform_share", {axes.band}, "1", "share beyond the reach of a head that gives all keys equal weights",
            found.uniform)
-      .note("reach", found.options.peaks.reach);
+      .note("reach", found.options.reach);
 }
 
 void add_shares(Fields& fields, const OffsetByQuery& found, const Axes& axes, const std::vector<Axis>& heads) {
@@ -295,34 +229,6 @@ void add_shares(Fields& fields, const OffsetByQuery& found, const Axes& axes, co
              no_far_key);
 }
 
-void add_peaks(Fields& fields, const OffsetByQuery& found, const Axes& axes, const std::vector<Axis>& heads) {
-  std::vector<Axis> places = heads;
-  places.push_back(axes.band);
-  places.push_back(axes.peak);
-  const char* const no_peak = "no such peak";
-  const auto number = [&](const auto& of) {
-    return by_place(found.peaks, found.options.peaks.most, not_defined,
-                    [&](const BandPeak& peak) { return static_cast<double>(std::invoke(of, peak)); });
-  };
-  fields
-      .add("peak_offset", places, "token", "single offset beyond the reach at which attention piles up",
-           number(&BandPeak::offset), no_peak)
-      .note("least_excess", found.options.peaks.least_excess)
-      .note("apart", found.options.peaks.apart)
-      .note("level", found.options.peaks.level);
-  fields.add("peak_weight", places, "1", "mean attention weight there, of the queries that have a key there",
-             number(&BandPeak::weight), no_peak);
-  fields.add("peak_chance", places, "1",
-             "mean attention weight there if it did not matter which query of the band gives a key its weight",
-             number(&BandPeak::chance), no_peak);
-  fields.add("peak_excess", places, "1", "share of the band's attention that lands there, less what chance puts there",
-             number(&BandPeak::excess), no_peak);
-  fields.flags(
-      "peak_source", places, "whether mean queries and keys of places alone produce the peak",
-      by_place(found.source, found.options.peaks.most, PeakSource::none, [](PeakSource source) { return source; }),
-      {"no peak", "position", "other", "unknown"});
-}
-
 }  // namespace
 
 std::vector<Field> describe(const OffsetByQuery& found) {
@@ -337,9 +243,8 @@ std::vector<Field> describe(const OffsetByQuery& found) {
            by_head(found.profile, found.grid.rows()), no_key)
       .note("normalisation", "over the bins of a band it sums to 1");
   add_shares(fields, found, axes, heads);
-  add_peaks(fields, found, axes, heads);
   add_bands(fields, found, axes);
-  fields.note_all("reach", found.options.peaks.reach)
+  fields.note_all("reach", found.options.reach)
       .note_all("coverage", found.options.coverage)
       .note_all("resamples", found.options.resamples)
       .note_all("seed", static_cast<std::int64_t>(found.options.seed))
@@ -352,7 +257,6 @@ const AnalysisKind& offset_by_query_analysis() {
                                  .asks = "Where do heads look, near and far, from early and late queries?",
                                  .step = Step::prediction,
                                  .needs = {Need::attention},
-                                 .reads = {head_account_analysis},
                                  .one_sequence = true,
                                  .make = make_of<OffsetByQueryAnalysis>};
   return kind;

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <tuple>
 #include <vector>
 
 #include "../../core/fields/field.h"
 #include "../attention/query_bands.h"
 #include "../pass/analysis_kind.h"
+#include "../pass/document_sum.h"
 #include "../statistics/quantile.h"
-#include "head_account.h"
 
 namespace headwave {
 
@@ -28,15 +27,7 @@ struct OffsetByQuerySums {
 };
 
 struct OffsetByQueryOptions : ResampleOptions {
-  BandPeakOptions peaks;
-};
-
-/// The cause of a peak.
-enum class PeakSource : std::uint8_t {
-  none,      ///< no peak
-  position,  ///< the mean queries and keys of places alone produce it, such as an alias of the wave
-  other,     ///< the mean queries and keys of places alone do not produce it
-  unknown,   ///< the position term was not measured there
+  Index reach = 64;  ///< |t| up to which a key counts as near, in tokens
 };
 
 /// A share of attention over documents, with its interval.
@@ -59,30 +50,20 @@ struct OffsetByQuery {
   Matrix special;                     ///< (rows, bands)  ... on special tokens and the document's first
   Vector special_all;                 ///< (rows)
   Vector uniform;                     ///< (bands)  what equal weights would send beyond the reach
-  std::vector<std::vector<std::vector<BandPeak>>> peaks;     ///< [row][band]  beyond the reach, the largest first
-  std::vector<std::vector<std::vector<PeakSource>>> source;  ///< [row][band]  of each
 };
 
-/// Where attention goes in bands of query positions: the profile over all offsets, how much of it lies beyond
-/// the reach, and the single offsets there at which it piles up (band_peaks.h).
+/// Where attention goes in bands of query positions: the profile over all offsets, and how much of it lies beyond the
+/// reach.
 ///
-///     profile_b(B) = sum over t in B of D_b(t) / queries of b                                  (4)
+///     profile_b(B) = sum over t in B of D_b(t) / queries of b                                  (2)
 ///
-/// D as in BandTraces. A row of (4) sums to 1, or to what a learned sink leaves. Documents count from their first token: one that ends within a
-/// band has fewer queries there, one that ends before has none, and each query counts alike.
-///
-/// The cause of a peak: with mu^Q of one half of the documents and mu^K of the other, and the other way
-/// round, attention is computed from scale mu^Q_i . mu^K_j + position term alone, and gives D, E, V of its
-/// own. The two halves have nothing but places in common, so a passage that is repeated within documents does
-/// not contribute. A peak at t comes from positions where at t - 1, t or t + 1 the excess of the position
-/// term is at least half the measured one, and above the normal quantile of its own V at 1 - level / 3.
+/// D as in BandTraces. A row of (2) sums to 1, or to what a learned sink leaves. Documents count from their first token:
+/// one that ends within a band has fewer queries there, one that ends before has none, and each query counts alike.
 ///
 /// Source: this project; Student's percentile intervals as in bootstrap.h.
-/// @param halves  the documents of one length by turns; null, or of one document: sources are unknown. Where they end
-///                before a band, too
 /// @throws ShapeError if there is no document, or shapes differ; NumericError if a weight is not finite
 OffsetByQuery offset_by_query(const HeadGrid& grid, const QueryBands& bands, const OffsetByQuerySums& sums,
-                              const AccountHalves* halves, const OffsetByQueryOptions& options = {});
+                              const OffsetByQueryOptions& options = {});
 
 /// Fields offset_by_query/...
 std::vector<Field> describe(const OffsetByQuery& found);

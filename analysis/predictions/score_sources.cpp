@@ -58,12 +58,11 @@ struct KernelSums {
 
 /// Sums over pairs of documents of one layer, for what tokens add to the mean of their place.
 struct ContentSums {
-  Matrix query, key;                               ///< (heads * sources, content_offsets)
-  Matrix sum, squares;                             ///< (heads, content_offsets)  of one pair's c(t)
-  std::vector<Matrix> position_table, self_table;  ///< [chosen head] (sources^2, 2 reach + 1), (sources, sources)
+  Matrix query, key;    ///< (heads * sources, content_offsets)
+  Matrix sum, squares;  ///< (heads, content_offsets)  of one pair's c(t)
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.query, self.key, self.sum, self.squares, self.position_table, self.self_table);
+    return std::tie(self.query, self.key, self.sum, self.squares);
   }
 };
 
@@ -75,14 +74,13 @@ struct LayerSums {
 /// What the decomposition of every document needs.
 struct SourceWork {
   const AccountSite* site = nullptr;
-  bool earlier = false;  ///< attention of earlier layers by head, for the chosen heads
   Stretch stretch;
   std::vector<StretchLayer> sums;          ///< of the grid's layers, over all documents of the site's length
   Index all = 0;                           ///< number of these documents
-  std::vector<std::vector<Index>> chosen;  ///< heads of each layer of the grid
+  std::vector<std::vector<Index>> chosen;  ///< heads of each layer of the grid that get earlier attention by head
 
   [[nodiscard]] bool by_head() const {
-    return earlier && std::any_of(chosen.begin(), chosen.end(), [](const auto& heads) { return !heads.empty(); });
+    return std::any_of(chosen.begin(), chosen.end(), [](const auto& heads) { return !heads.empty(); });
   }
   [[nodiscard]] const Stack& stack() const { return *site->stack; }
 };
@@ -330,7 +328,6 @@ class SourcePair {
     sums.sum = Matrix::Zero(spec_.heads, offsets);
     for (Index head = 0; head < spec_.heads; ++head) add_head(head, window, number, difference, sums);
     sums.squares = sums.sum.cwiseAbs2();
-    for (const Index head : work_.chosen[place]) add_tables(head, window, number, difference, sums);
   }
 
   /// Equation (4): half the products of the differences between two documents.
@@ -363,27 +360,6 @@ class SourcePair {
       ++pairs;
     }
     return pairs == 0 ? 0 : 0.5 * sum * spec_.score_scale / pairs;
-  }
-
-  /// Every query source with every key source: the position kernel from queries of one document and keys of
-  /// the other, the content from their differences.
-  void add_tables(Index head, Index window, Index number, const StretchLayer& difference, ContentSums& sums) const {
-    const Index d = spec_.d_head, count = work_.stretch.count, shared = spec_.key_head(head) * d;
-    const auto scale = static_cast<float>(spec_.score_scale);
-    Matrix kernels = Matrix::Zero(number * number, 2 * work_.stretch.reach + 1), self(number, number);
-    Matrix32 scores(count, count);
-    for (Index a = 0; a < number; ++a)
-      for (Index b = 0; b < number; ++b) {
-        for (std::size_t of = 0; of < 2; ++of) {
-          const Matrix32 query = probes_[of]->made().query.block(a * count, head * d, count, d) * scale;
-          multiply(scores, query, probes_[1 - of]->made().key.block(b * count, shared, count, d).transpose());
-          add_centred(work_.stretch, window, scores, kernels.row(a * number + b));
-        }
-        self(a, b) = content(difference.query.block(a * count, head * d, count, d),
-                             difference.key.block(b * count, shared, count, d), 0, window);
-      }
-    sums.position_table.push_back(std::move(kernels));
-    sums.self_table.push_back(std::move(self));
   }
 
   const SourceWork& work_;
@@ -485,8 +461,6 @@ class SourceBuilder {
         if (source.head >= 0 && source.layer < last) found_.earlier.push_back(source);
     }
     const auto chosen = static_cast<Index>(found_.options.heads.size());
-    found_.position_table.assign(found_.options.heads.size(), Matrix::Zero(all, all));
-    found_.self_table = found_.position_table;
     found_.earlier_query = found_.earlier_key = Matrix::Zero(chosen, static_cast<Index>(found_.earlier.size()));
     for (std::size_t place = 0; place < sums_.size(); ++place) set_layer(place);
     return std::move(found_);
@@ -519,7 +493,7 @@ class SourceBuilder {
     const std::vector<Index>& chosen = work_.chosen[place];
     for (std::size_t at = 0; at < chosen.size(); ++at)
       for (std::size_t c = 0; c < found_.options.heads.size(); ++c)
-        if (found_.options.heads[c] == HeadName{layer, chosen[at]}) set_chosen(c, sums, at, number, pairs, layer);
+        if (found_.options.heads[c] == HeadName{layer, chosen[at]}) set_chosen(c, sums, at, pairs);
   }
 
   void set_kernel(Index row, const Vector& kernel, const Vector& pairs) {
@@ -557,19 +531,8 @@ class SourceBuilder {
   }
 
   /// @param at  which of the layer's chosen heads
-  void set_chosen(std::size_t c, const LayerSums& sums, std::size_t at, Index number, const Vector& pairs,
-                  Index layer) {
+  void set_chosen(std::size_t c, const LayerSums& sums, std::size_t at, const Vector& pairs) {
     const auto documents = static_cast<double>(found_.documents);
-    const Vector shares = kernel_shares(mean(sums.content.position_table[at], documents, pairs), pairs);
-    for (Index a = 0; a < number; ++a)
-      found_.position_table[c].row(a).head(number) = shares.segment(a * number, number).transpose();
-    const Matrix& self = sums.content.self_table[at];
-    // As for the content: where it is too small, its shares are noise.
-    const Index row = found_.site.grid.first_row(layer) + found_.options.heads[c].head;
-    if (std::isnan(found_.query.content[1](row, 0)))
-      found_.self_table[c].topLeftCorner(number, number).setConstant(not_defined);
-    else
-      found_.self_table[c].topLeftCorner(number, number) = self / self.sum();
     if (!work_.by_head()) return;
     const Vector of_query = kernel_shares(mean(sums.kernel.earlier_query[at], documents, pairs), pairs);
     const Vector of_key = kernel_shares(mean(sums.kernel.earlier_key[at], documents, pairs), pairs);
@@ -606,7 +569,6 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
   const AccountSite& site = halves.site;
   SourceWork work;
   work.site = &site;
-  work.earlier = options.earlier;
   work.all = halves.halves[0].documents + halves.halves[1].documents;
   if (work.all < 2)
     throw ShapeError("score_sources: one document; the mean query of a place needs another one at least");
@@ -656,20 +618,10 @@ Axis source_axis(const std::string& name, const std::string& long_name, const st
   return {name, "1", long_name, std::move(names)};
 }
 
-/// Adds the tables of the chosen heads.
+/// Adds what earlier heads give to the chosen ones.
 void describe_chosen(const ScoreSources& found, Fields& fields) {
-  if (found.options.heads.empty()) return;
-  const Axis chosen = head_name_axis("source_head", "head whose sources are given in pairs", found.options.heads);
-  const Axis query = source_axis("query_source", "source of what the queries read", found.sources);
-  const Axis key = source_axis("key_source", "source of what the keys read", found.sources);
-  fields.add("position_table", {chosen, query, key}, "1",
-             "share of the position kernel that a query source and a key source give together", found.position_table,
-             flat_kernel);
-  fields.add("self_table", {chosen, query, key}, "1",
-             "share of a token's content with itself that a query source and a key source give together",
-             found.self_table,
-             fmt::format("the content is smaller than {:g} of its standard errors", found.options.least_errors));
   if (found.earlier.empty()) return;
+  const Axis chosen = head_name_axis("source_head", "head whose sources are told apart by head", found.options.heads);
   const Axis earlier = source_axis("earlier_head", "head of a layer before", found.earlier);
   fields.add("earlier_query", {chosen, earlier}, "1",
              "share of the position kernel that an earlier head gives through the queries", found.earlier_query,
@@ -686,7 +638,6 @@ class ScoreSourcesAnalysis : public Analysis {
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     ScoreSourcesOptions how;
     how.threads = input().threads;
-    how.earlier = !options().heads.empty();
     for (const std::string& name : options().heads) {
       const auto count = strongest_count(name);
       const std::vector<HeadName> heads =
@@ -694,7 +645,6 @@ class ScoreSourcesAnalysis : public Analysis {
       for (const HeadName& head : heads)
         if (std::ranges::find(how.heads, head) == how.heads.end()) how.heads.push_back(head);
     }
-    if (!how.earlier) how.heads = strongest(finished.get<HeadAccount>(), 5);
     return describe(finished.keep(
         score_sources(input().model, *input().source, site().numbers, finished.get<AccountHalves>(), how)));
   }
@@ -711,13 +661,10 @@ class ScoreSourcesAnalysis : public Analysis {
   }
 };
 
-/// Null for stored states, whose sources are unknown; where an intervention replaced keys; and for a single
-/// document.
+/// Null for stored states, whose sources are unknown, and for a single document.
 std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   if (input.source == nullptr || !input.first.stored.empty()) return nullptr;
   if (input.site.length < 3 || input.site.documents < 2) return nullptr;
-  for (const Block& block : input.stack().blocks)
-    if (!block.self.fixed_keys.empty()) return nullptr;
   return std::make_unique<ScoreSourcesAnalysis>(input);
 }
 

@@ -14,8 +14,7 @@ namespace headwave {
 struct ScoreSourcesOptions {
   Index documents = 8;  ///< documents of one length that pass through the model once more in pairs, evenly spread
   Index places = 128;   ///< tokens of each that are followed, in its middle
-  std::vector<HeadName> heads;  ///< heads that get the whole table of sources
-  bool earlier = false;         ///< whether they get earlier attention head by head, too: that takes memory
+  std::vector<HeadName> heads;  ///< heads that get earlier attention head by head, which takes memory
   double closure = 1e-4;        ///< largest error of the sum over sources, relative to the true root mean square
   double least_errors = 3;      ///< a content smaller than so many standard errors has no shares
   int threads = 1;              ///< changes no digit
@@ -42,9 +41,7 @@ struct ScoreSources {
   Matrix content, content_error;      ///< (rows, content_offsets)  c(t), and its standard error over pairs of documents
   Vector closure;                     ///< (layers)  measured; of the root mean square of queries and keys
   std::vector<StreamSource> earlier;  ///< heads of the layers before the chosen ones
-  std::vector<Matrix> position_table;  ///< [chosen head] (sources, sources)  query sources in rows; adds up to 1
-  std::vector<Matrix> self_table;      ///< [chosen head] (sources, sources)  the same of c(0)
-  Matrix earlier_query, earlier_key;   ///< (chosen heads, earlier)  shares of the position kernel
+  Matrix earlier_query, earlier_key;  ///< (chosen heads, earlier)  shares of the position kernel
 };
 
 /// Decomposes the scores of every head by the sources of its queries and keys.
@@ -69,9 +66,7 @@ struct ScoreSources {
 ///
 /// with c' and k' those of the other document, so that what a place has in all documents cancels. C is how
 /// queries and keys vary together. The key side likewise; t = 0 is a token and itself, -1 and +1 its
-/// neighbours. Pairs with a special token or the first are left out. For chosen heads (3) and (5) are given
-/// for every query source with every key source, the position kernel then from queries of one document and
-/// keys of the other.
+/// neighbours. Pairs with a special token or the first are left out.
 ///
 /// Scores are those before a cap and without what a position term adds (T5, ALiBi) or compares (DeBERTa);
 /// what a rotary term turns is turned.

@@ -21,7 +21,7 @@ struct JobOption {
   bool or_zero = false;        ///< as in OwnOption
   bool set_by_others = false;  ///< as in OwnOption
 
-  /// "score-window": its name in job files and on the command line
+  /// "atlas-draws": its name in job files and on the command line
   [[nodiscard]] std::string key() const;
 };
 

@@ -27,7 +27,6 @@
   analysis(position_split) \
   analysis(qk_svd) \
   analysis(cross_covariance) \
-  analysis(score_cluster) \
   analysis(wave_spectra) \
   analysis(periodic_columns) \
   analysis(redefined) \

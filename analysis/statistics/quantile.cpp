@@ -56,15 +56,6 @@ double bootstrap_tail(double tail, Index n) {
   return cdf(complement(boost::math::normal(), std::sqrt(documents / (documents - 1)) * t));
 }
 
-double largest_excess(double tail, double variance, double largest) {
-  if (!(tail > 0 && tail < 1) || !(variance >= 0) || !(largest >= 0))
-    throw NumericError(fmt::format(
-        "largest_excess: a tail of {}, variance {}, largest number {}; expected (0, 1), 0 or more, 0 or more", tail,
-        variance, largest));
-  const double odds = -std::log(tail), half = odds * largest / 3;
-  return half + std::sqrt(half * half + 2 * odds * variance);
-}
-
 std::vector<double> drawn_times(Index documents, Random& random) {
   std::vector<double> times(static_cast<std::size_t>(documents), 0.0);
   for (Index draw = 0; draw < documents; ++draw) times[static_cast<std::size_t>(random.below(documents))] += 1;

@@ -55,22 +55,6 @@ double student_quantile(double tail, double degrees);
 /// @throws NumericError if tail or n is outside
 double bootstrap_tail(double tail, Index n);
 
-/// The excess over its mean that a sum of independent numbers reaches with at most this probability, however
-/// skew they are.
-///
-///     x = L m / 3 + sqrt((L m / 3)^2 + 2 L v),   L = -log tail                                (2)
-///
-/// Larger than the normal quantile, the more so the fewer numbers make up the sum: a few large weights prove
-/// little.
-///
-/// Source: Bernstein's inequality, as in Boucheron, Lugosi and Massart 2013, doi:10.1093/acprof:oso/9780199535255.001.0001,
-/// corollary 2.11.
-/// @param tail      in (0, 1)
-/// @param variance  v of the sum, >= 0
-/// @param largest   m >= 0: no number exceeds its mean by more
-/// @throws NumericError if one of them is outside
-double largest_excess(double tail, double variance, double largest);
-
 /// The number of times that each of n documents is drawn in a sample of n with replacement.
 ///
 /// @param documents  n >= 1

@@ -29,7 +29,7 @@ struct AtlasCommand {
 
 int atlas(AtlasCommand& options) {
   for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
-  std::vector<std::filesystem::path> read{folder_of_model(options.model), options.atlas.words.words};
+  std::vector<std::filesystem::path> read{folder_of_model(options.model)};
   if (!options.map.empty()) read.push_back(options.map);
   OutputFolder folder = opened_folder(options.folder, read);
   progress_at("predicting the offsets of every head");
@@ -61,11 +61,6 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->type_name("DIR");
   command->add_option("--map", options->map, "what the model's tensors are, instead of config.json")->type_name("FILE");
   add_place_options(*command, options->place);
-  command
-      ->add_option("--words", options->atlas.words.words,
-                   "distribution of random words: zipf (1 / rank by id), uniform, or a text whose tokens are counted")
-      ->capture_default_str()
-      ->type_name("zipf|uniform|FILE");
   command
       ->add_option("--passes", options->atlas.words.documents,
                    "documents of random words that pass through the model; 0: weights alone, no forward pass")
@@ -110,8 +105,6 @@ void add_atlas(CLI::App& program, Command& chosen) {
   add_examples(*command, {{"atlas --model minilm --out atlas",
                            "where every head would look, in every layer, in seconds: the clearest first"},
                           {"atlas --model minilm --passes 0 --out weights", "from the weights alone"},
-                          {"atlas --model minilm --words text.txt --passes 16 --out counted",
-                           "random words as often as a text has them"},
                           {"atlas --model minilm --length 128 --paper-rotation L0H1 --out published",
                            "of the first 128 positions, and the published picture of one head"}});
   command->final_callback([=, &chosen] { chosen = [=] { return atlas(*options); }; });

@@ -64,7 +64,6 @@ void add_merge(CLI::App& program, Command& chosen) {
     read_job_text(*command, parts->job(), options->parts.front());
     require_usage(source, options->input);
     require_read_options(*command, options->job);
-    options->input.intervening.threads = options->job.threads;
     chosen = [=] { return merge(*command, *options, source, *parts); };
   });
 }

@@ -202,7 +202,7 @@ void add_run(CLI::App& program, Command& chosen) {
         "one part of sixteen, on one machine of several; see `headwave merge`"},
        {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
         "which heads copy: random tokens, twice, and two of the analyses"},
-       {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",
+       {"run --model minilm --text text.txt --documents 20 --intervene without-heads=L0H2 --out without",
         "the same with part of the model changed"},
        {"run --profiles profiles.h5 --out watched",
         "where the heads of a watched PyTorch model look; sums of several processes are given as several files"}});
@@ -211,7 +211,6 @@ void add_run(CLI::App& program, Command& chosen) {
     require_usage(source, options->input);
     if (!options->input.profiles.empty()) require_options_of_sums(options->job);
     require_read_options(*command, options->job);
-    options->input.intervening.threads = options->job.threads;
     options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");

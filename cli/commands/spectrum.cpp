@@ -117,10 +117,9 @@ int compare_spectra(SpectrumCommand& command) {
   std::vector<std::filesystem::path> figures;
   const bool drawing = draws_figures(command);
   if (drawing) {
-    std::vector<DrawnFile> drawn =
-        spectra_figure(curves, command.style)
-            .drawn("spectra", formats_together(folder.path() / "spectra", command.formats), true);
-    append(drawn, caption_files("spectra", spectra_caption(curves)));
+    std::vector<DrawnFile> drawn = spectra_figure(curves, command.style)
+                                       .drawn("spectra", formats_together(folder.path() / "spectra", command.formats));
+    drawn.push_back(caption_file(spectra_caption(curves)));
     figures = write_drawn(folder.path(), "spectra", drawn);
   }
   print_table(spectra);
@@ -151,9 +150,8 @@ void add_spectrum(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("PATH...");
   command
-      ->add_option(
-          "--out", options->folder,
-          "folder for one .h5 file per model, and spectra.pdf, .svg, .png, .tsv, and .txt and .tex with the caption")
+      ->add_option("--out", options->folder,
+                   "folder for one .h5 file per model, and spectra.pdf, .svg, .png, and .txt with the caption")
       ->required()
       ->type_name("DIR");
   command->add_flag("--force", options->force, "replace results and figures that are already there");

@@ -273,11 +273,9 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     return;
   }
   for (const std::string& what : options.interventions)
-    if (given.model->empty())
-      throw CLI::ValidationError(
-          "--intervene", fmt::format("{} does not apply to --states: what the model made of words and positions is "
-                                     "stored; only {}, with --model, change queries and keys",
-                                     what, known_interventions(true)));
+    throw CLI::ValidationError(
+        "--intervene",
+        fmt::format("{} does not apply to --states: what the model made of words and positions is stored", what));
   refuse(given.length, "does not apply to --states: documents are as they were stored");
   refuse(given.no_special_tokens, "does not apply to --states: documents are as they were stored");
   if (!given.model->empty())

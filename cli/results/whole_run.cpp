@@ -81,7 +81,7 @@ struct Undone {
 /// @param result  of the folder, all of it
 Undone undone(const fs::path& folder, const Result& result, const FolderOptions& options) {
   const std::string mark = run_mark(result.provenance);
-  std::vector<std::string> endings{".tsv", ".txt", ".tex"};
+  std::vector<std::string> endings{".txt"};
   for (const std::string& format : options.drawing.formats) endings.push_back("." + format);
   std::set<std::string> drawable{"report.html"};
   for (const FigureKind* kind : kinds_of(result)) drawable.insert(kind->name);

@@ -64,19 +64,12 @@ struct Latent {
   [[nodiscard]] bool empty() const { return down.empty(); }
 };
 
-/// Keys that depend on the position alone and replace the projected keys of a key head.
-struct FixedKeys {
-  Index head = 0;     ///< key head
-  MatrixView32 keys;  ///< (positions, d_head)  with bias, before any rotation; row n is the key at position n
-};
-
 /// Projections of one attention, all heads side by side.
 struct AttentionWeights {
   Linear query, key, value, output;
   Norm query_norm = {},
        key_norm = {};  ///< of queries and keys before rotation: (d_head), one for all heads; (heads * d_head), of each
                        ///< head or over the whole width
-  std::vector<FixedKeys> fixed_keys = {};  ///< replace what `key` gives these heads; a trained model has no fixed keys
   /// (rows, heads * d_head) vectors of disentangled attention that queries, and keys, are compared with; or
   /// empty
   MatrixView32 position_key = {}, position_query = {};

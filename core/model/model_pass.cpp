@@ -16,22 +16,6 @@ namespace headwave {
 
 namespace {
 
-/// Keys as the weights project them, but where they are fixed.
-/// @param latent  what keys and values are projected from
-Matrix32 keys_of(MatrixView32 states, MatrixView32 latent, const AttentionWeights& weights, const BlockSpec& spec,
-                 Index layer, const Document& document) {
-  Matrix32 keys = projected_keys(states, latent, weights, spec.kv_heads);
-  for (const FixedKeys& fixed : weights.fixed_keys) {
-    if (keys.rows() > fixed.keys.rows())
-      throw ShapeError(
-          fmt::format("{}: {} tokens, but keys of layer {} are fixed at {} positions; give a shorter one, or "
-                      "fix them by one as long",
-                      document.label(), keys.rows(), layer, fixed.keys.rows()));
-    keys.middleCols(fixed.head * fixed.keys.cols(), fixed.keys.cols()) = fixed.keys.topRows(keys.rows());
-  }
-  return keys;
-}
-
 /// A document on its way through one stack, block by block, probes looking on. Whatever it refers to outlives
 /// it.
 class StackPass {
@@ -104,7 +88,7 @@ class StackPass {
     const MatrixView32 latent = latent_of(input, weights.key_latent, compressed);
     Matrix32 query = projected_queries(input, weights);
     warm(query, stack_.temperature(layer));
-    const Matrix32 key = keys_of(input, latent, weights, spec_, layer, document_);
+    const Matrix32 key = projected_keys(input, latent, weights, spec_.kv_heads);
     const Matrix32 value = needed || shows(weights) ? linear(latent, weights.value) : Matrix32();
     show_values(layer, kind, weights, value);
     const Matrix32 heads = attend_self(layer, weights, query, key, value);
@@ -155,7 +139,7 @@ class StackPass {
   Matrix32 cross_attention(Index layer, const AttentionWeights& weights, const Matrix32& input, bool needed) const {
     show_input(layer, AttentionKind::cross, input, &weights);
     const Matrix32 query = projected_queries(input, weights);
-    const Matrix32 key = keys_of(memory_, memory_, weights, spec_, layer, document_);
+    const Matrix32 key = projected_keys(memory_, memory_, weights, spec_.kv_heads);
     const Matrix32 value = needed || shows(weights) ? linear(memory_, weights.value) : Matrix32();
     show_values(layer, AttentionKind::cross, weights, value);
     const HeadInputs<float> inputs{query, key,           value, spec_.heads, spec_.kv_heads, spec_.score_scale,

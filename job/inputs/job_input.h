@@ -24,19 +24,13 @@ namespace headwave {
 /// @param rows  number of words of the model
 std::vector<std::int32_t> text_words(Index rows, const Tokenizer* tokenizer);
 
-/// How often words are drawn, by name:
+/// How often words are drawn: p ~ 1 / rank, rank by id from the first piece of more than one character. An alphabet
+/// (characters, bytes) with which a vocabulary begins stands in its own order and is left out, as are ids that were kept
+/// free ([unused7]); with no longer piece, or no tokenizer, rank counts from the first id.
 ///
-///     zipf      p ~ 1 / rank, rank by id from the first piece of more than one character: an alphabet (characters, bytes)
-///               with which a vocabulary begins stands in its own order and is left out, as are ids that were kept free
-///               ([unused7]); with no longer piece, or no tokenizer, from the first id
-///     uniform   every word of text alike
-///     FILE      as often as its tokens stand in that text, of which the first 16 MiB are read
-///
-/// @param words      one of these; a file of such a name as ./zipf
 /// @param tokenizer  null: none is known
-/// @throws IoError, FormatError if there is no such file, it is no text, there is no tokenizer to count with,
-///         or the model knows none of its tokens; FormatError if the vocabulary has no words of text
-WordChances word_chances(const std::string& words, Index rows, const Tokenizer* tokenizer);
+/// @throws FormatError if the vocabulary has no words of text
+WordChances word_chances(Index rows, const Tokenizer* tokenizer);
 
 /// The number of layers in a range of first layers: 8 in "0-7" and in "0:7", 1 in "0".
 /// @returns nothing if it is no such range, or longer than any model
@@ -93,9 +87,8 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
 ///         the model's positions, or the model is an encoder-decoder
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token);
 
-/// Documents of random words.
+/// Documents of random words, drawn by word_chances().
 struct WordInputOptions {
-  std::string words = "zipf";  ///< distribution: zipf, uniform, or a text whose tokens are counted, see word_chances()
   Index documents = 4;
   Index length = 0;  ///< tokens of a document; 0: 512, or as many as the model can read if that is less
   std::uint64_t seed = 1;

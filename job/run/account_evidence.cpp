@@ -26,9 +26,7 @@ const std::vector<Index> every_shift{-2, -1, 1, 2};
 
 /// Whether something of what a head reads can be moved.
 bool can_move(const Stack& stack, const HeadName& head) {
-  if (stack.rotary() != nullptr) return stack.rotary(head.layer) != nullptr;
-  const std::vector<FixedKeys>& fixed = stack.blocks[static_cast<std::size_t>(head.layer)].self.fixed_keys;
-  return std::ranges::count(fixed, stack.block.key_head(head.head), &FixedKeys::head) == 0;
+  return stack.rotary() == nullptr || stack.rotary(head.layer) != nullptr;
 }
 
 /// The strongest heads of which something can be moved, as rows of the grid.
@@ -287,9 +285,7 @@ std::string no_account_evidence(const Model& model, const AccountSite& site, con
   if (stack.embedding.positions.empty())
     return fmt::format("a {} has neither a position table nor rotary positions", model.family);
   if (site.no_positions) return "every place is the same to the model";
-  for (const HeadName& head : heads_of(site.grid))
-    if (can_move(stack, head)) return {};
-  return "all keys are fixed";
+  return {};
 }
 
 std::vector<Field> describe(const AccountEvidence& evidence) {

@@ -312,7 +312,7 @@ void add_clusters_of(Comparison& compared, const std::string& name, const Field&
 
 /// Names of the Fields that add_clusters() looks at.
 const std::vector<std::string>& cluster_fields() {
-  static const std::vector<std::string> names{"head_cluster/share", "score_cluster/share"};
+  static const std::vector<std::string> names{"head_cluster/share"};
   return names;
 }
 

@@ -24,8 +24,6 @@ class JobOptions(TypedDict, total=False):
     evidence: int
     clusters: int
     sweep: int
-    score_window: int
-    score_clusters: int
     atlas_draws: int
     rows: int
     map_document: int

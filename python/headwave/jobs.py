@@ -70,7 +70,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         length: tokens of a document; None: 512, or as many as the model can read
         special_tokens: whether the tokenizer's opening and closing token stand around every document
         map: a file that says what the model's tensors are (docs/model-map.md)
-        interventions: "words-only", "re-aim=L2H3:+2" and others, as of --intervene
+        interventions: "words-only", "without-heads=L2H3" and others, as of --intervene
         shuffles: orders of every document under "shuffled-words"
         heads, layer, dataset, axes, apply_norm, any_states: what states are, as --head-count, --layer and so on
         layers: "0-7": the first layers alone, what comes after them is neither read nor computed
@@ -157,7 +157,7 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
 
 
 def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 0, reach: int = 64,
-          draws: int = 20, level: float = 0.05, words: str = "zipf", passes: int = 4, seed: int = 1, threads: int = 0,
+          draws: int = 20, level: float = 0.05, passes: int = 4, seed: int = 1, threads: int = 0,
           layers: str = "", weights: str = "auto", progress: Progress = False) -> Results:
     """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
 
@@ -172,8 +172,7 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
         rows: of the position table, the first so many are read; 0: those that look trained
         draws, level: random rotations that the null is made of, and the share of heads given an offset that may be
             false
-        words: how often random words are drawn: "zipf", "uniform", or a text whose tokens are counted
-        passes: documents of random words that pass through the model; 0: the weights alone
+        passes: documents of random words (1 / rank by id) that pass through the model; 0: the weights alone
         layers, weights, progress: as of run()
 
     Returns:
@@ -183,14 +182,14 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
         headwave.Error: the model cannot be read, or a number is out of its range.
     """
     progress = listener(progress)
-    folder, words = model_folder(model), path(words, "words")
+    folder = model_folder(model)
     place = model_place(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
     length, rows, reach = whole(length, "length", 0, 2**20), whole(rows, "rows", 0, 2**20), whole(reach, "reach", 1, 2**20)
     draws, passes = whole(draws, "draws", 3, 100000), whole(passes, "passes", 0, 100000)
     level, seed, threads = real(level, "level", 0, 1), whole(seed, "seed", 0, 2**63 - 1), whole(threads, "threads", 0, 1024)
     command = f"headwave.atlas({folder!r}, length={length}, reach={reach}, passes={passes}, seed={seed})"
     return _results(told(progress, lambda look: _core.atlas(
-        place, length, rows, reach, draws, level, words, passes, seed, threads, command, look)))
+        place, length, rows, reach, draws, level, passes, seed, threads, command, look)))
 
 
 def listener(progress: Progress) -> Progress:

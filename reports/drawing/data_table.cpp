@@ -124,10 +124,6 @@ DataTable table_of(const std::vector<Column>& columns) {
   return table;
 }
 
-std::string tab_separated(const DataTable& table) {
-  return fmt::format("{}\n", fmt::join(table.columns(), "\t")) + lines(table, kept_text);
-}
-
 std::string csv_cell(const Cell& cell) {
   if (const auto* value = std::get_if<double>(&cell)) return std::isnan(*value) ? std::string() : number(*value);
   if (const auto* count = std::get_if<Index>(&cell)) return fmt::format("{}", *count);

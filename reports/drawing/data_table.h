@@ -20,8 +20,7 @@ struct Cell : std::variant<double, Index, std::string> {
   Cell(const char* text) : variant(std::string(text)) {}                           // NOLINT: as above
 };
 
-/// Numbers and texts in named columns: what one panel of a figure draws, and what is written beside the
-/// figure.
+/// Numbers and texts in named columns: what one panel of a figure draws, or a table that is exported.
 class DataTable {
  public:
   explicit DataTable(std::vector<std::string> columns);
@@ -55,17 +54,12 @@ struct Column {
 /// The table of some columns, as long as the shortest one of numbers.
 DataTable table_of(const std::vector<Column>& columns);
 
-/// Tab-separated values for people and programs: a line of column names, then the rows. Doubles are written
-/// so that they read back to the same bits, undefined ones as NaN; tab, line end and backslash in texts as
-/// \t, \n, \r and \\, other control characters as \u001b. A text that begins with = + - @, which a
-/// spreadsheet could take for a formula, or with an apostrophe, stands after an apostrophe.
-std::string tab_separated(const DataTable& table);
-
 /// Comma-separated values after RFC 4180, for pandas, R and spreadsheets, in UTF-8 with bare line feeds: a
-/// line of column names, then the rows. Numbers are those of tab_separated(), undefined ones empty cells.
-/// Texts are written as there, so that a row is one line and no text is a formula, and stand in double quotes
-/// where they hold a comma, a quote, or a space at an end, or are empty; bytes that are no UTF-8 become
-/// U+FFFD.
+/// line of column names, then the rows. Doubles are written so that they read back to the same bits, undefined ones are
+/// empty cells. Tab, line end and backslash in texts are written as \t, \n, \r and \\, other control characters as
+/// \u001b, so that a row is one line. A text that begins with = + - @, which a spreadsheet could take for a formula, or
+/// with an apostrophe, stands after an apostrophe. Texts stand in double quotes where they hold a comma, a quote, or a
+/// space at an end, or are empty; bytes that are no UTF-8 become U+FFFD.
 std::string comma_separated(const DataTable& table);
 
 /// A cell of that, and a line of cells, for tables too long to be held. A line is never empty: programs skip

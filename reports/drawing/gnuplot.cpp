@@ -199,8 +199,7 @@ std::string GnuplotFigure::add_numbers(const DataTable& numbers) {
   return add_data(numbers);
 }
 
-std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::vector<std::string>& formats,
-                                            bool keep_data) const {
+std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::vector<std::string>& formats) const {
   // Data blocks hold texts with spaces and '#' in them.
   const std::string reading = "set encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
   const Paper paper{width_, height_, enlargement(style_), style_.font};
@@ -218,13 +217,12 @@ std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::
       throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, formats[i]));
     files.push_back({formats[i], formats[i] == "svg" ? finished_svg(std::move(made), name, paper) : std::move(made)});
   }
-  if (keep_data && kept_) files.push_back({"tsv", tab_separated(*kept_)});
   return files;
 }
 
 std::vector<std::filesystem::path> GnuplotFigure::write(const std::filesystem::path& folder, const std::string& name,
-                                                        const std::vector<std::string>& formats, bool keep_data) const {
-  return write_drawn(folder, name, drawn(name, formats, keep_data));
+                                                        const std::vector<std::string>& formats) const {
+  return write_drawn(folder, name, drawn(name, formats));
 }
 
 std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,

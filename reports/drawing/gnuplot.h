@@ -36,9 +36,11 @@ class GnuplotFigure {
   /// @throws FormatError if the style is invalid, see require_style()
   GnuplotFigure(double width, double height, const FigureStyle& style = {});
 
-  /// Keeps numbers for people, to be written beside the figure. All tables of one figure have the same
-  /// columns.
+  /// Keeps numbers that the figure shows, under what they are called in numbers(). All tables of one figure have the
+  /// same columns.
   void keep(const DataTable& numbers);
+  /// The numbers that were kept; nothing if none were.
+  [[nodiscard]] const std::optional<DataTable>& numbers() const { return kept_; }
 
   /// Adds a block of data for gnuplot.
   /// @returns the block's name in the script, "$data0"
@@ -59,18 +61,17 @@ class GnuplotFigure {
   [[nodiscard]] double width() const { return width_ * enlargement(style_); }
   [[nodiscard]] double height() const { return height_ * enlargement(style_); }
 
-  /// Draws the formats, side by side, and, if asked, adds "tsv", the plotted numbers.
+  /// Draws the formats, side by side.
   /// @param name     of the figure; plain ASCII
   /// @param formats  of "pdf", "svg", "png"
-  /// @returns formats in the order asked, the numbers last
+  /// @returns formats in the order asked
   /// @throws ShapeError for another format; IoError if gnuplot is missing or fails
-  [[nodiscard]] std::vector<DrawnFile> drawn(const std::string& name, const std::vector<std::string>& formats,
-                                             bool keep_data) const;
+  [[nodiscard]] std::vector<DrawnFile> drawn(const std::string& name, const std::vector<std::string>& formats) const;
 
   /// Draws and writes.
   /// @throws as drawn() and write_drawn()
   std::vector<std::filesystem::path> write(const std::filesystem::path& folder, const std::string& name,
-                                           const std::vector<std::string>& formats, bool keep_data) const;
+                                           const std::vector<std::string>& formats) const;
 
  private:
   double width_, height_;

@@ -14,19 +14,18 @@ constexpr std::size_t mark_digits = 64;
 constexpr std::size_t looked_at = 4096;  // bytes at a file's beginning or end, where the mark is
 
 /// What stands before a mark in a file of a format. No text of a result can look like it: in a page and an SVG `<` is
-/// escaped, in LaTeX `%` is, and a caption has one line.
+/// escaped, and a caption has one line.
 std::string before_mark(std::string_view ending) {
   const std::string name = run_mark_name;
   if (ending == "pdf") return "%" + name + " ";
   if (ending == "svg") return "<metadata>" + name + " ";
   if (ending == "png") return "tEXt" + name + std::string(1, '\0');
   if (ending == "html") return "<meta name=\"" + name + "\" content=\"";
-  if (ending == "tex") return "\n% " + name + " ";
   return ending == "txt" ? "\n" + name + " " : "";
 }
 
 bool is_at_end(std::string_view ending) {
-  return ending == "pdf" || ending == "tex" || ending == "txt";
+  return ending == "pdf" || ending == "txt";
 }
 
 bool is_mark(std::string_view text) {
@@ -72,7 +71,7 @@ std::string with_run_mark(std::string content, std::string_view ending, const st
   if (ending == "svg") insert_after_first(content, "</title>\n", marked + "</metadata>\n");
   if (ending == "png" && content.size() > png_head) content.insert(png_head, png_chunk(marked));
   if (ending == "html") insert_after_first(content, "<meta charset=\"utf-8\">\n", marked + "\">\n");
-  if (ending == "tex" || ending == "txt") content += marked.substr(content.ends_with('\n') ? 1 : 0) + "\n";
+  if (ending == "txt") content += marked.substr(content.ends_with('\n') ? 1 : 0) + "\n";
   return content;
 }
 

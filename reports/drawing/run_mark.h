@@ -18,7 +18,7 @@ std::string run_mark(const Attributes& provenance);
 /// Puts a mark into a drawn file, invisible to viewers: a comment before the end of a PDF, the metadata of an SVG, a
 /// text chunk of a PNG, a meta element of a page, a comment in LaTeX. In a plain text it is the last line. Tables of
 /// numbers get none.
-/// @param ending  "pdf", "svg", "png", "html", "tex", "txt" or "tsv"
+/// @param ending  "pdf", "svg", "png", "html" or "txt"
 /// @param mark    as of run_mark(); empty: the file stays as it is
 std::string with_run_mark(std::string content, std::string_view ending, const std::string& mark);
 

@@ -321,7 +321,7 @@ GnuplotFigure draw_head_account(const Result& result, const FigureOptions& optio
   if (!both) {
     const std::string omitted =
         alone >= least ? "cells of this size hold no strengths" : "cells of this size hold no letters or strengths";
-    page.note_below({omitted + ": head_account.tsv has them"});
+    page.note_below({omitted + ": the page has them"});
     page.show("Numbers are omitted, since the cells are too small for them.");
   }
   return page.figure();

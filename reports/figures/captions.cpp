@@ -1,9 +1,6 @@
 #include "captions.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,45 +10,6 @@
 namespace headwave {
 
 namespace {
-
-using Sign = std::pair<std::string_view, std::string_view>;
-
-/// What LaTeX prints after a backslash, and what it would print as something else or not at all.
-constexpr std::string_view after_backslash = "{}$&%_#";
-constexpr std::array latex_signs{
-    Sign{"\\", "\\textbackslash{}"},
-    Sign{"^", "\\textasciicircum{}"},
-    Sign{"~", "\\textasciitilde{}"},
-    Sign{"<", "\\textless{}"},
-    Sign{">", "\\textgreater{}"},
-    Sign{"|", "\\textbar{}"},
-    Sign{"\"", "\\char34{}"},
-    Sign{"`", "\\char96{}"},
-    Sign{"−", "$-$"},
-    Sign{"÷", "$\\div$"},
-    Sign{"×", "$\\times$"},
-    Sign{"±", "$\\pm$"},
-    Sign{"≤", "$\\le$"},
-    Sign{"Δ", "$\\Delta$"},
-    Sign{"θ", "$\\theta$"},
-    Sign{"π", "$\\pi$"},
-};
-
-std::string latex_text(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const auto sign = std::ranges::find_if(latex_signs, [&](const Sign& one) { return text.starts_with(one.first); });
-    if (sign != latex_signs.end()) {
-      out += sign->second;
-      text.remove_prefix(sign->first.size());
-      continue;
-    }
-    if (after_backslash.find(text.front()) != std::string_view::npos) out += '\\';
-    out += text.front();
-    text.remove_prefix(1);
-  }
-  return out;
-}
 
 /// Whether the figure shows other numbers where other query-key pairs count.
 bool counts_pairs(const FigureKind& kind) {
@@ -88,12 +46,8 @@ std::string caption_of(const FigureKind& kind, const Result& result, const Figur
   return text;
 }
 
-std::string latex_caption(const std::string& name, const std::string& caption) {
-  return fmt::format("\\caption{{{}}}\n\\label{{fig:{}}}\n", latex_text(visible_text(caption)), name);
-}
-
-std::vector<DrawnFile> caption_files(const std::string& name, const std::string& caption) {
-  return {{"txt", visible_text(caption) + '\n'}, {"tex", latex_caption(name, caption)}};
+DrawnFile caption_file(const std::string& caption) {
+  return {"txt", visible_text(caption) + '\n'};
 }
 
 }  // namespace headwave

@@ -20,14 +20,7 @@ bool leaves_out_position_term(const FigureKind& kind, const Result& result);
 std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options,
                        const std::string& shown = {});
 
-/// The same as LaTeX: \caption{...} and \label{fig:name}, to be read by \input inside a figure. Signs that
-/// LaTeX takes for commands are escaped, Greek letters and minus signs are written as mathematics; all else
-/// stays UTF-8.
-/// @param name     of the figure: letters, digits and underscores
-/// @param caption  one paragraph
-std::string latex_caption(const std::string& name, const std::string& caption);
-
-/// Both, as the files "txt" and "tex".
-std::vector<DrawnFile> caption_files(const std::string& name, const std::string& caption);
+/// The same as the file "txt".
+DrawnFile caption_file(const std::string& caption);
 
 }  // namespace headwave

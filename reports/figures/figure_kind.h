@@ -17,7 +17,6 @@ struct FigureOptions {
   std::string pairs = "all";  ///< which query-key pairs offset profiles count: also "without_special", "without_sink"
   Index tokens = 15;          ///< how many of a text's first tokens an attention map shows, 256 at most
   std::vector<std::string> formats = {"pdf", "svg", "png"};
-  bool keep_data = true;   ///< write beside each figure the plotted numbers, as tab-separated values, and its caption
   FigureStyle style = {};  ///< width, letters and colours
 };
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array former_figures{"weighted_profile", "score_centroids", "score_shares",
                                     "delay_spectrum",   "source_table",    "offset_by_query"};  // of versions before
-constexpr std::array figure_endings{".pdf", ".svg", ".png", ".tsv", ".txt", ".tex"};
+constexpr std::array figure_endings{".pdf", ".svg", ".png", ".txt"};
 
 /// Where a result came from; nothing if the file is not a result.
 std::optional<Attributes> provenance_of(const fs::path& file) {
@@ -100,8 +100,7 @@ std::vector<Drawing> drawings_in(const fs::path& folder) {
     add_figures(drawings.back().files, folder / "figures", kind.name);
   }
   for (Drawing& drawing : drawings)
-    for (const fs::path& file : drawing.files)
-      if (file.extension() != ".tsv") drawing.marks.insert(run_mark_in(file));  // a table has no place for one
+    for (const fs::path& file : drawing.files) drawing.marks.insert(run_mark_in(file));
   return drawings;
 }
 

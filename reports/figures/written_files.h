@@ -19,7 +19,7 @@ std::vector<std::string> figure_files(const std::string& name);
 struct Drawing {
   std::string name;                          ///< "report.html", or of a sort of figure
   std::vector<std::filesystem::path> files;  ///< the existing ones
-  std::set<std::string> marks;               ///< of all files but the table of numbers; an empty mark: a file has none
+  std::set<std::string> marks;               ///< of all files; an empty mark: a file has none
 
   /// Whether headwave drew it: all files carry a mark.
   [[nodiscard]] bool is_ours() const { return !marks.empty() && !marks.contains(""); }
@@ -36,7 +36,7 @@ std::vector<Drawing> drawings_in(const std::filesystem::path& folder);
 std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder);
 
 /// The files that `headwave spectrum` left in a folder: N-name.h5 that are headwave results, and, if there
-/// are any, spectra.pdf, .svg, .png, .tsv, .txt and .tex.
+/// are any, spectra.pdf, .svg, .png and .txt.
 std::vector<std::filesystem::path> written_spectra(const std::filesystem::path& folder);
 
 /// The sub-folders self, causal and cross of a folder that hold results.

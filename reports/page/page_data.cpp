@@ -197,7 +197,7 @@ const std::vector<KeptArrays>& kept_arrays() {
       {"offset_trace", {"mean_weight"}, exact, 1, {nearest, "offset", 128}},
       {"offset_trace", {"null_weight"}, even},
       {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},
-      {"offset_by_query", {"bin_first", "bin_last", "band_last", "band_share", "peak_offset", "peak_source"}},
+      {"offset_by_query", {"bin_first", "bin_last", "band_last", "band_share"}},
       {"offset_by_query", {"profile"}, even},
       {"attention_distance", {"held", "last_distance", "slash_distance", "slash_error", "slash_weight"}},
       {"word_atlas", {"profile"}},

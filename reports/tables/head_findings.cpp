@@ -33,7 +33,8 @@ constexpr HeadField<double> number_fields[]{{"measured_offset/offset", &HeadFind
                                             {"position_atlas/other_null_quantile", &HeadFinding::other_null},
                                             {"position_atlas/q_value", &HeadFinding::q_value},
                                             {"word_atlas/predicted_weight", &HeadFinding::words_weight},
-                                            {"word_atlas/chance", &HeadFinding::words_chance}};
+                                            {"word_atlas/chance", &HeadFinding::words_chance},
+                                            {"offset_by_query/share_beyond", &HeadFinding::beyond_reach}};
 
 constexpr HeadField<std::string> word_fields[]{{"measured_offset/status", &HeadFinding::status},
                                                {"head_types/kind", &HeadFinding::kind},
@@ -55,8 +56,6 @@ constexpr PredictionFields prediction_fields[]{
 constexpr const char *cluster_share_field = "head_cluster/share", *part_field = "head_account/part",
                      *agreement_field = "offset_agreement/verdict", *predicted_field = "offset_agreement/predicted",
                      *planted_kind_field = "planted/kind", *planted_offset_field = "planted/offset";
-constexpr const char *beyond_field = "offset_by_query/share_beyond", *peak_field = "offset_by_query/peak_offset",
-                     *excess_field = "offset_by_query/peak_excess", *source_field = "offset_by_query/peak_source";
 
 void require_count(const char* name, std::size_t expected, std::size_t found) {
   if (found != expected) throw ShapeError(fmt::format("{}: expected {} values, found {}", name, expected, found));
@@ -109,26 +108,6 @@ void add_clusters(std::vector<HeadFinding>& findings, const Result& result) {
         shares[i] > 0 && (!finding.cluster || shares[i] > finding.share)) {
       finding.cluster = clusters[i % clusters.size()];
       finding.share = shares[i];
-    }
-}
-
-void add_far(std::vector<HeadFinding>& findings, const Result& result) {
-  const std::size_t heads = findings.size();
-  const auto& shares = doubles_of(result, beyond_field, {"layer", "head"});
-  const auto& offsets = doubles_of(result, peak_field, {"layer", "head", "query_band", "far_peak"});
-  const auto& excesses = doubles_of(result, excess_field, {"layer", "head", "query_band", "far_peak"});
-  const auto sources = meanings_of(result, source_field, {"layer", "head", "query_band", "far_peak"});
-  require_count(beyond_field, heads, shares.size());
-  require_count(peak_field, offsets.size() / heads * heads, offsets.size());
-  require_count(excess_field, offsets.size(), excesses.size());
-  require_count(source_field, offsets.size(), sources.size());
-  std::vector<double> largest(heads, 0.0);
-  for (std::size_t i = 0; i < heads; ++i) findings[i].far.share = shares[i];
-  for (std::size_t at = 0; at < offsets.size(); ++at)
-    if (const std::size_t i = at / (offsets.size() / heads); excesses[at] > largest[i]) {
-      largest[i] = excesses[at];
-      findings[i].far.offset = offsets[at];
-      findings[i].far.source = sources[at];
     }
 }
 
@@ -220,7 +199,7 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   for (const auto& one : number_fields) nothing.*one.member = missing;
   for (const auto& one : prediction_fields) (nothing.*one.member).offset = missing;
   nothing.share = nothing.by_position = nothing.by_self = nothing.by_context = missing;
-  nothing.by_account.offset = nothing.far.share = nothing.far.offset = missing;
+  nothing.by_account.offset = missing;
   std::vector<HeadFinding> findings(heads.size(), nothing);
   for (std::size_t row = 0; row < heads.size(); ++row) findings[row].name = heads[row];
 
@@ -236,8 +215,6 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
     reader.read_words(one.status, [&](HeadFinding& finding) -> std::string& { return (finding.*one.member).status; });
   }
   if (reader.has(cluster_share_field)) add_clusters(findings, result);
-  if (reader.has(beyond_field) && reader.has(peak_field) && reader.has(excess_field) && reader.has(source_field))
-    add_far(findings, result);
   if (reader.has(part_field)) add_parts(findings, result);
   if (reader.has(agreement_field)) add_agreement(findings, result);
   if (!reader.has(planted_kind_field) || !reader.has(planted_offset_field)) return findings;
@@ -309,10 +286,6 @@ const std::vector<std::string>& head_finding_fields() {
                                  predicted_field,
                                  planted_kind_field,
                                  planted_offset_field,
-                                 beyond_field,
-                                 peak_field,
-                                 excess_field,
-                                 source_field,
                                  "offset_agreement/heads",
                                  "offset_agreement/met"};
     for (const auto& one : number_fields) all.emplace_back(one.field);

@@ -24,13 +24,6 @@ struct PredictedFinding {
   std::string status;  ///< "offset", "edge", "chance", "weak", "nothing"
 };
 
-/// Where a head looks beyond the reach.
-struct FarFinding {
-  double share = 0;    ///< of its attention; NaN: undefined, or not in the result
-  double offset = 0;   ///< the single offset at which most of that piles up, in any band of queries; NaN: none
-  std::string source;  ///< of the peak there: "position", "other", "unknown"
-};
-
 /// The findings about one head. Missing numbers are NaN, missing texts empty.
 struct HeadFinding {
   HeadName name;
@@ -41,7 +34,7 @@ struct HeadFinding {
   double chance = 0;             ///< what shuffled positions would give there
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
-  FarFinding far;                ///< beyond the reach
+  double beyond_reach = 0;       ///< share of its attention
   std::string kind;              ///< what head_types() calls it: "previous", "sink", "other"; empty: not in the result
   std::string why;               ///< "positional", "self", "context", "mixed", "no preference", "undefined"
   double strength = 0;           ///< attention drawn to offsets beyond uniform attention: stands beside `why`

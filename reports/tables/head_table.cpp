@@ -63,13 +63,9 @@ std::string percent_text(double share) {
   return std::isnan(share) ? "" : fmt::format("{:.0f} %", std::round(100 * share) + 0.0);  // + 0.0: no "-0 %"
 }
 
-/// Where more than a tenth of a head's attention lies beyond the reach: how much, and the offset there that draws most.
+/// How much of a head's attention lies beyond the reach, where that is more than a tenth.
 std::string far_text(const HeadFinding& head) {
-  if (!(head.far.share > notable_share)) return {};
-  std::string text = percent_text(head.far.share);
-  if (!std::isnan(head.far.offset))
-    text += fmt::format(", {}{}", offset_text(head.far.offset), head.far.source == "position" ? " by position" : "");
-  return text;
+  return head.beyond_reach > notable_share ? percent_text(head.beyond_reach) : "";
 }
 
 /// The largest first; heads without a number, or with the same, stay in order.

@@ -13,7 +13,7 @@ namespace headwave {
 /// and the mean attention weight there in multiples of chance, the weight itself, the account's verdict after the
 /// profile's strength, what is predicted for it, or the null threshold; if the result has them also the kind that
 /// head_types() gives it, what of its attention
-/// lies beyond the reach (if that is more than a tenth, with the offset there that draws most of it), the cluster that
+/// lies beyond the reach (if that is more than a tenth), the cluster that
 /// holds most of its texts, the planted truth with a word on whether it was found, and every Field that asks for a column.
 ///
 /// Of an atlas alone the table holds what random words predict, with its weight in attention and in multiples of chance,

@@ -4,7 +4,6 @@
 #include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/waves/delay.h"
 #include "../../analysis/waves/qk_svd.h"
-#include "../../analysis/waves/score_clusters.h"
 #include "../../analysis/waves/wave_chain.h"
 #include "../catch.h"
 
@@ -64,18 +63,6 @@ TEST_CASE("heads are followed where the weights have them, and directions where 
   const PhaseRotation rotation = phase_rotation(qk_svd(side, side));
   CHECK(direction_spectra(MatrixC::Ones(3, 2), rotation).cols() == 2);
   CHECK_THROWS_AS(direction_spectra(MatrixC::Ones(3, 3), rotation), ShapeError);
-}
-
-TEST_CASE("scores are clustered of documents that are there, into clusters that can be") {
-  CrossCovariances covariances;
-  const HeadGrid grid{{0}, 2};
-  HeadClusterOptions options;
-  options.clusters = 1;
-  CHECK_THROWS_AS(score_clusters(covariances, grid, 1, 3, options), ShapeError);
-  covariances.weighted_by_document = {Matrix::Random(2, 7)};
-  CHECK(score_clusters(covariances, grid, 1, 3, options).mass[0] == 1);
-  options.clusters = 0;
-  CHECK_THROWS_AS(score_clusters(covariances, grid, 1, 3, options), NumericError);
 }
 
 TEST_CASE("measured offsets are refused at a level that is no chance") {

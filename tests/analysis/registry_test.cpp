@@ -39,8 +39,8 @@ TEST_CASE("analyses: what is asked for comes with what it reads, in order, and w
                                                                   "strongest_pairs", "head_types", "position_spectrum",
                                                                   "head_account", "score_sources", "rotary_wave"});
   CHECK(chosen_analyses({.everything = true}) == analysis_kinds());
-  CHECK(names_of(chosen_analyses({.only = {"score_cluster"}})) ==
-        std::vector<std::string>{"measured_offset", "qk_svd", "cross_covariance", "score_cluster"});
+  CHECK(names_of(chosen_analyses({.only = {"cross_covariance"}})) ==
+        std::vector<std::string>{"measured_offset", "qk_svd", "cross_covariance"});
   CHECK(names_of(chosen_analyses({.only = {"position_split", "measured_offset"}})) ==
         std::vector<std::string>{"measured_offset", "state_moments", "position_split"});
   CHECK(names_of(chosen_analyses({.only = {"offset_agreement", "position_atlas"}})) ==

@@ -99,7 +99,6 @@ ScoreSources sources_of(const Model& model, const Source& source) {
   }
   ScoreSourcesOptions options;
   options.heads = {{1, 0}, {1, 1}};
-  options.earlier = true;
   return score_sources(model, source, numbers, {site, sums.halves}, options);
 }
 
@@ -120,12 +119,10 @@ TEST_CASE("a wave that an earlier head wrote comes from it, one of the table fro
   const Index positions = source_named(found, "positions"), attention = source_named(found, "attention 0");
   CHECK(found.query.position(2, attention) > 0.95);
   CHECK(found.key.position(2, attention) > 0.95);
-  CHECK(found.position_table[0](attention, attention) > 0.95);
   CHECK(found.earlier_query(0, 0) > 0.95);  // L0H0, and nobody else
   CHECK(std::abs(found.earlier_query(0, 1)) < 0.01);
   CHECK(found.query.position(3, positions) > 0.95);
   CHECK(found.key.position(3, positions) > 0.95);
-  CHECK(found.position_table[1](positions, positions) > 0.95);
   CHECK(found.closure.maxCoeff() < 1e-5);
 }
 
@@ -134,10 +131,6 @@ TEST_CASE("taking a source away changes the kernel as its share says") {
   const Copied copied(planted, 0.7F);
   const auto documents = planted_documents(planted, 12, source_length, 6);
   const ScoreSources found = sources_of(copied.model, *documents);
-  const Index positions = source_named(found, "positions"), attention = source_named(found, "attention 0");
-  const double both = found.position_table[0](positions, positions);
-  CHECK(found.position_table[0](attention, attention) > both);
-  CHECK(found.position_table[0].sum() == Approx(1));
   const ScoreSources without = sources_of(copied.without_copy, *documents);
   // What is left is the table's own part. The norm before it divides by less then: one factor for all offsets.
   const Vector left = without.kernel.row(2).transpose(), whole = found.kernel.row(2).transpose();

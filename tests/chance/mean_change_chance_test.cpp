@@ -81,7 +81,7 @@ TEST_CASE("documents that are alike in a row are called changed far less often i
     }
 }
 
-TEST_CASE("a head that is re-aimed is called changed, in blocks too", "[chance]") {
+TEST_CASE("a head that looks elsewhere is called changed, in blocks too", "[chance]") {
   // One head's weight moves from one offset to another, by so many standard deviations of a document.
   for (const bool paired : {false, true})
     for (const double moved : {1.0, 2.0, 3.0}) {

@@ -158,34 +158,6 @@ TEST_CASE("shuffled words keep special tokens in their places and words in numbe
                     ContainsSubstring("states.h5, document 0: only states are stored"));
 }
 
-TEST_CASE("a band counts cycles per tokens of a document, as the spectra of a run do") {
-  const TinyModel tiny(NormPlace::post);
-  const auto table = [](const Model& model) { return Matrix(model.stack.embedding.positions.cast<double>()); };
-  // Of 12 rows: 1 cycle per 4 tokens, 0.5 to 1.5, is 1.5 to 4.5 cycles per 12; 1 to 2 per 12 tokens are themselves.
-  CHECK(table(without_band(tiny.model, 1, 1, 4)) == table(without_band(tiny.model, 2, 4)));
-  CHECK(table(without_band(tiny.model, 0, 0, 4)) == table(without_band(tiny.model, 0, 1)));
-  CHECK(table(without_band(tiny.model, 2, 2, 4)) == table(without_band(tiny.model, 5, 6)));
-  CHECK(table(without_band(tiny.model, 1, 2, 12)) == table(without_band(tiny.model, 1, 2)));
-}
-
-TEST_CASE("a band is taken out, and heads are re-aimed, only where there are positions for it") {
-  const TinyModel tiny(NormPlace::post);
-  CHECK_NOTHROW(without_band(tiny.model, 0, 6));
-  CHECK_THROWS_WITH(without_band(tiny.model, 2, 5, 8), ContainsSubstring("2 to 5 cycles per T = 8 tokens"));
-  CHECK_THROWS_AS(without_band(tiny.model, 1, 2, 13), ShapeError);
-  CHECK_THROWS_WITH(without_band(tiny.model, 2, 7), ContainsSubstring("expected a band within 0 to 6"));
-  CHECK_THROWS_AS(without_band(tiny.model, -1, 3), ShapeError);
-  CHECK_THROWS_AS(without_band(tiny.model, 3, 2), ShapeError);
-  CHECK_NOTHROW(re_aimed(tiny.model, {{1, 1}}, -11));
-  for (const Index u : {0, 12, -12}) CHECK_THROWS_AS(re_aimed(tiny.model, {{0, 0}}, u), ShapeError);
-  CHECK_THROWS_WITH(re_aimed(tiny.model, {{0, 0}}, 12), ContainsSubstring("by 12 tokens with 12 positions"));
-  CHECK_THROWS_WITH(re_aimed(tiny.model, {{0, 2}}, 1), ContainsSubstring("there is no L0H2"));
-  Model without = tiny.model;
-  without.stack.embedding.positions = {};
-  CHECK_THROWS_AS(without_band(without, 0, 0), ShapeError);
-  CHECK_THROWS_AS(re_aimed(without, {{0, 0}}, 1), ShapeError);
-}
-
 TEST_CASE("a text that is moved reads the rows of tokens further on, and the last where there is none") {
   const TinyModel tiny(NormPlace::post);
   const Matrix32 table = tiny.model.stack.embedding.positions;

@@ -9,8 +9,7 @@ the products of differences of documents 2p and 2p + 1. The first token is neith
 transformers 5.24.0, numpy 2.4.6.
 
 For each layer: query and key shares of the position kernel (heads, sources), its standard deviation (heads), content at 0 and -1
-(heads) and its shares on both sides. For L3H1 the table of sources, kernels of documents 2p and 2p + 1 alone, and the shares of
-earlier heads.
+(heads) and its shares on both sides. For L3H1 the shares of earlier heads.
 """
 
 import json
@@ -22,7 +21,7 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 T, N, R = 96, 6, 32
 HEADS, SHARE, D = 8, 2, 8  # query heads, those that share a key head, width of a head
-TABLE = (3, 1)
+CHOSEN = (3, 1)
 
 
 def main(shared, out):
@@ -48,7 +47,7 @@ def main(shared, out):
         block.mlp.register_forward_hook(lambda m, i, o, l=l: seen.__setitem__(("f", l), o[0]))
         block.self_attn.q_proj.register_forward_hook(lambda m, i, o, l=l: seen.__setitem__(("q", l), o[0]))
     made = [([], []) for _ in blocks]  # by layer: queries, keys, each [document] (sources, T, heads, D)
-    split = []  # of the head TABLE by earlier head: [document] (query, key)
+    split = []  # of the head CHOSEN by earlier head: [document] (query, key)
     with torch.inference_mode():
         for doc in docs:
             model(doc[None])
@@ -65,9 +64,9 @@ def main(shared, out):
                 k = torch.stack([turn((p * held @ wk).reshape(T, HEADS // SHARE, D)) for p in parts])
                 made[l][0].append(q)
                 made[l][1].append(k.repeat_interleave(SHARE, 2))
-                if l == TABLE[0]:
-                    q = torch.stack([turn((p * held @ wq).reshape(T, HEADS, D))[:, TABLE[1]] for p in by_head])
-                    k = [turn((p * held @ wk).reshape(T, HEADS // SHARE, D))[:, TABLE[1] // SHARE] for p in by_head]
+                if l == CHOSEN[0]:
+                    q = torch.stack([turn((p * held @ wq).reshape(T, HEADS, D))[:, CHOSEN[1]] for p in by_head])
+                    k = [turn((p * held @ wk).reshape(T, HEADS // SHARE, D))[:, CHOSEN[1] // SHARE] for p in by_head]
                     split.append((q, torch.stack(k)))
                 made_by = seen["h", l].reshape(T, HEADS, D)
                 wo = block.self_attn.o_proj.weight.T.reshape(HEADS, D, -1)
@@ -115,13 +114,7 @@ def main(shared, out):
             layer["content"].append(content[0])
             layer["content_query"].append(content[1])
             layer["content_key"].append(content[2])
-            if (l, h) == TABLE:
-                pairs = [(n, n ^ 1) for n in range(N)]
-                f = sum(along(torch.einsum("aid,bjd->abij", q[n, :, :, h], k[m, :, :, h])) for n, m in pairs)
-                golden["table"] = rounded(shares(f.flatten(0, 1))[0].reshape(f.shape[:2]))
-                dq, dk = dq[:, :, 1:], dk[:, :, 1:]
-                self_table = torch.einsum("paid,pbid->ab", dq, dk)
-                golden["self_table"] = rounded(self_table / self_table.sum())
+            if (l, h) == CHOSEN:
                 earlier = []
                 for side, whole in ((0, of_q), (1, of_k)):
                     f = []

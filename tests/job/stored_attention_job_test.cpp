@@ -137,8 +137,7 @@ TEST_CASE("finished attention beside its model has what weights alone predict") 
   }
   CHECK(result.find("offset_agreement/measured") != nullptr);
   CHECK(result.find("head_account/verdict") == nullptr);
-  CHECK_THROWS_WITH(intervene(stored, {"mean-keys=L0H0"}),
-                    ContainsSubstring("finished attention has no queries and keys"));
+  CHECK_THROWS_WITH(intervene(stored, {"words-only"}), ContainsSubstring("do not apply to stored states or attention"));
 }
 
 TEST_CASE("finished attention in float16 gives the same within its rounding, and says so") {

@@ -23,32 +23,12 @@ TEST_CASE("random words by rank begin where the vocabulary's letters end, withou
   const TemporaryFolder folder;
   const auto tokenizer = bert(folder);
   CHECK(text_words(13, tokenizer.get()) == std::vector<std::int32_t>{1, 6, 7, 8, 9, 10, 11, 12});
-  const WordChances ranked = word_chances("zipf", 13, tokenizer.get());
+  const WordChances ranked = word_chances(13, tokenizer.get());
   CHECK(ranked.ids == std::vector<std::int32_t>{8, 9, 10, 11, 12});
   CHECK(ranked.chance[2] == Approx(1.0 / 3));
-  const WordChances even = word_chances("uniform", 13, tokenizer.get());
-  CHECK(even.ids == std::vector<std::int32_t>{6, 7, 8, 9, 10, 11, 12});
-  CHECK(even.chance == Vector::Ones(7));
-  CHECK(word_chances("uniform", 8, tokenizer.get()).ids == std::vector<std::int32_t>{6, 7});
-  CHECK(word_chances("zipf", 8, tokenizer.get()).ids == std::vector<std::int32_t>{6, 7});  // letters alone
-  CHECK(word_chances("zipf", 3, nullptr).ids == std::vector<std::int32_t>{0, 1, 2});
-}
-
-TEST_CASE("random words as a text has them, and why there are none") {
-  const TemporaryFolder folder, elsewhere;
-  const auto tokenizer = bert(folder);
-  const std::string text = (elsewhere / "text.txt").string();
-  std::ofstream(text) << "The tree of the trees! zzz";
-  const WordChances words = word_chances(text, 13, tokenizer.get());
-  CHECK(words.ids == std::vector<std::int32_t>{6, 7, 8, 9, 10, 11, 12});
-  CHECK(words.chance == (Vector(7) << 1, 0, 2, 1, 1, 0, 2).finished());
-  CHECK_THROWS_AS(word_chances(text, 13, nullptr), FormatError);
-  CHECK_THROWS_WITH(word_chances(text, 13, nullptr), ContainsSubstring("no tokenizer"));
-  CHECK_THROWS_AS(word_chances("unifrom", 13, tokenizer.get()), IoError);
-  CHECK_THROWS_WITH(word_chances("unifrom", 13, tokenizer.get()), ContainsSubstring("did you mean 'uniform'"));
-  std::ofstream(text) << "zzz";
-  CHECK_THROWS_WITH(word_chances(text, 13, tokenizer.get()), ContainsSubstring("none of the model's words"));
-  CHECK_THROWS_WITH(word_chances("zipf", 6, tokenizer.get()), ContainsSubstring("stands for text"));
+  CHECK(word_chances(8, tokenizer.get()).ids == std::vector<std::int32_t>{6, 7});  // letters alone
+  CHECK(word_chances(3, nullptr).ids == std::vector<std::int32_t>{0, 1, 2});
+  CHECK_THROWS_WITH(word_chances(6, tokenizer.get()), ContainsSubstring("stands for text"));
 }
 
 TEST_CASE("random words find every planted offset, in every layer, and none where none was planted") {
@@ -59,25 +39,21 @@ TEST_CASE("random words find every planted offset, in every layer, and none wher
   ModelAtlasOptions options;
   options.atlas.length = 256;
   options.atlas.null.draws = 3;
-  for (const char* words : {"zipf", "uniform"}) {
-    options.words.words = words;
-    const std::vector<KindResult> results = model_atlas(folder.path(), options);
-    REQUIRE(results.size() == 1);
-    const Result& result = results.front().result;
-    CHECK(result.fields.front().name == "word_atlas/predicted_offset");
-    CHECK(std::get<std::string>(result.provenance.at("words")) == words);
-    CHECK(std::get<std::int64_t>(result.provenance.at("documents")) == 4);
-    const auto& found = result.at("word_atlas/predicted_offset").doubles();
-    std::size_t row = 0;
-    for (const auto& layer : planted.spec.heads)
-      for (const PlantedHead& head : layer) {
-        CAPTURE(row, name_of(head.kind), words);
-        if (head.positional()) CHECK(found[row] == head.offset);
-        if (head.kind == PlantedKind::sink) CHECK(std::isnan(found[row]));
-        if (head.kind == PlantedKind::content) CHECK(found[row] == 0);  // each word finds itself, as on any text
-        ++row;
-      }
-  }
+  const std::vector<KindResult> results = model_atlas(folder.path(), options);
+  REQUIRE(results.size() == 1);
+  const Result& result = results.front().result;
+  CHECK(result.fields.front().name == "word_atlas/predicted_offset");
+  CHECK(std::get<std::int64_t>(result.provenance.at("documents")) == 4);
+  const auto& found = result.at("word_atlas/predicted_offset").doubles();
+  std::size_t row = 0;
+  for (const auto& layer : planted.spec.heads)
+    for (const PlantedHead& head : layer) {
+      CAPTURE(row, name_of(head.kind));
+      if (head.positional()) CHECK(found[row] == head.offset);
+      if (head.kind == PlantedKind::sink) CHECK(std::isnan(found[row]));
+      if (head.kind == PlantedKind::content) CHECK(found[row] == 0);  // each word finds itself, as on any text
+      ++row;
+    }
 }
 
 TEST_CASE("threads change no digit of an atlas by random words, the seed does") {

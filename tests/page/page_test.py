@@ -35,7 +35,7 @@ def run(*arguments, ends_with=(0,)):
 
 def rows(file):
     with open(file, newline="") as text:
-        return list(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE))
+        return list(csv.DictReader(text))
 
 
 def number(text):
@@ -86,9 +86,10 @@ def opens_alone(browser, address, name):
     check(not far, f"{name}: asks for {far}")
 
 
-def profile_in(figures):
+def profile_in(tables):
     """Of L0H1, by offset."""
-    return {row["offset"]: float(row["mean_weight"]) for row in rows(figures / "offset_profile.tsv") if (row["layer"], row["head"]) == ("0", "1")}
+    return {row["offset"]: float(row["mean_weight"]) for row in rows(tables / "offset_trace.pairs.layer.head.offset.csv")
+            if (row["pairs"], row["layer"], row["head"]) == ("all", "0", "1")}
 
 
 def shows_both_profiles(browser, address, first, second):
@@ -104,9 +105,9 @@ def shows_both_profiles(browser, address, first, second):
         check(near, f"comparison: at {offset} stands {said}, not {first[str(offset)]} and {second[str(offset)]}")
 
 
-def shows_stored_values(browser, address, figures):
-    """Under the pointer stands what the result file holds, as `headwave figures` writes it beside its drawings."""
-    weights = [row for row in rows(figures / "attention_map.tsv") if (row["layer"], row["head"]) == ("0", "1")]
+def shows_stored_values(browser, address, tables):
+    """Under the pointer stands what the result file holds, as `headwave export` writes it."""
+    weights = [row for row in rows(tables / "attention_map.map_head.query.key.csv") if row["map_head"] == "L0H1"]
     browser.open(address + "#/L0H1/map?text=0")
     left, top, width, height = browser.run(place, "#view-map canvas")
     for row in weights[:: len(weights) // 6]:
@@ -115,7 +116,7 @@ def shows_stored_values(browser, address, figures):
         said = browser.run(tip)
         check(f"query {query} " in said and f"key {key} " in said, f"map: at query {query}, key {key} stands {said!r}")
         check(abs(number(said) - float(row["weight"])) <= 5e-4 * float(row["weight"]) + 1e-9, f"map: {said!r} is not {row['weight']}")
-    profile = profile_in(figures)
+    profile = profile_in(tables)
     browser.open(address + "#/L0H1/profile?span=16")
     left, top, width, height = browser.run(place, "#view-profile .drawing svg")
     for offset in (-16, -3, 0, 7):
@@ -313,13 +314,13 @@ def says_what_is_too_old(browser, address):
 
 def main(work):
     run("demo", "--everything", "--documents", 3, "--map-window", "0:64", "--out", work / "demo", "--no-figures")
-    run("figures", work / "demo", "--heads", "L0H1", "--map-tokens", 64, "--formats", "svg", "--out", work / "drawn")
+    run("export", work / "demo", "--only", "offset_trace,attention_map", "--max-rows", 10**6, "--csv", work / "tables")
     alone = work / "alone"
     alone.mkdir()
     run("demo", "--documents", 1, "--map-window", "20:28", "--only", "attention_map", "--out", work / "sentence", "--no-figures", ends_with=(0, 3))
     run("report", work / "demo", "--beside", work / "sentence", "--out", alone / "page.html")
     run("demo", "--documents", 3, "--seed", 2, "--out", work / "other", "--no-figures")
-    run("figures", work / "other", "--only", "offset_profile", "--heads", "L0H1", "--formats", "svg", "--out", work / "other-drawn")
+    run("export", work / "other", "--only", "offset_trace", "--csv", work / "other-tables")
     run("compare", work / "demo", work / "other", "--out", work / "changes", ends_with=(0, 3))
     shutil.copy(work / "changes/report.html", alone / "comparison.html")
     subprocess.run([sys.executable, source / "tests/page/wide_model.py", work / "wide"], check=True)
@@ -335,8 +336,8 @@ def main(work):
         opens_alone(browser, (alone / "wide.html").as_uri(), "12 x 12 x 512")
         opens_alone(browser, (alone / "comparison.html").as_uri(), "a comparison")
         says_the_same_offsets(browser, address, work / "demo")
-        shows_both_profiles(browser, (alone / "comparison.html").as_uri(), profile_in(work / "drawn/figures"), profile_in(work / "other-drawn/figures"))
-        shows_stored_values(browser, address, work / "drawn/figures")
+        shows_both_profiles(browser, (alone / "comparison.html").as_uri(), profile_in(work / "tables"), profile_in(work / "other-tables"))
+        shows_stored_values(browser, address, work / "tables")
         shows_strongest_pairs(browser, address, work / "demo")
         changes_the_text_of_the_map(browser, address)
         keeps_the_tip_wide(browser, address)

@@ -73,7 +73,6 @@ def test_of_what_is_small():
     (dict(level=3), headwave.ShapeError, "level=3"),
     (dict(seed=-1), headwave.ShapeError, "seed=-1"),
     (dict(threads=-1), headwave.ShapeError, "threads=-1"),
-    (dict(words="nothing"), headwave.IoError, "nothing: there is no such file; give words=zipf"),
     (dict(progress=3), headwave.FormatError, "progress: int"),
 ])
 def test_of_an_atlas(given, error, words):

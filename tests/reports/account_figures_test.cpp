@@ -97,7 +97,7 @@ TEST_CASE("account: strengths are printed in a column, and where cells are too s
   CHECK(column.shown().empty());
   const GnuplotFigure small = head_account_figure().draw(sample::result({.layers = 24, .heads = 32}), options);
   CHECK_THAT(small.script(), !ContainsSubstring("1:($2+0.22):4"));
-  CHECK_THAT(small.script(), ContainsSubstring("head_account.tsv has them"));
+  CHECK_THAT(small.script(), ContainsSubstring("the page has them"));
   CHECK_THAT(small.shown(), ContainsSubstring("Numbers are omitted"));
 }
 

@@ -16,25 +16,6 @@ using namespace headwave;
 
 namespace {
 
-/// Every brace closed, and no sign left that LaTeX takes for a command of its own.
-bool is_plain_latex(const std::string& text) {
-  int open = 0;
-  bool mathematics = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;  // of an escape or the first letter of a name
-    } else if (text[i] == '{' || text[i] == '}') {
-      open += text[i] == '{' ? 1 : -1;
-      if (open < 0) return false;
-    } else if (text[i] == '$') {
-      mathematics = !mathematics;
-    } else if (text[i] == '#' || text[i] == '%' || text[i] == '&' || text[i] == '_' || text[i] == '^') {
-      return false;
-    }
-  }
-  return open == 0 && !mathematics;
-}
-
 Result named_result() {
   Result result;
   result.provenance = {{"model", std::string("/home/a/minilm/model")},
@@ -46,7 +27,7 @@ Result named_result() {
                        {"length", std::int64_t{256}},
                        {"source", std::string("text")},
                        {"source_file", std::string("/data/wiki.txt")},
-                       {"interventions", std::string("re-aim=L0H2:+2")}};
+                       {"interventions", std::string("without-heads=L0H2")}};
   return result;
 }
 
@@ -56,7 +37,7 @@ TEST_CASE("captions: model, text and what was changed are named, and the pairs t
   const Result result = named_result();
   const std::string run =
       "minilm/model (bert), 6 layers of 12 heads, self attention, over 20 documents of up to 256 tokens (text from "
-      "wiki.txt), with re-aim=L0H2:+2.";
+      "wiki.txt), with without-heads=L0H2.";
   CHECK(run_sentence(result.provenance) == run);
   CHECK(run_sentence({}).empty());
   CHECK(run_sentence({{"model", std::string("bert")}, {"source", std::string("position table")}}) ==
@@ -91,21 +72,6 @@ TEST_CASE("captions: at a column's width every one is short, whichever heads are
     }
 }
 
-TEST_CASE("captions: LaTeX prints every sign as what it looks like") {
-  CHECK(latex_caption("a_b", "50 % of {x}_i^2 & $5 #1 ~ \\LaTeX <b>|\"`") ==
-        "\\caption{50 \\% of \\{x\\}\\_i\\textasciicircum{}2 \\& \\$5 \\#1 \\textasciitilde{} "
-        "\\textbackslash{}LaTeX \\textless{}b\\textgreater{}\\textbar{}\\char34{}\\char96{}}\n\\label{fig:a_b}\n");
-  CHECK(latex_caption("f", "θ = 2πfΔ/T, t* = −Δ, ÷ × ± ≤ é 日本") ==
-        "\\caption{$\\theta$ = 2$\\pi$f$\\Delta$/T, t* = $-$$\\Delta$, $\\div$ $\\times$ $\\pm$ $\\le$ é 日本}\n"
-        "\\label{fig:f}\n");
-  for (const FigureKind& one : figure_kinds()) {
-    INFO(one.name);
-    const std::string tex = latex_caption("f", one.caption);
-    CHECK(is_plain_latex(tex));
-    CHECK(tex.find("θ") + tex.find("−") == 2 * std::string::npos);
-  }
-}
-
 TEST_CASE("captions: what a file calls itself is text, on one line and not endless") {
   Result result = named_result();
   const std::vector<std::string> hostile{"<script>alert(1)</script>",
@@ -120,18 +86,11 @@ TEST_CASE("captions: what a file calls itself is text, on one line and not endle
       INFO(where << ": " << visible_text(name).substr(0, 40));
       result = named_result();
       result.provenance[where] = name;
-      const auto files = caption_files("one", caption_of(kind_of_figure("offset_profile"), result, {}));
-      REQUIRE(files.size() == 2);
-      const std::string &text = files[0].content, &tex = files[1].content;
+      const std::string text = caption_file(caption_of(kind_of_figure("offset_profile"), result, {})).content;
       CHECK(text == visible_text(text.substr(0, text.size() - 1)) + "\n");
       CHECK(text.size() < kind_of_figure("offset_profile").caption.size() + 600);
       CHECK(std::count(text.begin(), text.end(), '\n') == 1);
-      CHECK(std::count(tex.begin(), tex.end(), '\n') == 2);
-      for (const char* sign : {"\x1b", "\xE2\x80\xAE", "\xE2\x81\xA6", "\xFF"}) {
+      for (const char* sign : {"\x1b", "\xE2\x80\xAE", "\xE2\x81\xA6", "\xFF"})
         CHECK(text.find(sign) == std::string::npos);
-        CHECK(tex.find(sign) == std::string::npos);
-      }
-      CHECK(is_plain_latex(tex));
-      CHECK(tex.find("\\end") + tex.find("\\input") + tex.find("<") == 3 * std::string::npos);
     }
 }

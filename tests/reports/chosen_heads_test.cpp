@@ -77,7 +77,7 @@ TEST_CASE("heads: a figure of the strongest draws what a figure of their names d
   const TemporaryFolder folder;
   draw_figures(result, folder / "named", named);
   draw_figures(result, folder / "strongest", strongest);
-  for (const char* file : {"offset_profile.tsv", "offset_profile.txt"})
+  for (const char* file : {"offset_profile.svg", "offset_profile.txt"})
     CHECK(sample::content_of(folder / "named" / file) == sample::content_of(folder / "strongest" / file));
   CHECK_THAT(sample::content_of(folder / "named" / "offset_profile.txt"), ContainsSubstring("2 of "));
 }

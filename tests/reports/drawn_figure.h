@@ -3,10 +3,11 @@
 // A figure's numbers, and the Fields of a made-up result, for tests that change one and look at the other.
 
 #include <cmath>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
@@ -56,22 +57,21 @@ inline const headwave::FigureKind& kind_of_figure(std::string_view name) {
   throw headwave::ShapeError("no figure " + std::string(name));
 }
 
-/// The rows of a file of numbers beside a figure, header first.
-inline std::vector<std::vector<std::string>> rows_of(const std::filesystem::path& path) {
-  std::istringstream lines(headwave::sample::content_of(path));
-  std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(lines, line);) {
+/// The numbers of a figure as texts, names of columns first.
+inline std::vector<std::vector<std::string>> rows_of(const headwave::GnuplotFigure& figure) {
+  const headwave::DataTable& table = figure.numbers().value();
+  std::vector<std::vector<std::string>> rows{table.columns()};
+  for (const auto& row : table.rows()) {
     rows.emplace_back();
-    std::istringstream cells(line);
-    for (std::string cell; std::getline(cells, cell, '\t');) rows.back().push_back(cell);
+    for (const headwave::Cell& cell : row)
+      if (const auto* value = std::get_if<double>(&cell))
+        rows.back().push_back(std::isnan(*value) ? "NaN" : fmt::format("{}", *value));
+      else if (const auto* count = std::get_if<headwave::Index>(&cell))
+        rows.back().push_back(fmt::format("{}", *count));
+      else
+        rows.back().push_back(std::get<std::string>(cell));
   }
   return rows;
-}
-
-/// Those of the last file that a figure writes.
-inline std::vector<std::vector<std::string>> rows_of(const headwave::GnuplotFigure& figure) {
-  const TemporaryFolder folder;
-  return rows_of(std::filesystem::path(figure.write(folder.path(), "figure", {}, true).back()));
 }
 
 inline double number(const std::string& cell) {

@@ -47,13 +47,13 @@ FigureOptions svg_only() {
 
 }  // namespace
 
-TEST_CASE("figures: every kind in every format, with its numbers") {
+TEST_CASE("figures: every kind in every format, with its caption") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   const auto files = draw_figures(sample::result(), folder.path());
-  CHECK(files.size() == 6 * figure_kinds().size());
+  CHECK(files.size() == 4 * figure_kinds().size());
   for (const FigureKind& one : figure_kinds())
-    for (const char* ending : {".pdf", ".svg", ".png", ".tsv", ".txt", ".tex"}) {
+    for (const char* ending : {".pdf", ".svg", ".png", ".txt"}) {
       INFO(one.name << ending);
       const auto path = folder / (one.name + ending);
       CHECK(std::count(files.begin(), files.end(), path) == 1);
@@ -112,15 +112,12 @@ TEST_CASE("attention map: tokens are text in the SVG as they were, and each map 
   CHECK(svg.find("sans-serif:Bold") == std::string::npos);
 }
 
-TEST_CASE("attention map: the numbers beside it are the weights") {
-  if (!sample::can_draw()) return;
-  const TemporaryFolder folder;
+TEST_CASE("attention map: the numbers are the weights") {
   const Result result = sample::result();
   FigureOptions options = svg_only();
   options.heads = {"L1H1"};
   options.tokens = 4;
-  draw_figures(result, folder.path(), options);
-  const auto rows = rows_of(folder / "attention_map.tsv");
+  const auto rows = rows_of(attention_map_figure().draw(result, options));
   REQUIRE(rows.size() == 1 + 16);
   CHECK(rows[0] == std::vector<std::string>{"layer", "head", "query", "key", "query_token", "key_token", "weight"});
   const auto& weights = result.at("attention_map/weight").doubles();
@@ -203,14 +200,14 @@ TEST_CASE("attention map: of many maps the nine with the clearest offset are dra
   CHECK(count_of(script, "\"L0H7\"") == 0);  // noise
 }
 
-TEST_CASE("offset profile: the numbers beside it, a dot for every offset, grey where there is none") {
+TEST_CASE("offset profile: its numbers, a dot for every offset, grey where there is none") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   const Result result = sample::result();
   draw_figures(result, folder.path(), svg_only());
   const std::vector<double> looks = std::get<std::vector<double>>(looks_field(result)->values);
   const auto nowhere = static_cast<std::size_t>(std::ranges::count_if(looks, [](double t) { return std::isnan(t); }));
-  const auto rows = rows_of(folder / "offset_profile.tsv");
+  const auto rows = rows_of(offset_profile_figure().draw(result, {}));
   REQUIRE(rows.size() == 1 + 32 * 33);
   for (std::size_t r = 1; r < rows.size(); r += 37) {
     const Index layer = std::stol(rows[r][0]);
@@ -250,14 +247,11 @@ TEST_CASE("offset profile: a head is marked where the table says that it looks, 
   CHECK(marks(asking_for({"L0H0"})) == "52");
 }
 
-TEST_CASE("clusters: pies, centroids and sweep are drawn from the numbers beside them") {
-  if (!sample::can_draw()) return;
-  const TemporaryFolder folder;
+TEST_CASE("clusters: pies, centroids and sweep are drawn from their numbers") {
   const Result result = sample::result();
-  draw_figures(result, folder.path(), svg_only());
-  CHECK(rows_of(folder / "cluster_centroids.tsv").size() == 1 + 6 * 21);
-  CHECK(rows_of(folder / "cluster_sweep.tsv").size() == 1 + 9);
-  const auto pies = rows_of(folder / "cluster_shares.tsv");
+  CHECK(rows_of(cluster_centroids_figure().draw(result, {})).size() == 1 + 6 * 21);
+  CHECK(rows_of(cluster_sweep_figure().draw(result, {})).size() == 1 + 9);
+  const auto pies = rows_of(cluster_shares_figure().draw(result, {}));
   REQUIRE(pies.size() == 1 + 6 * 32);
   const auto& shares = result.at("head_cluster/share").doubles();
   for (std::size_t r = 1; r < pies.size(); ++r) {

@@ -30,18 +30,17 @@ TEST_CASE("gnuplot: GNUTERM of the user's environment does not keep it from draw
   const TemporaryFolder folder;
   setenv("GNUTERM", "x11", 1);
   CHECK(gnuplot_found());
-  CHECK_NOTHROW(line_figure().write(folder.path(), "line", {"png", "pdf", "svg"}, false));
+  CHECK_NOTHROW(line_figure().write(folder.path(), "line", {"png", "pdf", "svg"}));
   unsetenv("GNUTERM");
 }
 
 TEST_CASE("gnuplot: a figure in three formats, all of the size asked for") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
-  const auto files = line_figure().write(folder / "new" / "deep", "line", {"png", "pdf", "svg"}, true);
-  REQUIRE(files.size() == 4);
-  for (const char* name : {"line.png", "line.pdf", "line.svg", "line.tsv"})
+  const auto files = line_figure().write(folder / "new" / "deep", "line", {"png", "pdf", "svg"});
+  REQUIRE(files.size() == 3);
+  for (const char* name : {"line.png", "line.pdf", "line.svg"})
     CHECK(std::filesystem::exists(folder / "new" / "deep" / name));
-  CHECK(sample::content_of(files[3]) == "x\ty\n0\t1\n1\t3\n");
 
   const std::string png = sample::content_of(files[0]);
   const auto size_at = [&](std::size_t at) {
@@ -69,21 +68,12 @@ TEST_CASE("gnuplot: enlarged, a figure has another size and the same script") {
   GnuplotFigure figure(3, 2, style);
   figure.add("plot x");
   CHECK(figure.width() == Approx(6).epsilon(1e-12));
-  const auto files = figure.write(folder.path(), "line", {"png", "pdf", "svg"}, false);
+  const auto files = figure.write(folder.path(), "line", {"png", "pdf", "svg"});
   const std::string png = sample::content_of(files[0]);
   CHECK(static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]) == 1200);
   const std::string svg = sample::content_of(files[2]);
   CHECK(svg.find("width=\"6.000in\" height=\"4.000in\"") != std::string::npos);
   CHECK(svg.find("viewBox=\"0 0 216 144\"") != std::string::npos);
-}
-
-TEST_CASE("gnuplot: the numbers are left out on request, and without formats they are all there is") {
-  if (!sample::can_draw()) return;
-  const TemporaryFolder folder;
-  CHECK(line_figure().write(folder.path(), "a", {"svg"}, false).size() == 1);
-  CHECK_FALSE(std::filesystem::exists(folder / "a.tsv"));
-  CHECK(line_figure().write(folder.path(), "b", {}, true).size() == 1);
-  CHECK(std::filesystem::exists(folder / "b.tsv"));
 }
 
 TEST_CASE("gnuplot: what it complains of is in the error, on one line") {
@@ -92,7 +82,7 @@ TEST_CASE("gnuplot: what it complains of is in the error, on one line") {
   GnuplotFigure broken(3, 2);
   broken.add("plot nothing_known");
   try {
-    (void)broken.write(folder.path(), "broken", {"svg"}, true);
+    (void)broken.write(folder.path(), "broken", {"svg"});
     FAIL("expected an IoError");
   } catch (const IoError& error) {
     const std::string message = error.what();
@@ -108,8 +98,8 @@ TEST_CASE("gnuplot: missing, the error names the package") {
   CHECK_FALSE(gnuplot_found());
   CHECK_THROWS_AS(require_gnuplot(), IoError);
   CHECK_THROWS_WITH(require_gnuplot(), ContainsSubstring("Debian package gnuplot-nox"));
-  CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"svg"}, true), IoError);
-  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}, true),
+  CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"svg"}), IoError);
+  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}),
                     ContainsSubstring("Debian package gnuplot-nox"));
 }
 
@@ -122,15 +112,13 @@ TEST_CASE("gnuplot: one that makes nothing, or ends in another way, is told from
   const OtherPath path(folder.path().string());
   instead(":");
   CHECK_NOTHROW(require_gnuplot());
-  CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"pdf"}, true), IoError);
-  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"pdf"}, true),
-                    ContainsSubstring("gnuplot made no pdf"));
+  CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"pdf"}), IoError);
+  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"pdf"}), ContainsSubstring("gnuplot made no pdf"));
   instead("cat; echo '<svg>'; echo first >&2; echo said >&2; exit 3");  // cat waits for no input
-  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}, true),
+  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}),
                     ContainsSubstring("gnuplot ended with code 3 and said: said"));
   instead("kill -9 $$");
-  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}, true),
-                    ContainsSubstring("ended with code 137"));
+  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}), ContainsSubstring("ended with code 137"));
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
 }
 
@@ -148,7 +136,7 @@ TEST_CASE("gnuplot: no text of the data ends its block") {
   DataTable table({"text", "x"});
   for (const char* text : {"_end_", "_end_ ", "_end__", "\"", "$data0 << x"}) table.add_row({text, 1.0});
   figure.add("plot " + figure.add_numbers(table) + " using 2:2:1 with labels");
-  const std::string svg = figure.drawn("texts", {"svg"}, false).front().content;
+  const std::string svg = figure.drawn("texts", {"svg"}).front().content;
   for (const char* text : {"_end_<", "_end_␣<", "_end__<", "\"<", "$data0 &lt;&lt; x<"}) {
     INFO(text);
     CHECK(svg.find(text) != std::string::npos);
@@ -157,7 +145,7 @@ TEST_CASE("gnuplot: no text of the data ends its block") {
 
 TEST_CASE("gnuplot: unknown formats are refused") {
   const TemporaryFolder folder;
-  CHECK_THROWS_WITH(line_figure().write(folder.path(), "line", {"gif\n"}, true),
+  CHECK_THROWS_WITH(line_figure().write(folder.path(), "line", {"gif\n"}),
                     ContainsSubstring("figure format 'gif\\n': expected pdf, svg or png"));
 }
 
@@ -165,5 +153,5 @@ TEST_CASE("gnuplot: a folder that cannot be is refused") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   std::ofstream(folder / "file") << "x";
-  CHECK_THROWS_AS(line_figure().write(folder / "file" / "sub", "line", {"svg"}, true), IoError);
+  CHECK_THROWS_AS(line_figure().write(folder / "file" / "sub", "line", {"svg"}), IoError);
 }

@@ -211,10 +211,6 @@ void add_clusters(Result& result, const Size& size) {
     silhouette.push_back(0.9 - 0.05 * std::abs(k - 6));
     stability.push_back(k <= 6 ? 0.99 : 0.99 - 0.08 * (k - 6));
   }
-  for (const char* of : {"centroid", "mass", "share"}) {
-    result.fields.push_back(result.at(std::string("head_cluster/") + of));
-    result.fields.back().name = std::string("score_cluster/") + of;
-  }
   const Axis clusters = whole_axis("clusters", "1", "number of clusters", 2, 10);
   result.fields.push_back(make_field("head_cluster/sweep_inertia", {clusters}, "1", "inertia", inertia));
   result.fields.push_back(make_field("head_cluster/sweep_silhouette", {clusters}, "1", "silhouette", silhouette));
@@ -266,9 +262,7 @@ double weight_at(Index layer, Index head, double offset) {
   return 0.001 + kind.height * std::exp(-0.5 * away * away);
 }
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 Result result(const Size& size) {
   Result result;

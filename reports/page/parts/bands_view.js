@@ -24,21 +24,14 @@ export function binTicks(bins) {
   return kept;
 }
 
-const causes = ["", "brought about by positions", "not by positions", "cause unknown"];
-
 async function bandsOf({ arrays, at }) {
   const group = "offset_by_query";
   const [first, last, ends] = await arrays.slices(group, ["bin_first", "bin_last", "band_last"], {});
-  const ofHead = ["profile", "band_share", "peak_offset", "peak_source"];
-  const [profile, share, peaks, sources] = await arrays.slices(group, ofHead, at);
+  const [profile, share] = await arrays.slices(group, ["profile", "band_share"], at);
   const bins = profile.axes[1].values.map((_, i) => ({ first: first.values[i], last: last.values[i] }));
-  const most = peaks ? peaks.axes[1].values.length : 0;
-  const peak = (i) => ({ offset: peaks.values[i], cause: sources?.values[i] ?? 0 });
   const bands = profile.axes[0].values.map((begin, b) => ({
     queries: begin === ends.values[b] ? `${begin}` : `${begin} to ${ends.values[b]}`,
     share: share?.values[b] ?? NaN,
-    peaks: Array.from({ length: most }, (_, k) => peak(b * most + k))
-      .filter(({ offset }) => Number.isFinite(offset)),
   }));
   return { bins, bands, value: (band, bin) => profile.values[band * bins.length + bin], all: profile.values };
 }
@@ -49,11 +42,9 @@ export const bandsView = {
   more: true,
   needs: ["offset_by_query/profile"],
   words: "Attention by bands of queries over all offsets: one by one up to the reach, in wider bins beyond. "
-    + "At the right: the share beyond it. Triangles: single offsets beyond it where attention piles up.",
+    + "At the right: the share beyond it.",
   async show(context) {
     const { bins, bands, value, all } = await bandsOf(context);
-    const peakText = ({ offset, cause }) => `peak at ${offsetText(offset)}: ${causes[cause]}`;
-    const isIn = (bin) => ({ offset }) => binOf(bins, offset) === bin;
     return [{
       kind: "heat",
       title: "Attention by band of queries and offset",
@@ -73,21 +64,15 @@ export const bandsView = {
       xText: (bin) => offsetText(Math.round((bins[bin].first + bins[bin].last) / 2)),
       rowText: (band) => bands[band].queries,
       words: (band, bin) => [`queries ${bands[band].queries}, offset ${binText(bins[bin])}`,
-        `attention: ${numberText(value(band, bin), 4)}`,
-        ...bands[band].peaks.filter(isIn(bin)).map(peakText)],
+        `attention: ${numberText(value(band, bin), 4)}`],
       marks: (_, bin) => (bins[bin].first === bins[bin].last ? { offset: bins[bin].first } : {}),
       ridge: (offset, x, y) => {
         const bin = binOf(bins, offset);
         return bin < 0 ? null : `M${x(bin)} ${y(0)}V${y(bands.length)}H${x(bin + 1)}V${y(0)}Z`;
       },
-      decorate: (svg, x, y) => bands.forEach(({ share, peaks }, b) => {
+      decorate: (svg, x, y) => bands.forEach(({ share }, b) => {
         if (Number.isFinite(share))
           svg.append(shape("text", { x: x(bins.length) + 6, y: y(b + 0.5) + 4 }, percentText(share)));
-        for (const { offset, cause } of peaks.filter(({ offset: one }) => binOf(bins, one) >= 0)) {
-          const path = `M${x(binOf(bins, offset) + 0.5) - 4} ${y(b) + 2}h8l-4 7Z`;
-          svg.append(shape("path",
-            { class: "marker", style: `fill: ${cause === 1 ? "var(--mark)" : "none"}`, d: path }));
-        }
       }),
     }];
   },
