@@ -280,14 +280,9 @@ std::set<std::string> undefined_for_all(const Result& result) {
 
 const std::vector<std::string>& head_finding_fields() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{cluster_share_field,
-                                 part_field,
-                                 agreement_field,
-                                 predicted_field,
-                                 planted_kind_field,
-                                 planted_offset_field,
-                                 "offset_agreement/heads",
-                                 "offset_agreement/met"};
+    std::vector<std::string> all{
+        cluster_share_field, part_field,           agreement_field,          predicted_field,
+        planted_kind_field,  planted_offset_field, "offset_agreement/heads", "offset_agreement/met"};
     for (const auto& one : number_fields) all.emplace_back(one.field);
     for (const auto& one : word_fields) all.emplace_back(one.field);
     for (const auto& one : prediction_fields) all.insert(all.end(), {one.offset, one.status});
