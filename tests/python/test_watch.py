@@ -329,6 +329,18 @@ def test_text_that_is_not_kept_is_refused_and_generated_all_the_same(options, re
         watch.result()
 
 
+def test_rows_that_ended_do_not_go_on_with_padding():
+    model, ids = language_model(), batch()[0][:2, :20]
+    model.generation_config.eos_token_id, model.generation_config.pad_token_id = None, 0
+    written = model.generate(ids, max_new_tokens=8, do_sample=False)
+    end = model.generation_config.eos_token_id = int(written[0, 21])   # the first row ends there
+    assert end not in written[1].tolist() + written[0, :21].tolist()
+    with headwave.watch(model) as watch:
+        again = model.generate(ids, max_new_tokens=8, do_sample=False)
+    assert again[0, 22:].tolist() == [0] * 6
+    assert watch.result()["causal"].rows[:, 0].tolist() == [22, 20]   # of the second row 7 are padding
+
+
 def test_tokens_cut_from_a_cache_are_refused():
     model, ids = built(MODELS["llama"][0]()), batch()[0][:1]
     with torch.no_grad(), headwave.watch(model) as watch:

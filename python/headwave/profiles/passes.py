@@ -73,6 +73,8 @@ class Frame:
         self.documents: Documents | None = None
         self.numbers: list[list[int]] | None = None   # of the documents of each row of the batch
         self.read = 0                                 # tokens of a row, its past included
+        self.last: list[int] = []                     # last id of each row; empty: not known
+        self.ended: set[int] = set()                  # rows that generate() goes on with after their end
 
     def end(self, output: Any) -> None:
         """Remembers what the cache holds now, so that the next call goes on with its documents."""
@@ -82,16 +84,23 @@ class Frame:
         if cache is None:
             cache = cache_of(*(output if isinstance(output, tuple) else (getattr(output, name, None) for name in CACHES)))
         if cache is not None:
-            self.documents.caches[cache] = Cached(self.numbers, self.read, self.padding)
+            self.documents.caches[cache] = Cached(self.numbers, self.read, self.padding, self.last, self.ended)
 
 
 @dataclasses.dataclass
 class Cached:
-    """What a cache holds: the documents of each row of the batch, how many tokens, and (B, tokens) which of them are text; None: all."""
+    """What a cache holds, and Frame of the call that filled it.
+
+    Args:
+        read: tokens
+        text: (B, tokens) which are text; None: all
+    """
 
     numbers: list[list[int]]
     read: int
     text: torch.Tensor | None
+    last: list[int]
+    ended: set[int]
 
 
 def cache_of(*values: Any) -> Any:
@@ -108,6 +117,12 @@ def length_of(cache: Any) -> int:
         return 0
 
 
+def _ids_of(config: Any, name: str) -> frozenset[int]:
+    """A token or several, as a generation_config has them."""
+    ids = getattr(config, name, None)
+    return frozenset(ids if isinstance(ids, (list, tuple)) else () if ids is None else (int(ids),))
+
+
 def _two_axes(value: Any) -> torch.Tensor | None:
     return value if isinstance(value, torch.Tensor) and value.ndim == 2 else None
 
@@ -115,13 +130,14 @@ def _two_axes(value: Any) -> torch.Tensor | None:
 class Documents:
     """Numbers the documents that pass through one model, and takes the digest of their ids."""
 
-    def __init__(self, special: Iterable[int], first: int, sequences: int = 0) -> None:
+    def __init__(self, special: Iterable[int], first: int, sequences: int = 0, generation: Any = None) -> None:
         self.count = 0
         self.ids: dict[int, list[int]] = {}   # of the first `sequences` documents, by number
         self._sequences = sequences
         self.special = frozenset(special)
         self.first = first          # tokens at the beginning that are counted apart
         self.digest = hashlib.sha256()
+        self.ends, self.pads = (_ids_of(generation, f"{name}_token_id") for name in ("eos", "pad"))
         self.caches: Any = weakref.WeakKeyDictionary()   # what they hold: Cached
         self.across = ""            # where a call looked back across position_ids that begin anew
         self._own: dict[int, Any] = {}   # digests of single documents, by number
@@ -158,12 +174,15 @@ class Documents:
                 raise Miscounted(f"watch: the cache held {len(cached.numbers)} documents and now holds {batch}, so that watch cannot tell which are "
                                  f"continued; {FINISHED}")
             before = cached.numbers
+            if queries == 1 and host_ids is not None and cached.last:
+                frame.ended = {b for b, (last, now) in enumerate(zip(cached.last, host_ids[:, 0].tolist()))
+                               if (b in cached.ended or last in self.ends) and now in self.ends | self.pads}
         elif not again and past == 0:
             self._require_new(frame, host_ids)
         numbers: list[list[int]] = []
         found: dict[Any, Span] = {}
         for b in range(batch):
-            first, last = valid[b]
+            first, last = valid[b] if b not in frame.ended else (0, 0)
             edges = [first, *cuts[b], last]
             numbers.append(list(before[b]) if before is not None else [])
             for number, (k0, k1) in enumerate(zip(edges, edges[1:])):
@@ -194,6 +213,7 @@ class Documents:
                 if own is not None:
                     found[key].ids.append(own[k0:k1])
         frame.documents, frame.numbers, frame.read = self, numbers, past + queries
+        frame.last = [] if host_ids is None else host_ids[:, -1].tolist()
         return list(found.values())
 
     def crossed(self, frame: Frame, scores: Scores, padding: torch.Tensor | None, own_padding: torch.Tensor | None, past: int) -> list[Span]:
@@ -209,7 +229,7 @@ class Documents:
             begin, end = _ends(own_padding, b, batch, past + queries)
             q0, q1 = max(0, begin - past), min(queries, end - past)
             numbers = frame.numbers[b] if frame.numbers is not None and b < len(frame.numbers) else []
-            if k1 <= k0 or q1 <= q0 or not numbers:
+            if k1 <= k0 or q1 <= q0 or not numbers or b in frame.ended:
                 continue
             key = (q0, q1, k0, k1, begin)
             if key not in found:

@@ -236,7 +236,8 @@ class Watch:
         key_offset = 0 if record is None else record.key_offset
         shift = self._shift(module, given, cross, record, own)
         scores = read(function, name, given, output, shift, cast)
-        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first, self._sequences))
+        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first, self._sequences,
+                                                                        getattr(outermost.module, "generation_config", None)))
         spans = self._spans(own, scores, documents, record, key_offset, past, cross)
         layer = self._layers.get((path, times))
         if layer is None:
