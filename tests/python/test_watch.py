@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 import types
 
 import numpy as np
@@ -249,6 +250,242 @@ def test_an_encoder_decoder_that_generates_keeps_its_three_kinds():
     np.testing.assert_allclose(result["cross"].kept, np.broadcast_to(result["cross"].rows[..., None], result["cross"].kept.shape), rtol=1e-5)
 
 
+def test_four_threads_give_the_sums_of_one():
+    model, ids = built(MODELS["llama"][0]()), batch()[0]
+    documents = [ids[i % 3:i % 3 + 1, :20 + i] for i in range(16)]
+    with torch.no_grad(), headwave.watch(model, queries=True) as one:
+        plain = [model(document) for document in documents]
+    outputs, barrier = {}, threading.Barrier(4)
+
+    def call(first):
+        barrier.wait()
+        for i in range(first, 16, 4):
+            with torch.no_grad():
+                outputs[i] = model(documents[i])
+
+    with headwave.watch(model, queries=True) as watch:
+        threads = [threading.Thread(target=call, args=(first,)) for first in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(outputs) == 16 and all(same(plain[i], outputs[i]) for i in range(16))   # none raised
+    of, expected = watch.result()["causal"], one.result()["causal"]
+    assert of.layers == expected.layers and of.documents == 16
+    for label in ("weight", "pairs", "uniform", "rows", "entropy", "kept"):
+        np.testing.assert_allclose(getattr(of, label).sum(0), getattr(expected, label).sum(0), atol=1e-9)
+    np.testing.assert_allclose(of.unrotated_cov, expected.unrotated_cov, atol=1e-5)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(("name", "implementation"), [("llama", "eager"), ("llama", "sdpa"), ("bert", "eager"), ("bert", "sdpa"), ("gpt2", "sdpa")])
+def test_autocast_changes_neither_the_model_nor_the_sums(name, implementation, inside):
+    """Of sdpa, attention of the queries and keys as autocast rounds them; of eager, its own weights."""
+    model, inputs = built(MODELS[name][0](), implementation), given(name)
+
+    def autocast(on):
+        return torch.autocast("cpu", torch.bfloat16, enabled=on)
+
+    with torch.no_grad():
+        with autocast(True):
+            before = model(**inputs)
+        with autocast(not inside), headwave.watch(model, exact=16, queries=True) as watch, autocast(True):
+            assert same(before, model(**inputs))
+    weights = {}
+
+    def seen(path, args, kwargs, output):
+        query, key = (of.to(torch.bfloat16).double() for of in args[:2])
+        s = query @ key.repeat_interleave(query.shape[1] // key.shape[1], 1).transpose(2, 3) * (kwargs.get("scaling") or query.shape[-1] ** -0.5)
+        weights[path] = output[1] if implementation == "eager" else torch.softmax(s.masked_fill(~args[3], -1e300), -1)
+
+    with autocast(True):
+        with_attention_seen(model, inputs, seen)
+    require_all(watch.result(), weights)
+
+
+def language_model(name="llama"):
+    torch.manual_seed(1)
+    return transformers.AutoModelForCausalLM.from_config(MODELS[name][0]()).eval()
+
+
+@pytest.mark.parametrize(("options", "reason"), [
+    ({"prompt_lookup_num_tokens": 3}, "assisted decoding.*call the model once on the finished text"),
+    ({"assistant_model": "another"}, "assisted decoding.*call the model once"),
+    ({"num_beams": 3}, "beam search.*num_beams=1"),
+    ({"num_beams": 3, "max_new_tokens": 1}, "beam search"),
+    ({"use_cache": False}, "use_cache=False.*every prefix"),
+    ({"use_cache": False, "num_beams": 2}, "use_cache=False"),
+])
+def test_text_that_is_not_kept_is_refused_and_generated_all_the_same(options, reason):
+    model = language_model()
+    if "assistant_model" in options:
+        options = {"assistant_model": language_model("qwen2")}
+    options = {"max_new_tokens": 12, "do_sample": False, "eos_token_id": None, "pad_token_id": 0, **options}
+    ids = batch()[0][:1, :20]
+    before = model.generate(ids, **options)
+    with headwave.watch(model) as watch:
+        assert torch.equal(before, model.generate(ids, **options))
+    with pytest.raises(headwave.FormatError, match=reason):
+        watch.result()
+
+
+def test_rows_that_ended_do_not_go_on_with_padding():
+    model, ids = language_model(), batch()[0][:2, :20]
+    model.generation_config.eos_token_id, model.generation_config.pad_token_id = None, 0
+    written = model.generate(ids, max_new_tokens=8, do_sample=False)
+    end = model.generation_config.eos_token_id = int(written[0, 21])   # the first row ends there
+    assert end not in written[1].tolist() + written[0, :21].tolist()
+    with headwave.watch(model) as watch:
+        again = model.generate(ids, max_new_tokens=8, do_sample=False)
+    assert again[0, 22:].tolist() == [0] * 6
+    assert watch.result()["causal"].rows[:, 0].tolist() == [22, 20]   # of the second row 7 are padding
+
+
+def test_tokens_cut_from_a_cache_are_refused():
+    model, ids = built(MODELS["llama"][0]()), batch()[0][:1]
+    with torch.no_grad(), headwave.watch(model) as watch:
+        cache = transformers.DynamicCache(config=model.config)
+        model(ids[:, :20], past_key_values=cache, use_cache=True)
+        cache.crop(-5)
+    with pytest.raises(headwave.FormatError, match="20 tokens of a cache were counted, and then it was cut to 15"):
+        watch.result()
+    with torch.no_grad(), headwave.watch(model) as watch:   # cut in another way than by crop
+        cache = transformers.DynamicCache(config=model.config)
+        model(ids[:, :20], past_key_values=cache, use_cache=True)
+        for layer in cache.layers:
+            layer.keys, layer.values = layer.keys[:, :, :12], layer.values[:, :, :12]
+        model(ids[:, 20:], past_key_values=cache, use_cache=True)
+    with pytest.raises(headwave.FormatError, match="cut to 12"):
+        watch.result()
+
+
+def test_each_cache_goes_on_with_its_own_documents():
+    model, ids = built(MODELS["llama"][0]()), batch()[0]
+    with torch.no_grad():
+        with headwave.watch(model, exact=16) as whole:
+            model(ids[:1], use_cache=False)
+            model(ids[1:2, 7:], use_cache=False)
+        with headwave.watch(model, exact=16) as watch:
+            one, other = transformers.DynamicCache(config=model.config), transformers.StaticCache(config=model.config, max_cache_len=50)
+            for a, b in zip(ids[:1].split(10, 1), ids[1:2, 7:].split(9, 1)):
+                model(a, past_key_values=one, use_cache=True)
+                model(b, past_key_values=other, use_cache=True)
+    of, expected = watch.result()["causal"], whole.result()["causal"]
+    assert of.documents == 2 and of.rows[:, 0].tolist() == [40, 33]
+    np.testing.assert_allclose(of.weight, expected.weight, atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "implementation", "kind"), [
+    *((*of, kind) for of in (("llama", "sdpa"), ("llama", "eager"), ("gpt2", "eager"), ("bert", "sdpa")) for kind in ("boolean", "isolated", -1e4)),
+    ("mixtral", "sdpa", "boolean"), ("bert", "eager", float("-inf"))])
+def test_a_mask_of_four_axes_tells_padding(name, implementation, kind):
+    """-inf is for bert alone: rows that may look nowhere are NaN in the model itself."""
+    ids, mask = batch()
+    text = mask.bool()
+    ones = torch.ones(40, 40, dtype=torch.bool)
+    allowed = (ones if name == "bert" else ones.tril()) & text[:, None, None] & torch.ones_like(text)[:, None, :, None]
+    if kind == "isolated":   # padding looks at itself alone
+        allowed = allowed & text[:, None, :, None] | torch.eye(40, dtype=torch.bool)
+    added = torch.zeros(allowed.shape).masked_fill(~allowed, kind if isinstance(kind, float) else -1e4)
+    positions = {} if name == "bert" else {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)}
+    inputs = {"input_ids": ids, "attention_mask": allowed if isinstance(kind, str) and implementation == "sdpa" else added, **positions}
+    model = built(MODELS[name][0](), implementation)
+    with torch.no_grad():
+        before = model(**inputs)
+        with headwave.watch(model, exact=16) as watch:
+            model(input_ids=ids[:, :20])
+            assert same(before, model(**inputs))
+    profiles = watch.result()
+    assert list(profiles.stacks) == ["self" if name == "bert" else "causal"]
+    (stack,) = profiles.stacks.values()
+    assert stack.rows[:, 0].tolist() == [20, 20, 20, 40, 33, 30]
+    weights = eager_weights(built(MODELS[name][0](), "eager"), {**inputs, "attention_mask": added})
+    for layer, path in enumerate(stack.layers):
+        for d, (first, end) in enumerate(SPANS):
+            require_same_sums(stack, layer, d + 3, weights[path][d].double().numpy()[:, first:end, first:end])
+
+
+def test_a_mask_of_four_axes_goes_on_with_a_cache():
+    model, (ids, mask) = built(MODELS["llama"][0]()), batch()
+    allowed = torch.ones(40, 40, dtype=torch.bool).tril() & mask.bool()[:, None, None]
+    with torch.no_grad(), headwave.watch(model) as watch:
+        cache = transformers.DynamicCache(config=model.config)
+        for part in (slice(0, 25), slice(25, 39), slice(39, 40)):
+            model(ids[:2, part], attention_mask=allowed[:2, :, part, :part.stop], past_key_values=cache, use_cache=True)
+    stack = watch.result()["causal"]
+    assert stack.documents == 2 and stack.rows[:, 0].tolist() == [40, 33]
+
+
+def test_a_mask_of_keys_alone_is_that_of_every_query():
+    model, (ids, mask) = built(MODELS["bert"][0](), "sdpa"), batch()
+    with torch.no_grad():
+        with headwave.watch(model) as two:
+            model(ids, attention_mask=mask)
+        with headwave.watch(model) as four:
+            model(ids, attention_mask=mask.bool()[:, None, None])
+    np.testing.assert_allclose(four.result()["self"].weight, two.result()["self"].weight, atol=1e-5)
+
+
+def test_padding_between_tokens_is_refused():
+    model, (ids, mask) = built(MODELS["llama"][0]()), batch()
+    mask[1, 20:22] = 0
+    with torch.no_grad():
+        before = model(ids, attention_mask=mask)
+        with headwave.watch(model) as watch:
+            assert same(before, model(ids, attention_mask=mask))
+    with pytest.raises(headwave.FormatError, match="row 1 of the batch has padding between its tokens"):
+        watch.result()
+
+
+def test_a_boolean_mask_that_eager_attention_adds_is_refused():
+    model, ids = built(MODELS["llama"][0](), "eager"), batch()[0][:1]
+    with torch.no_grad(), headwave.watch(model) as watch:
+        model(ids, attention_mask=torch.ones(1, 1, 40, 40, dtype=torch.bool).tril())
+    with pytest.raises(headwave.FormatError, match="looked at keys that its mask forbids.*'sdpa'"):
+        watch.result()
+
+
+def test_nan_is_refused_by_layer():
+    model = built(MODELS["llama"][0]())
+    model.layers[1].self_attn.q_proj.weight.data[0, 0] = float("nan")
+    with torch.no_grad(), headwave.watch(model) as watch:
+        model(**given("llama"))
+    with pytest.raises(headwave.FormatError, match="layers.1.self_attn has NaN"):
+        watch.result()
+
+
+def test_packed_sequences_that_see_each_other_are_told():
+    model, ids = built(MODELS["llama"][0](), "sdpa"), batch()[0][:1]
+    positions = torch.cat([torch.arange(n) for n in (11, 17, 12)])[None]
+    with torch.no_grad(), headwave.watch(model) as watch:
+        model(input_ids=ids, position_ids=positions, use_cache=True)
+    with pytest.warns(UserWarning, match="token 11 of row 0.*use_cache=False"):
+        assert watch.result()["causal"].documents == 1
+
+
+def test_recomputed_layers_are_counted_once():
+    model, inputs = built(MODELS["llama"][0]()), given("llama")
+    with torch.no_grad(), headwave.watch(model) as plain:
+        model(**inputs)
+    model.train()
+    model.gradient_checkpointing_enable()
+    with headwave.watch(model) as watch:
+        model(**inputs, use_cache=False).last_hidden_state.sum().backward()
+    np.testing.assert_allclose(watch.result()["causal"].weight, plain.result()["causal"].weight, atol=1e-5)
+
+
+def test_cross_attention_of_a_decoder_that_generates_stands_where_its_queries_do():
+    torch.manual_seed(1)
+    model = transformers.BartForConditionalGeneration(MODELS["bart"][0]()).eval()
+    ids, mask = batch()
+    with headwave.watch(model, exact=16) as watch:
+        written = model.generate(ids, attention_mask=mask, max_new_tokens=6, min_new_tokens=6, do_sample=False, num_beams=1)
+    with torch.no_grad(), headwave.watch(model, exact=16) as whole:
+        model(input_ids=ids, attention_mask=mask, decoder_input_ids=written[:, :-1])
+    for kind in ("causal", "cross"):
+        np.testing.assert_allclose(watch.result()[kind].weight, whole.result()[kind].weight, atol=1e-4)
+
+
 def test_inference_mode_and_gradients_do_not_matter():
     model, inputs = built(MODELS["llama"][0]()), given("llama")
     results = []
@@ -281,6 +518,7 @@ def test_a_compiled_model_is_watched_too():
 
 
 def test_the_model_is_left_as_it_was():
+    from transformers.cache_utils import Cache
     from transformers.masking_utils import AttentionMaskInterface
     from transformers.modeling_utils import AttentionInterface
 
@@ -289,7 +527,7 @@ def test_the_model_is_left_as_it_was():
     def state():
         hooks = [(len(m._forward_hooks), len(m._forward_pre_hooks), sorted(vars(m))) for m in model.modules()]
         return (hooks, model.config.to_dict(), model.config._attn_implementation, AttentionInterface.get_interface,
-                "__getitem__" in vars(AttentionMaskInterface), dict(AttentionInterface._global_mapping))
+                "__getitem__" in vars(AttentionMaskInterface), dict(vars(Cache)), dict(AttentionInterface._global_mapping))
 
     before = state()
     with torch.no_grad(), headwave.watch(model):
@@ -337,7 +575,7 @@ def test_nothing_leaks():
         for _ in range(1000):
             model(**inputs)
         assert alive() <= before + 2
-        assert len(watch._masks) <= 32 and not watch._frames and not watch._running
+        assert not watch._calls.frames and not watch._calls.masks
     assert watch.documents == 1005
 
 

@@ -19,6 +19,7 @@ import dataclasses
 import inspect
 import re
 import sys
+import threading
 from typing import Any, Callable
 
 import torch
@@ -44,10 +45,19 @@ class Rotations:
     """
 
     def __init__(self, modules: list[torch.nn.Module]) -> None:
-        self.last: tuple[Any, ...] | None = None   # function, further arguments, queries and keys before and after
+        self._thread = threading.local()
         self._places = {sys.modules[type(module).__module__] for module in modules}
         self._places = {place for place in self._places if hasattr(place, "apply_rotary_pos_emb")}
         self._originals: list[tuple[Any, Callable[..., Any]]] = []
+
+    @property
+    def last(self) -> tuple[Any, ...] | None:
+        """Function, its arguments, and queries and keys after, as this thread called it last."""
+        return getattr(self._thread, "last", None)
+
+    @last.setter
+    def last(self, what: tuple[Any, ...] | None) -> None:
+        self._thread.last = what
 
     def misses(self, module: torch.nn.Module) -> bool:
         """Whether a module turns queries and keys by some other function."""
@@ -104,7 +114,8 @@ def turning(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Turning:
         raise CannotDeal(message)
     width = args[0].shape[-1]
     if not (output[0].shape[:-1] == scores.query.shape[:-1] and output[1].shape[:-1] == scores.key.shape[:-1]
-            and torch.equal(output[0], scores.query[..., :width]) and torch.equal(output[1], scores.key[..., :width])):
+            and torch.equal(output[0].to(scores.query.dtype), scores.query[..., :width])
+            and torch.equal(output[1].to(scores.key.dtype), scores.key[..., :width])):
         raise CannotDeal(message)
 
     def turned(query: torch.Tensor, key: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

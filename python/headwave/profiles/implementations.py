@@ -12,6 +12,7 @@ from typing import Any, Callable
 import torch
 
 from ..errors import FormatError
+from .passes import Miscounted
 from .tiles import Scores
 
 CALLED_BY = ("module", "query", "key", "value", "attention_mask")
@@ -22,7 +23,7 @@ def named(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**dict(zip(CALLED_BY, args)), **kwargs}
 
 
-def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, shift: int) -> Scores:
+def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, shift: int, cast: torch.dtype | None = None) -> Scores:
     """What made the weights of one call.
 
     Args:
@@ -31,6 +32,7 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
         given: its arguments by name
         output: what it returned
         shift: the key that stands where the first query stands
+        cast: dtype of autocast, which PyTorch's and flash attention round their arguments to; None: it is off
 
     Raises:
         FormatError: the function, or what it was given, is not understood
@@ -47,7 +49,7 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
                                       (flash_attention_forward, _flash, _FLASH)):
         if inner is inspect.unwrap(known):
             _require_known(known, parameters)
-            return reader(module, given, shift)
+            return reader(module, given if cast is None or reader is _flex else _rounded(given, cast), shift)
     weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
     expected = (*given["query"].shape[:3], given["key"].shape[2])
     if isinstance(weights, torch.Tensor) and tuple(weights.shape) == expected:
@@ -69,6 +71,17 @@ def _require_known(function: Callable[..., Any], parameters: set[str]) -> None:
                           "call model.set_attn_implementation('eager')")
 
 
+def _rounded(given: dict[str, Any], cast: torch.dtype) -> dict[str, Any]:
+    rounded = {name: given[name].to(cast) for name in ("query", "key", "attention_mask", "position_bias")
+               if isinstance(given.get(name), torch.Tensor) and given[name].is_floating_point()}
+    return {**given, **rounded}
+
+
+def _every_query(mask: Any, queries: int) -> Any:
+    """A mask that is the same for every query, as one of all queries."""
+    return mask.expand(-1, -1, queries, -1) if isinstance(mask, torch.Tensor) and mask.ndim == 4 and mask.shape[2] == 1 else mask
+
+
 def _scale(given: dict[str, Any]) -> float:
     scaling = given.get("scaling")
     return float(scaling) if scaling is not None else given["query"].shape[-1] ** -0.5
@@ -82,7 +95,7 @@ def _sdpa(module: Any, given: dict[str, Any], shift: int) -> Scores:
     if causal and shift:   # PyTorch aligns to the upper left
         raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries without a mask; which key "
                           "stands at a query cannot be told; call model.set_attn_implementation('eager')")
-    return Scores(query, key, _scale(given), shift, causal, mask, given.get("position_bias"))
+    return Scores(query, key, _scale(given), shift, causal, _every_query(mask, query.shape[2]), given.get("position_bias"))
 
 
 def _flex(module: Any, given: dict[str, Any], shift: int) -> Scores:
@@ -132,7 +145,10 @@ def _finished(given: dict[str, Any], weights: torch.Tensor, shift: int) -> Score
         raise FormatError(f"watch: {type(given['module']).__name__} was given a mask of shape {tuple(mask.shape)}; expected (batch, heads, "
                           "queries, keys)")
     if mask is not None:
-        mask = mask[..., :weights.shape[3]]
-        if mask.dtype != torch.bool and not mask.is_floating_point():
+        mask = _every_query(mask[..., :weights.shape[3]], weights.shape[2])
+        if not mask.is_floating_point():
             mask = mask.bool()
+            if bool((weights * (~mask & mask.any(-1, keepdim=True))).any()):
+                raise Miscounted(f"watch: {type(given['module']).__name__} looked at keys that its mask forbids: eager attention adds the mask to the "
+                                 "scores; give it 0 and -inf in place of booleans, or call model.set_attn_implementation('sdpa')")
     return Scores(given["query"], given["key"], _scale(given), shift, False, mask, weights=weights)

@@ -36,7 +36,6 @@ class Layer:
     window: int
     dtype: str
     rope_type: str
-    seen_in: Any = None
     dealing: Any = None
     moments: Any = None
     traces: Any = None

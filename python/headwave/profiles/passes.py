@@ -5,14 +5,22 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import inspect
-import itertools
+import threading
 import weakref
-from typing import Any, Callable, Iterable
+from typing import Any, Iterable
 
 import torch
 
 from ..errors import FormatError
+from .bins import row_tiles
 from .tiles import Scores, Span
+
+CACHES = ("cache", "past_key_values")   # arguments and outputs of models; transformers calls them by either
+FINISHED = "call the model once on the finished text"
+
+
+class Miscounted(FormatError):
+    """Tokens were counted, or would be, that are no text, or that were counted before: no fault of the call, but of the sums."""
 
 
 @dataclasses.dataclass
@@ -35,14 +43,11 @@ def mask_record(given: dict[str, Any], mask: Any) -> MaskRecord:
                       padding if isinstance(padding, torch.Tensor) and padding.ndim == 2 else None, reference)
 
 
-_serials = itertools.count()
-
-
 class Frame:
     """A model of transformers that is running, and what it was called with; models within models have a frame each."""
 
     def __init__(self, module: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
-        self.module, self.serial = module, next(_serials)
+        self.module = module
         try:
             given = dict(inspect.signature(module.forward).bind_partial(*args, **kwargs).arguments)
             for extra in ("kwargs", "model_kwargs"):
@@ -55,18 +60,67 @@ class Frame:
         if self.shape is None and isinstance(embeds, torch.Tensor) and embeds.ndim == 3:
             self.shape = tuple(embeds.shape[:2])
         self.padding = _two_axes(given.get("attention_mask"))
+        self.masks, self.crossed_masks = (len(getattr(given.get(name), "shape", ())) == 4 for name in ("attention_mask", "encoder_attention_mask"))
         self.crossed_padding = _two_axes(given.get("encoder_attention_mask"))
         self.positions = _two_axes(given.get("position_ids"))
-        self.past = 0
-        cache = given.get("past_key_values")
-        if hasattr(cache, "get_seq_length"):
-            try:
-                self.past = int(cache.get_seq_length())
-            except (ValueError, IndexError, NotImplementedError):   # caches without attention
-                self.past = 0
+        self.uses_cache = given.get("use_cache")
+        self.cache = cache_of(*(given.get(name) for name in CACHES))
+        self.past = length_of(self.cache)
         self.spans: dict[Any, list[Span]] = {}
         self.counts: dict[Any, Any] = {}
         self.calls: dict[int, int] = {}
+        self.seen: set[Any] = set()                   # layers that computed attention
+        self.documents: Documents | None = None
+        self.numbers: list[list[int]] | None = None   # of the documents of each row of the batch
+        self.read = 0                                 # tokens of a row, its past included
+        self.last: list[int] = []                     # last id of each row; empty: not known
+        self.ended: set[int] = set()                  # rows that generate() goes on with after their end
+
+    def end(self, output: Any) -> None:
+        """Remembers what the cache holds now, so that the next call goes on with its documents."""
+        if self.documents is None or self.numbers is None:
+            return
+        cache = self.cache
+        if cache is None:
+            cache = cache_of(*(output if isinstance(output, tuple) else (getattr(output, name, None) for name in CACHES)))
+        if cache is not None:
+            self.documents.caches[cache] = Cached(self.numbers, self.read, self.padding, self.last, self.ended)
+
+
+@dataclasses.dataclass
+class Cached:
+    """What a cache holds, and Frame of the call that filled it.
+
+    Args:
+        read: tokens
+        text: (B, tokens) which are text; None: all
+    """
+
+    numbers: list[list[int]]
+    read: int
+    text: torch.Tensor | None
+    last: list[int]
+    ended: set[int]
+
+
+def cache_of(*values: Any) -> Any:
+    """The first value that is a cache of transformers, of an encoder-decoder that of self-attention; None: none is."""
+    caches = (getattr(value, "self_attention_cache", value) for value in values)
+    return next((cache for cache in caches if hasattr(cache, "get_seq_length")), None)
+
+
+def length_of(cache: Any) -> int:
+    """Tokens in a cache."""
+    try:
+        return 0 if cache is None else int(cache.get_seq_length())
+    except (ValueError, IndexError, NotImplementedError):   # caches without attention
+        return 0
+
+
+def _ids_of(config: Any, name: str) -> frozenset[int]:
+    """A token or several, as a generation_config has them."""
+    ids = getattr(config, name, None)
+    return frozenset(ids if isinstance(ids, (list, tuple)) else () if ids is None else (int(ids),))
 
 
 def _two_axes(value: Any) -> torch.Tensor | None:
@@ -76,25 +130,29 @@ def _two_axes(value: Any) -> torch.Tensor | None:
 class Documents:
     """Numbers the documents that pass through one model, and takes the digest of their ids."""
 
-    def __init__(self, special: Iterable[int], first: int, sequences: int = 0) -> None:
+    def __init__(self, special: Iterable[int], first: int, sequences: int = 0, generation: Any = None) -> None:
         self.count = 0
         self.ids: dict[int, list[int]] = {}   # of the first `sequences` documents, by number
         self._sequences = sequences
         self.special = frozenset(special)
         self.first = first          # tokens at the beginning that are counted apart
         self.digest = hashlib.sha256()
+        self.ends, self.pads = (_ids_of(generation, f"{name}_token_id") for name in ("eos", "pad"))
+        self.caches: Any = weakref.WeakKeyDictionary()   # what they hold: Cached
+        self.across = ""            # where a call looked back across position_ids that begin anew
         self._own: dict[int, Any] = {}   # digests of single documents, by number
         self._unknown: set[int] = set()  # documents of which some ids were not seen
-        self._last: list[list[int]] = []   # numbers by row of the batch, of the call before
+        self._before = threading.local()   # ids of the call before, in the same thread, and how often it was the one before and a token more
 
-    def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int,
-              again: bool = False) -> list[Span]:
+    def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int) -> list[Span]:
         """Documents of a call of self-attention: padding trimmed, packed sequences apart, such as lie alike together.
 
         Args:
             key_offset: position in the sequence of the first key
             past: tokens in the cache
-            again: the documents of this call have their numbers
+
+        Raises:
+            Miscounted: tokens that were counted before are no text, or these were counted before
         """
         batch, _, queries, _ = scores.query.shape
         keys, shift = scores.key.shape[2], scores.shift
@@ -107,24 +165,36 @@ class Documents:
                 starts[b], stop = _ends(padding, b, batch, end + key_offset)
                 valid[b] = (max(0, starts[b] - key_offset), max(0, stop - key_offset))
         cuts = self._cuts(frame, scores, valid) if past == 0 else [[] for _ in range(batch)]
-        continues = len(self._last) == batch and (past > 0 or again)
+        before, again = frame.numbers, frame.numbers is not None   # the documents of this call have their numbers
+        host_ids = None if ids is None else ids.cpu()
+        if not again and past > 0 and (cached := self.cached(frame)) is not None:
+            if past < cached.read:
+                raise rejected(cached.read, past)
+            if len(cached.numbers) != batch:
+                raise Miscounted(f"watch: the cache held {len(cached.numbers)} documents and now holds {batch}, so that watch cannot tell which are "
+                                 f"continued; {FINISHED}")
+            before = cached.numbers
+            if queries == 1 and host_ids is not None and cached.last:
+                frame.ended = {b for b, (last, now) in enumerate(zip(cached.last, host_ids[:, 0].tolist()))
+                               if (b in cached.ended or last in self.ends) and now in self.ends | self.pads}
+        elif not again and past == 0:
+            self._require_new(frame, host_ids)
         numbers: list[list[int]] = []
         found: dict[Any, Span] = {}
-        host_ids = None if ids is None else ids.cpu()
         for b in range(batch):
-            first, last = valid[b]
+            first, last = valid[b] if b not in frame.ended else (0, 0)
             edges = [first, *cuts[b], last]
-            numbers.append(list(self._last[b]) if continues else [])
+            numbers.append(list(before[b]) if before is not None else [])
             for number, (k0, k1) in enumerate(zip(edges, edges[1:])):
                 q0, q1 = max(0, k0 - shift), min(queries, k1 - shift)
                 if q1 <= q0 or k1 <= k0:
                     continue
-                if not continues:
+                if number >= len(numbers[b]):
+                    if again:
+                        continue
                     numbers[b].append(self.count)
                     self.count += 1
-                elif number >= len(numbers[b]):
-                    continue
-                document = numbers[b][number if continues else -1]
+                document = numbers[b][number]
                 place = k0 + key_offset - starts[b] if number == 0 else 0
                 own = None if host_ids is None else host_ids[b]
                 if own is not None and not again:
@@ -142,11 +212,12 @@ class Documents:
                 found[key].documents.append(document)
                 if own is not None:
                     found[key].ids.append(own[k0:k1])
-        self._last = numbers
+        frame.documents, frame.numbers, frame.read = self, numbers, past + queries
+        frame.last = [] if host_ids is None else host_ids[:, -1].tolist()
         return list(found.values())
 
-    def crossed(self, scores: Scores, padding: torch.Tensor | None, own_padding: torch.Tensor | None, past: int) -> list[Span]:
-        """Documents of a call of cross-attention: queries of the documents that the decoder read last.
+    def crossed(self, frame: Frame, scores: Scores, padding: torch.Tensor | None, own_padding: torch.Tensor | None, past: int) -> list[Span]:
+        """Documents of a call of cross-attention: queries of the documents that the decoder reads.
 
         Args:
             padding: of the keys; own_padding: of the queries, their past included
@@ -157,8 +228,8 @@ class Documents:
             k0, k1 = _ends(padding, b, batch, scores.key.shape[2])
             begin, end = _ends(own_padding, b, batch, past + queries)
             q0, q1 = max(0, begin - past), min(queries, end - past)
-            numbers = self._last[b] if b < len(self._last) else []
-            if k1 <= k0 or q1 <= q0 or not numbers:
+            numbers = frame.numbers[b] if frame.numbers is not None and b < len(frame.numbers) else []
+            if k1 <= k0 or q1 <= q0 or not numbers or b in frame.ended:
                 continue
             key = (q0, q1, k0, k1, begin)
             if key not in found:
@@ -168,13 +239,14 @@ class Documents:
             found[key].documents.append(numbers[0])
         return list(found.values())
 
-    def whole(self, scores: Scores, again: bool = False) -> list[Span]:
+    def whole(self, frame: Frame, scores: Scores) -> list[Span]:
         """Documents of a call of which nothing is known: whole rows of the batch, such as images."""
         batch, _, queries, _ = scores.query.shape
-        first = self._last[0][0] if again and self._last else self.count
-        self.count = first + batch
+        if frame.numbers is None:
+            frame.numbers = [[self.count + b] for b in range(batch)]
+            self.count += batch
+        first = frame.numbers[0][0]
         apart = list(range(min(self.first, queries)))
-        self._last = [[first + b] for b in range(batch)]
         return [Span(list(range(batch)), list(range(first, first + batch)), 0, queries, 0, scores.key.shape[2], 0, apart, list(apart))]
 
     @property
@@ -195,11 +267,25 @@ class Documents:
         self.digest.update(len(ids).to_bytes(8, "little"))
         self.digest.update(ids.numpy().astype("<i8").tobytes())
 
+    def cached(self, frame: Frame) -> Cached | None:
+        """What the cache of a call holds; None: watch did not see it filled."""
+        return None if frame.cache is None else self.caches.get(frame.cache)
+
+    def _require_new(self, frame: Frame, ids: torch.Tensor | None) -> None:
+        """Refuses a call without a cache that reads what the call before read and one token more."""
+        rows = None if ids is None else [tuple(row) for row in ids.tolist()]
+        last, times = getattr(self._before, "call", (None, 0))
+        grown = bool(rows and last) and len(rows) == len(last) and {row[:-1] for row in rows} <= set(last)
+        self._before.call = rows, times + 1 if grown else 0
+        if grown and (times or frame.uses_cache is False):
+            raise Miscounted("watch: calls without a cache read the same text again, each with one token more, as generate(use_cache=False) does, so that "
+                             f"every prefix counts as a document; use a cache, or {FINISHED}")
+
     def _cuts(self, frame: Frame, scores: Scores, valid: list[tuple[int, int]]) -> list[list[int]]:
         """Where packed sequences begin, after the first: positions begin anew there, and the mask lets nothing look back."""
         batch, _, queries, _ = scores.query.shape
         positions = frame.positions
-        if positions is None or positions.shape[1] != queries or scores.key.shape[2] != queries:
+        if positions is None or positions.shape[1] != queries or scores.shift != 0:
             return [[] for _ in range(batch)]
         restarts = (torch.diff(positions, dim=-1) != 1).cpu()
         cuts: list[list[int]] = []
@@ -208,6 +294,9 @@ class Documents:
             row = restarts[b if restarts.shape[0] > 1 else 0]
             those = [i + 1 for i in torch.nonzero(row).flatten().tolist() if first < i + 1 < last]
             cuts.append([i for i in those if not bool(scores.allowed([b], i, i + 1, i - 1, i)[0, 0, 0, 0])])
+            across = [i for i in those if i not in cuts[b] and int(positions[b if positions.shape[0] > 1 else 0, i]) == 0]
+            if across and not self.across:
+                self.across = f"token {across[0]} of row {b} of the batch"
         return cuts
 
 
@@ -215,5 +304,44 @@ def _ends(padding: torch.Tensor | None, row: int, batch: int, length: int) -> tu
     """First token of a row of the batch that is no padding, and one after the last."""
     if padding is None or padding.shape[0] != batch:
         return 0, length
-    there = torch.nonzero(padding[row].bool().cpu()).flatten()
-    return (int(there[0]), min(length, int(there[-1]) + 1)) if len(there) else (0, 0)
+    there = torch.nonzero(padding[row, :length].bool().cpu()).flatten()
+    if not len(there):
+        return 0, 0
+    first, end = int(there[0]), int(there[-1]) + 1
+    if end - first > len(there):
+        raise Miscounted(f"watch: row {row} of the batch has padding between its tokens, of {end - first} from the first to the last only {len(there)} "
+                         "are text; expected padding before or after the text")
+    return first, end
+
+
+def rejected(counted: int, left: int) -> Miscounted:
+    """Tokens that were counted left the cache."""
+    return Miscounted(f"watch: {counted} tokens of a cache were counted, and then it was cut to {left}, as assisted decoding does with candidates that "
+                      f"the model rejects, so that the sums hold tokens that the text has not; {FINISHED}")
+
+
+def text_of(scores: Scores, cached: torch.Tensor | None) -> torch.Tensor:
+    """Which tokens are text if a mask of four axes alone tells: (B, tokens), those in the cache first.
+
+    Padding is a token whose key no other query may look at, and that may not look at itself, or at itself alone (where others look further).
+
+    Args:
+        cached: of the tokens in the cache; None: all
+    """
+    batch, _, queries, _ = scores.query.shape
+    end = scores.shift + queries
+    looked_at, looks, itself = (torch.zeros(batch, queries, dtype=torch.bool, device=scores.query.device) for _ in range(3))
+    for r0, r1 in row_tiles(0, queries, 0, max(1, (1 << 24) // (batch * end))):
+        allowed = scores.allowed(slice(0, batch), r0, r1, 0, end).any(1).flip(1)
+        allowed = allowed.expand(batch, -1, -1).clone()
+        own = allowed.diagonal(scores.shift + r0, 1, 2)
+        itself[:, r0:r1] = own
+        own.zero_()
+        looks[:, r0:r1] = allowed.any(2)
+        looked_at |= allowed[..., scores.shift:].any(1)
+    alone = ~looked_at & ~looks
+    padding = ~looked_at & ~itself | alone & ~alone.all(1, keepdim=True)
+    before = torch.ones(batch, scores.shift, dtype=torch.bool, device=padding.device)
+    if cached is not None and cached.shape[0] == batch and cached.shape[1] >= scores.shift:
+        before = cached[:, :scores.shift].to(before)
+    return torch.cat([before, ~padding], 1)

@@ -11,6 +11,7 @@ import torch
 from .bins import BANDS, OffsetBins, band_of
 
 FIRST_KEYS = 8        # of a document: their weight is summed key by key, for the sink
+MASKED = -5000.0      # what a mask adds to a score; below, a pair is masked: masks take -1e4 and less, which bfloat16 rounds to -9984
 REGULAR, APART = 0, 1  # kinds of pairs: a pair is apart if its query or its key is
 
 
@@ -133,7 +134,7 @@ class Scores:
         part = self._part(self.mask, rows, heads, r0, r1, kb, ke)
         if part.dtype == torch.bool:
             return part, None
-        return part > torch.finfo(part.dtype).min / 2, part
+        return part > MASKED, part
 
     def _part(self, of: torch.Tensor, rows: Any, heads: slice, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
         of = of[rows] if of.shape[0] > 1 else of
@@ -297,7 +298,7 @@ def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb:
     if scores.mask is not None:   # rows that may look nowhere are nobody's
         seen = scores.allowed(span.index, r0, r1, kb, ke).any(-1, keepdim=True)
         seen = seen if seen.shape[1] == 1 else seen[:, heads]
-        padded[..., :ke - kb] *= seen
+        padded[..., :ke - kb].masked_fill_(~seen, 0)
         entropy = None if entropy is None else entropy * seen[..., 0]
     return padded, entropy
 
@@ -450,6 +451,11 @@ class LayerSums:
         self.variance = zeros(2, heads, bins.count)
         self.query_sum, self.key_sum = zeros(heads, width), zeros(kv_heads, width)
         self.tokens = zeros(2)
+
+    @property
+    def finite(self) -> bool:
+        """Whether no sum is NaN or infinite."""
+        return all(bool(torch.isfinite(of).all()) for of in vars(self).values() if isinstance(of, torch.Tensor))
 
     def add(self, sums: TileSums, bands: list[int], factors: list[float], blocks: torch.Tensor, sampled: bool = False) -> None:
         """Adds sums of several groups of query rows, groups first.

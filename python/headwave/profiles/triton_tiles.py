@@ -70,7 +70,7 @@ def _checked(q, keys, stride_t, stride_d, mask, mask_t, mask_j, n, m, rows, k0, 
             allowed = allowed & (tl.load(at, mask=allowed, other=0) != 0)
         else:
             added = tl.load(at, mask=allowed, other=-1e38).to(tl.float32)
-            allowed = allowed & (added > -1e30)
+            allowed = allowed & (added > -5000.0)   # tiles.MASKED
             s = s + tl.where(allowed, added, 0.0)
     return tl.where(allowed, s, -1e38), t, j
 

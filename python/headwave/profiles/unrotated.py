@@ -59,7 +59,7 @@ def _before(query: torch.Tensor, last: tuple[Any, ...] | None, path: str) -> tor
         not width
         or given.shape != turned.shape
         or turned.shape[:-1] != query.shape[:-1]
-        or not torch.equal(turned, query[..., :width])
+        or not torch.equal(turned.to(query.dtype), query[..., :width])
     ):
         raise FormatError(
             f"watch: {path} turns queries in a way that watch cannot undo, as queries=True needs; omit queries"

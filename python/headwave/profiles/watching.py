@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import inspect
 import re
 import sys
@@ -21,7 +23,7 @@ from .dealing import DRAWS, CannotDeal, Dealing, Rotations, require_room, turnin
 from .implementations import named, read
 from .layers import Layer
 from .origin import origin
-from .passes import Documents, Frame, MaskRecord, mask_record
+from .passes import FINISHED, Documents, Frame, MaskRecord, Miscounted, length_of, mask_record, rejected, text_of
 from .result import Profiles
 from .sequences import Sequences
 from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
@@ -32,6 +34,14 @@ CELL = 64                           # neighbouring query rows that are sampled t
 BUDGET = {"cpu": 6 << 20}           # bytes of weights in a tile
 OTHER_BUDGET = 96 << 20             # ... on devices, whose calls cost more than their bytes
 _CROSS = re.compile(r"cross|encoder_attn|EncDecAttention|encdec", re.IGNORECASE)
+
+
+class _Calls(threading.local):
+    """Calls of a watched model that one thread makes."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []        # models that are running, the outermost first
+        self.masks: list[MaskRecord] = []    # made since the call before
 
 
 class Watch:
@@ -60,12 +70,12 @@ class Watch:
         self._model = weakref.ref(model)
         self._origin = origin(model)
         self._names, self.skipped = _attention_modules(model)
-        self._frames: list[Frame] = []
+        self._lock = threading.RLock()   # sums and documents are those of all threads
+        self._calls = _Calls()
         self._documents: dict[int, Documents] = {}
         self._layers: dict[tuple[str, int], Layer] = {}
-        self._masks: list[MaskRecord] = []
-        self._running: list[Any] = []
         self._broken: str | None = None
+        self._miscounted: Miscounted | None = None
         attention = [module for module in model.modules() if id(module) in self._names]
         self._rotations = Rotations(attention) if deal or queries else None
         self._handles = self._hook(model)
@@ -85,9 +95,7 @@ class Watch:
         """Leaves the model as it was; what was summed stays."""
         if self._closed.alive:
             self._closed()
-            self._frames.clear()
-            self._running.clear()
-            self._masks.clear()
+            self._calls = _Calls()
             _forget_compiled()
 
     @property
@@ -99,13 +107,28 @@ class Watch:
         """What was summed so far.
 
         Raises:
-            ShapeError: no attention ran; FormatError: a call ended with an exception, so that sums hold parts of documents
+            ShapeError: no attention ran; FormatError: a call ended with an exception, so that sums hold parts of documents, or the calls hold
+                tokens that are not to be counted, or weights were NaN
         """
+        with self._lock:
+            return self._result()
+
+    def _result(self) -> Profiles:
         if self._broken:
             raise FormatError(f"watch: a call of {self._broken} ended with an exception, so that some layers hold documents that others do not; "
                               "watch again")
+        if self._miscounted:
+            raise FormatError(str(self._miscounted))
         if not self._layers:
             raise ShapeError("watch: no attention ran; call the model while it is watched")
+        for layer in self._layers.values():
+            if not layer.sums.finite:
+                raise FormatError(f"watch: {layer.path} has NaN or infinite attention; find the document that the model fails on, or run it in bfloat16 "
+                                  "or float32")
+        for documents in self._documents.values():
+            if documents.across:
+                warnings.warn(f"watch: position_ids begin anew at {documents.across}, and the mask lets tokens look back across: counted as one document. "
+                              "transformers keeps packed sequences apart only without attention_mask and with use_cache=False", stacklevel=3)
         ran = {name for name, _ in self._layers}
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
@@ -115,7 +138,7 @@ class Watch:
         for stack in profiles.stacks.values():
             if self._deals and not stack.cross and stack.dealt_documents == 0:
                 warnings.warn(f"watch: deal=True: none of {stack.documents} documents of {stack.name} was dealt, since {2 * self._least} of one length "
-                              f"must come before it (least={self._least} in each half); watch more documents, or with a smaller least", stacklevel=2)
+                              f"must come before it (least={self._least} in each half); watch more documents, or with a smaller least", stacklevel=3)
         return profiles
 
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
@@ -135,61 +158,86 @@ class Watch:
                 watch._end(module, output)
 
         def attends(module: Any, args: tuple) -> None:
-            if (watch := this()) is not None and watch._frames:
-                watch._running.append(module)
-                top = watch._frames[0]
+            if (watch := this()) is not None and watch._calls.frames:
+                top = watch._calls.frames[0]
                 top.calls[id(module)] = top.calls.get(id(module), 0) + 1
 
-        def attended(module: Any, args: tuple, output: Any) -> None:
-            if (watch := this()) is not None and watch._running and watch._running[-1] is module:
-                watch._running.pop()
-
-        begins, ends, attends, attended = (torch.compiler.disable(hook) for hook in (begins, ends, attends, attended))
+        begins, ends, attends = (torch.compiler.disable(hook) for hook in (begins, ends, attends))
         for module in model.modules():
             if module is model or isinstance(module, PreTrainedModel):
                 handles.append(module.register_forward_pre_hook(begins, with_kwargs=True))
                 handles.append(module.register_forward_hook(ends, always_call=True))
             if id(module) in self._names:
                 handles.append(module.register_forward_pre_hook(attends))
-                handles.append(module.register_forward_hook(attended, always_call=True))
         return handles
 
     def _begin(self, module: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
-        self._frames.append(Frame(module, args, kwargs))
+        self._calls.frames.append(Frame(module, args, kwargs))
 
     def _end(self, module: torch.nn.Module, output: Any) -> None:
-        while self._frames:
-            frame = self._frames.pop()
+        frames = self._calls.frames
+        while frames:
+            frame = frames.pop()
             if frame.module is module:
                 break
+        else:
+            return   # began before the watch
+        if not frames:
+            self._calls.masks.clear()
         if output is None:
             self._broken = type(module).__name__
-        elif not self._frames and not frame.calls:
+        elif not frames and not frame.calls:
             raise FormatError(f"watch: {type(module).__name__} ran, and none of its layers called attention where watch could see it; "
                               "compile the model after watch(...), or not at all")
+        with self._lock:
+            frame.end(output)
 
     def _masked(self, given: dict[str, Any], mask: Any) -> None:
         """A mask was made."""
-        self._masks = [record for record in self._masks[-31:] if record.mask is None or record.mask() is not None]
+        self._calls.masks = [record for record in self._calls.masks[-31:] if record.mask is None or record.mask() is not None]
         if "q_length" in given and "kv_length" in given:
-            self._masks.append(mask_record(given, mask))
+            self._calls.masks.append(mask_record(given, mask))
 
-    def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
-        """Attention was computed."""
-        if not self._frames:
-            return
+    def _rearranged(self, cache: Any, how: str) -> None:
+        """A method of a cache was called that removes tokens or moves rows."""
+        with self._lock:
+            for documents in self._documents.values():
+                cached = documents.caches.get(cache)
+                if cached is None or self._miscounted:
+                    continue
+                left = length_of(cache)
+                if how != "crop":
+                    self._miscounted = Miscounted(f"watch: rows of the cache were moved or copied ({how}), as beam search does, so that the sums hold "
+                                                  f"beams that were discarded; {FINISHED}, or generate with num_beams=1")
+                elif left == 0:
+                    del documents.caches[cache]
+                elif left < cached.read:
+                    self._miscounted = rejected(cached.read, left)
+
+    def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any, cast: torch.dtype | None) -> None:
+        """Attention was computed; under autocast, `cast` is its dtype."""
+        with self._lock:
+            if self._calls.frames and self._miscounted is None:
+                try:
+                    self._count(function, name, args, kwargs, output, cast)
+                except Miscounted as reason:   # the model's call goes on, result() tells
+                    self._miscounted = reason
+
+    def _count(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any, cast: torch.dtype | None) -> None:
         given = named(args, kwargs)
         module, query = given["module"], given["query"]
         path = self._names[id(module)]
-        frame, times = self._frames[0], self._frames[0].calls.get(id(module), 1)
+        outermost = self._calls.frames[0]
+        times = outermost.calls.get(id(module), 1)
         cross = self._crosses(module, path)
         own = self._frame_of(query.shape[2], query.shape[0])
-        record = None if cross else self._record(given)
+        record = None if cross else self._record(given, own)
         past = own.past if record is None else record.query_offset
         key_offset = 0 if record is None else record.key_offset
         shift = self._shift(module, given, cross, record, own)
-        scores = read(function, name, given, output, shift)
-        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first, self._sequences))
+        scores = read(function, name, given, output, shift, cast)
+        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first, self._sequences,
+                                                                        getattr(outermost.module, "generation_config", None)))
         spans = self._spans(own, scores, documents, record, key_offset, past, cross)
         layer = self._layers.get((path, times))
         if layer is None:
@@ -197,11 +245,10 @@ class Watch:
                                                          LayerSums(self.blocks, query.shape[1], given["key"].shape[1], query.shape[3],
                                                                    self.bins, query.device), documents)
         layer.see(scores, given)
-        mark = self._frames[0].serial
-        if layer.seen_in == mark:
+        if (path, times) in outermost.seen:
             raise FormatError(f"watch: {path} ({type(module).__name__}) computes attention several times in one call, of parts of its input; "
                               "watch the rest of the model: headwave.watch(model.language_model)")
-        layer.seen_in = mark
+        outermost.seen.add((path, times))
         self._add(own, scores, spans, layer.sums)
         if self._sequences and not cross:
             layer.sequences = layer.sequences or Sequences(self._sequences)
@@ -224,17 +271,17 @@ class Watch:
 
     def _frame_of(self, queries: int, batch: int) -> Frame:
         """The innermost model that reads as many tokens as there are queries."""
-        for frame in reversed(self._frames):
+        for frame in reversed(self._calls.frames):
             if frame.shape is not None and frame.shape[1] == queries:
                 return frame
-        return self._frames[-1]
+        return self._calls.frames[-1]
 
-    def _record(self, given: dict[str, Any]) -> MaskRecord | None:
+    def _record(self, given: dict[str, Any], own: Frame) -> MaskRecord | None:
         mask, shape = given.get("attention_mask"), (given["query"].shape[2], given["key"].shape[2])
-        for record in reversed(self._masks):
+        for record in reversed(self._calls.masks):
             if mask is not None and record.mask is not None and record.mask() is mask:
                 return record
-        for record in reversed(self._masks):
+        for record in () if own.masks else reversed(self._calls.masks):   # transformers makes none where it is given one
             if (record.queries, record.keys) == shape:
                 return record
         return None
@@ -247,7 +294,7 @@ class Watch:
             return record.query_offset - record.key_offset
         if queries == keys:
             return 0
-        if own.past + queries == keys:
+        if own.past + queries == keys or own.masks and own.past + queries < keys:
             return own.past
         raise FormatError(f"watch: {type(module).__name__} reads {keys} keys for {queries} queries, and which key stands at a query cannot be told; "
                           "call the model without a cache")
@@ -256,15 +303,22 @@ class Watch:
                cross: bool) -> list[Span]:
         at = (cross, scores.query.shape[0], scores.query.shape[2], scores.key.shape[2], scores.shift)
         if at not in own.spans:
-            again = any(not key[0] for key in own.spans)   # layers that see other keys, as those with a window in a cache, see the same documents
             if cross:
-                own.spans[at] = documents.crossed(scores, own.crossed_padding, own.padding, past)
+                batch, _, queries, _ = scores.query.shape
+                padding = scores.allowed(slice(0, batch), 0, queries, 0, scores.key.shape[2]).any((1, 2)) if own.crossed_masks else own.crossed_padding
+                own.spans[at] = documents.crossed(own, scores, padding, own.padding, past)
             elif own.shape is None or own.shape[1] != scores.query.shape[2]:
-                own.spans[at] = documents.whole(scores, again)
+                own.spans[at] = documents.whole(own, scores)
             else:
+                if own.padding is None and record is None and own.masks and scores.mask is not None:
+                    cached = documents.cached(own)
+                    own.padding = text_of(scores, None if cached is None else cached.text)
                 padding = own.padding if own.padding is not None else None if record is None else record.padding
-                ids = next((frame.ids for frame in reversed(self._frames) if frame.ids is not None and frame.ids.shape[1] == own.shape[1]), None)
-                own.spans[at] = documents.spans(own, ids, scores, padding, key_offset, past, again)
+                frames = self._calls.frames[::-1]
+                ids = next((frame.ids for frame in frames if frame.ids is not None and frame.ids.shape[1] == own.shape[1]), None)
+                if own.cache is None and past > 0:
+                    own.cache = next((frame.cache for frame in frames if frame.cache is not None), None)
+                own.spans[at] = documents.spans(own, ids, scores, padding, key_offset, past)
         return own.spans[at]
 
     # -- sums --------------------------------------------------------------------------------------------------------------------------
@@ -426,8 +480,11 @@ def _source(kind: type) -> str:
     return _sources[kind]
 
 
+_REARRANGING = ("crop", "reorder_cache", "batch_repeat_interleave", "batch_select_indices")
+
+
 class _Interfaces:
-    """Stands in transformers' registries of attention and mask functions while anything is watched.
+    """Stands in transformers' registries of attention and mask functions, and in methods of its caches, while anything is watched.
 
     Names of implementations stay as they are, and so does every decision of a model that depends on them: what a registry gives out is the
     function that it holds, seen by the watches. Masks are made as before, by the name that the mask registry knows.
@@ -438,6 +495,7 @@ class _Interfaces:
     @classmethod
     def require(cls) -> "_Interfaces":
         try:
+            from transformers.cache_utils import Cache
             from transformers.masking_utils import AttentionMaskInterface
             from transformers.modeling_utils import AttentionInterface
         except ImportError as error:
@@ -445,11 +503,11 @@ class _Interfaces:
         if not hasattr(AttentionInterface, "get_interface"):
             raise FormatError("watch: needs transformers 5 or newer, whose models ask AttentionInterface.get_interface for their attention")
         if cls._one is None:
-            cls._one = cls(AttentionInterface, AttentionMaskInterface)
+            cls._one = cls(AttentionInterface, AttentionMaskInterface, Cache)
         return cls._one
 
-    def __init__(self, attention: type, masks: type) -> None:
-        self._attention, self._masks = attention, masks
+    def __init__(self, attention: type, masks: type, caches: type) -> None:
+        self._attention, self._masks, self._caches = attention, masks, caches
         self._watches: dict[int, Any] = {}
         self._lock = threading.RLock()
 
@@ -464,6 +522,8 @@ class _Interfaces:
             if self._watches.pop(watch, None) is not None and not self._watches:
                 self._attention.get_interface = self._get_interface
                 del self._masks.__getitem__
+                for how, method in self._rearranging.items():
+                    setattr(self._caches, how, method)
 
     def watching(self, module: Any = None) -> list[Watch]:
         there = [watch for reference in list(self._watches.values()) if (watch := reference()) is not None]
@@ -483,9 +543,11 @@ class _Interfaces:
                 if not watches:
                     return function(*args, **kwargs)
                 output = function(*args, **kwargs)
-                with torch.inference_mode(False), torch.no_grad():
+                device = named(args, kwargs)["query"].device.type
+                cast = torch.get_autocast_dtype(device) if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device) else None
+                with torch.inference_mode(False), torch.no_grad(), _without_autocast(device):
                     for watch in watches:
-                        watch._saw(function, attn_implementation, args, kwargs, output)
+                        watch._saw(function, attn_implementation, args, kwargs, output, cast)
                 return output
 
             return seen
@@ -502,6 +564,29 @@ class _Interfaces:
 
         self._attention.get_interface = get_interface
         self._masks.__getitem__ = get_mask
+        self._rearranging = {how: vars(self._caches)[how] for how in _REARRANGING if how in vars(self._caches)}
+        for how, method in self._rearranging.items():
+            setattr(self._caches, how, self._noting(how, method))
+
+    def _noting(self, how: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def seen(cache: Any, *args: Any, **kwargs: Any) -> Any:
+            output = method(cache, *args, **kwargs)
+            for watch in self.watching():
+                watch._rearranged(cache, how)
+            return output
+
+        return seen
+
+
+@contextlib.contextmanager
+def _without_autocast(device: str) -> Iterator[None]:
+    """Sums are taken in the dtype that they ask for."""
+    with contextlib.ExitStack() as stack:
+        for each in {device, "cpu"}:
+            if torch.amp.is_autocast_available(each):
+                stack.enter_context(torch.autocast(each, enabled=False))
+        yield
 
 
 @torch.compiler.disable
