@@ -39,8 +39,7 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         least: documents of each half that give means before any is dealt
         queries: sum queries before rotary positions too, for export(): means and covariances, heads times d_head
             squared numbers in each layer
-        null: sum also what `headwave run --profiles` reads: traces of whole documents and their null; one more walk
-            over each document
+        null: sum also what `headwave run --profiles` reads: traces of whole documents and their null, from the same tiles of weights
         sequences: documents, from the first on, of which the eight largest weights of every query are kept, for
             export("headvis"): about 64 bytes for each token and head
 
