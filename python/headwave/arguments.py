@@ -92,6 +92,17 @@ def names(value: Any, name: str) -> list[str]:
     return [text(one, name) for one in listed]
 
 
+def unwrapped(model: Any) -> Any:
+    """The model inside the wrappers of torch.compile, DataParallel, DistributedDataParallel and nnsight."""
+    inner = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
+    while True:
+        kind = type(model)
+        name = "_module" if any(of.__module__.startswith("nnsight.") for of in kind.__mro__) else inner.get(kind.__name__)
+        if name is None or not hasattr(model, name):
+            return model
+        model = getattr(model, name)
+
+
 def missing(name: str, there: Iterable[str]) -> str:
     """Says that a name is missing, with the nearest name and all of them."""
     there = list(there)

@@ -162,8 +162,9 @@ class TracedDocuments:
         pairs = torch.nonzero((query >= r0 - span.q0) & (query < r1 - span.q0) & (key >= kb - span.k0) & (key < ke - span.k0)).flatten()
         pairs = pairs[self.keep[2, query[pairs]] & self.keep[2, key[pairs]]]
         row, column = r1 - span.q0 - 1 - query[pairs], key[pairs] - (kb - span.k0)
-        value = weights[:, :, row, column].to(self._wide) * (opened[:, None, row] if causal else 1)
-        self.places[:, heads, pairs] = value.masked_fill(~allowed[:, :, row, column], torch.nan)
+        at = (row * padded.shape[-1] + column).expand(*weights.shape[:2], -1)
+        value = padded.flatten(2).gather(2, at).to(self._wide) * (opened[:, None, row] if causal else 1)
+        self.places[:, heads].scatter_(2, pairs.expand_as(at), value.masked_fill(~allowed[:, :, row, column], torch.nan))
 
     def add_offsets(self, weight: torch.Tensor) -> None:
         """Adds sums of all heads by offset: TileSums.weight."""
@@ -200,18 +201,24 @@ class TracedDocuments:
             values = (weights.to(self._wide) - 1 / opened.clamp(min=1)[:, None, :, None]).mul_(allowed & (j < i[:, None]))
             axis, partners, first = -1, j, int(i[-1])
         else:
-            values = weights.to(self._wide, copy=True).masked_fill_(i[:, None] == j, 0)
+            values = weights.to(self._wide, copy=True)
+            rows = torch.nonzero((i >= j[0]) & (i <= j[-1])).flatten()
+            values[..., rows, i[rows] - j[0]] = 0
             axis, partners, first = -2, i, int(j[0])
         # Partners that only some kinds of pairs keep are taken out, and added by themselves.
         keep = self.keep[:PAIRS, partners]
         apart = torch.nonzero(~keep.all(0)).flatten()
         few = values.index_select(axis, apart).movedim(axis, -1)
         values.index_fill_(axis, apart, 0)
-        power, few_power = values.clone(), few
-        for sums in self._power:
-            added = torch.einsum("nhop,kp->nkho", few_power, keep[:, apart].to(self._wide)) + power.sum(axis)[:, None]
-            sums[:, :, heads, first:first + added.shape[-1]] += added.flip(-1) if self._sums.causal else added
-            power, few_power = power.mul_(values), few_power * few
+        power, few_power = values, few
+        for n in range(3):
+            if n == 1:
+                power, few_power = values * values, few * few
+            elif n == 2:
+                power.mul_(values), few_power.mul_(few)
+            if n > 0 or not self._sums.causal:
+                added = torch.einsum("nhop,kp->nkho", few_power, keep[:, apart].to(self._wide)) + power.sum(axis)[:, None]
+                self._power[n, :, :, heads, first:first + added.shape[-1]] += added.flip(-1) if self._sums.causal else added
 
     def along(self, kind: int) -> torch.Tensor:
         """1 where a key, or under a causal mask a query, is one of a pair with the offset t: (T, 2 exact + 1)."""

@@ -199,8 +199,8 @@ class Watch:
         layer.see(scores, given)
         mark = self._frames[0].serial
         if layer.seen_in == mark:
-            raise FormatError(f"watch: {path} ({type(module).__name__}) computes attention several times in one call, of parts of its input; "
-                              "watch the rest of the model: headwave.watch(model.language_model)")
+            raise FormatError(f"watch: {path} ({type(module).__name__}) calls attention several times in one pass, and watch sums one call of each "
+                              f"layer; {self._instead_of(path)}")
         layer.seen_in = mark
         self._add(own, scores, spans, layer)
         if self._sequences and not cross:
@@ -216,6 +216,14 @@ class Watch:
                 layer.moments = more if layer.moments is None else layer.moments + more
             if self._deals and not cross:
                 self._deal(own, layer, scores, spans, last)
+
+    def _instead_of(self, path: str) -> str:
+        """What to do where one module cannot be watched."""
+        model = self._model()
+        text = next((name for name, _ in model.named_modules() if name.endswith("language_model") and not path.startswith(f"{name}.")), None) if model else None
+        if text is not None:
+            return f"watch the rest of the model: headwave.watch(model.{text})"
+        return "load the model with attn_implementation='eager' and give its attention: headwave.run(states=model(ids, output_attentions=True).attentions)"
 
     def _crosses(self, module: torch.nn.Module, path: str) -> bool:
         return bool(_CROSS.search(path)) or bool(getattr(module, "is_cross_attention", False))
@@ -385,6 +393,9 @@ def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str
     for path, module in modules:
         if "ALL_ATTENTION_FUNCTIONS" in _source(type(module)):
             names[id(module)] = path or type(module).__name__
+            if getattr(module, "reorder_and_upcast_attn", False) and getattr(module.config, "_attn_implementation", None) == "eager":
+                raise FormatError(f"watch: {path} ({type(module).__name__}) computes eager attention by itself where its config says "
+                                  "reorder_and_upcast_attn, so that watch cannot see it; call model.set_attn_implementation('sdpa')")
     for path, module in modules:
         kind = type(module)
         if id(module) in names or not re.search("Attention|Attn", kind.__name__):
