@@ -93,14 +93,22 @@ def names(value: Any, name: str) -> list[str]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The model inside the wrappers of torch.compile, DataParallel, DistributedDataParallel and nnsight."""
+    """The model inside the wrappers of torch.compile, DataParallel, DistributedDataParallel and nnsight.
+
+    Raises:
+        FormatError: it is a model of TransformerLens, which computes attention in modules of its own
+    """
     inner = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
     while True:
         kind = type(model)
         name = "_module" if any(of.__module__.startswith("nnsight.") for of in kind.__mro__) else inner.get(kind.__name__)
         if name is None or not hasattr(model, name):
-            return model
+            break
         model = getattr(model, name)
+    if hasattr(model, "run_with_cache"):
+        raise FormatError(f"{type(model).__name__}: is a model of TransformerLens, whose modules are its own; give its cache, "
+                          "headwave.run(states=model.run_with_cache(ids)[1]), or the model of transformers that it was made from")
+    return model
 
 
 def missing(name: str, there: Iterable[str]) -> str:
