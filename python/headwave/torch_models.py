@@ -134,7 +134,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
     if text is not None:
         remembered |= {"tokenizer": type(tokenizer).__name__} | unknown_share(tokenizer, listed, allow_unknown)
     if short := sum(len(one) < 2 for one in listed):
-        warnings.warn(f"run: documents of one token, which has no pair, are left out: {short}", stacklevel=6)
+        warnings.warn(f"run: documents of one token, which has no pair, are left out: {short}", stacklevel=7)
         listed = [one for one in listed if len(one) > 1]
     if not listed:
         raise ShapeError("run: no document has two tokens; expected one at least")
@@ -156,7 +156,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
     try:
         return summed(deal), remembered
     except CannotDeal as error:
-        warnings.warn(f"run: without an account, {error}", stacklevel=6)
+        warnings.warn(f"run: without an account, {error}", stacklevel=7)
         return summed(False), remembered
 
 
