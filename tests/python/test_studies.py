@@ -123,7 +123,7 @@ def test_a_sweep_of_an_encoder_decoder_gives_three(tmp_path, ids):
     ([MODELS / "bert-mlm", MODELS / "llama"], {}, headwave.ShapeError, "expected checkpoints of one model"),
     ([MODELS / "bert-mlm"], dict(resume=True), headwave.FormatError, "resume goes on with what out holds"),
     ([MODELS / "bert-mlm"], dict(ids=None), headwave.FormatError, "sweep: nothing given; expected one of text, ids"),
-    ([MODELS / "bert-mlm"], dict(raech=3), headwave.FormatError, "did you mean 'reach'"),
+    ([MODELS / "bert-mlm"], dict(raech=3), TypeError, "did you mean 'reach'"),
 ])
 def test_what_cannot_be_swept_is_refused(ids, models, given, error, words):
     with pytest.raises(error, match=words):
