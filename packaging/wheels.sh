@@ -1,5 +1,5 @@
 #!/bin/sh
-# Wheels of headwave to pass on: for Linux with glibc 2.28 or newer, Python 3.11 and newer, with the command `headwave` inside.
+# Wheels of headwave, which ./headwave python makes for this machine: for Linux with glibc 2.28 or newer, Python 3.11 and newer, with the command `headwave` inside.
 #   sh packaging/wheels.sh [x86_64|aarch64]           makes build/wheels/headwave-*.whl, one for Python 3.11, one for newer ones
 #   sh packaging/wheels.sh x86_64 libraries           builds only the libraries that headwave is linked with
 # Runs on Debian 12 or 13 on x86-64, as root or with sudo where packages are missing, and needs 4 GB of memory and 5 GB of disk. What was
@@ -224,7 +224,7 @@ build_module() {  # build_module HEADERS FILE FLAGS...
 
 stubs() {
   suffix=abi3
-  python3 -c 'import sys; sys.exit(sys.version_info >= (3, 12))' && suffix=cpython-311-x86_64-linux-gnu
+  python3 -c 'import sys; sys.exit(sys.version_info >= (3, 12))' && suffix=cpython-311-$triple
   cd "$here/build/_core.$suffix.so"
   "$work/tools/bin/python" -m nanobind.stubgen -m _core -O "$work"
 }
@@ -259,10 +259,10 @@ logged headwave build_headwave
 say "the modules for Python"
 logged cp311 build_module python3.11 "_core.cpython-311-$triple.so"
 logged abi3 build_module python3.13 _core.abi3.so -DPy_LIMITED_API=0x030C0000
-if [ "$machine" = x86_64 ]; then
+if [ "$machine" = "$(uname -m)" ]; then
   logged stubs stubs
 elif [ ! -f "$work/_core.pyi" ]; then
-  say "the stubs are made with x86_64's module: run packaging/wheels.sh x86_64 first"
+  say "the stubs are made with this machine's module: run packaging/wheels.sh $(uname -m) first"
   exit 1
 fi
 for wheel in "cp311-cp311 _core.cpython-311-$triple.so" "cp312-abi3 _core.abi3.so"; do

@@ -38,6 +38,11 @@ for file in $(git ls-files '*.h' '*.cpp' 2>/dev/null); do
   done
 done
 
+# Tests that are called by name.
+for name in $(grep -ohE '\./headwave test [a-z_]+' headwave CONTRIBUTING.md | awk '{ print $3 }' | sort -u); do
+  ls tests/*/"${name}_test.cpp" >/dev/null 2>&1 || complain "headwave or CONTRIBUTING.md names the test $name, and there is no tests/*/${name}_test.cpp"
+done
+
 # Every golden family is on the page of families.
 for folder in tests/golden/families/*/; do
   grep -q "^| $(basename "$folder") |" docs/families.md || complain "docs/families.md lacks $folder: tests/golden/make_families_page.py"

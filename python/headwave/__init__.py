@@ -1,6 +1,9 @@
 """headwave shows why attention heads look where they look: the program's analyses, arrays in and arrays out."""
 
+import inspect
+
 from . import _core
+from .arguments import named_arguments
 from .attention import Tile, attend, delay, offset_traces, spectrum
 from .capture import capture
 from .check import ModelCheck, check_model
@@ -18,3 +21,11 @@ __all__ = [
     "capture", "check_model", "commit", "compare", "delay", "export", "offset_traces", "open", "run", "spectrum",
     "watch",
 ]
+
+for _name in __all__:   # at run time; type checkers see the functions themselves
+    if inspect.isfunction(globals()[_name]):
+        globals()[_name] = named_arguments(_name, globals()[_name])
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import operator
 import os
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 from .errors import FormatError, ShapeError
+from .given import AnyInput
 
 
 def whole(value: Any, name: str, least: int = 0, most: int = 2**62) -> int:
@@ -90,6 +93,43 @@ def names(value: Any, name: str) -> list[str]:
     if listed is None or not all(isinstance(one, str) for one in listed):
         raise FormatError(f"{name}={_shown(value)}: expected a list of names")
     return [text(one, name) for one in listed]
+
+
+def unwrapped(model: Any) -> Any:
+    """The model inside the wrappers of torch.compile, DataParallel, DistributedDataParallel and nnsight.
+
+    Raises:
+        FormatError: it is a model of TransformerLens, which computes attention in modules of its own
+    """
+    inner = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
+    while True:
+        kind = type(model)
+        name = "_module" if any(of.__module__.startswith("nnsight.") for of in kind.__mro__) else inner.get(kind.__name__)
+        if name is None or not hasattr(model, name):
+            break
+        model = getattr(model, name)
+    if hasattr(model, "run_with_cache"):
+        raise FormatError(f"{type(model).__name__}: is a model of TransformerLens, whose modules are its own; give its cache, "
+                          "headwave.run(states=model.run_with_cache(ids)[1]), or the model of transformers that it was made from")
+    return model
+
+
+def named_arguments(called: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, which refuses an argument of an unknown name with the nearest name, before it does anything."""
+    parameters = inspect.signature(function).parameters
+    known = [name for name, of in parameters.items() if of.kind not in (of.VAR_KEYWORD, of.VAR_POSITIONAL)]
+    if any(of.kind is of.VAR_KEYWORD for of in parameters.values()):
+        known += [name for name in AnyInput.__annotations__ if name not in known]
+
+    @functools.wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                raise TypeError(f"{called}: there is no argument '{name}'; " + (f"did you mean '{near[0]}'?" if near else f"help(headwave.{called}) lists them"))
+        return function(*args, **given)
+
+    return call
 
 
 def missing(name: str, there: Iterable[str]) -> str:

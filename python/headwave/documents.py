@@ -77,7 +77,7 @@ def require_known(listed: list[list[int]], module: Any) -> None:
     except NotImplementedError:   # so transformers, of a model of several inputs
         raise FormatError(f"run: {type(module).__name__} does not run on token ids alone; run its text part (such as model.text_model), "
                           "or call the model yourself under headwave.watch") from None
-    words = getattr(table, "num_embeddings", None) or getattr(getattr(module, "cfg", None), "d_vocab", None)
+    words = getattr(table, "num_embeddings", None)
     for document, ids in enumerate(listed):
         wrong = min(ids) if min(ids) < 0 else max(ids)
         if wrong < 0 or (words and wrong >= words):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Sequence
 
 from . import _core
-from .arguments import names, path, text, whole, whole_or_none
+from .arguments import names, path, text, unwrapped, whole, whole_or_none
 from .arrays import as_array, listed_ids, raw
 from .columns import listed_column
 from .documents import documents_of, texts_of, unknown_share
@@ -264,14 +264,6 @@ def model_place(model: str, map: str, layers: str, weights: str) -> Any:
     """Where a model lies for C++; of pytorch_model.bin its conversion."""
     folder, called = readable_model(model)
     return _core.ModelPlace(folder, map, layers, weights, called)
-
-
-def unwrapped(model: Any) -> Any:
-    """The model inside the wrappers of torch.compile, DataParallel and DistributedDataParallel."""
-    inner = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
-    while type(model).__name__ in inner:
-        model = getattr(model, inner[type(model).__name__])
-    return model
 
 
 def _text(value: Any, name: str = "text") -> Any:

@@ -66,7 +66,7 @@ def _converted(folder: str, files: tuple[tuple[str, int, int], ...]) -> tempfile
         raise FormatError(f"{first}: PyTorch's format, a pickle, which is read by PyTorch alone ({missing}); pip install torch, or give "
                           "a model in safetensors") from missing
     warnings.warn(f"{first}: read by torch.load(weights_only=True) and written to a temporary safetensors file; save the model once "
-                  "with save_pretrained() to spare that", stacklevel=6)
+                  "with save_pretrained() to spare that", stacklevel=7)
     made = tempfile.TemporaryDirectory(prefix="headwave-")
     into = pathlib.Path(made.name)
     shards: dict[str, str] = {}

@@ -13,7 +13,6 @@ import torch
 from . import _core
 from .documents import documents_of, require_known, texts_of, unknown_share
 from .errors import FormatError, ShapeError
-from .hooked import hooked, is_hooked
 from .hooks import Watch
 from .profiles import watch
 from .profiles.dealing import CannotDeal
@@ -85,14 +84,9 @@ def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any
     if refused:
         raise FormatError(f"run: {refused[0]} does not go with a model of PyTorch; give text and its tokenizer, or ids")
     require_eval(module)
-    called, named = type(module).__name__, None
-    if is_hooked(module):
-        config, weights, named = hooked(module)
-        about = _core.model_map(config, called, list(weights))
-        tokenizer = tokenizer if tokenizer is not None else module.tokenizer
-    else:
-        config, about = described(module)
-        weights = weights_of(module)
+    called = type(module).__name__
+    config, about = described(module)
+    weights = weights_of(module)
     listed, padding = documents_of(about, module, tokenizer, text, ids, documents, length, special_tokens)
     require_known(listed, module)
     # Equal documents count once, as in the program; their ids tell, without a run of the model.
@@ -104,14 +98,12 @@ def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any
     if text is not None:
         provenance |= unknown_share(tokenizer, listed, allow_unknown)
     return _core.module_input(config, called, tensors_of(weights, called), [len(listed[number]) for number in numbers],
-                              _runner(module, tokenizer, Watch(module, about, named, False), listed, numbers), provenance,
+                              _runner(module, tokenizer, Watch(module, about, None, False), listed, numbers), provenance,
                               {"model": getattr(getattr(module, "config", None), "name_or_path", "") or called})
 
 
 def why_not_followed(module: torch.nn.Module) -> str:
     """Why the program's own pass cannot follow a model; nothing if it can."""
-    if is_hooked(module):
-        return ""
     try:
         described(module)
     except FormatError as error:
@@ -142,7 +134,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
     if text is not None:
         remembered |= {"tokenizer": type(tokenizer).__name__} | unknown_share(tokenizer, listed, allow_unknown)
     if short := sum(len(one) < 2 for one in listed):
-        warnings.warn(f"run: documents of one token, which has no pair, are left out: {short}", stacklevel=6)
+        warnings.warn(f"run: documents of one token, which has no pair, are left out: {short}", stacklevel=7)
         listed = [one for one in listed if len(one) > 1]
     if not listed:
         raise ShapeError("run: no document has two tokens; expected one at least")
@@ -164,7 +156,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
     try:
         return summed(deal), remembered
     except CannotDeal as error:
-        warnings.warn(f"run: without an account, {error}", stacklevel=6)
+        warnings.warn(f"run: without an account, {error}", stacklevel=7)
         return summed(False), remembered
 
 

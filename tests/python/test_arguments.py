@@ -98,8 +98,8 @@ def test_of_an_atlas(given, error, words):
     (dict(only=3), headwave.FormatError, "only=3: expected a list of names"),
     (dict(only=[3]), headwave.FormatError, "only"),
     (dict(only=["measured_ofset"]), headwave.ShapeError, "did you mean 'measured_offset'"),
-    (dict(raech=3), headwave.FormatError, "no option 'raech'; did you mean 'reach'"),
-    (dict(nonsense=3), headwave.FormatError, "no option 'nonsense'; there are .*false_share"),
+    (dict(raech=3), TypeError, "no argument 'raech'; did you mean 'reach'"),
+    (dict(nonsense=3), TypeError, r"no argument 'nonsense'; help\(headwave.run\) lists them"),
     (dict(map_window="0:95"), headwave.FormatError, "map_window is '0:95', expected .* 1 to 64 tokens"),
     (dict(map_window=3), headwave.FormatError, "map_window is 3"),
     (dict(interventions=["word-only"]), headwave.FormatError, "intervention word-only: .* did you mean 'words-only'"),
@@ -160,3 +160,20 @@ def test_an_array_that_claims_more_than_there_is_costs_nothing():
     claimed = np.lib.stride_tricks.as_strided(np.ones(1, "i8"), (2**40,), (0,))  # 8 TB, of 8 bytes
     with pytest.raises((headwave.Error, MemoryError)):
         headwave.attend(claimed, claimed)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: headwave.run("nowhere", txt="a"), "run: there is no argument 'txt'; did you mean 'text'?"),
+    (lambda: headwave.account("nowhere", text="a b", lenght=9), "account: there is no argument 'lenght'; did you mean 'length'?"),
+    (lambda: headwave.attend(Q, Q, maks="causal"), "attend: there is no argument 'maks'; did you mean 'mask'?"),
+    (lambda: headwave.watch(None, nul=True), "watch: there is no argument 'nul'; did you mean 'null'?"),
+    (lambda: headwave.open("nowhere", xyz=1), "open: there is no argument 'xyz'; help(headwave.open) lists them"),
+])
+def test_arguments_of_unknown_names_are_refused_with_the_nearest(call, words):
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert str(raised.value) == words
+
+
+def test_dir_shows_what_is_public():
+    assert set(dir(headwave)) == {*headwave.__all__, "__version__"}

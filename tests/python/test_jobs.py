@@ -213,7 +213,6 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("expected one of text, ids", model=model)
     refused("text and ids given", model=model, ids=ids, text="a")
     refused("ids needs a model", ids=ids)
-    refused("did you mean 'reach'", model=model, ids=ids, raech=3)
     refused("the option reach is 'far', expected", model=model, ids=ids, reach="far")
     refused("reach", headwave.ShapeError, model=model, ids=ids, reach=-1)
     refused("the option everything is 1, expected True or False", model=model, ids=ids, everything=1)

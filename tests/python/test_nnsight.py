@@ -52,3 +52,11 @@ def test_a_model_that_it_wraps_is_followed_and_captured(model, saved, tmp_path):
     with headwave.capture(model, tmp_path / "p.h5", what="projections"), torch.no_grad():
         model._module(IDS)
     assert difference(headwave.run(states=tmp_path / "p.h5", only=["attention_map"]), saved) < 1e-5
+
+
+def test_a_model_that_it_wraps_is_watched(model):
+    with torch.no_grad(), headwave.watch(model) as wrapped:
+        model._module(IDS)
+    with torch.no_grad(), headwave.watch(model._module) as plain:
+        model._module(IDS)
+    assert np.array_equal(wrapped.result().stacks["causal"].weight, plain.result().stacks["causal"].weight)

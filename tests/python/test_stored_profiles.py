@@ -373,6 +373,22 @@ def test_a_job_file_of_a_run_on_profiles_is_run_again(program, tmp_path):
         assert same(tmp_path / f"again{number}" / "results.h5", first, SHARED) > 20
 
 
+@pytest.mark.parametrize("family", ["bert-mlm", "llama"])
+def test_sums_of_the_null_compute_no_weight_again(family, monkeypatch):
+    from headwave.profiles.tiles import Scores
+
+    model = transformers.AutoModel.from_pretrained(MODELS / family).float().eval()
+    ids, computed, plain = torch.tensor(documents([24] * 3)), [], Scores.weights_of
+    monkeypatch.setattr(Scores, "weights_of", lambda self, s, heads: computed.append(s.numel()) or plain(self, s, heads))
+    weights = []
+    for null in (False, True):
+        computed.clear()
+        with torch.no_grad(), headwave.watch(model, exact=23, null=null, kernel="torch"):
+            model(ids)
+        weights.append(sum(computed))
+    assert weights[0] == weights[1] > 0
+
+
 def test_what_the_null_cannot_be_summed_of_is_refused_by_name():
     model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
     for options, inputs, message in (({"first": 2}, [[5, 6, 7]], "first=2"), ({}, [[5]], "one token")):

@@ -9,6 +9,7 @@ import pytest
 import headwave
 from conftest import MODELS
 from headwave.given import JobOptions
+from headwave.jobs import run
 
 
 @pytest.mark.parametrize("checker", [["mypy", "--strict"], ["pyright", "--pythonpath", sys.executable]], ids=lambda words: words[0])
@@ -21,5 +22,5 @@ def test_type_checkers_know_what_calls_take_and_return(checker, tmp_path):
 
 def test_type_checkers_know_every_option_of_a_job(ids):
     with pytest.raises(headwave.FormatError, match="there are ") as refused:
-        headwave.run(str(MODELS / "gpt2"), ids=ids.tolist(), qqqqqqqqqqqqqqqq=1)
+        run(str(MODELS / "gpt2"), ids=ids.tolist(), qqqqqqqqqqqqqqqq=1)
     assert set(str(refused.value).split("there are ")[1].split(", ")) == set(JobOptions.__annotations__)

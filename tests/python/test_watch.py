@@ -683,6 +683,34 @@ def test_what_is_no_argument_is_refused():
         watch.result()
 
 
+def test_gpt2_that_reorders_and_upcasts_is_refused_before_it_runs():
+    model = built(transformers.GPT2Config(**{**MODELS["gpt2"][0]().to_diff_dict(), "reorder_and_upcast_attn": True}), "eager")
+    with pytest.raises(headwave.FormatError, match=r"h.0.attn .*reorder_and_upcast_attn.*set_attn_implementation\('sdpa'\)"):
+        headwave.watch(model)
+    expected = eager_weights(built(MODELS["gpt2"][0](), "eager"), given("gpt2"))
+    model.set_attn_implementation("sdpa")
+    with torch.no_grad(), headwave.watch(model, exact=64) as watch:
+        model(**given("gpt2"))
+    stack = watch.result().stacks["causal"]
+    for layer, weights in enumerate(expected.values()):
+        whole = sum(by_bin(weights[row, :, a:z, a:z].numpy(), stack) for row, (a, z) in enumerate(SPANS))
+        np.testing.assert_allclose(stack.weight[:, layer].sum((0, 1)), whole, atol=1e-4)
+
+
+@pytest.mark.parametrize("implementation", ["sdpa", "eager"])
+def test_layers_that_call_attention_twice_are_refused_with_a_remedy_that_works(implementation):
+    model = built(transformers.DiffLlamaConfig(**MODELS["llama"][0]().to_diff_dict()), implementation)
+    ids = given("llama")["input_ids"][:1]
+    with torch.no_grad(), headwave.watch(model), pytest.raises(headwave.FormatError, match="DiffLlamaAttention.*several times") as refused:
+        model(ids)
+    assert "language_model" not in str(refused.value) and "headwave.run(states=model(ids, output_attentions=True).attentions)" in str(refused.value)
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        attentions = model(ids, output_attentions=True).attentions
+    weight = headwave.run(states=attentions, only=["attention_map"])["attention_map/weight"]
+    np.testing.assert_allclose(np.asarray(weight), torch.stack(attentions)[:, 0].flatten(0, 1).numpy(), atol=1e-6)
+
+
 def test_dropped_weights_and_unknown_functions_are_refused_by_name():
     from transformers.modeling_utils import AttentionInterface
 

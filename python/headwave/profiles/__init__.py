@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Iterable
 
+from ..arguments import unwrapped
 from ..errors import FormatError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
     the batch; padding is left out, packed sequences are taken apart; a call with a cache goes on with the documents of the call before.
 
     Args:
-        model: a model of transformers, or a module that holds one; in eval() if it drops attention weights
+        model: a model of transformers, or a module or a wrapper (nnsight, DataParallel) that holds one; in eval() if it drops attention weights
         exact: largest |offset| with a column of its own, in tokens; four bins per doubling beyond
         blocks: sums that are kept apart for intervals: document n counts in block n % blocks
         rows: query rows sampled of a document, by position; None: all. The result says the error of that
@@ -39,8 +40,7 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         least: documents of each half that give means before any is dealt
         queries: sum queries before rotary positions too, for export(): means and covariances, heads times d_head
             squared numbers in each layer
-        null: sum also what `headwave run --profiles` reads: traces of whole documents and their null; one more walk
-            over each document
+        null: sum also what `headwave run --profiles` reads: traces of whole documents and their null, from the same tiles of weights
         sequences: documents, from the first on, of which the eight largest weights of every query are kept, for
             export("headvis"): about 64 bytes for each token and head
 
@@ -51,4 +51,4 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         from .watching import Watch
     except ImportError as error:
         raise FormatError("watch: needs PyTorch; pip install torch transformers") from error
-    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least, queries, null, sequences)
+    return Watch(unwrapped(model), exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least, queries, null, sequences)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from .tiles import by_offset
+
 SCORES = ("previous", "next", "duplicate", "duplicate_baseline", "induction", "induction_baseline", "entropy", "entropy_share", "sink_first",
           "sink_weight", "special_weight", "learned_sink")
 REACH = 8   # largest |t| at which a query's largest weight is recorded, in tokens
@@ -82,20 +84,22 @@ class DocumentScores:
             first = [np.unique(one.numpy(), return_index=True, return_inverse=True)[1:] for one in ids]
             self._first = torch.from_numpy(np.stack([index[inverse] for index, inverse in first])).to(device)   # place of each token's id at first
 
-    def see(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
+    def see(self, padded: torch.Tensor, entropy: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor, j: torch.Tensor,
+            heads: slice) -> None:
         """Adds a tile of query rows of some heads.
 
         Args:
-            weights: (n, heads, rows, keys), 0 where `allowed` (n or 1, 1, rows, keys) says no
+            padded: (n, heads, rows, keys + rows) weights, as padded_for() holds them, 0 where `allowed` (n or 1, 1, rows, keys) says no
+            entropy: (n, heads, rows) of the weights, in nats
             opened: (n or 1, rows) keys that each row may look at
-            i, j: places of rows and of keys in the document
+            i, j: places of rows, in reverse, and of keys in the document
         """
-        wide = self._sums.wide
+        wide, weights = self._sums.wide, padded[..., :len(j)]
         top = weights.amax(-1)
         live = top > 0
         self.live[:, heads] += live.sum(-1)
         self.columns[:, heads, int(j[0]):int(j[-1]) + 1] += weights.sum(-2).to(wide)
-        entropy, given = torch.special.entr(weights).sum(-1).to(wide), None
+        entropy, given = entropy.to(wide), None
         if self._sums.sinks:
             given = weights.sum(-1).to(wide)
             self._add("learned_sink", heads, 1 - given, live)
@@ -104,42 +108,45 @@ class DocumentScores:
         several = (opened > 1)[:, None]
         self._add("entropy", heads, entropy, live)
         self._add("entropy_share", heads, entropy / opened[:, None].clamp(min=2).log(), live & several)
-        self._add_offsets(weights, allowed, top, live, i, j, heads)
+        self._add_offsets(padded, top, live, i, j, heads)
         if self._ids is not None:
-            self._add_copies(weights, allowed[:, 0], opened, live, given, i, j, heads)
+            self._add_copies(padded, allowed[:, 0], opened, live, given, i, j, heads)
 
     def _add(self, name: str, heads: slice, values: torch.Tensor, there: torch.Tensor) -> None:
         score = SCORES.index(name)
         self.sum[:, score, heads] += (values * there).sum(-1)
         self.count[:, score, heads] += there.sum(-1)
 
-    def _add_offsets(self, weights: torch.Tensor, allowed: torch.Tensor, top: torch.Tensor, live: torch.Tensor, i: torch.Tensor, j: torch.Tensor,
-                     heads: slice) -> None:
+    def _add_offsets(self, padded: torch.Tensor, top: torch.Tensor, live: torch.Tensor, i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
         """Where the largest weight of each row lies: of equal ones the nearest, then the left."""
-        left = live.clone()
-        for t in sorted(range(-REACH, REACH + 1), key=lambda t: (abs(t), t)):
-            column = i + t - j[0]
-            rows = torch.nonzero((column >= 0) & (column < len(j))).flatten()
-            column = column[rows]
-            there = weights[:, :, rows, column]
-            if (name := {-1: "previous", 1: "next"}.get(t)) is not None:
-                self.sum[:, SCORES.index(name), heads] += there.sum(-1).to(self._sums.wide)
-            largest = (there == top[..., rows]) & allowed[:, :, rows, column] & left[..., rows]
-            self.argmax[:, heads, t + REACH] += largest.sum(-1)
-            left[..., rows] &= ~largest
+        first, wide = int(j[0] - i[0]), self._sums.wide   # offset of the tile's first diagonal
+        low, high = max(first, -REACH), min(first + len(i) + len(j) - 2, REACH)
+        t = torch.arange(low, high + 1, device=top.device)
+        near = by_offset(padded)[..., low - first:high - first + 1]
+        for name, offset in (("previous", -1), ("next", 1)):
+            if low <= offset <= high:
+                self.sum[:, SCORES.index(name), heads] += near[..., offset - low].sum(-1).to(wide)
+        rank = 2 * t.abs() - (t < 0).long()
+        largest = (near == top[..., None]) & live[..., None]
+        chosen = torch.where(largest, rank, 2 * REACH + 1)
+        self.argmax[:, heads, low + REACH:high + REACH + 1] += (largest & (chosen == chosen.amin(-1, keepdim=True))).sum(-2)
         self.count[:, SCORES.index("previous"), heads] += live[..., i > 0].sum(-1)
         if not self._sums.causal:
             self.count[:, SCORES.index("next"), heads] += live[..., i + 1 < self._length].sum(-1)
 
-    def _add_copies(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, live: torch.Tensor, given: torch.Tensor | None,
+    def _add_copies(self, padded: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, live: torch.Tensor, given: torch.Tensor | None,
                     i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
         """Weights on earlier copies of the query's token, and on what followed them."""
         own, first = self._ids[:, i, None], self._first[:, i]
-        for name, keys, has in (("duplicate", j, first < i), ("induction", j - 1, first < i - 1)):
+        copies = padded.new_zeros(len(own), 2, *padded.shape[-2:])
+        kinds = ("duplicate", j, first < i), ("induction", j - 1, first < i - 1)
+        for place, (name, keys, has) in zip(copies.unbind(1), kinds):
             same = (own == self._ids[:, None, keys.clamp(min=0)]) & (keys >= 0) & (j < i[:, None])
-            score = torch.einsum("nhrc,nrc->nhr", weights, same.to(weights.dtype)).to(self._sums.wide)
+            place[..., :len(j)] = same
             baseline = ((same & allowed).sum(-1) / opened.clamp(min=1))[:, None]
             there = live & has[:, None]
-            self._add(name, heads, score, there)
-            self._add(f"{name}_baseline", heads, baseline.expand_as(score) if given is None else baseline * given, there)
-
+            self.count[:, SCORES.index(name), heads] += there.sum(-1)
+            self._add(f"{name}_baseline", heads, baseline if given is None else baseline * given, there)
+        sums = torch.bmm(copies.flatten(2), padded.flatten(2).mT).to(self._sums.wide)
+        for place, (name, _, _) in enumerate(kinds):
+            self.sum[:, SCORES.index(name), heads] += sums[:, place]

@@ -229,27 +229,27 @@ def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
     return padded
 
 
-def diagonals(padded: torch.Tensor) -> torch.Tensor:
-    """Sums along diagonals of tiles whose rows are in reverse: (..., rows, columns + rows) -> (..., columns + rows - 1).
+def by_offset(padded: torch.Tensor) -> torch.Tensor:
+    """A tile by row and offset, a view: (..., rows, columns + rows) -> (..., rows, columns + rows - 1), 0 at the offsets that a row does not have.
 
-    Read with one column less, each row begins one further to the right than the row above: equal offsets stand in one column.
+    Rows are in reverse: read with one column less, each begins one further to the right than the row above, so that equal offsets stand in
+    one column.
     """
     rows, width = padded.shape[-2:]
-    turned = padded.flatten(-2)[..., :rows * (width - 1)].unflatten(-1, (rows, width - 1))
-    return turned.sum(-2)
+    return padded.flatten(-2)[..., :rows * (width - 1)].unflatten(-1, (rows, width - 1))
+
+
+def diagonals(padded: torch.Tensor) -> torch.Tensor:
+    """Sums along diagonals of tiles whose rows are in reverse: (..., rows, columns + rows) -> (..., columns + rows - 1)."""
+    return by_offset(padded).sum(-2)
 
 
 def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: int, shift: int, bins: OffsetBins,
-             entropy: torch.Tensor | None = None) -> TileSums:
-    """Adds up one tile of weights, `padded` as padded_for() made it; the weights of pairs apart are set to 0 on the way.
-
-    Args:
-        entropy: (n, H, rows) where it is known
-    """
+             entropy: torch.Tensor) -> TileSums:
+    """Adds up one tile of weights, as tile_weights() gives it; the weights of pairs apart are set to 0 on the way."""
     rows, columns = r1 - r0, ke - kb
     weights = padded[..., :columns]
     wide = torch.float32 if padded.device.type == "mps" else torch.float64
-    entropy = torch.special.entr(weights).sum((-2, -1)) if entropy is None else entropy.sum(-1)
     first_keys = weights.new_zeros(*weights.shape[:2], FIRST_KEYS)
     leading = span.place + kb - span.k0   # position in the document of the tile's first key
     if leading < FIRST_KEYS:
@@ -264,7 +264,7 @@ def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: in
     if apart is not None:
         sums[:, APART].index_add_(-1, index, apart.to(wide))
         kept = kept + apart.sum(-1)
-    return TileSums(sums, entropy.to(wide), kept.to(wide), first_keys.to(wide))
+    return TileSums(sums, entropy.sum(-1).to(wide), kept.to(wide), first_keys.to(wide))
 
 
 def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: int, kb: int) -> torch.Tensor | None:
@@ -285,29 +285,31 @@ def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: 
 
 
 def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb: int,
-                 ke: int) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The weights of a tile, rows in reverse, as padded_for() holds them, and the entropy of each row in nats where it is known."""
-    entropy = None
+                 ke: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The weights of a tile, rows in reverse, as padded_for() holds them, and the entropy of each row in nats."""
     if scores.weights is not None:
         given = scores.weights[span.index, heads, r0:r1, kb:ke].flip(2)
         given = given.to(torch.promote_types(given.dtype, torch.float32))
         padded = padded_for(given.shape, given)
         padded[..., :ke - kb] = given
+        entropy = torch.special.entr(given).sum(-1)
     else:
         padded, entropy = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)
     if scores.mask is not None:   # rows that may look nowhere are nobody's
         seen = scores.allowed(span.index, r0, r1, kb, ke).any(-1, keepdim=True)
         seen = seen if seen.shape[1] == 1 else seen[:, heads]
         padded[..., :ke - kb].masked_fill_(~seen, 0)
-        entropy = None if entropy is None else entropy * seen[..., 0]
+        entropy = entropy * seen[..., 0]
     return padded, entropy
 
 
-def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins, budget: int) -> TileSums | None:
+def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins, budget: int,
+                 see: Callable[..., None] | None = None) -> TileSums | None:
     """Sums over the query rows r0 .. r1 - 1 of a span; None: they see no key.
 
     Args:
         budget: bytes that the weights of a tile may take; heads come in as many parts as that asks for
+        see: is given each part before it is summed: what tile_weights() gives, r0, r1, its keys, its heads
     """
     kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
     if ke <= kb:
@@ -320,6 +322,8 @@ def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins,
     for first in range(0, total, some):
         heads = slice(first, min(total, first + some))
         padded, entropy = tile_weights(scores, span, heads, r0, r1, kb, ke)
+        if see is not None:
+            see(padded, entropy, r0, r1, kb, ke, heads)
         parts.append(sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, entropy))
     if len(parts) == 1:
         return parts[0]

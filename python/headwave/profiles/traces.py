@@ -17,9 +17,8 @@ import numpy as np
 import torch
 
 from ..errors import FormatError
-from .bins import row_tiles
 from .head_scores import DocumentScores, HeadScores
-from .tiles import Scores, Span, diagonals, padded_for
+from .tiles import APART, REGULAR, Scores, Span
 
 PAIRS = 3                 # kinds of pairs: all, without special tokens, without special and first tokens
 WITHOUT_FIRST = 3         # one kind more, without null: the account's
@@ -60,23 +59,15 @@ class Traces:
         self.lengths: list[int] = []              # tokens of each document
         self.numbers: list[int] = []              # of each document
 
-    def add(self, scores: Scores, span: Span, blocks: list[int], budget: int) -> None:
-        """Adds the documents of a span, whole ones."""
-        length, n, heads = span.q1 - span.q0, len(span.rows), scores.query.shape[1]
-        of = _Documents(self, scores, span)
-        group = heads // scores.key.shape[1]
-        most = max(16, min(128, budget // (16 * n * group * 2 * length)))
-        for r0, r1 in row_tiles(span.q0, span.q1, -span.q0, most):
-            some = group * max(1, min(heads // group, budget // (16 * n * group * (r1 - r0) * length)))
-            for first in range(0, heads, some):
-                of.see(r0, r1, slice(first, min(heads, first + some)))
+    def add(self, of: "TracedDocuments", span: Span, blocks: list[int]) -> None:
+        """Adds documents that have seen all their tiles."""
         self.numbers += span.documents
         self.scores.add(of.scores, span.documents)
-        self._add_traces(of, blocks, length)
+        self._add_traces(of, blocks, span.q1 - span.q0)
         self._add_null(of)
         self._add_places(of)
 
-    def _add_traces(self, of: "_Documents", blocks: list[int], length: int) -> None:
+    def _add_traces(self, of: "TracedDocuments", blocks: list[int], length: int) -> None:
         # Pairs at each offset, as far as masks without a window allow.
         counts = torch.stack([of.along(kind).sum(0) for kind in range(PAIRS)])
         self.trace += of.trace[:, :PAIRS].sum(0)
@@ -90,7 +81,7 @@ class Traces:
         if length == self.length:
             self.account_weight.index_add_(0, torch.tensor(blocks, device=of.trace.device), of.trace[:, WITHOUT_FIRST, :, near])
 
-    def _add_null(self, of: "_Documents") -> None:
+    def _add_null(self, of: "TracedDocuments") -> None:
         near = slice(self.exact - self.reach, self.exact + self.reach + 1)
         for kind in range(PAIRS):
             if of.keep[kind].sum() < 3:
@@ -106,7 +97,7 @@ class Traces:
             self.null_root[kind] += (third.sign() * third.abs() ** (1 / 3)).sum(0)
             self.null_documents[kind] += len(of.trace) * there
 
-    def _add_places(self, of: "_Documents") -> None:
+    def _add_places(self, of: "TracedDocuments") -> None:
         """Weights at pairs of places, less the mean of their group, in units of their root mean square."""
         x, there = of.places, ~of.places.isnan()
         groups = torch.zeros(*x.shape[:2], GROUPS + 1, dtype=x.dtype, device=x.device)
@@ -122,8 +113,11 @@ class Traces:
         self.place_documents += there[:, 0].sum(0)
 
 
-class _Documents:
-    """The documents of a span on their way through one layer.
+class TracedDocuments:
+    """The whole documents of a span, which see the tiles of one layer's weights; Traces.add() adds them after the last tile.
+
+    Args:
+        budget: bytes that powers of weights may take
 
     Attributes:
         keep: (4, T) tokens that count, by kind of pairs
@@ -132,74 +126,99 @@ class _Documents:
         scores: of their heads
     """
 
-    def __init__(self, sums: Traces, scores: Scores, span: Span) -> None:
-        self._sums, self._scores, self._span, self._wide = sums, scores, span, sums._wide
+    def __init__(self, sums: Traces, scores: Scores, span: Span, budget: int) -> None:
+        self._sums, self._scores, self._span, self._wide, self._budget = sums, scores, span, sums._wide, budget
         device, n, heads, length = scores.query.device, len(span.rows), scores.query.shape[1], span.q1 - span.q0
+        special = [j - span.k0 for j in span.special]
         self.keep = torch.ones(PAIRS + 1, length, dtype=torch.bool, device=device)
-        self.keep[1:3, [j - span.k0 for j in span.special]] = False
+        self.keep[1:3, special] = False
         self.keep[2:, :1] = False
+        self._apart = sorted({0, *special})
         # Of each kind of pairs the first one that keeps the same tokens.
         self._same = [next(k for k in range(PAIRS + 1) if torch.equal(self.keep[k], own)) for own in self.keep]
         self.trace = torch.zeros(n, PAIRS + 1, heads, 2 * sums.exact + 1, dtype=self._wide, device=device)
         self.places = torch.full((n, heads, len(sums.query)), torch.nan, dtype=self._wide, device=device)
-        self.scores = DocumentScores(sums.scores, span.ids, [j - span.k0 for j in span.special], n, length)
+        self.scores = DocumentScores(sums.scores, span.ids, special, n, length)
         self._along: dict[int, torch.Tensor] = {}
         # Sums of powers of weights, by key, or under a causal mask by query; and how many keys each query may look at.
         self._power = torch.zeros(3, n, PAIRS, heads, length, dtype=self._wide, device=device)
         self._open = torch.zeros(n, length, dtype=self._wide, device=device)
 
-    def see(self, r0: int, r1: int, heads: slice) -> None:
-        """Adds a tile of query rows of some heads. Rows are in reverse."""
+    def see(self, padded: torch.Tensor, entropy: torch.Tensor, r0: int, r1: int, kb: int, ke: int, heads: slice) -> None:
+        """Adds what sums by offset do not hold of a tile of weights of some heads, as tile_weights() gives it."""
         scores, span, causal = self._scores, self._span, self._sums.causal
-        kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
-        if scores.weights is not None:
-            weights = scores.weights[span.index, heads, r0:r1, kb:ke].flip(2).float()
-        else:
-            weights = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)[0][..., :ke - kb]
-        allowed = scores.allowed(span.index, r0, r1, kb, ke)[:, :1]
-        weights = weights * allowed
+        allowed, weights = scores.allowed(span.index, r0, r1, kb, ke)[:, :1], padded[..., :ke - kb]
         i = torch.arange(r1 - 1, r0 - 1, -1, device=weights.device) - span.q0
         j = torch.arange(kb, ke, device=weights.device) - span.k0
         opened = allowed[:, 0].sum(-1).to(self._wide)
         self._open[:, i] = opened.expand(len(self._open), -1)
-        self.scores.see(weights, allowed, opened, i, j, heads)
-        self._add_trace(weights, i, j, heads)
-        self._add_power(weights.to(self._wide), allowed, opened, i, j, heads)
-        pairs = torch.nonzero((self._sums.query >= int(i[-1])) & (self._sums.query <= int(i[0]))).flatten()
-        query, key = self._sums.query[pairs], self._sums.key[pairs]
-        inside = (key >= int(j[0])) & (key <= int(j[-1]))
-        pairs, query, key = pairs[inside], query[inside], key[inside]
-        those = self.keep[2, query] & self.keep[2, key]
-        pairs, row, column = pairs[those], int(i[0]) - query[those], key[those] - int(j[0])
-        value = weights[:, :, row, column].to(self._wide) * (opened[:, None, row] if causal else 1)
-        self.places[:, heads, pairs] = value.masked_fill(~allowed[:, :, row, column], torch.nan)
+        self.scores.see(padded, entropy, allowed, opened, i, j, heads)
+        self._add_apart(weights, r0 - span.q0, kb - span.k0, heads)
+        some = max(1, self._budget // (8 * weights[:, 0].numel()))
+        for first in range(0, weights.shape[1], some):
+            part = weights[:, first:first + some]
+            self._add_power(part, allowed, opened, i, j, slice(heads.start + first, heads.start + first + part.shape[1]))
+        query, key = self._sums.query, self._sums.key
+        pairs = torch.nonzero((query >= r0 - span.q0) & (query < r1 - span.q0) & (key >= kb - span.k0) & (key < ke - span.k0)).flatten()
+        pairs = pairs[self.keep[2, query[pairs]] & self.keep[2, key[pairs]]]
+        row, column = r1 - span.q0 - 1 - query[pairs], key[pairs] - (kb - span.k0)
+        at = (row * padded.shape[-1] + column).expand(*weights.shape[:2], -1)
+        value = padded.flatten(2).gather(2, at).to(self._wide) * (opened[:, None, row] if causal else 1)
+        self.places[:, heads].scatter_(2, pairs.expand_as(at), value.masked_fill(~allowed[:, :, row, column], torch.nan))
 
-    def _add_trace(self, weights: torch.Tensor, i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
+    def add_offsets(self, weight: torch.Tensor) -> None:
+        """Adds sums of all heads by offset: TileSums.weight."""
+        exact, centre = self._sums.exact, weight.shape[-1] // 2
+        near = weight[..., centre - exact:centre + exact + 1]
+        self.trace += near[:, REGULAR, None]
+        self.trace[:, 0] += near[:, APART]
+
+    def _add_apart(self, weights: torch.Tensor, i0: int, j0: int, heads: slice) -> None:
+        """Adds the pairs that only some kinds of pairs have: those of a special token, without the first one, and those of a first token
+        that is no special one."""
+        rows, columns = weights.shape[-2:]
+        ordinary = self.keep[2, i0:i0 + rows].flip(0)
+        for token in self._apart:
+            kind = WITHOUT_FIRST if token else 1
+            if not self.keep[kind, token]:
+                continue
+            if i0 <= token < i0 + rows:
+                self._add_line(kind, weights[..., i0 + rows - 1 - token, :] * self.keep[kind, j0:j0 + columns], j0 - token, heads)
+            if j0 <= token < j0 + columns:
+                self._add_line(kind, weights[..., token - j0] * ordinary, token - (i0 + rows - 1), heads)
+
+    def _add_line(self, kind: int, values: torch.Tensor, first: int, heads: slice) -> None:
+        """Adds values at the offsets from `first` on."""
         exact = self._sums.exact
-        first = int(j[0] - i[0])                        # offset of the first diagonal
-        count = weights.shape[-2] + weights.shape[-1] - 1
-        low, high = max(first, -exact), min(first + count - 1, exact)
-        if low > high:
-            return
-        sums: dict[int, torch.Tensor] = {}
-        for kind, same in enumerate(self._same):
-            if same not in sums:
-                padded = padded_for(weights.shape, weights)
-                padded[..., :weights.shape[-1]] = weights * (self.keep[kind, i][:, None] & self.keep[kind, j])
-                sums[kind] = diagonals(padded.to(self._wide))[..., low - first:high - first + 1]
-            self.trace[:, kind, heads, low + exact:high + exact + 1] += sums[same]
+        low, high = max(first, -exact), min(first + values.shape[-1] - 1, exact)
+        if low <= high:
+            self.trace[:, kind, heads, low + exact:high + exact + 1] += values[..., low - first:high - first + 1]
 
     def _add_power(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor,
                    j: torch.Tensor, heads: slice) -> None:
-        keep = self.keep[:PAIRS].to(self._wide)
+        """Adds powers: of what keys get, or under a causal mask of what queries give, less a uniform share. A token is no partner of its own."""
         if self._sums.causal:
-            difference = (weights - 1 / opened.clamp(min=1)[:, None, :, None]) * (allowed & (j[None] < i[:, None]))
-            for power in (2, 3):
-                self._power[power - 1][:, :, heads, i] = torch.einsum("nhrc,kc->nkhr", difference ** power, keep[:, j])
+            values = (weights.to(self._wide) - 1 / opened.clamp(min=1)[:, None, :, None]).mul_(allowed & (j < i[:, None]))
+            axis, partners, first = -1, j, int(i[-1])
         else:
-            others = weights * (i[:, None] != j)
-            for power in (1, 2, 3):
-                self._power[power - 1][:, :, heads, int(j[0]):int(j[-1]) + 1] += torch.einsum("nhrc,kr->nkhc", others ** power, keep[:, i])
+            values = weights.to(self._wide, copy=True)
+            rows = torch.nonzero((i >= j[0]) & (i <= j[-1])).flatten()
+            values[..., rows, i[rows] - j[0]] = 0
+            axis, partners, first = -2, i, int(j[0])
+        # Partners that only some kinds of pairs keep are taken out, and added by themselves.
+        keep = self.keep[:PAIRS, partners]
+        apart = torch.nonzero(~keep.all(0)).flatten()
+        few = values.index_select(axis, apart).movedim(axis, -1)
+        values.index_fill_(axis, apart, 0)
+        power, few_power = values, few
+        for n in range(3):
+            if n == 1:
+                power, few_power = values * values, few * few
+            elif n == 2:
+                power.mul_(values), few_power.mul_(few)
+            if n > 0 or not self._sums.causal:
+                added = torch.einsum("nhop,kp->nkho", few_power, keep[:, apart].to(self._wide)) + power.sum(axis)[:, None]
+                self._power[n, :, :, heads, first:first + added.shape[-1]] += added.flip(-1) if self._sums.causal else added
 
     def along(self, kind: int) -> torch.Tensor:
         """1 where a key, or under a causal mask a query, is one of a pair with the offset t: (T, 2 exact + 1)."""

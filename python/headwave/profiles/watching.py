@@ -27,7 +27,7 @@ from .passes import FINISHED, Documents, Frame, MaskRecord, Miscounted, length_o
 from .result import Profiles
 from .sequences import Sequences
 from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
-from .traces import Traces, require_whole
+from .traces import TracedDocuments, Traces, require_whole
 from .unrotated import unrotated
 
 CELL = 64                           # neighbouring query rows that are sampled together
@@ -246,16 +246,14 @@ class Watch:
                                                                    self.bins, query.device), documents)
         layer.see(scores, given)
         if (path, times) in outermost.seen:
-            raise FormatError(f"watch: {path} ({type(module).__name__}) computes attention several times in one call, of parts of its input; "
-                              "watch the rest of the model: headwave.watch(model.language_model)")
+            raise FormatError(f"watch: {path} ({type(module).__name__}) calls attention several times in one pass, and watch sums one call of each "
+                              f"layer; {self._instead_of(path)}")
         outermost.seen.add((path, times))
-        self._add(own, scores, spans, layer.sums)
+        self._add(own, scores, spans, layer)
         if self._sequences and not cross:
             layer.sequences = layer.sequences or Sequences(self._sequences)
             for span in spans:
                 layer.sequences.add(scores, span, path, BUDGET.get(scores.query.device.type, OTHER_BUDGET))
-        if self._null and not cross:
-            self._add_traces(own, layer, scores, spans)
         if self._rotations is not None:
             last, self._rotations.last = self._rotations.last, None
             if last is None and self._rotations.misses(module):
@@ -265,6 +263,14 @@ class Watch:
                 layer.moments = more if layer.moments is None else layer.moments + more
             if self._deals and not cross:
                 self._deal(own, layer, scores, spans, last)
+
+    def _instead_of(self, path: str) -> str:
+        """What to do where one module cannot be watched."""
+        model = self._model()
+        text = next((name for name, _ in model.named_modules() if name.endswith("language_model") and not path.startswith(f"{name}.")), None) if model else None
+        if text is not None:
+            return f"watch the rest of the model: headwave.watch(model.{text})"
+        return "load the model with attn_implementation='eager' and give its attention: headwave.run(states=model(ids, output_attentions=True).attentions)"
 
     def _crosses(self, module: torch.nn.Module, path: str) -> bool:
         return bool(_CROSS.search(path)) or bool(getattr(module, "is_cross_attention", False))
@@ -323,8 +329,8 @@ class Watch:
 
     # -- sums --------------------------------------------------------------------------------------------------------------------------
 
-    def _add(self, own: Frame, scores: Scores, spans: list[Span], sums: LayerSums) -> None:
-        whole = scores
+    def _add(self, own: Frame, scores: Scores, spans: list[Span], layer: Layer) -> None:
+        whole, sums = scores, layer.sums
         for s, span in enumerate(spans):
             scores = whole if span.shift is None else dataclasses.replace(whole, shift=span.shift)
             blocks = torch.tensor([d % self.blocks for d in span.documents], device=sums.device)
@@ -335,31 +341,38 @@ class Watch:
             for counts, band, factor in counted:
                 sums.count(counts, blocks, band, factor)
             sums.add_tokens(scores, span)
-            for part in self._parts(scores, span, tiles):
+            traced = self._traced(layer, scores, span, counted) if self._null and not layer.cross else None
+            for part in self._parts(scores, span, tiles, None if traced is None else traced.see):
                 sums.add(*part, blocks, sampled=tiles is not None)
+                if traced is not None:
+                    traced.add_offsets(part[0].weight.sum(0))
+            if traced is not None:
+                layer.traces.add(traced, span, blocks)
 
-    def _add_traces(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span]) -> None:
-        for s, span in enumerate(spans):
-            require_whole(scores, span, self._first, self.rows, layer.path)
-            key = self._counts_key(s, scores, span)
-            if (key, "ahead") not in own.counts:
-                own.counts[key, "ahead"] = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _, _ in own.counts[key][0][1])
-            ahead = own.counts[key, "ahead"]
-            if layer.traces is not None and layer.traces.causal == ahead:
-                raise FormatError(f"watch: null=True: {layer.path} looked {'back alone' if layer.traces.causal else 'both ways'} in the documents before, "
-                                  f"and not in document {span.documents[0]}; watch documents of one kind at a time")
-            if layer.traces is None:
-                layer.traces = Traces(scores, self.bins.exact, span.q1 - span.q0, not ahead, self.blocks, bool(self._special), layer.sinks)
-            layer.traces.add(scores, span, [d % self.blocks for d in span.documents], BUDGET.get(scores.query.device.type, OTHER_BUDGET))
+    def _traced(self, layer: Layer, scores: Scores, span: Span, counted: list[Any]) -> Any:
+        """The documents of a span, for the traces of a layer."""
+        require_whole(scores, span, self._first, self.rows, layer.path)
+        ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _, _ in counted)
+        if layer.traces is not None and layer.traces.causal == ahead:
+            raise FormatError(f"watch: null=True: {layer.path} looked {'back alone' if layer.traces.causal else 'both ways'} in the documents before, "
+                              f"and not in document {span.documents[0]}; watch documents of one kind at a time")
+        if layer.traces is None:
+            layer.traces = Traces(scores, self.bins.exact, span.q1 - span.q0, not ahead, self.blocks, bool(self._special), layer.sinks)
+        return TracedDocuments(layer.traces, scores, span, BUDGET.get(scores.query.device.type, OTHER_BUDGET) // 4)
 
     def _counts_key(self, s: int, scores: Scores, span: Span) -> Any:
         """What the pairs of a span depend on."""
         return s, scores.shift, scores.causal, scores.window, id(scores.mask), scores.query.shape[2], scores.key.shape[2], scores.query.device
 
-    def _parts(self, scores: Scores, span: Span, tiles: Any) -> Iterator[tuple[TileSums, list[int], list[float]]]:
-        """Sums of a span, group by group of query rows, with the bands of the groups and the rows that each row stands for."""
+    def _parts(self, scores: Scores, span: Span, tiles: Any,
+               see: Callable[..., None] | None = None) -> Iterator[tuple[TileSums, list[int], list[float]]]:
+        """Sums of a span, group by group of query rows, with the bands of the groups and the rows that each row stands for.
+
+        Args:
+            see: is given every tile of weights, where all rows are taken
+        """
         at, budget = span.position(0, scores.shift), BUDGET.get(scores.query.device.type, OTHER_BUDGET)
-        if self._kernel is not None and self._kernel.takes(scores, span):
+        if see is None and self._kernel is not None and self._kernel.takes(scores, span):
             yield self._kernel.sums(scores, span, self.bins, tiles)
         elif tiles is not None:
             yield stacked((added, band, factor) for r0, r1, factor, band in tiles
@@ -368,7 +381,7 @@ class Watch:
             heads, scores = scores.query.shape[1] * len(span.rows), scores.contiguous()
             most = max(16, min(FIRST_BAND, budget // (4 * heads * (span.k1 - span.k0 + FIRST_BAND))))
             for r0, r1 in row_tiles(span.q0, span.q1, at, most):
-                added = weight_tiles(scores, span, r0, r1, self.bins, budget)
+                added = weight_tiles(scores, span, r0, r1, self.bins, budget, see)
                 if added is not None:
                     yield stacked([(added, band_of(r0 + at), 1.0)])
 
@@ -434,6 +447,9 @@ def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str
     for path, module in modules:
         if "ALL_ATTENTION_FUNCTIONS" in _source(type(module)):
             names[id(module)] = path or type(module).__name__
+            if getattr(module, "reorder_and_upcast_attn", False) and getattr(module.config, "_attn_implementation", None) == "eager":
+                raise FormatError(f"watch: {path} ({type(module).__name__}) computes eager attention by itself where its config says "
+                                  "reorder_and_upcast_attn, so that watch cannot see it; call model.set_attn_implementation('sdpa')")
     for path, module in modules:
         kind = type(module)
         if id(module) in names or not re.search("Attention|Attn", kind.__name__):
