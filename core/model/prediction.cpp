@@ -31,6 +31,4 @@ Matrix32 logits(const Model& model, MatrixView32 states) {
   return scores;
 }
 
-}
-
 }  // namespace headwave

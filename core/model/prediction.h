@@ -14,5 +14,4 @@ namespace headwave {
 /// @throws ShapeError if the model predicts nothing, or the width is not its
 Matrix32 logits(const Model& model, MatrixView32 states);
 
-
 }  // namespace headwave
