@@ -216,7 +216,8 @@ TEST_CASE("the files of a tokenizer that are not there cannot be read", "[tokeni
   CHECK_THROWS_AS(word_piece_tokenizer(folder / "vocab.txt"), IoError);
   CHECK_THROWS_AS(byte_level_tokenizer(folder / "none.json", folder / "merges.txt"), IoError);
   std::filesystem::create_directory(folder / "tokenizer_config.json");
-  CHECK_THROWS_AS(settings_beside(folder / "vocab.txt"), IoError);
+  std::ofstream(folder / "vocab.txt") << "[UNK]\na\n";
+  CHECK_THROWS_AS(word_piece_tokenizer(folder / "vocab.txt"), IoError);
 }
 
 TEST_CASE("a vocabulary is refused beyond 64 MiB, and where it is not UTF-8", "[tokenizer]") {
