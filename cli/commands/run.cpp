@@ -207,9 +207,7 @@ void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = program.add_subcommand(
       "run", "follow every head of a model over text, token ids, images, sounds, stored states or profiles");
-  InputWithout without;
-  without.profiles = true;
-  const SourceOptions source = add_whole_run_options(*command, *options, without);
+  const SourceOptions source = add_whole_run_options(*command, *options, true);
   command
       ->add_flag("--dry-run", options->dry_run,
                  "print the time, memory and disk that the job would take, measured in a short trial; write nothing")
