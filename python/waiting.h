@@ -45,22 +45,16 @@ class ToldProgress {
   std::shared_ptr<Told> told_;
 };
 
-/// waited_for() of work that tells its progress.
+/// waited_for() of work that makes results and tells its progress.
 /// @param progress  as of ToldProgress
 /// @param work      (const ProgressCallback&)
-template <class Work>
-auto waited_for_with_progress(const nb::object& progress, const Work& work) {
-  ToldProgress told(progress);
-  return waited_for([&, callback = told.callback()] { return work(callback); }, told.look());
-}
-
-/// The same of work that makes results.
 /// @returns what it gives, and the command with its start and time
 template <class Work>
 auto made(const std::string& command, const nb::object& progress, const Work& work) {
   MadeBy by{command, std::time(nullptr), 0};
   const auto begun = std::chrono::steady_clock::now();
-  auto found = waited_for_with_progress(progress, work);
+  ToldProgress told(progress);
+  auto found = waited_for([&, callback = told.callback()] { return work(callback); }, told.look());
   by.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return std::pair(std::move(found), std::move(by));
 }

@@ -184,9 +184,7 @@ void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
       program.add_subcommand("run", "follow every head of a model over text, token ids, stored states or profiles");
-  InputWithout without;
-  without.profiles = true;
-  const SourceOptions source = add_whole_run_options(*command, *options, without);
+  const SourceOptions source = add_whole_run_options(*command, *options, true);
   add_resume_options(*command, options->keep);
   add_shard_option(*command, options->shard,
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "

@@ -33,14 +33,13 @@ CLI::Validator range_of_layers() {
 
 }  // namespace
 
-PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bool layers) {
+PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options) {
   PlaceOptionsGiven given{};
-  if (layers)
-    given.layers = command
-                       .add_option("--layers", options.layers,
-                                   "first layers only, 0-7; later layers are neither read nor computed")
-                       ->check(range_of_layers())
-                       ->type_name("0-N");
+  given.layers =
+      command
+          .add_option("--layers", options.layers, "first layers only, 0-7; later layers are neither read nor computed")
+          ->check(range_of_layers())
+          ->type_name("0-N");
   given.weights = command
                       .add_option("--weights", options.weights,
                                   "where weights are: in memory, or read layer by layer, for models larger than "
@@ -108,14 +107,6 @@ StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options)
   return added;
 }
 
-StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& why) {
-  const auto refused = [&](const char* name) {
-    return refused_option(command, name, "applies to stored states; " + why);
-  };
-  return {refused("--head-count"), refused("--layer"),      refused("--dataset"),
-          refused("--axes"),       refused("--apply-norm"), refused("--any-states")};
-}
-
 StoredStatesOptions stored_of(const StoredOptions& options) {
   StoredStatesOptions states = options.states;
   if (!options.axes.empty()) states.axes = array_axes(options.axes).value();
@@ -133,12 +124,8 @@ CLI::Option* add_states(CLI::App& command, InputOptions& options) {
 }
 
 /// @returns --shuffles
-CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const InputWithout& without) {
+CLI::Option* add_interventions(CLI::App& command, InputOptions& options) {
   const char* group = "Interventions";
-  if (!without.interventions.empty()) {
-    refused_option(command, "--intervene", without.interventions);
-    return refused_option(command, "--shuffles", without.interventions);
-  }
   command
       .add_option("--intervene", options.interventions,
                   fmt::format("run with part of the model or text changed: {}; HEADS as in L2H3,L4H1; may be given "
@@ -146,7 +133,6 @@ CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const I
                               known_interventions()))
       ->type_name("WHAT")
       ->group(group);
-  if (!without.shuffles.empty()) return refused_option(command, "--shuffles", without.shuffles);
   return command
       .add_option("--shuffles", options.intervening.shuffles,
                   "with shuffled-words: number of random orders of every document's words, to average over")
@@ -157,20 +143,18 @@ CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const I
 
 }  // namespace
 
-SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without) {
+SourceOptions add_input_options(CLI::App& command, InputOptions& options, bool profiles) {
   SourceOptions added{};
-  added.model = without.model.empty()
-                    ? command
-                          .add_option("--model", options.model,
-                                      "Hugging Face model directory: config.json, model.safetensors, tokenizer")
-                          ->type_name("DIR")
-                    : refused_option(command, "--model", without.model);
+  added.model = command
+                    .add_option("--model", options.model,
+                                "Hugging Face model directory: config.json, model.safetensors, tokenizer")
+                    ->type_name("DIR");
   added.map = command
                   .add_option("--map", options.map,
                               "TOML file that says what the model's tensors are, in place of config.json; "
                               "`headwave inspect --map DIR` prints one")
                   ->type_name("FILE");
-  added.place = add_place_options(command, options.place, !without.layers);
+  added.place = add_place_options(command, options.place);
   added.text = command
                    .add_option("--text", options.text,
                                "UTF-8 text file, cut into documents; -: standard input; or a sentence in quotes")
@@ -184,9 +168,8 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                   .add_option("--ids", options.ids,
                               "token ids instead of text: JSON, or one document per line; -: standard input")
                   ->type_name("FILE");
-  added.states =
-      without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
-  added.profiles = without.profiles
+  added.states = add_states(command, options);
+  added.profiles = profiles
                        ? command
                              .add_option("--profiles", options.profiles,
                                          "sums that headwave.watch(model, null=True) saved beside a running PyTorch "
@@ -221,11 +204,8 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.allow_unknown =
       command.add_flag("--allow-unknown", options.packing.allow_unknown,
                        "accept a text even if the vocabulary cannot spell 90 % of its tokens or more");
-  if (without.states.empty())
-    added.stored = add_stored_options(command, options.stored);
-  else
-    added.stored = refuse_stored_options(command, without.states);
-  added.shuffles = add_interventions(command, options, without);
+  added.stored = add_stored_options(command, options.stored);
+  added.shuffles = add_interventions(command, options);
   return added;
 }
 

@@ -24,13 +24,13 @@ struct PlaceOptions {
   std::string max_memory;  ///< as for byte_size(); empty: what the machine has free
 };
 
-/// The options --layers, or null, and --weights.
+/// The options --layers and --weights.
 struct PlaceOptionsGiven {
   CLI::Option *layers, *weights;
 };
 
-/// Adds --weights, and --layers if asked.
-PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bool layers = true);
+/// Adds --layers and --weights.
+PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options);
 
 /// The model of --model and --map, with these options.
 ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options);
@@ -52,9 +52,6 @@ struct StoredOptionsGiven {
 
 /// Adds --head-count, --layer, --dataset, --axes, --apply-norm and --any-states.
 StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options);
-
-/// Adds them to a command without --states: each is refused with the reason.
-StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& why);
 
 /// Reads the options as typed.
 StoredStatesOptions stored_of(const StoredOptions& options);
@@ -79,17 +76,10 @@ struct SourceOptions {
   StoredOptionsGiven stored;
 };
 
-/// Why a command lacks some of these options; empty: it has them.
-struct InputWithout {
-  std::string states = {}, interventions = {}, shuffles = {}, model = {};
-  bool layers = false;    ///< whether its --layers means something else
-  bool profiles = false;  ///< whether it has --profiles
-};
-
 /// Adds --model, --map, --layers, --weights, --text, --target, --ids, --states,
-/// --random-tokens, --intervene and their companions. Options that the command lacks are refused with the
-/// reason; in the returned struct they are options that are never given.
-SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});
+/// --random-tokens, --intervene and their companions.
+/// @param profiles  adds --profiles; otherwise it is an option that is never given
+SourceOptions add_input_options(CLI::App& command, InputOptions& options, bool profiles = false);
 
 /// Refuses options that would have no effect.
 /// @throws CLI::ValidationError

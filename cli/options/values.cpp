@@ -119,20 +119,6 @@ CLI::Validator one_of(std::vector<std::string> words) {
           std::move(description)};
 }
 
-std::vector<std::string> words_in(const std::string& description) {
-  std::vector<std::string> words;
-  std::string rest = description;
-  for (const char* between : {" or ", ", "})
-    for (std::size_t at = rest.rfind(between); at != std::string::npos; at = rest.rfind(between)) {
-      words.insert(words.begin(), rest.substr(at + std::string(between).size()));
-      rest.resize(at);
-    }
-  words.insert(words.begin(), rest);
-  const bool are_words = std::ranges::none_of(
-      words, [](const std::string& word) { return word.empty() || word.find_first_of(" ,") != std::string::npos; });
-  return are_words && words.size() > 1 && words_text(words) == description ? words : std::vector<std::string>();
-}
-
 CLI::Option* refused_option(CLI::App& command, const std::string& name, const std::string& why) {
   return command
       .add_option_function<std::string>(

@@ -36,9 +36,6 @@ std::int64_t bytes_of(const std::string& size);
 /// One of a few words; after a near miss the message says which was meant.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// The words of one_of(), from its description; empty for other validators, or a single word.
-std::vector<std::string> words_in(const std::string& description);
-
 /// Adds an option that other commands have and this one lacks: --help does not show it, and typing it says
 /// why.
 CLI::Option* refused_option(CLI::App& command, const std::string& name, const std::string& why);

@@ -135,15 +135,6 @@ std::optional<std::int64_t> OutputFolder::free_space() const {
   return static_cast<std::int64_t>(std::min(*free, most));
 }
 
-void OutputFolder::require_space(std::int64_t bytes) const {
-  const auto free = free_space();
-  if (!free || bytes <= *free) return;
-  throw IoError(fmt::format(
-      "{}: the result may need {}, {} are free on its disk; make room, choose another folder, or "
-      "ask for fewer documents or analyses",
-      folder_.string(), size_text(static_cast<std::uintmax_t>(bytes)), size_text(static_cast<std::uintmax_t>(*free))));
-}
-
 fs::path OutputFolder::inside(const fs::path& name) {
   fs::path folder = folder_ / name;
   require_no_link(folder / "file");

@@ -56,8 +56,6 @@ class OutputFolder {
 
   /// Bytes free on its disk; empty if unknown.
   [[nodiscard]] std::optional<std::int64_t> free_space() const;
-  /// @throws IoError unless the disk has room for so many bytes
-  void require_space(std::int64_t bytes) const;
 
   /// Makes a folder inside, which is removed again if it stays empty.
   /// @throws IoError if it is a link, or cannot be made

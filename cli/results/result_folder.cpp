@@ -252,15 +252,14 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& asked)
   return head_answer(result, columns) + below;
 }
 
-void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
-                  const ResultTable& table) {
+void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
   HeadTableOptions heads = options.table;
   heads.heads = options.drawing.heads;
   std::exception_ptr unshown;  // a table that cannot be made does not keep figures from being drawn
   try_to_print([&] {
     for (const auto& [kind, result] : results) try {
         if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
-        std::fputs((table ? table(result) : seen_head_table(result, heads)).c_str(), stdout);
+        std::fputs(seen_head_table(result, heads).c_str(), stdout);
       } catch (const Error&) {
         unshown = std::current_exception();
       }

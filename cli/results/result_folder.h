@@ -92,17 +92,12 @@ void write_results(const std::vector<FolderContent>& contents, double seconds = 
 /// what was written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
 
-/// The text that is printed about a result.
-using ResultTable = std::function<std::string(const Result&)>;
-
 /// head_answer(), with which options show more; if it is wide and standard output is a terminal, every head's profile as
 /// a line of characters.
 std::string seen_head_table(const Result& result, const HeadTableOptions& options);
 
 /// Prints the tables and draws the figures of written results; draws them even if nothing can be printed.
-/// @param table  empty: seen_head_table()
-void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
-                  const ResultTable& table = {});
+void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
 
 /// Says which figures are not drawn though the result has their numbers, and why: a line for each reason.
 void say_undrawn(const Result& result, const FigureOptions& options);

@@ -121,8 +121,8 @@ void say_fewer_documents(const KindResult& found) {
 
 }  // namespace
 
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without) {
-  const SourceOptions source = add_input_options(command, options.input, without);
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, bool profiles) {
+  const SourceOptions source = add_input_options(command, options.input, profiles);
   add_folder_options(command, options.folder, false);
   add_table_options(command, options.folder.table);
   command.get_option("--force")->configurable(false);

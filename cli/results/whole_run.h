@@ -21,7 +21,7 @@ struct WholeRunOptions {
 };
 
 /// Adds the options of the input, the job, the folder and its figures, --json and --max-memory.
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without = {});
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, bool profiles = false);
 
 /// Opens the input, and checks before the work that the job can be done with it.
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);

@@ -260,7 +260,7 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
 
 JobInput states_input(const ArraysPlace& states, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, options);
-  return {std::move(stored.model), std::move(stored.source), reading_provenance(options), -1};
+  return {std::move(stored.model), std::move(stored.source), reading_provenance(options)};
 }
 
 JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const StoredStatesOptions& options) {

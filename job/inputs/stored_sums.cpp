@@ -500,7 +500,7 @@ JobInput input_of_stack(std::vector<StoredProfiles> profiles, const DigestedFile
     provenance["left_out_stacks"] = printable(fmt::format("{}", fmt::join(first.left_out, ", ")));
   Model model = model_of(first);
   auto source = std::make_unique<SummedDocuments>(profiles, digests, ids);
-  return {std::move(model), std::move(source), std::move(provenance), -1,
+  return {std::move(model), std::move(source), std::move(provenance),
           std::make_shared<const StoredSums>(std::move(traces), std::move(profiles))};
 }
 

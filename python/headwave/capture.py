@@ -186,7 +186,7 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
         >>> with headwave.capture(model, "states.h5", layers=[0, 5], dtype="float16"):
         ...     model(ids)
 
-    The file is what `headwave capture` writes (docs/inputs.md), one document after another; one batch is in memory at a
+    The file is what docs/inputs.md describes, one document after another; one batch is in memory at a
     time. It appears when the `with` ends, or not at all where something is raised in it. Every call of the model is whole documents, from
     their first token on; padding is told by `attention_mask`, (documents, T), and left out.
 

@@ -260,8 +260,7 @@ TEST_CASE("clusters: pies, centroids and sweep are drawn from their numbers") {
     CHECK(std::stod(pies[r][3]) == shares[pie * 6 + cluster]);
     CHECK(std::stod(pies[r][7]) - std::stod(pies[r][6]) == Approx(shares[pie * 6 + cluster]).margin(1e-15));
   }
-  const std::string svg = sample::content_of(folder / "cluster_centroids.svg");
-  CHECK(svg.find("0: −1, 25.8 %") != std::string::npos);
+  CHECK_THAT(cluster_centroids_figure().draw(result, {}).script(), ContainsSubstring("0: −1, 25.8 %"));
 }
 
 TEST_CASE("figures: a kind whose Fields are missing is left out") {
@@ -326,7 +325,7 @@ TEST_CASE("figures: grids of any size are drawn") {
       result = sample::result(small);
     }
     const auto files = draw_figures(result, folder.path(), svg_only());
-    CHECK(files.size() == 4 * figure_kinds().size());
+    CHECK(files.size() == 2 * figure_kinds().size());
   }
 }
 
@@ -506,7 +505,7 @@ TEST_CASE("figures: drawn in every palette, and grey is grey") {
     FigureOptions options = svg_only();
     options.style.palette = palette;
     options.style.width = 3.4;
-    CHECK(draw_figures(result, folder.path(), options).size() == 4 * figure_kinds().size());
+    CHECK(draw_figures(result, folder.path(), options).size() == 2 * figure_kinds().size());
     if (palette != "grey") continue;
     for (const FigureKind& one : figure_kinds()) {
       const std::string script = one.draw(result, options).script();

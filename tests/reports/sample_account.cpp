@@ -88,7 +88,7 @@ void add_sources(Result& result, const Size& size) {
     for (const char* part : {"attention", "feed-forward"})
       names.push_back(part + std::string(" ") + std::to_string(layer));
   const Axis source{"source", "1", "source", names};
-  std::vector<double> shares, spread, table;
+  std::vector<double> shares, spread;
   for (Index row = 0; row < size.layers * size.heads; ++row) {
     spread.push_back(1 + 0.1 * static_cast<double>(row % size.heads));
     const Index before = row / size.heads;
@@ -101,16 +101,6 @@ void add_sources(Result& result, const Size& size) {
   for (const char* name : {"score_sources/position_query", "score_sources/position_key"})
     result.fields.push_back(make_field(name, before(heads, {source}), "1", "share", shares));
   result.fields.push_back(make_field("score_sources/kernel_sd", heads, "1", "spread", spread));
-  const std::vector<HeadName> chosen{{0, 0}, {size.layers - 1, size.heads - 1}};
-  Axis query = source, key = source;
-  query.name = "query_source";
-  key.name = "key_source";
-  for (std::size_t head = 0; head < chosen.size(); ++head)
-    for (std::size_t q = 0; q < names.size(); ++q)
-      for (std::size_t k = 0; k < names.size(); ++k)
-        table.push_back(q == 1 && k == 1 ? 0.9 : q == k && head > 0 ? -0.01 : 0);
-  result.fields.push_back(make_field("score_sources/position_table",
-                                     {head_name_axis("source_head", "head", chosen), query, key}, "1", "share", table));
 }
 
 void add_rotary(Result& result, const Size& size) {
