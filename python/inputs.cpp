@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -6,8 +7,10 @@
 #include <nanobind/stl/tuple.h>
 
 #include "../core/errors/error.h"
+#include "../core/model/recorded_source.h"
 #include "../data/arrays/npy.h"
 #include "../data/arrays/safetensors.h"
+#include "../data/models/named_lengths.h"
 #include "../data/sources/distinct_documents.h"
 #include "../data/sources/named_arrays.h"
 #include "../job/inputs/identity.h"
@@ -133,21 +136,24 @@ std::shared_ptr<const Checkpoint> checkpoint_of(const std::string& called, const
   return std::make_shared<const Checkpoint>(called, tensors, kept(given));
 }
 
-/// Documents that a function of Python gives.
-class CalledSource : public Source {
+/// Documents that a function of Python gives, with the states of a model of PyTorch or without.
+class CalledSource : public RecordedSource {
  public:
   CalledSource(std::vector<Index> lengths, nb::object document, Attributes provenance)
       : lengths_(std::move(lengths)), document_(kept(std::move(document))), provenance_(std::move(provenance)) {}
   [[nodiscard]] Index count() const override { return static_cast<Index>(lengths_.size()); }
   [[nodiscard]] Index length(Index i) const override { return lengths_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] Document document(Index i) const override {
-    const nb::gil_scoped_acquire held;
-    const nb::handle callable(static_cast<PyObject*>(const_cast<void*>(document_.get())));
-    return document_of(nb::cast<nb::dict>(callable(i)));
-  }
+  [[nodiscard]] Document document(Index i) const override { return called(i, true); }
+  [[nodiscard]] Document ids_alone(Index i) const override { return called(i, false); }
   [[nodiscard]] Attributes provenance() const override { return provenance_; }
 
  private:
+  [[nodiscard]] Document called(Index i, bool with_states) const {
+    const nb::gil_scoped_acquire held;
+    const nb::handle callable(static_cast<PyObject*>(const_cast<void*>(document_.get())));
+    return document_of(nb::cast<nb::dict>(callable(i, with_states)));
+  }
+
   std::vector<Index> lengths_;
   std::shared_ptr<const void> document_;
   Attributes provenance_;
@@ -284,15 +290,23 @@ void add_inputs(nb::module_& module) {
       "require_options_of_sums", [](const nb::dict& options) { require_options_of_sums(options_of(options)); },
       nb::arg("options"), "Refuses options of a job that profiles cannot follow.");
   module.def(
+      "exceeded_lengths",
+      [](const fs::path& folder, Index tokens) { return dict_of(exceeded_lengths(folder, tokens)); }, nb::arg("folder"),
+      nb::arg("tokens"),
+      "What a result remembers of the lengths that files of a checkpoint name and documents of so many tokens exceed.");
+  module.def(
       "tokenized_input",
       [](const ModelPlace& model, std::vector<Index> lengths, nb::object document, const nb::dict& provenance) {
+        const Index longest = lengths.empty() ? 0 : std::ranges::max(lengths);
         auto source =
             std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
         return opened("text", [&] {
           Model opened = open_model(model);
           if (opened.decoder)
             throw ShapeError(fmt::format("text: a {} reads a text and its target", opened.family), omit("tokenizer"));
-          return JobInput{std::move(opened), distinct_documents(std::move(source)), model_provenance(model)};
+          Attributes said = model_provenance(model);
+          said.merge(exceeded_lengths(model.weights, longest));
+          return JobInput{std::move(opened), distinct_documents(std::move(source)), std::move(said)};
         });
       },
       nb::arg("model"), nb::arg("lengths"), nb::arg("document"), nb::arg("provenance"),

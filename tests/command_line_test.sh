@@ -235,6 +235,8 @@ expect 1 "a b.txt: cannot be opened" run --model "$work/bert" --text "a b.txt" -
 echo 'a b nothing c nowhere never' >"$work/strange.txt"
 expect 0 "strange.txt: 50 % of its tokens are unknown" run --model "$work/bert" --text "$work/strange.txt" --out "$work/e" $quick --force
 expect 0 "unknown_share" inspect "$work/e/results.h5" --attributes
+printf 'a b <unk> c a b <unk> a\n' >"$work/unk.txt"
+expect 0 "unk.txt: contains the string <unk> 2 times, which this tokenizer does not read as one token" run --model "$work/bert" --text "$work/unk.txt" --allow-unknown --out "$work/e" $quick --force
 echo 'nothing nowhere never' >"$work/strange.txt"
 expect 1 "strange.txt: 100 % of its tokens are unknown ([UNK])" run --model "$work/bert" --text "$work/strange.txt" --out "$work/e" $quick --force
 expect 0 "strange.txt: 100 % of its tokens are unknown" run --model "$work/bert" --text "$work/strange.txt" --allow-unknown --out "$work/e" $quick --force

@@ -15,6 +15,7 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../data/sources/state_writer.h"
+#include "../../data/sources/stored_profiles.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/written_files.h"
@@ -45,14 +46,16 @@ bool has_own_drawings(const fs::path& file) {
   return std::ranges::none_of(drawings, of_another);
 }
 
-/// Captured states have one digest, of the whole file.
-int validity_of_states(const fs::path& file) {
+/// Captured states and profiles have one digest, of the whole file.
+/// @param what  "captured states"
+int validity_by_seal(const fs::path& file, const char* what) {
   const std::optional<bool> right = seal_is_right(file);
-  fmt::print("{}: {}\n", visible_text(file.string()),
-             !right ? "captured states, which have no digest: an older headwave wrote them, or another program changed "
-                      "the file"
-             : *right ? "whole; captured states, every byte as the digest at the file's end says"
-                      : "is not what was written: the digest at its end is that of other bytes");
+  fmt::print(
+      "{}: {}\n", visible_text(file.string()),
+      !right ? fmt::format(
+                   "{}, which have no digest: an older headwave wrote them, or another program changed the file", what)
+      : *right ? fmt::format("whole; {}, every byte as the digest at the file's end says", what)
+               : "is not what was written: the digest at its end is that of other bytes");
   return right.value_or(true) ? done : different;
 }
 
@@ -61,7 +64,9 @@ int validity_of_states(const fs::path& file) {
 int validity(const fs::path& file) {
   try {
     const Hdf5File opened(result_path(file));
-    if (attribute_text(opened.attributes("/"), "title") == stored_states_title) return validity_of_states(file);
+    const Attributes about = opened.attributes("/");
+    if (attribute_text(about, "title") == stored_states_title) return validity_by_seal(file, "captured states");
+    if (attribute_text(about, "format") == profiles_format) return validity_by_seal(file, "profiles");
     const ResultCheck check = check_result(opened);
     for (const std::string& problem : check.problems)
       fmt::print("{}: {}\n", visible_text(file.string()), visible_text(problem));
@@ -94,10 +99,11 @@ int validate(const std::vector<fs::path>& paths) {
 
 void add_validate(CLI::App& program, Command& chosen) {
   auto paths = std::make_shared<std::vector<fs::path>>();
-  CLI::App* command = program.add_subcommand("validate",
-                                             "check that results and captured states are as they were written, and "
-                                             "that page and figures belong to them; exits with 3 where one is not, "
-                                             "with 1 where one cannot be read");
+  CLI::App* command =
+      program.add_subcommand("validate",
+                             "check that results, captured states and profiles are as they were written, and "
+                             "that page and figures belong to them; exits with 3 where one is not, "
+                             "with 1 where one cannot be read");
   command->add_option("path", *paths, "results.h5 of earlier runs, or their folders")->required()->type_name("PATH");
   add_examples(*command, {{"validate result states.h5",
                            "every array and attribute against its digest, and the file's bytes against theirs"},

@@ -418,6 +418,19 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
     if (const auto found = provenance.find(share); found != provenance.end())
       if (std::string remark = unknown_tokens_text(input_name(*text), std::get<double>(found->second)); !remark.empty())
         remarks.push_back(std::move(remark));
+  if (const auto found = provenance.find("unk_strings"); found != provenance.end())
+    remarks.push_back(fmt::format(
+        "{}: contains the string <unk> {} times, which this tokenizer does not read as one token; it stands for rare "
+        "words in tokenised editions of a text (as of WikiText): use the raw text",
+        input_name(options.text), std::get<std::int64_t>(found->second)));
+  if (const auto found = input.provenance.find("named_length"); found != input.provenance.end()) {
+    const auto tokens = std::get<std::int64_t>(found->second);
+    remarks.push_back(fmt::format(
+        "{}: documents of up to {} tokens are longer than the model was made for: {}; give {}", options.model.string(),
+        std::get<std::int64_t>(provenance.at("length")), attribute_text(input.provenance, "named_lengths"),
+        !given.text->empty() && given.target->empty() ? fmt::format("--length {} or less", tokens)
+                                                      : fmt::format("documents of {} tokens or fewer", tokens)));
+  }
   if (const auto found = input.provenance.find("tokenizer_unread"); found != input.provenance.end())
     remarks.push_back(fmt::format("{}: tokens are shown as ids, and none is known to be special or padding",
                                   std::get<std::string>(found->second)));

@@ -19,7 +19,6 @@ namespace headwave {
 
 namespace {
 
-constexpr std::string_view profiles_format = "headwave profiles";
 constexpr std::int64_t newest_profiles = 1;
 
 /// Sizes that arrays share, by the letters below.

@@ -3,12 +3,16 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/attention/document.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
+
+/// The attribute `format` of a file of profiles.
+inline constexpr std::string_view profiles_format = "headwave profiles";
 
 /// An array of a file of profiles, row-major.
 struct ProfileArray {

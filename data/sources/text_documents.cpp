@@ -274,6 +274,16 @@ void note_unknown(Attributes& provenance, const char* share_name, const Ids& ids
   provenance[share_name] = *share;
 }
 
+/// Notes how often a text contains "<unk>", which tokenised editions of a text have in place of rare words, if the
+/// tokenizer does not read it as one token.
+void note_unk_strings(Attributes& provenance, std::string_view text, const Tokenizer& tokenizer) {
+  constexpr std::string_view unk = "<unk>";
+  std::int64_t count = 0;
+  for (std::size_t at = text.find(unk); at != text.npos; at = text.find(unk, at + unk.size())) ++count;
+  const auto is_unk = [&](std::int32_t id) { return tokenizer.piece(id) == unk; };
+  if (count > 0 && std::ranges::none_of(tokenizer.encode(unk), is_unk)) provenance["unk_strings"] = count;
+}
+
 /// Removes the padding that a batch needed: documents go through the model one by one.
 /// @returns how many ids were removed
 Index remove_padding(std::vector<IdPair>& documents, const Endings& endings) {
@@ -347,6 +357,7 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_
   for (const IdPair& document : documents) all.insert(all.end(), document.ids.begin(), document.ids.end());
   Attributes provenance = provenance_of(input, documents);
   note_unknown(provenance, "unknown_share", all, *tokenizer, input.name(), options);
+  note_unk_strings(provenance, input.text(), *tokenizer);
   provenance["source"] = std::string("text");
   provenance["tokenizer"] = tokenizer->kind();
   provenance["special_tokens"] = special_tokens_text(special, "document");
@@ -407,6 +418,7 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
   }
   Attributes provenance = provenance_of(read, documents);
   note_unknown(provenance, "unknown_share", all, *tokenizer, read.name(), options);
+  note_unk_strings(provenance, read.text(), *tokenizer);
   note_unknown(provenance, "target_unknown_share", all_targets, *tokenizer, written.name(), options);
   for (const auto& [name, value] : written.provenance())
     if (name.starts_with("source_")) provenance["target_" + name.substr(7)] = value;

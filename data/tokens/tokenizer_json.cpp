@@ -182,9 +182,9 @@ WordSplitter delimited_of(const JsonObject& step) {
   return cut_at(fixed_string(std::move(delimiter)), MatchBecomes::nothing);
 }
 
-WordSplitter splitter_of(const JsonObject& step) {
+WordSplitter splitter_in(const JsonObject& step) {
   const std::string type = step.text("type");
-  if (type == "Sequence") return in_sequence(read_all<WordSplitter>(steps_of(step, "pretokenizers"), splitter_of));
+  if (type == "Sequence") return in_sequence(read_all<WordSplitter>(steps_of(step, "pretokenizers"), splitter_in));
   if (type == "BertPreTokenizer") return bert_words();
   if (type == "Whitespace") return word_runs();
   if (type == "ByteLevel") return byte_level_words({step.flag("add_prefix_space", true), step.flag("use_regex", true)});
@@ -372,7 +372,7 @@ std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, Tok
     for (const JsonObject& token : steps_of(file, "added_tokens"))
       pipeline.added.push_back(json_added_token(token, token.integer("id")));
   pipeline.normalizer = section(file, "normalizer", normalizer_of);
-  pipeline.splitter = section(file, "pre_tokenizer", splitter_of);
+  pipeline.splitter = section(file, "pre_tokenizer", splitter_in);
   pipeline.readable = section(file, "decoder", readable_of);
   pipeline.special = specials_of(file, model, pipeline, use);
   auto tokenizer = tokenizer_of(std::move(pipeline), name);

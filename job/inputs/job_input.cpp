@@ -18,6 +18,7 @@
 #include "../../data/files/input_text.h"
 #include "../../data/files/json_file.h"
 #include "../../data/models/model_directory.h"
+#include "../../data/models/named_lengths.h"
 #include "../../data/sources/distinct_documents.h"
 #include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"
@@ -171,6 +172,13 @@ std::shared_ptr<const Tokenizer> names_beside(const ModelPlace& place, Attribute
   }
 }
 
+/// Notes the lengths that the checkpoint's files name and documents exceed.
+void note_lengths(Attributes& provenance, const ModelPlace& place, const Source& source) {
+  Index longest = 0;
+  for (Index i = 0; i < source.count(); ++i) longest = std::max(longest, source.length(i));
+  provenance.merge(exceeded_lengths(tokenizer_place(place), longest));
+}
+
 /// Which ids pad and close documents by config.json; none where there is no such file, or it says none.
 Endings endings_in_config(const ModelPlace& place) {
   const std::vector<std::int32_t> ids = configured_ids(place, {"pad_token_id", "eos_token_id"});
@@ -196,6 +204,7 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
   std::unique_ptr<Source> source = distinct_documents(text_documents(text, tokenizer, packing_for(model, packing)));
+  note_lengths(provenance, place, *source);
   return {std::move(model), std::move(source), std::move(provenance)};
 }
 
@@ -210,6 +219,7 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
   std::unique_ptr<Source> source =
       distinct_documents(paired_texts(text, target, tokenizer, decoder_start(there), packing_for(model, packing)));
+  note_lengths(provenance, place, *source);
   return {std::move(model), std::move(source), std::move(provenance)};
 }
 
@@ -220,6 +230,7 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   std::unique_ptr<Source> source =
       distinct_documents(id_documents(ids, tokenizer, packing_for(model, packing), endings_in_config(place)));
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
+  note_lengths(provenance, place, *source);
   return {std::move(model), std::move(source), std::move(provenance)};
 }
 
@@ -237,6 +248,7 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
                                  options.period, source->length(0), positions),
                      give("random_tokens",
                           fmt::format("{} or fewer", (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats)));
+  note_lengths(provenance, place, *source);
   return {std::move(model), std::move(source), std::move(provenance)};
 }
 

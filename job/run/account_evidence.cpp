@@ -15,6 +15,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
+#include "../../core/model/recorded_source.h"
 #include "../../core/numbers/largest_entries.h"
 #include "../../core/process/threads.h"
 
@@ -238,7 +239,7 @@ AccountEvidence account_evidence(const Model& model, const Source& source, const
     const Index end = std::min(first + std::max<Index>(1, options.together), std::ssize(documents));
     std::vector<Document> some;
     for (Index d = first; d < end; ++d)
-      some.push_back(moving.needed(source.document(documents[static_cast<std::size_t>(d)])));
+      some.push_back(moving.needed(ids_alone(source, documents[static_cast<std::size_t>(d)])));
     for (std::vector<TouchedProfiles>& of_document : moving.profiles(some))
       for (std::size_t h = 0; h < rows.size(); ++h) by_head[h].push_back(std::move(of_document[h]));
     if (done) done(end);

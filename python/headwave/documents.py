@@ -62,6 +62,13 @@ def unknown_share(tokenizer: Any, listed: list[list[int]], allow: bool) -> dict[
     return {"unknown_share": share}
 
 
+def unk_strings(tokenizer: Any, text: str) -> dict[str, int]:
+    """How often a text contains "<unk>", by its name in results; nothing if it does not, or the tokenizer reads it as one token."""
+    count = text.count("<unk>")
+    known = count and "<unk>" in tokenizer.convert_ids_to_tokens(tokenizer("<unk>", add_special_tokens=False)["input_ids"])
+    return {"unk_strings": count} if count and not known else {}
+
+
 def _readable(listed: list[list[int]], about: Any) -> list[list[int]]:
     if not listed or not all(listed):
         raise ShapeError("run: no documents, or one without tokens; expected a token at least in each")

@@ -14,7 +14,7 @@ from . import _core
 from .arguments import names, path, text, unwrapped, whole, whole_or_none
 from .arrays import as_array, listed_ids, raw
 from .columns import listed_column
-from .documents import documents_of, texts_of, unknown_share
+from .documents import documents_of, texts_of, unk_strings, unknown_share
 from .errors import FormatError, IoError, ShapeError
 from .hub import model_folder
 from .lazy import LazyArrays, is_lazy, opened_zarr, packed_hdf5
@@ -235,13 +235,13 @@ class Input:
         listed, _ = documents_of(self.place, None, self.tokenizer, _written(self.value), None, self.documents, self.length,
                                  self.special_tokens)
 
-        def document(i: int) -> dict[str, Any]:
+        def document(i: int, _with_states: bool) -> dict[str, Any]:
             tokens, special = texts_of(self.tokenizer, listed[i])
             return {"name": f"text, document {i}", "ids": listed[i], "tokens": tokens, "special": special, "layers": []}
 
         lengths = [len(ids) for ids in listed]
         provenance = {"source": "text", "documents": len(listed), "length": max(lengths), "tokenizer": type(self.tokenizer).__name__}
-        provenance |= unknown_share(self.tokenizer, listed, bool(self.allow_unknown))
+        provenance |= unknown_share(self.tokenizer, listed, bool(self.allow_unknown)) | unk_strings(self.tokenizer, written)
         return _core.tokenized_input(self.place, lengths, document, provenance)
 
 

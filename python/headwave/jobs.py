@@ -110,7 +110,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
     finally:
         over.close()
-    _warn_of_unknown(found[0][1].provenance)
+    _warn_of_documents(found[0][1].provenance)
     results = _results(found)
     if over.kind == "profiles":
         every = list(results.values()) if isinstance(results, dict) else [results]
@@ -123,10 +123,16 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     return results
 
 
-def _warn_of_unknown(provenance: Mapping[str, Any]) -> None:
+def _warn_of_documents(provenance: Mapping[str, Any]) -> None:
     for name, of in (("unknown_share", "text"), ("target_unknown_share", "target")):
         if provenance.get(name, 0) >= 0.2:
             warnings.warn(f"{of}: {100 * provenance[name]:.0f} % of its tokens are unknown, since the model's vocabulary cannot spell them", stacklevel=4)
+    if count := provenance.get("unk_strings"):
+        warnings.warn(f"text: contains the string <unk> {count} times, which this tokenizer does not read as one token; it stands for rare words "
+                      "in tokenised editions of a text (as of WikiText): use the raw text", stacklevel=4)
+    if shortest := provenance.get("named_length"):
+        warnings.warn(f"run: documents of up to {provenance['length']} tokens are longer than the model was made for: {provenance['named_lengths']}; "
+                      f"give length={shortest} or less, or shorter documents", stacklevel=4)
 
 
 @overload

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import types
 import warnings
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 
 from . import _core
-from .documents import documents_of, require_known, texts_of, unknown_share
+from .documents import documents_of, require_known, texts_of, unk_strings, unknown_share
 from .errors import FormatError, ShapeError
 from .hooks import Watch
 from .profiles import watch
@@ -96,10 +97,17 @@ def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any
     provenance |= {"padding_removed": padding} if padding else {}
     provenance |= {"equal_documents": len(listed) - len(numbers)} if len(numbers) < len(listed) else {}
     if text is not None:
-        provenance |= unknown_share(tokenizer, listed, allow_unknown)
+        provenance |= unknown_share(tokenizer, listed, allow_unknown) | unk_strings(tokenizer, text)
     return _core.module_input(config, called, tensors_of(weights, called), [len(listed[number]) for number in numbers],
                               _runner(module, tokenizer, Watch(module, about, None, False), listed, numbers), provenance,
-                              {"model": getattr(getattr(module, "config", None), "name_or_path", "") or called})
+                              {"model": getattr(getattr(module, "config", None), "name_or_path", "") or called,
+                               **exceeded(module, provenance["length"])})
+
+
+def exceeded(module: torch.nn.Module, tokens: int) -> dict[str, Any]:
+    """The lengths that the files of a model's folder name and documents of so many tokens exceed, as results remember them."""
+    folder = getattr(getattr(module, "config", None), "name_or_path", "")
+    return _core.exceeded_lengths(folder, tokens) if isinstance(folder, str) and os.path.isdir(folder) else {}
 
 
 def why_not_followed(module: torch.nn.Module) -> str:
@@ -132,7 +140,8 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
     remembered: dict[str, Any] = {"watched_text": "text" if text is not None else "token ids"}
     remembered |= {"padding_removed": padding} if padding else {}
     if text is not None:
-        remembered |= {"tokenizer": type(tokenizer).__name__} | unknown_share(tokenizer, listed, allow_unknown)
+        remembered |= {"tokenizer": type(tokenizer).__name__} | unknown_share(tokenizer, listed, allow_unknown) | unk_strings(tokenizer, text)
+    remembered |= exceeded(module, max(map(len, listed)))
     if short := sum(len(one) < 2 for one in listed):
         warnings.warn(f"run: documents of one token, which has no pair, are left out: {short}", stacklevel=7)
         listed = [one for one in listed if len(one) > 1]
@@ -161,15 +170,16 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
 
 
 def _runner(module: torch.nn.Module, tokenizer: Any, watch: Watch, listed: list[list[int]],
-            numbers: list[int]) -> Callable[[int], dict]:
+            numbers: list[int]) -> Callable[[int, bool], dict]:
     lock = threading.Lock()
     device = next(module.parameters()).device
 
-    def document(i: int) -> dict[str, Any]:
-        ids = listed[numbers[i]]
-        with lock, torch.inference_mode(), watch:  # hooks are there only while a document passes
-            module(torch.tensor([ids], device=device))
-            layers = watch.stored(watch.shape()[0] - 1)
+    def document(i: int, with_states: bool) -> dict[str, Any]:
+        ids, layers = listed[numbers[i]], []
+        if with_states:
+            with lock, torch.inference_mode(), watch:  # hooks are there only while a document passes
+                module(torch.tensor([ids], device=device))
+                layers = watch.stored(watch.shape()[0] - 1)
         tokens, special = texts_of(tokenizer, ids)
         return {"name": f"document {numbers[i]}", "ids": ids, "tokens": tokens, "special": special, "layers": layers}
 

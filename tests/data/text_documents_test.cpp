@@ -254,6 +254,15 @@ TEST_CASE("documents of ids beyond those that are wanted are looked at, and not 
   CHECK_THROWS_WITH(it.ids("5 6\n7 5\nx\n", packing(2, 2)), ContainsSubstring("line 3"));
 }
 
+TEST_CASE("literal <unk> strings that a tokenizer takes apart are counted") {
+  const SmallFolder it;
+  PackingOptions any;
+  any.allow_unknown = true;
+  const Attributes found = it.text("a b <unk> c a <unk>, b c a", any)->provenance();
+  CHECK(std::get<std::int64_t>(found.at("unk_strings")) == 2);
+  CHECK_FALSE(it.text("a b c a b", any)->provenance().contains("unk_strings"));
+}
+
 TEST_CASE(
     "a text that the vocabulary cannot spell is told by its share of unknown tokens, and refused where nearly all "
     "are") {

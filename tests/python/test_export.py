@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ if not hasattr(transformers, "PreTrainedModel"):
     pytest.skip("transformers cannot be used here", allow_module_level=True)
 
 import headwave  # noqa: E402
+from conftest import ROOT  # noqa: E402
 from watched_models import MODELS, batch, built  # noqa: E402
 
 FIRST = 2
@@ -136,72 +138,31 @@ def in_kvpress(code, *arguments):
     ).stdout
 
 
+def documented(part):
+    """The snippet of docs/profiles.md that contains a part."""
+    text = (ROOT / "docs" / "profiles.md").read_text()
+    return next(code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if part in code)
+
+
 def test_kvpress_reads_patterns_of_duo_attention(tmp_path):
-    """Its own loader, which reads from the network; what it would get from there is read from the folder."""
+    """By the snippet of the docs: its class reads patterns from the network only."""
     result = watched(model_of(512), ids_of(4, 300, 4), first=4)
-    result.export("duo_attention", tmp_path, recent=64)
+    result.export("duo_attention", tmp_path / "pattern", recent=64)
     printed = in_kvpress(
         """
-import json, pathlib, sys, types
-from kvpress.presses import duo_attention_press as duo
-def get(url):
-    text = pathlib.Path(sys.argv[1], url.rsplit("/", 1)[1]).read_text()
-    return types.SimpleNamespace(text=text, json=lambda: json.loads(text))
-duo.requests.get, duo.PATTERNS_DICT["tiny"] = get, "tiny"
-model = types.SimpleNamespace(config=types.SimpleNamespace(name_or_path="tiny"))
-sink, recent, heads = duo.DuoAttentionPress.load_attention_pattern(model)
-print(json.dumps([sink, recent, heads.tolist()]))
+import os, sys, types
+os.chdir(sys.argv[1])
+exec(sys.argv[2])
+press.post_init_from_model(types.SimpleNamespace(device="cpu"))
+print(json.dumps([press.sink_size, press.recent_size, press.streaming_mask.tolist()]))
 """,
         tmp_path,
+        documented("DuoAttentionPress(head_compression_ratio"),
     )
-    sink, recent, heads = json.loads(printed.splitlines()[-1])
+    sink, recent, streaming = json.loads(printed.splitlines()[-1])
     assert (sink, recent) == (4, 64)
-    np.testing.assert_allclose(heads, result["causal"].distant(64, groups=True).value)
-
-
-def test_minference_reads_patterns(tmp_path):
-    """As its init_minference_parameters() does, and unpacked as its kernel does."""
-    from headwave.profiles.export import held_by_slashes
-
-    ids = ids_of(2, 1700, 5)
-    result = watched(model_of(2048), ids)
-    cheap, costly = (held_by_slashes(result["causal"], count) for count in (800, 6096))
-    share = float(np.median(cheap))
-    result.export("minference", tmp_path, share=share)
-    layers = json.loads((tmp_path / "best_pattern.json").read_text())
-    assert len(layers) == 2
-    for layer in range(2):
-        patterns = {int(head): pattern for head, pattern in layers[layer].items()}
-        assert sorted(patterns) == [0, 1, 2, 3]
-        for head, (kind, verticals, slashes, score) in patterns.items():
-            few = cheap[layer, head] >= share
-            assert kind == "vertical_and_slash" and (verticals, slashes) == (
-                (30, 800) if few else (1000, 6096)
-            )
-            assert score == pytest.approx((cheap if few else costly)[layer, head], abs=1e-4)
-    assert 0 < (cheap >= share).sum() < 8
-    with pytest.raises(headwave.ShapeError, match="1600 tokens or more"):
-        watched(model_of(2048), ids[:, :900]).export("minference", tmp_path / "short")
-
-
-def test_what_slashes_hold_is_what_the_weights_say():
-    from headwave.profiles.export import held_by_slashes
-    from test_watch import eager_weights
-
-    ids = ids_of(2, 120, 6)
-    stack = watched(model_of(512), ids, exact=128, first=3)["causal"]
-    eager = model_of(512)
-    eager.set_attn_implementation("eager")
-    weights = np.stack([of.double().numpy() for of in eager_weights(eager, {"input_ids": ids}).values()])
-    i, j = np.indices(weights.shape[-2:])
-    regular = weights * ((i >= 3) & (j >= 3))
-    slashes = np.stack(
-        [(regular * (i - j == t)).sum((1, 3, 4)) for t in range(120)], -1
-    )  # (layers, heads, t)
-    apart = (weights - regular).sum((1, 3, 4))
-    for count in (1, 5, 60):
-        held = np.sort(slashes, -1)[..., ::-1][..., :count].sum(-1) + apart
-        np.testing.assert_allclose(held_by_slashes(stack, count), held / weights.sum((1, 3, 4)), atol=1e-5)
+    distant = result["causal"].distant(64, groups=True).value
+    np.testing.assert_array_equal(streaming, distant < np.median(distant))   # the half that looks least far
 
 
 @pytest.fixture()
@@ -265,6 +226,31 @@ def test_triattention_reads_statistics_of_queries(tmp_path, calibrated):
         np.testing.assert_allclose(of["q_abs_mean"], pairs.abs().mean(0), atol=1e-5)
 
 
+def test_triattention_reads_the_frequencies_of_the_model(tmp_path):
+    """Without them its loaders took those of theta = 10,000, whatever the model has."""
+    pytest.importorskip("h5py")
+    scaled = {"rope_type": "linear", "factor": 4.0, "rope_theta": 500000.0}
+    config = transformers.LlamaConfig(**{**MODELS["llama"][0]().to_diff_dict(), "rope_parameters": scaled})
+    model = built(config)
+    model.config._name_or_path = "org/tiny"
+    watched(model, ids_of(4, 40, 7), queries=True).save(tmp_path / "profiles.h5")
+    profiles = headwave.open(tmp_path / "profiles.h5")
+    profiles.export("triattention", tmp_path)
+    metadata = torch.load(tmp_path / "stats.pt")["metadata"]
+    expected = 500000.0 ** (-torch.arange(0, 8, 2) / 8) / 4
+    assert metadata["inv_freq"].dtype == torch.float32
+    np.testing.assert_allclose(metadata["inv_freq"], expected, rtol=1e-6)
+    assert [metadata[name] for name in ("model_name", "num_layers", "num_attention_heads", "num_kv_heads", "rope_theta")] == ["org/tiny", 2, 4, 2, 500000.0]
+    assert metadata["rope_scaling"] == {"rope_type": "linear", "factor": 4.0} and isinstance(metadata["rope_theta"], float)
+    profiles.settings["rotary"] = []
+    with pytest.raises(headwave.FormatError, match="these profiles hold none.*watch it again"):
+        profiles.export("triattention", tmp_path / "unknown")
+    with pytest.raises(headwave.FormatError, match="one base of rotary positions for all layers; this model has several: 10000"):
+        config = transformers.Gemma3TextConfig(**{**MODELS["gemma3"][0]().to_diff_dict(), "layer_types": ["sliding_attention", "full_attention"]})
+        watched(built(config), ids_of(4, 40, 8), queries=True).export("triattention", tmp_path / "several")
+    assert not (tmp_path / "unknown").exists() and not (tmp_path / "several").exists()
+
+
 @pytest.mark.parametrize("name", ["glm", "gpt_neox", "gpt2"])
 def test_pairs_of_other_channels_are_refused(name, tmp_path):
     """Neighbouring channels, a part of the channels, no rotary positions."""
@@ -275,7 +261,7 @@ def test_pairs_of_other_channels_are_refused(name, tmp_path):
 def test_what_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, calibrated, monkeypatch):
     result, _ = calibrated
     for to, options, message in (
-        ("vllm", {}, "expected one of duo_attention, minference, kvpress, triattention, headvis"),
+        ("vllm", {}, "expected one of duo_attention, kvpress, triattention, headvis"),
         ("kvpress", {"recent": 3}, "has no option recent"),
     ):
         with pytest.raises(headwave.FormatError, match=message):

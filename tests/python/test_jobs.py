@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 import tomllib
+import warnings
 
 import numpy as np
 import pytest
@@ -291,3 +292,58 @@ def test_two_texts_give_the_numbers_of_the_program_line_by_line(program, tmp_pat
 def test_a_target_that_does_not_fit_is_refused(translator, given, problem):
     with pytest.raises(headwave.FormatError, match=problem):
         headwave.run(translator, **given)
+
+
+@pytest.mark.parametrize("family", ["bert-mlm", "llama", "gpt2"])
+def test_a_model_in_memory_has_the_evidence_and_the_sources_of_its_folder(family):
+    """Its documents came with states, so both were left out, for the reason that states are stored."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    ids = np.random.default_rng(1).integers(3, 40, (6, 24)).tolist()
+    of_folder = headwave.run(MODELS / family, ids=ids, reach=11)
+    model = transformers.AutoModel.from_pretrained(MODELS / family).float().eval()
+    with torch.inference_mode():
+        found = headwave.run(model, ids=ids, reach=11)
+    assert set(found) == set(of_folder) and {"score_sources", "account_evidence"} <= set(found)
+    assert "undefined_evidence" not in found.provenance
+    for group in ("account_evidence", "score_sources"):
+        for name in of_folder[group].data_vars:
+            one, other = found[group][name].values, of_folder[group][name].values
+            if one.dtype.kind == "f":
+                np.testing.assert_allclose(one, other, atol=1e-4, err_msg=f"{group}/{name}")
+            else:
+                np.testing.assert_array_equal(one, other, err_msg=f"{group}/{name}")
+
+
+def test_documents_longer_than_the_files_of_a_checkpoint_name_get_a_warning(program, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(MODELS / "bert-mlm", folder)
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 20}')
+    ids = np.random.default_rng(1).integers(3, 40, (3, 24)).tolist()
+    said = "longer than the model was made for: 20 in sentence_bert_config.json .max_seq_length.; give "
+    with pytest.warns(UserWarning, match="run: documents of up to 24 tokens are " + said + "length=20 or less"):
+        result = headwave.run(folder, ids=ids, only=["measured_offset"], reach=5)
+    assert result.provenance["named_length"] == 20
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        headwave.run(folder, ids=[one[:20] for one in ids], only=["measured_offset"], reach=5)
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    with pytest.warns(UserWarning, match=said):
+        headwave.run(transformers.AutoModel.from_pretrained(folder).float().eval(), ids=ids, only=["measured_offset"], reach=5)
+
+
+def test_literal_unk_strings_in_a_text_get_a_warning():
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+
+    class Words:   # of a tokenizer what a run asks for
+        all_special_ids, unk_token_id, bos_token_id, eos_token_id = [], None, None, None
+
+        def __call__(self, text, **_):
+            return {"input_ids": [3 + ord(one) % 30 for one in text]}
+
+        def convert_ids_to_tokens(self, ids):
+            return [str(one) for one in ids]
+
+    model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
+    with pytest.warns(UserWarning, match="text: contains the string <unk> 6 times, which this tokenizer does not read as one token"):
+        headwave.run(model, Words(), text="the <unk> of a <unk> " * 3, length=10, only=["measured_offset"], reach=5)

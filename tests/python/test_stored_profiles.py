@@ -429,3 +429,104 @@ def test_distances_are_those_of_the_sums_logarithmic_bins_and_errors_among_them(
         for name in ("weight", "held", "window_95", "key_head_window_95"):
             np.testing.assert_allclose(a["attention_distance"][name][()], b["attention_distance"][name][()], rtol=1e-5)
         assert np.isnan(b["attention_distance/window_95_error"][()]).all()
+
+
+def test_a_file_beside_profiles_is_neither_written_through_nor_removed(tmp_path):
+    """save() wrote to NAME.unfinished: through a link of that name, and removed a file of that name."""
+    path = saved("llama", documents([24] * 2), tmp_path / "made.h5")
+    profiles = headwave.open(path)
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "linked.h5.unfinished").symlink_to(tmp_path / "precious")
+    (tmp_path / "there.h5.unfinished").write_text("mine too")
+    (tmp_path / "pattern").mkdir()
+    (tmp_path / "pattern" / "config.json.unfinished").symlink_to(tmp_path / "precious")
+    profiles.save(tmp_path / "linked.h5")
+    profiles.save(tmp_path / "there.h5")
+    profiles.export("duo_attention", tmp_path / "pattern")
+    assert (tmp_path / "precious").read_text() == "mine" and (tmp_path / "there.h5.unfinished").read_text() == "mine too"
+    assert (tmp_path / "linked.h5.unfinished").is_symlink() and (tmp_path / "pattern" / "config.json.unfinished").is_symlink()
+    assert headwave.open(tmp_path / "linked.h5")["causal"].documents == 2
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (tmp_path / "there.h5").stat().st_mode & 0o777 == 0o666 & ~umask
+
+    class Full:
+        def __getattr__(self, _):
+            raise OSError("no space left")
+
+    before = sorted(tmp_path.iterdir())
+    profiles.stacks["causal"] = Full()
+    with pytest.raises(headwave.IoError, match="no space left"):
+        profiles.save(tmp_path / "full.h5")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_profiles_that_were_changed_are_refused_by_their_digest(program, tmp_path, refused):
+    path = saved("llama", documents([24] * 3), tmp_path / "profiles.h5")
+    assert "whole; profiles, every byte" in program("validate", path)
+    with h5py.File(path) as file:
+        at = file["causal/trace"].id.get_chunk_info(0).byte_offset
+    damaged = bytearray(path.read_bytes())
+    damaged[at + 20] ^= 4
+    (tmp_path / "damaged.h5").write_bytes(damaged)
+    assert "is not what was written: the digest at its end" in program("validate", tmp_path / "damaged.h5", returns=(3,))
+    with pytest.raises(headwave.FormatError, match="damaged.h5: is not what was written: the digest at its end is that of other bytes"):
+        headwave.open(tmp_path / "damaged.h5")
+    refused(tmp_path / "damaged.h5", "is not what was written: the digest at its end is that of other bytes")
+    shutil.copy(path, tmp_path / "edited.h5")
+    with h5py.File(tmp_path / "edited.h5", "r+") as file:   # HDF5 cuts the digest off
+        file.attrs["remark"] = '"mine"'
+    assert "profiles, which have no digest" in program("validate", tmp_path / "edited.h5")
+    assert headwave.open(tmp_path / "edited.h5")["causal"].documents == 3
+
+
+@pytest.mark.parametrize("engine", ["h5netcdf", "netcdf4"])
+def test_xarray_opens_every_group_of_profiles(tmp_path, engine):
+    """One axis without a dimension scale made a whole group unreadable."""
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    pytest.importorskip({"netcdf4": "netCDF4"}.get(engine, engine), reason=f"{engine} is not installed")
+    path = saved("llama", documents([24] * 5), tmp_path / "profiles.h5", deal=True, queries=True, sequences=2, least=1)
+    coder = transformers.AutoModel.from_pretrained(MODELS / "bart").float().eval()
+    with torch.no_grad(), headwave.watch(coder) as watch:
+        coder(input_ids=torch.tensor(documents([24])), decoder_input_ids=torch.tensor(documents([20])))
+    watch.result().save(tmp_path / "coder.h5")
+    for file, groups in ((path, ["causal"]), (tmp_path / "coder.h5", ["self", "causal", "cross"])):
+        profiles = headwave.open(file)
+        tree = profiles.to_xarray()
+        assert sorted(tree.children) == sorted(groups)
+        with xarray.open_datatree(file, engine=engine) as opened:
+            assert opened.equals(tree) and opened.attrs == tree.attrs
+        for group in groups:
+            with xarray.open_dataset(file, group=group, engine=engine) as opened:
+                xarray.testing.assert_equal(opened, tree[group].to_dataset())
+                assert all(dim in opened.coords for dim in opened.dims) and opened.attrs == tree[group].attrs
+                assert opened.band_entropy.dims == ("band", "layer", "head")
+                np.testing.assert_allclose(opened.weight.sel(kind="apart"), profiles[group].weight[:, :, 1], rtol=1e-6)
+    with xarray.open_dataset(path, group="causal", engine=engine) as opened:
+        stack = headwave.open(path)["causal"]
+        for axis, name in (("offset", "trace"), ("near", "null_weight"), ("near_offset", "argmax_share")):
+            assert list(opened[axis].values) == list(range(-(opened.sizes[axis] // 2), opened.sizes[axis] // 2 + 1)) and axis in opened[name].dims
+        # Weights one token back of all pairs, by two ways.
+        of_bins = opened.weight.sum(["block", "kind"]).isel(bin=list(stack.first_offset).index(-1))
+        np.testing.assert_allclose(opened.trace.sel(pairs_kind="all", offset=-1), of_bins, rtol=1e-5)
+        assert list(opened.term.values) == ["position", "self", "context"]
+
+
+def test_a_row_of_each_head_says_what_a_result_says(tmp_path):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    profiles = headwave.open(saved("llama", documents([90] * 4), tmp_path / "profiles.h5"))
+    rows = profiles.to_dataframe()
+    assert list(rows.columns[:4]) == ["stack", "layer", "head", "module"] and len(rows) == sum(len(s.layers) * s.heads for s in profiles.stacks.values())
+    result = headwave.run(profiles=profiles, only=["attention_distance"], reach=11)["attention_distance"]
+    row = rows[(rows.layer == 1) & (rows["head"] == 2)].iloc[0]
+    at = {"layer": 1, "head": 2}
+    for name in ("apart", "apart_error", "window_90", "window_95", "window_99", "window_95_error"):
+        assert row[name] == pytest.approx(float(result[name].sel(at)), rel=1e-5), name
+    for name in ("distant", "distant_error"):
+        assert row[name.replace("distant", "distant_64")] == pytest.approx(float(result[name].sel(recent=64, **at)), rel=1e-5)
+    for name, of in (("slash_offset", -result.slash_distance), ("slash_weight", result.slash_weight), ("slash_error", result.slash_error)):
+        assert row[name] == pytest.approx(float(of.sel(at).isel(slash=0)), rel=1e-5)
+    stack = profiles["causal"]
+    by_document = stack.entropy[:, 1, 2] / stack.rows[:, 1]   # four blocks of one document, of as many rows each
+    assert row["entropy"] == pytest.approx(by_document.mean()) and row["entropy_error"] == pytest.approx(by_document.std(ddof=1) / 2)
+    assert rows["module"].iloc[-1] == stack.layers[-1] and not rows.isna().any(axis=None)

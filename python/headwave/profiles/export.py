@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import io
 import json
@@ -11,25 +12,22 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from ..arguments import real
-from ..errors import FormatError, IoError, ShapeError
+from ..errors import FormatError, IoError
 from .headvis import contents
+from .written import replaced
 
 if TYPE_CHECKING:
     from .result import Profiles, Stack
 
 Files = dict[str, Callable[[str], Any]]  # by name: what writes it to a path
 
-# Verticals and slashes of MInference's own search: the cheapest, and what it takes where no pattern is known.
-_CHEAP, _FALLBACK = (30, 800), (1000, 6096)
-
 
 def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) -> None:
     """Writes the files of a tool, all of them or none.
 
     Raises:
-        FormatError: no such tool or option, or not what the tool needs; ShapeError: documents too short;
-        IoError: a file is there already, or cannot be written
+        FormatError: no such tool or option, or not what the tool needs; IoError: a file is there already, or
+        cannot be written
     """
     if to not in _TOOLS:
         raise FormatError(f"export: to='{to}'; expected one of {', '.join(_TOOLS)}")
@@ -41,21 +39,17 @@ def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) 
     for name in files:
         if os.path.lexists(os.path.join(folder, name)):
             raise IoError(f"{os.path.join(folder, name)}: is already there; choose another folder")
-    made = {os.path.join(folder, name): os.path.join(folder, f"{name}.unfinished") for name in files}
-    within = {os.path.dirname(path) for path in made} - {os.fspath(folder)}
+    paths = {os.path.join(folder, name): write for name, write in files.items()}
+    within = {os.path.dirname(path) for path in paths} - {os.fspath(folder)}
     try:
         for each in (folder, *within):
             os.makedirs(each, exist_ok=True)
-        for write, unfinished in zip(files.values(), made.values()):
-            write(unfinished)
-        for path, unfinished in made.items():
-            os.replace(unfinished, path)
+        with contextlib.ExitStack() as made:   # names are given when all files are written
+            for path, write in paths.items():
+                write(made.enter_context(replaced(path)))
     except OSError as error:
         raise IoError(f"{folder}: cannot be written: {error}") from error
     finally:
-        for unfinished in made.values():
-            if os.path.lexists(unfinished):
-                os.remove(unfinished)
         for each in within:
             if os.path.isdir(each) and not os.listdir(each):
                 os.rmdir(each)
@@ -64,7 +58,8 @@ def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) 
 def _duo_attention(profiles: "Profiles", recent: int = 256) -> Files:
     """Patterns of DuoAttention: distant() of every key head.
 
-    DuoAttention trains its numbers; what both have in common is an order of heads.
+    DuoAttention trains its numbers, and these are measured: no threshold of theirs means anything here. What both give is an order of heads,
+    of which a sparsity takes the first ones.
 
     Source: Xiao et al. 2024, arXiv:2410.10819.
     """
@@ -81,52 +76,6 @@ def _duo_attention(profiles: "Profiles", recent: int = 256) -> Files:
         "full_attention_heads.tsv": lambda path: np.savetxt(path, distant.value, delimiter="\t"),
         "config.json": _json(about),
     }
-
-
-def _minference(profiles: "Profiles", share: float = 0.9) -> Files:
-    """Patterns of MInference, of the two that a profile can tell apart.
-
-    A head gets 30 verticals and 800 slashes if the 800 heaviest offsets and the tokens apart hold `share` of its
-    attention, else 1000 and 6096. The score is the share held; verticals at other tokens would add to it.
-
-    Source: Jiang et al. 2024, arXiv:2407.02490.
-    """
-    stack, share = _all_layers(profiles, "minference"), real(share, "share", 0, 1)
-    length = _mean_length(stack)
-    if length < 2 * _CHEAP[1]:
-        raise ShapeError(
-            f"export: documents of {length} tokens say nothing about {_CHEAP[1]} slashes; "
-            f"watch documents of {2 * _CHEAP[1]} tokens or more"
-        )
-    cheap, costly = (held_by_slashes(stack, count) for _, count in (_CHEAP, _FALLBACK))
-    layers = [
-        {
-            str(head): [
-                "vertical_and_slash",
-                *(_CHEAP if cheap[layer, head] >= share else _FALLBACK),
-                round(float((cheap if cheap[layer, head] >= share else costly)[layer, head]), 4),
-            ]
-            for head in range(stack.heads)
-        }
-        for layer in range(len(stack.layers))
-    ]
-    return {"best_pattern.json": _json(layers, indent=None)}
-
-
-def held_by_slashes(stack: "Stack", count: int) -> np.ndarray:
-    """Share of attention on the `count` heaviest offsets and on pairs apart: (layers, heads).
-
-    Within a logarithmic bin weights are taken as even.
-    """
-    weight = stack.weight.sum(0)  # (layers, 2, heads, bins)
-    widths = (stack.last_offset - stack.first_offset + 1).astype(float)
-    order = np.argsort(-weight[:, 0] / widths, -1, kind="stable")
-    sorted_widths = widths[order]
-    taken = np.clip(count - (np.cumsum(sorted_widths, -1) - sorted_widths), 0, sorted_widths) / sorted_widths
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return (
-            (np.take_along_axis(weight[:, 0], order, -1) * taken).sum(-1) + weight[:, 1].sum(-1)
-        ) / stack.kept.sum(0)
 
 
 def _kvpress(profiles: "Profiles") -> Files:
@@ -182,11 +131,20 @@ def _triattention(profiles: "Profiles") -> Files:
         return torch.from_numpy(np.ascontiguousarray(of, np.float32))
 
     half = stack.width // 2
+    inv_freq, scaling = _rotary(profiles, half)
+    theta = float(scaling.pop("rope_theta"))
     mean, modulus = stack.unrotated_mean, stack.unrotated_modulus
     heads = [[layer, head] for layer in range(len(stack.layers)) for head in range(stack.heads)]
     metadata = {
         "num_traces": stack.documents,
+        "model_name": profiles.settings.get("checkpoint", ""),
+        "num_layers": len(stack.layers),
+        "num_attention_heads": stack.heads,
+        "num_kv_heads": stack.kv_heads,
         "head_dim": stack.width,
+        "inv_freq": tensor(np.array(inv_freq)),
+        "rope_theta": theta,
+        "rope_scaling": scaling if scaling.get("rope_type", "default") != "default" else None,
         "dtype": stack.dtype,
         "use_chat_template": False,
         "system_prompt": "",
@@ -224,7 +182,6 @@ def _headvis(profiles: "Profiles", model: str = "", dataset: str = "") -> Files:
 
 _TOOLS: dict[str, Callable[..., Files]] = {
     "duo_attention": _duo_attention,
-    "minference": _minference,
     "kvpress": _kvpress,
     "triattention": _triattention,
     "headvis": _headvis,
@@ -271,6 +228,24 @@ def _require_queries(stack: "Stack", to: str) -> None:
             f"export: '{to}' needs queries before rotary positions; "
             "watch with headwave.watch(model, queries=True)"
         )
+
+
+def _rotary(profiles: "Profiles", pairs: int) -> tuple[list[float], dict[str, Any]]:
+    """The frequencies of rotary positions, in radians per token, and what the model's config says of them, `rope_theta` among it.
+
+    Without them TriAttention's loaders take those of theta = 10,000.
+
+    Raises:
+        FormatError: they are not known, or differ between layers
+    """
+    bases = [of for of in profiles.settings.get("rotary", []) if len(of["inv_freq"]) == pairs]
+    if len(bases) > 1:
+        raise FormatError("export: 'triattention' knows one base of rotary positions for all layers; this model has several: "
+                          + ", ".join(str(of.get("rope_theta")) for of in bases))
+    if not bases or not isinstance(bases[0].get("rope_theta"), (int, float)):
+        raise FormatError("export: 'triattention' needs the frequencies of rotary positions, and these profiles hold none: an earlier headwave "
+                          "watched the model, or it has no inv_freq and rope_parameters as models of transformers have; watch it again")
+    return bases[0]["inv_freq"], {name: of for name, of in bases[0].items() if name != "inv_freq"}
 
 
 def _source(profiles: "Profiles", stack: "Stack") -> dict[str, Any]:

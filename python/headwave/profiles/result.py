@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..arguments import names, real, whole
 from ..errors import FormatError, IoError, ShapeError
 from .export import export
 from .moments import LABELS, Moments
+from .written import replaced, require_seal, seal
 
 if TYPE_CHECKING:
     from .bins import OffsetBins
@@ -31,6 +33,7 @@ class Estimate:
 
 
 # Arrays of a stack and their axes. Those that are sums over documents are added where files are; the means are weighted by their tokens.
+_ABOUT_AXES = {"first_offset": ("bin",), "last_offset": ("bin",), "band_first": ("band",), "block_documents": ("block",)}
 _AXES = {
     "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"), "uniform": ("block", "layer", "kind", "bin"),
     "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"), "uniform_entropy": ("block", "layer"),
@@ -45,10 +48,10 @@ _AXES = {
 }
 # What the program reads, `headwave run --profiles`: sums over documents too, and arrays of one document after another.
 _TRACES = {
-    "trace": ("layer", "pairs", "head", "offset"), "trace_mean": ("layer", "pairs", "head", "offset"), "trace_count": ("layer", "pairs", "offset"),
-    "trace_documents": ("layer", "pairs", "offset"), "null_weight": ("layer", "pairs", "head", "near"), "null_variance": ("layer", "pairs", "head", "near"),
-    "null_deviation": ("layer", "pairs", "head", "near"), "null_third": ("layer", "pairs", "head", "near"),
-    "null_root": ("layer", "pairs", "head", "near"), "null_documents": ("layer", "pairs", "near"), "account_weight": ("block", "layer", "head", "near"),
+    "trace": ("layer", "pairs_kind", "head", "offset"), "trace_mean": ("layer", "pairs_kind", "head", "offset"), "trace_count": ("layer", "pairs_kind", "offset"),
+    "trace_documents": ("layer", "pairs_kind", "offset"), "null_weight": ("layer", "pairs_kind", "head", "near"), "null_variance": ("layer", "pairs_kind", "head", "near"),
+    "null_deviation": ("layer", "pairs_kind", "head", "near"), "null_third": ("layer", "pairs_kind", "head", "near"),
+    "null_root": ("layer", "pairs_kind", "head", "near"), "null_documents": ("layer", "pairs_kind", "near"), "account_weight": ("block", "layer", "head", "near"),
     "place_sum": ("layer", "head", "place"), "place_documents": ("layer", "place"), "place_squares": ("layer", "head"),
     "by_document": ("document", "layer", "head", "near"), "length": ("document",), "document_digest": ("document",), "dealt_null_weight": ("layer", "draw", "head", "near"),
     "dealt_null_pairs": ("layer", "draw", "near"), "dealt_null_uniform": ("layer", "draw", "near"),
@@ -158,6 +161,7 @@ class Stack:
         about = {label: group.attrs.get("d_head" if label == "width" else label, "") for label in _ABOUT}
         about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")} | {"digest": group.attrs["ids_sha256"]}
         about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
+        about["cross"] = bool(about["cross"])   # netCDF leaves booleans out, so the file has 0 or 1
         arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", "band_first", *_OF_LAYERS)}
         arrays |= {label: group[label][()].astype(np.float64) for label in (*_AXES, *_TRACES) if label in group}
         arrays |= {label: group[label].asstr()[()] if label == "sequence_tokens" else group[label][()] for label in _SEQUENCES if label in group}
@@ -172,6 +176,13 @@ class Stack:
             both = zip(encoder.document_digest, self.document_digest) if known and hasattr(encoder, "document_digest") else ()
             texts = [f"{one:.0f} {other:.0f}" if one and other else "" for one, other in both] or [""] * len(self.document_digest)
             self.document_digest = np.array([int(hashlib.sha256(text.encode()).hexdigest()[:13], 16) if text else 0 for text in texts])
+
+    @property
+    def layer_numbers(self) -> list[int]:
+        """The number of each layer in the model, as the modules' paths say; 0, 1, 2, ... where these do not ascend."""
+        found = [re.search(r"(?<=\.)\d+(?=\.|$)", path) for path in self.layers]
+        numbers = [-1 if number is None else int(number[0]) for number in found]
+        return numbers if numbers[0] >= 0 and all(one < other for one, other in zip(numbers, numbers[1:])) else list(range(len(numbers)))
 
     def __add__(self, other: "Stack") -> "Stack":
         """The sums over the documents of both. Block b holds the documents of both blocks b.
@@ -303,6 +314,15 @@ class Stack:
     def apart(self) -> Estimate:
         """The share of a head's attention on pairs of a special token or one of the first: (layers, heads)."""
         return self._over_blocks(lambda weight, kept: weight[:, 1].sum(-1) / kept, False)
+
+    def mean_entropy(self) -> Estimate:
+        """The entropy of a query's weights, mean over queries, in nats: (layers, heads)."""
+        def of(entropy: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return entropy / rows[:, None]
+
+        entropy, rows = self.entropy.sum(0), self.rows.sum(0)
+        return Estimate(of(entropy, rows), _jackknifed([of(entropy - self.entropy[b], rows - self.rows[b]) for b in range(len(self.rows))]))
 
     @property
     def _moments(self) -> list[Moments]:
@@ -491,36 +511,76 @@ class Profiles:
                 raise FormatError(f"profiles: there is no stack '{name}'; expected one of {', '.join(self.stacks)}")
         if os.path.lexists(path) and not overwrite:
             raise IoError(f"{path}: is already there; choose another name, or replace it with overwrite=True")
-        made = f"{path}.unfinished"
         try:
-            with h5py.File(made, "w") as file:
-                settings = {name: json.dumps(value) if isinstance(value, (list, str)) else value for name, value in self.settings.items()}
-                file.attrs.update({"format": "headwave profiles", "format_version": FORMAT, "model": self.model, "skipped": json.dumps(self.skipped),
-                                   **settings})
-                for name in only or self.stacks:
-                    _write(file.create_group(name), self.stacks[name])
-            os.replace(made, path)
+            with replaced(path) as made:
+                with h5py.File(made, "w") as file:
+                    file.attrs.update(self._attributes())
+                    for name in only or self.stacks:
+                        _write(file.create_group(name), self.stacks[name])
+                seal(made)
         except OSError as error:
             raise IoError(f"{path}: cannot be written: {error}") from error
-        finally:
-            if os.path.lexists(made):
-                os.remove(made)
+
+    def _attributes(self) -> dict[str, Any]:
+        settings = {name: json.dumps(value) if isinstance(value, (list, dict, str)) else int(value) for name, value in self.settings.items()}
+        return {"format": "headwave profiles", "format_version": FORMAT, "model": self.model, "skipped": json.dumps(self.skipped), **settings}
+
+    def to_xarray(self) -> Any:
+        """The sums as an xarray.DataTree, a group for each stack: what xarray.open_datatree() reads of the file that save() writes.
+
+        Raises:
+            ImportError: xarray is not installed
+        """
+        try:
+            import xarray
+        except ImportError as error:
+            raise ImportError("a DataTree needs xarray: pip install xarray") from error
+        groups = {"/": xarray.Dataset(attrs=self._attributes())}
+        for name, stack in self.stacks.items():
+            groups[f"/{name}"] = xarray.Dataset(_variables(stack), _coordinates(stack), _about(stack))
+        return xarray.DataTree.from_dict(groups)
+
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame with a row for each head of every stack, named as the arrays of a result are (docs/result-file.md).
+
+        Columns: `stack`, `layer`, `head`; `module`, of the layer; `entropy`, of a mean query; `apart`; `window_90`, `window_95`, `window_99`;
+        `distant_64`, `distant_256`, ... as far as documents reach; `slash_offset`, `slash_weight`, of the largest mean weight. The standard
+        error of `apart` is `apart_error`, and so on.
+
+        Raises:
+            ImportError: pandas is not installed
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("a DataFrame needs pandas: pip install pandas") from error
+        rows = []
+        for name, stack in self.stacks.items():
+            (offset, slash), layers = stack.slashes(1), np.arange(len(stack.layers))
+            measures = {"entropy": stack.mean_entropy(), "apart": stack.apart()}
+            measures |= {f"window_{percent}": stack.coverage(percent / 100) for percent in (90, 95, 99)}
+            farthest = int(stack._distances.max())
+            measures |= {f"distant_{recent}": stack.distant(recent) for recent in (4 ** power for power in range(3, 11)) if recent <= farthest}
+            columns: dict[str, Any] = {"stack": name, "layer": np.repeat(stack.layer_numbers, stack.heads), "head": np.tile(np.arange(stack.heads), len(layers)),
+                                       "module": np.repeat(stack.layers, stack.heads)}
+            for label, measure in measures.items():
+                columns |= {label: measure.value.ravel(), f"{label}_error": measure.error.ravel()}
+            columns |= {"slash_offset": offset.ravel(), "slash_weight": slash.value.ravel(), "slash_error": slash.error.ravel()}
+            rows.append(pandas.DataFrame(columns))
+        return pandas.concat(rows, ignore_index=True)
 
     def export(self, to: str, folder: str | os.PathLike, **options: Any) -> None:
         """Writes files that another tool reads (docs/profiles.md says which number became which).
 
         Args:
-            to: "duo_attention" (kvpress reads it too), "minference", "kvpress" (expected attention), "triattention", "headvis"
-                (Neuronpedia reads it too)
+            to: "duo_attention", "kvpress" (expected attention), "triattention", "headvis" (Neuronpedia reads it too)
             folder: is made; files in it are not replaced
-            options: "duo_attention": recent=256, tokens that a streaming head keeps; "minference": share=0.9 of the
-                attention, which the cheaper pattern must hold; "headvis": model="", dataset="": their names, in place of
-                the checkpoint's and of the digest of the ids
+            options: "duo_attention": recent=256, tokens that a streaming head keeps; "headvis": model="", dataset="": their names,
+                in place of the checkpoint's and of the digest of the ids
 
         Raises:
             FormatError: there is no such tool or option, the layers are not all layers of a causal model, or the watch
-                did not sum what the tool needs; ShapeError: the documents are too short; IoError: a file is there
-                already, or cannot be written
+                did not sum what the tool needs; IoError: a file is there already, or cannot be written
         """
         export(self, to, os.fspath(folder), options)
 
@@ -533,6 +593,7 @@ def open_profiles(path: str) -> Profiles:
     """
     h5py = _h5py()
     try:
+        require_seal(path)
         with h5py.File(path) as file:
             about = dict(file.attrs)
             if about.pop("format", None) != "headwave profiles":
@@ -542,6 +603,7 @@ def open_profiles(path: str) -> Profiles:
             skipped = json.loads(about.pop("skipped"))
             model = about.pop("model")
             settings = {name: json.loads(value) if isinstance(value, str) else value.item() for name, value in about.items()}
+            settings |= {name: bool(settings[name]) for name in ("deal", "null", "queries") if name in settings}
             return Profiles(model, settings, {name: Stack.read(name, file[name]) for name in file}, skipped)
     except OSError as error:
         raise IoError(f"{path}: cannot be read: {error}") from error
@@ -567,35 +629,47 @@ def _h5py() -> Any:
     return h5py
 
 
-def _write(group: Any, stack: Stack) -> None:
-    texts = _h5py().string_dtype()
-    group.attrs.update({"documents": stack.documents, "dealt_documents": stack.dealt_documents, "ids_sha256": stack.digest, "heads": stack.heads,
-                        "kv_heads": stack.kv_heads, "d_head": stack.width, "cross": stack.cross, "implementation": stack.implementation,
-                        "module": stack.module, "dtype": stack.dtype, "rope_type": stack.rope_type})
-    axes = {"block": ("block_documents", stack.block_documents), "bin": ("first_offset", stack.first_offset),
-            "band": ("band_first", stack.band_first), "layer": ("layer", np.array(stack.layers, object))}
-    for name, values in axes.values():
-        data = group.create_dataset(name, data=values, dtype=texts if values.dtype == object else None)
-        data.make_scale(name)
-    group.create_dataset("last_offset", data=stack.last_offset)
-    for name in _OF_LAYERS:
-        group.create_dataset(name, data=getattr(stack, name))
-    for name, dims in (_AXES | _TRACES).items():
+# What stands along an axis; along the others, numbers from 0.
+_NAMES = {"kind": ("regular", "apart"), "pairs_kind": ("all", "without_special", "without_sink"), "term": ("position", "self", "context")}
+_SIGNED = ("offset", "near", "near_offset")
+
+
+def _about(stack: Stack) -> dict[str, Any]:
+    return {"documents": stack.documents, "dealt_documents": stack.dealt_documents, "ids_sha256": stack.digest, "heads": stack.heads,
+            "kv_heads": stack.kv_heads, "d_head": stack.width, "cross": int(stack.cross), "implementation": stack.implementation,
+            "module": stack.module, "dtype": stack.dtype, "rope_type": stack.rope_type}
+
+
+def _variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    """The arrays of a stack that a file holds, in the types that it holds them in, and their axes."""
+    found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
+    for name, dims in (_ABOUT_AXES | {name: ("layer",) for name in _OF_LAYERS} | _AXES | _TRACES | _SEQUENCES).items():
         values = getattr(stack, name, None)
         if values is None or (name == "sampling_variance" and not values.any()):
             continue
-        as_counts = name in _COUNTS and np.array_equal(values, np.round(values))
-        data = group.create_dataset(name, data=values.astype(np.int64 if as_counts else np.float32 if name not in _COUNTS else np.float64),
-                                    compression="gzip", shuffle=True)
-        _label(data, dims, group, axes)
-    for name, dims in _SEQUENCES.items():
-        if (values := getattr(stack, name, None)) is not None:
-            data = group.create_dataset(name, data=values, dtype=texts if values.dtype == object else None, compression="gzip", shuffle=True)
-            _label(data, dims, group, axes)
+        if name in _AXES or name in _TRACES:
+            as_counts = name in _COUNTS and np.array_equal(values, np.round(values))
+            values = values.astype(np.int64 if as_counts else np.float32 if name not in _COUNTS else np.float64)
+        found[name] = (dims, values)
+    return found
 
 
-def _label(data: Any, dims: tuple[str, ...], group: Any, axes: dict[str, tuple[str, np.ndarray]]) -> None:
-    for axis, label in enumerate(dims):
-        data.dims[axis].label = label
-        if label in axes:
-            data.dims[axis].attach_scale(group[axes[label][0]])
+def _coordinates(stack: Stack) -> dict[str, np.ndarray]:
+    """What stands along every axis of the arrays of a stack."""
+    sizes = {axis: size for dims, values in _variables(stack).values() for axis, size in zip(dims, values.shape)}
+    found = {axis: np.array(_NAMES[axis], object) if axis in _NAMES else np.arange(size) - (size // 2 if axis in _SIGNED else 0)
+             for axis, size in sizes.items()}
+    return found | {"layer": np.array(stack.layers, object)}
+
+
+def _write(group: Any, stack: Stack) -> None:
+    texts = _h5py().string_dtype()
+    group.attrs.update(_about(stack))
+    for axis, values in _coordinates(stack).items():   # xarray and netCDF want one for every axis
+        group.create_dataset(axis, data=values, dtype=texts if values.dtype == object else None).make_scale(axis)
+    for name, (dims, values) in _variables(stack).items():
+        packed = {"compression": "gzip", "shuffle": True} if values.ndim > 1 or name in _SEQUENCES else {}
+        data = group.create_dataset(name, data=values, dtype=texts if values.dtype == object else None, **packed)
+        for axis, label in enumerate(dims):
+            data.dims[axis].label = label
+            data.dims[axis].attach_scale(group[label])
