@@ -149,7 +149,7 @@ expect 0 "needs queries and keys; the file holds finished attention" inspect -a 
 # shellcheck disable=SC2086
 expect 0 "--only head_account: nothing came of it: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
 # shellcheck disable=SC2086
-expect 1 "interventions do not apply to stored states or attention" -q run $finished --model "$others" --intervene words-only --out "$work/r"
+expect 2 "words-only does not apply to --states" -q run $finished --model "$others" --intervene words-only --out "$work/r"
 # shellcheck disable=SC2086
 expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$work/r"
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
