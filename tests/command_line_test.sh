@@ -581,9 +581,9 @@ for name in figures/offset_profile.svg figures/offset_profile.png; do refuse_ove
 holds "$work/mine-figures-offset_profile.png" $profile.svg $profile.png $profile.txt
 grep -q mine "$work/mine-figures-offset_profile.png/$profile.png" && { echo "FAILED: a figure's formats do not show the same"; failed=1; }
 expect 1 "figures/offset_profile.svg: is already there" figures "$work/ours" --formats svg
-expect 0 "wrote 5 files" figures "$work/ours" --formats pdf --figure-width column --force
+expect 0 "wrote 3 files" figures "$work/ours" --formats pdf --figure-width column --force
 grep -q 'width="3.400in"' "$work/ours/$profile.svg" || { echo "FAILED: the SVG of a figure keeps its old size"; failed=1; }
-expect 0 "wrote 4 files" figures "$work/ours2" --formats svg --force
+expect 0 "wrote 2 files" figures "$work/ours2" --formats svg --force
 expect 0 "whole" validate "$work/ours"
 
 # Files are finished whatever happens to standard output: a reader that has enough, a device that is full.

@@ -286,7 +286,6 @@ Result result(const Size& size) {
   add_planted(result, size);
   add_comparison(result, size);
   append(result.fields, grid_fields(size.layers, size.heads));
-  append(result.fields, checkpoint_fields(size.layers, size.heads));
   return result;
 }
 
