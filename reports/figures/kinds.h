@@ -10,8 +10,7 @@
           figure(position_components) figure(position_correlation) figure(redefined) figure(wave_spectra)              \
               figure(cross_covariance) figure(phase_spectrum) figure(offset_agreement) figure(account_profile)         \
                   figure(head_account) figure(rotary_wave) figure(rotary_use) figure(position_split)                   \
-                      figure(head_types) figure(comparison) figure(grid_offset)                  \
-                          figure(score_sources)
+                      figure(head_types) figure(comparison) figure(grid_offset) figure(score_sources)
 // clang-format on
 
 namespace headwave {
