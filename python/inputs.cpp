@@ -199,11 +199,10 @@ void add_inputs(nb::module_& module) {
       .def_prop_ro("documents", [](const JobInput& input) { return input.source->count(); })
       .def(
           "intervene",
-          [](JobInput& input, const std::vector<std::string>& what, std::uint64_t seed, Index shuffles, int threads) {
-            wait_for([&] { intervene(input, what, {seed, shuffles, threads}); });
+          [](JobInput& input, const std::vector<std::string>& what, std::uint64_t seed, Index shuffles) {
+            wait_for([&] { intervene(input, what, {seed, shuffles}); });
           },
-          nb::arg("what"), nb::arg("seed"), nb::arg("shuffles"), nb::arg("threads"),
-          "Changes part of the model or the text.");
+          nb::arg("what"), nb::arg("seed"), nb::arg("shuffles"), "Changes part of the model or the text.");
   nb::class_<ModelPlace>(module, "ModelPlace", "Where a model lies, and how much of it is opened.")
       .def(
           "__init__",

@@ -146,7 +146,7 @@ expect 0 "needs queries and keys; the file holds finished attention" inspect -a 
 # shellcheck disable=SC2086
 expect 0 "--only head_account: nothing came of it: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
 # shellcheck disable=SC2086
-expect 1 "interventions do not apply to stored states or attention" -q run $finished --model "$others" --intervene words-only --out "$work/r"
+expect 2 "words-only does not apply to --states" -q run $finished --model "$others" --intervene words-only --out "$work/r"
 # shellcheck disable=SC2086
 expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$work/r"
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
@@ -549,9 +549,9 @@ for name in figures/offset_profile.svg figures/offset_profile.png; do refuse_ove
 holds "$work/mine-figures-offset_profile.png" $profile.svg $profile.png $profile.txt
 grep -q mine "$work/mine-figures-offset_profile.png/$profile.png" && { echo "FAILED: a figure's formats do not show the same"; failed=1; }
 expect 1 "figures/offset_profile.svg: is already there" figures "$work/ours" --formats svg
-expect 0 "wrote 5 files" figures "$work/ours" --formats pdf --figure-width column --force
+expect 0 "wrote 3 files" figures "$work/ours" --formats pdf --figure-width column --force
 grep -q 'width="3.400in"' "$work/ours/$profile.svg" || { echo "FAILED: the SVG of a figure keeps its old size"; failed=1; }
-expect 0 "wrote 4 files" figures "$work/ours2" --formats svg --force
+expect 0 "wrote 2 files" figures "$work/ours2" --formats svg --force
 expect 0 "whole" validate "$work/ours"
 
 # Files are finished whatever happens to standard output: a reader that has enough, a device that is full.

@@ -230,12 +230,11 @@ void add_compare(CLI::App& program, Command& chosen) {
   command->add_option("--threads", options->options.threads, "number of threads, 0: one per core; changes no digit")
       ->check(whole_number(0, 1024))
       ->capture_default_str();
-  add_examples(*command,
-               {{"compare result changed", "what an intervention changed, head by head"},
-                {"compare result changed --json > changes.json", "the same, every head, for another program"},
-                {"compare result changed --out changes",
-                 "changes.json, results.h5, a figure of heads and measures, and a page"},
-                {"compare step1 step2 step3 --all", "checkpoints, each against the first, with every head"}});
+  add_examples(*command, {{"compare result changed", "what an intervention changed, head by head"},
+                          {"compare result changed --json > changes.json", "the same, every head, for another program"},
+                          {"compare result changed --out changes",
+                           "changes.json, results.h5, a figure of heads and measures, and a page"},
+                          {"compare step1 step2 step3 --all", "checkpoints, each against the first, with every head"}});
   command->final_callback([=, &chosen] { chosen = [=] { return compare(*options); }; });
 }
 

@@ -96,10 +96,6 @@ RankMessage received_message(int rank) {
   return message;
 }
 
-bool has_message(int rank) {
-  return is_there(rank, head_tag);
-}
-
 void send_turns(int rank, const Turns& turns) {
   send(&turns, 2, MPI_INT64_T, rank, turns_tag);
 }
@@ -117,9 +113,6 @@ Turns received_turns() {
 void send_message(const RankMessage& /*message*/) {}
 RankMessage received_message(int /*rank*/) {
   return {};
-}
-bool has_message(int /*rank*/) {
-  return false;
 }
 void send_turns(int /*rank*/, const Turns& /*turns*/) {}
 Turns received_turns() {

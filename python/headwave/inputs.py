@@ -113,7 +113,7 @@ class Input:
         if self.kind == "profiles":
             return self._of_profiles()
         opened = self._of_module() if self.in_memory else self._of_states() if self.kind == "states" else self._of_folder()
-        opened.intervene(self.interventions, self.seed, self.shuffles, self.threads)
+        opened.intervene(self.interventions, self.seed, self.shuffles)
         return opened
 
     def as_options(self) -> dict[str, Any]:

@@ -131,6 +131,9 @@ TEST_CASE("taking a source away changes the kernel as its share says") {
   const Copied copied(planted, 0.7F);
   const auto documents = planted_documents(planted, 12, source_length, 6);
   const ScoreSources found = sources_of(copied.model, *documents);
+  const Index positions = source_named(found, "positions"), attention = source_named(found, "attention 0");
+  CHECK(found.query.position(2, attention) > 0);
+  CHECK(found.query.position.row(2).sum() == Approx(1));
   const ScoreSources without = sources_of(copied.without_copy, *documents);
   // What is left is the table's own part. The norm before it divides by less then: one factor for all offsets.
   const Vector left = without.kernel.row(2).transpose(), whole = found.kernel.row(2).transpose();

@@ -173,6 +173,7 @@ void write_documents(const std::filesystem::path& file, int count) {
 /// Whether a file holds what write_documents() wrote, as far as a run reads it.
 bool is_whole(const std::filesystem::path& file, int count) {
   const StoredInput input = stored_states(file);
+  (void)input.source->provenance();  // asks for the digest, as every run does
   bool right =
       input.source->count() == count && input.model.stack.block.score_scale == 0.25 && input.model.stack.block.causal;
   for (int d = 0; right && d < count; ++d) {

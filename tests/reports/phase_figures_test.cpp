@@ -202,8 +202,8 @@ TEST_CASE("phases: documents of a few tokens are drawn") {
   for (const Index length : {1, 2, 3, 5}) {
     const Result result = tiny(length);
     INFO(length);
-    CHECK(phase_spectrum_figure().draw(result, {}).write(folder.path(), "phase", {"svg"}, true).size() == 2);
-    CHECK(position_split_figure().draw(result, {}).write(folder.path(), "split", {"svg"}, true).size() == 2);
+    CHECK(phase_spectrum_figure().draw(result, {}).write(folder.path(), "phase", {"svg"}).size() == 1);
+    CHECK(position_split_figure().draw(result, {}).write(folder.path(), "split", {"svg"}).size() == 1);
   }
 }
 
@@ -357,7 +357,7 @@ TEST_CASE("head types: a score that rounds to 1 is as broad as others") {
   Result result = sample::result();
   values_of(result, "head_types/next").at(1) = 0.997;
   const TemporaryFolder folder;
-  head_types_figure().draw(result, {}).write(folder.path(), "types", {"svg"}, false);
+  head_types_figure().draw(result, {}).write(folder.path(), "types", {"svg"});
   const std::string svg = sample::content_of(folder / "types.svg");
   CHECK(count_of(svg, ">1.0<") == 1);
   CHECK(count_of(svg, ">1.00<") == 0);

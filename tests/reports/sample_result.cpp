@@ -284,7 +284,6 @@ Result result(const Size& size) {
   add_bands(result, size);
   add_planted(result, size);
   add_comparison(result, size);
-  append(result.fields, checkpoint_fields(size.layers, size.heads));
   return result;
 }
 
