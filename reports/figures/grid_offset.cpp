@@ -162,7 +162,7 @@ GnuplotFigure draw_grid_offset(const Result& result, const FigureOptions& option
 FigureKind grid_offset_figure() {
   return {.name = "grid_offset",
           .fields = {lags_name, received_name, patch_map_name, down_name, right_name},
-          .extras = clearness_fields(),
+          .extras = strength_fields(),
           .caption =
               "Attention of single heads over the patches of images. By offset: mean weight on the patch so many "
               "rows down and columns right; dot: the patch itself, ring: the measured offset. Received: mean weight "
