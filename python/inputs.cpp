@@ -259,7 +259,7 @@ void add_inputs(nb::module_& module) {
         });
       },
       nb::arg("model"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"), nb::arg("seed"),
-      "Random tokens, twice.");
+      "Random tokens, three times.");
   module.def(
       "features_input",
       [](const ModelPlace& model, const nb::object& features, std::optional<Index> documents) {

@@ -224,7 +224,7 @@ void add_run(CLI::App& program, Command& chosen) {
   add_examples(
       *command,
       {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",
-        "every analysis of every head, over 100 documents of a text; result/report.html shows it all"},
+        "where every head looks, how strongly and why, over 100 documents of a text; result/report.html shows it"},
        {"run --model minilm --text text.txt --documents 100 --length 512 --dry-run",
         "what time, memory and disk that would take"},
        {"run --model minilm --text text.txt --documents 100 --length 512 --out result --resume",
@@ -232,7 +232,7 @@ void add_run(CLI::App& program, Command& chosen) {
        {"run --model minilm --text text.txt --documents 100 --length 512 --shard 3/16 --out part-03",
         "one part of sixteen, on one machine of several; see `headwave merge`"},
        {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
-        "which heads copy: random tokens, twice, and two of the analyses"},
+        "which heads copy: over random tokens, three times; induction heads look 49 back"},
        {"run --model vit --features photos.npz --out seen",
         "an image model over prepared images (docs/inputs.md); offsets are rows and columns of patches, too"},
        {"run --model whisper --features sounds.npz --out heard",

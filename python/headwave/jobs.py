@@ -69,7 +69,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
             checkpoint's own processor of transformers (docs/inputs.md)
         features: images or sounds that are prepared: a file, or arrays by name, as processors of transformers return them
             (docs/inputs.md)
-        random_tokens: so many random tokens, twice, in every document
+        random_tokens: so many random tokens, three times, in every document
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read
         special_tokens: whether the tokenizer's opening and closing token stand around every document

@@ -22,7 +22,7 @@ DisturbedEnd limited_run(const fs::path& scratch, const std::vector<std::string>
 /// A run of a model whose documents have 12 tokens.
 std::vector<std::string> short_run(const std::vector<std::string>& more) {
   std::vector<std::string> options{
-      "--model", repository_file("tests/golden/families/llama").string(), "--random-tokens", "12", "--documents", "4"};
+      "--model", repository_file("tests/golden/families/llama").string(), "--random-tokens", "8", "--documents", "4"};
   options.insert(options.end(), more.begin(), more.end());
   return options;
 }

@@ -45,7 +45,7 @@ TEST_CASE("threads change no digit of an atlas with whole rotations") {
 
 TEST_CASE("threads change no digit of losses, and each document is told of once") {
   const JobInput input =
-      random_input(repository_file("tests/golden/families/gpt2"), {.documents = 60, .period = 9}, false);
+      random_input(repository_file("tests/golden/families/gpt2"), {.documents = 60, .period = 9, .repeats = 2}, false);
   TextLossOptions options;
   options.threads = 1;
   const std::vector<PredictionLoss> one = text_losses(input.model, *input.source, -1, options);
