@@ -631,7 +631,8 @@ std::vector<Field> describe(const HeadAccount& account) {
       .note("nearly_all", account.options.nearly_all)
       .note("false_share", account.options.false_share)
       .note("least_documents", account.options.least_documents);
-  fields.add("strength", heads, "1", "attention that a head draws to certain offsets beyond uniform attention: 0 none, 1 all of it",
+  fields.add("strength", heads, "1",
+             "attention that a head draws to certain offsets beyond uniform attention: 0 none, 1 all of it",
              account.strength);
   fields.add("part", parts, "1",
              "part of what can be explained of the profile: by position, by tokens meeting themselves, by context "
