@@ -258,7 +258,7 @@ void add_inputs(nb::module_& module) {
         });
       },
       nb::arg("model"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"), nb::arg("seed"),
-      "Random tokens, twice.");
+      "Random tokens, three times.");
   module.def(
       "states_input",
       [](const nb::object& states, const std::optional<ModelPlace>& model, Index heads, std::optional<Index> documents,

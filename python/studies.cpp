@@ -121,6 +121,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(Resu
                                                                             std::optional<Index> most, bool force,
                                                                             const std::string& called) {
   return waited_for([&] {
+    const DataTable heads = groups.empty() ? head_rows(result) : DataTable({});
     keep_groups(result, groups, called);
     std::vector<FieldTable> tables = field_tables(result);
     std::vector<std::string> long_ones;
@@ -129,7 +130,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(Resu
       throw FormatError(fmt::format("export: {} would have more than {} rows", long_ones.front(), *most),
                         give("max_rows", "", "to allow them"));
     const auto require_free = [&] {
-      for (const fs::path& name : table_files(tables))
+      for (const fs::path& name : table_files(tables, heads))
         if (!force && fs::exists(fs::symlink_status(folder / name)))
           throw IoError(fmt::format("{}: is already there; choose another csv, or replace it with force=True",
                                     (folder / name).string()));
@@ -137,7 +138,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(Resu
     require_free();
     MadeFolders made;
     made.make(folder);
-    write_tables(tables, folder, require_free);
+    write_tables(tables, heads, folder, require_free);
     std::vector<std::string> written;
     for (const FieldTable& table : tables) written.push_back(table.name);
     return std::pair(written, long_ones);

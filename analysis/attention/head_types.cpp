@@ -32,6 +32,7 @@ void set_one_offset(HeadTypes& types) {
 
 /// The first rule that holds. An undefined score meets no rule.
 HeadType type_of(const HeadTypes& types, Index row) {
+  if (types.documents < types.options.least_documents) return HeadType::undefined;
   const auto score = [&](HeadScore of) { return types.scores(static_cast<Index>(of), row); };
   const auto stands_out = [&](HeadScore of, HeadScore baseline) {
     return score(of) > types.options.content && score(of) > types.options.content_ratio * score(baseline);
@@ -41,7 +42,8 @@ HeadType type_of(const HeadTypes& types, Index row) {
   if (types.positional_share[row] >= types.options.one_offset) return HeadType::one_offset;
   if (stands_out(HeadScore::duplicate, HeadScore::duplicate_baseline)) return HeadType::duplicate;
   if (stands_out(HeadScore::induction, HeadScore::induction_baseline)) return HeadType::induction;
-  if (score(HeadScore::sink_weight) > types.options.sink) return HeadType::sink;
+  const double even = types.even(static_cast<Index>(EvenScore::sink_weight), row), top = score(HeadScore::sink_weight);
+  if (top > types.options.sink && !(top <= types.options.content_ratio * even)) return HeadType::sink;
   return HeadType::other;
 }
 
@@ -54,6 +56,7 @@ HeadTypes head_types(const HeadTypeSum& sum, const HeadGrid& grid, AttentionKind
   types.options = options;
   types.documents = sum.documents;
   types.scores = sum.scores.value();
+  types.even = sum.even.value();
   types.argmax_share = sum.argmax_share.value();
   types.sink_position = sum.sink_position.value.value();
   set_one_offset(types);
@@ -118,13 +121,15 @@ void add_kind(Fields& fields, const std::vector<Axis>& axes, const HeadTypes& ty
   const HeadTypeOptions& options = types.options;
   fields
       .flags("kind", axes, "type of a head", types.types,
-             {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"})
+             {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink", "undefined"})
+      .note("documents", types.documents)
+      .note("least_documents", options.least_documents)
       .note(
           "rule",
           fmt::format(
               "the first that holds: previous > {0}; next > {0}; one offset: positional_share >= {1}; duplicate > {2} "
               "and > {3} duplicate_baseline; induction > {2} and > {3} induction_baseline; "
-              "sink_weight > {4}; else other",
+              "sink_weight > {4} and > {3} sink_weight_baseline; else other",
               options.neighbour, options.one_offset, options.content, options.content_ratio, options.sink))
       .note("source",
             "previous, next: Clark et al. 2019; one offset: Voita et al. 2019, who say positional; sink: Gu et al. "
@@ -166,6 +171,17 @@ std::vector<Field> describe(const HeadTypes& types) {
     if (text.threshold != nullptr) fields.note("threshold", types.options.*text.threshold);
     if (text.threshold == &HeadTypeOptions::content) fields.note("baseline_ratio", types.options.content_ratio);
     if (text.source != nullptr) fields.note("source", text.source);
+  }
+  const char* const no_masks = "of stored profiles the masks are not known";
+  for (const auto& [score, name, text] :
+       {std::tuple(EvenScore::previous, "previous_baseline", "previous if all allowed keys had the same weight"),
+        {EvenScore::next, "next_baseline", "next if all allowed keys had the same weight"},
+        {EvenScore::sink_weight, "sink_weight_baseline", "sink_weight if all allowed keys had the same weight"}}) {
+    const bool compares = score != EvenScore::sink_weight;
+    fields.add(name, {layer, head}, "1", text, Vector(types.even.row(static_cast<Index>(score)).transpose()))
+        .undefined_if_any(cross && compares                    ? other_sequence
+                          : causal && score == EvenScore::next ? "a causal mask hides the next token"
+                                                               : no_masks);
   }
   fields.add("sink_position", {layer, head}, "token", "the key of sink_weight in the first document",
              types.sink_position, std::string("-1: ") + no_attention);
@@ -221,6 +237,9 @@ HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionK
   argmax_ = Matrix::Zero(grid_.rows(), 2 * reach_ + 1);
   live_ = Vector::Zero(grid_.rows());
   columns_ = Matrix::Zero(grid_.rows(), keys_);
+  const Index layers = std::ssize(grid_.layers);
+  even_columns_ = Matrix::Zero(layers, keys_);
+  even_sum_ = even_count_ = Matrix::Zero(2, layers);
 }
 
 HeadTypeProbe::Query HeadTypeProbe::query_at(Index position, KeySpan open) const {
@@ -302,6 +321,19 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
   }
 }
 
+/// What uniform attention would add.
+void HeadTypeProbe::add_even(Index query, KeySpan open, Index place) {
+  if (open.count == 0) return;
+  const double weight = 1 / static_cast<double>(open.count);
+  even_columns_.row(place).segment(open.first, open.count).array() += weight;
+  for (const Index t : {Index{-1}, Index{1}}) {
+    const Index key = query + t, score = t < 0 ? 0 : 1;
+    if (key < 0 || key >= keys_ || kind_ == AttentionKind::cross || (t > 0 && kind_ == AttentionKind::causal)) continue;
+    even_sum_(score, place) += key >= open.first && key < open.end() ? weight : 0.0;
+    even_count_(score, place) += 1;
+  }
+}
+
 void HeadTypeProbe::see(const Tile& tile) {
   if (tile.kind != kind_) return;
   if (tile.heads() != grid_.heads || tile.queries != queries_ || tile.keys != keys_)
@@ -309,7 +341,9 @@ void HeadTypeProbe::see(const Tile& tile) {
                                  tile.heads(), tile.queries, tile.keys, grid_.heads, queries_, keys_));
   const Index first_row = grid_.first_row(tile.layer);
   if (tile.rows() == 0) return;
+  const Index place = first_row / grid_.heads;
   for (Index r = 0; r < tile.rows(); ++r) {
+    add_even(tile.first_row + r, tile.allowed_keys(tile.first_row + r), place);
     const Query query = query_at(tile.first_row + r, tile.allowed_keys(tile.first_row + r));
     for (Index head = 0; head < tile.heads(); ++head) {
       const auto open = tile.weights[static_cast<std::size_t>(head)].row(r).segment(query.open.first, query.open.count);
@@ -319,19 +353,38 @@ void HeadTypeProbe::see(const Tile& tile) {
   }
 }
 
-/// Equation (3).
-void HeadTypeProbe::set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const {
-  double top = not_defined;
-  for (Index k = 0; k < keys_; ++k) {
-    const Index queries = kind_ == AttentionKind::causal ? queries_ - k : queries_;
+/// Equation (3) of one row of sums over queries.
+/// @returns [key]  of the keys that at least a quarter of the queries are averaged over
+Vector HeadTypeProbe::mean_weights(const Eigen::Ref<const Eigen::RowVectorXd>& columns) const {
+  Index counted = 0;
+  Vector alpha(keys_);
+  for (; counted < keys_; ++counted) {
+    const Index queries = kind_ == AttentionKind::causal ? queries_ - counted : queries_;
     if (queries < 1 || 4 * queries < queries_) break;
-    const double alpha = columns_(row, k) / static_cast<double>(queries);
-    if (k == 0) scores(static_cast<Index>(HeadScore::sink_first), row) = alpha;
-    if (k > 0 && !(alpha > top)) continue;
-    top = alpha;
-    sink_position[static_cast<std::size_t>(row)] = k;
+    alpha[counted] = columns[counted] / static_cast<double>(queries);
   }
-  scores(static_cast<Index>(HeadScore::sink_weight), row) = top;
+  return alpha.head(counted);
+}
+
+void HeadTypeProbe::set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const {
+  const Vector alpha = mean_weights(columns_.row(row));
+  Index top = 0;
+  for (Index k = 1; k < alpha.size(); ++k)
+    if (alpha[k] > alpha[top]) top = k;
+  scores(static_cast<Index>(HeadScore::sink_first), row) = alpha[0];
+  scores(static_cast<Index>(HeadScore::sink_weight), row) = alpha[top];
+  sink_position[static_cast<std::size_t>(row)] = top;
+}
+
+Matrix HeadTypeProbe::even_attention() const {
+  Matrix even(static_cast<Index>(even_scores), grid_.rows());
+  for (Index row = 0; row < grid_.rows(); ++row) {
+    const Index place = row / grid_.heads;
+    for (Index score = 0; score < 2; ++score) even(score, row) = even_sum_(score, place) / even_count_(score, place);
+    even(static_cast<Index>(EvenScore::sink_weight), row) =
+        live_[row] == 0.0 ? not_defined : mean_weights(even_columns_.row(place)).maxCoeff();
+  }
+  return even;
 }
 
 HeadTypeSum HeadTypeProbe::taken() const {
@@ -348,7 +401,7 @@ HeadTypeSum HeadTypeProbe::taken() const {
     for (const Index key : special_) special += columns_(row, key);
     scores(static_cast<Index>(HeadScore::special_weight), row) = special / live_[row];
   }
-  return {1, DefinedMean(scores), DefinedMean(argmax_share), {std::move(sink_position)}};
+  return {1, DefinedMean(scores), DefinedMean(even_attention()), DefinedMean(argmax_share), {std::move(sink_position)}};
 }
 
 const AnalysisKind& head_types_analysis() {

@@ -15,12 +15,13 @@
 namespace headwave {
 
 struct HeadTypeOptions {
-  Index reach = 8;           ///< largest |t| at which a row's largest weight is recorded, in tokens
-  double one_offset = 0.9;   ///< least share of queries whose largest weight lies at one offset (Voita et al. 2019)
-  double neighbour = 0.5;    ///< mean weight on the token before, or after, must exceed this (Clark et al. 2019)
-  double sink = 0.3;         ///< mean weight that one key gets must exceed this (Gu et al. 2025)
-  double content = 0.4;      ///< duplicate and induction scores must exceed this: ours, nothing is published
-  double content_ratio = 3;  ///< ... and this many times their baseline: ours as well
+  Index reach = 8;            ///< largest |t| at which a row's largest weight is recorded, in tokens
+  double one_offset = 0.9;    ///< least share of queries whose largest weight lies at one offset (Voita et al. 2019)
+  double neighbour = 0.5;     ///< mean weight on the token before, or after, must exceed this (Clark et al. 2019)
+  double sink = 0.3;          ///< mean weight that one key gets must exceed this (Gu et al. 2025)
+  double content = 0.4;       ///< duplicate and induction scores must exceed this: ours, nothing is published
+  double content_ratio = 3;   ///< ... and this many times their baseline, as sinks must: ours as well
+  Index least_documents = 8;  ///< fewer give no kind, as head_account() gives no verdict
 };
 
 /// Scores of every head: means over the query rows of a document, then over documents. A is the head's
@@ -42,8 +43,13 @@ enum class HeadScore : std::uint8_t {
 constexpr std::size_t head_scores = 12;
 
 /// The type of a head: the first that holds in the order of type_of(), else `other`. Names are their authors'
-/// and describe where weights lie, not why: see head_account(). Voita's "positional" is `one_offset` here.
-enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicate, induction, sink };
+/// and describe where weights lie, not why: see head_account(). Voita's "positional" is `one_offset` here. Undefined:
+/// too few documents.
+enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicate, induction, sink, undefined };
+
+/// Scores that uniform attention has, where every key that a query may look at gets the same weight.
+enum class EvenScore : std::uint8_t { previous, next, sink_weight };
+constexpr std::size_t even_scores = 3;
 
 /// Head types of a job: means over the documents in which a quantity is defined. NaN: defined in no document.
 ///
@@ -57,8 +63,9 @@ enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicat
 /// Duplicate and induction scores count what precedes the query alone, wherever a window ends; the baseline
 /// knows the mask and the window. On a text of random tokens, repeated, the induction score is the mean
 /// weight on the token that followed the current one in the copy before. Thresholds see weights alone. On
-/// ordinary text an induction head may be called a sink, since most queries give it nothing to copy; on short
-/// documents every head has a sink. In cross-attention queries and keys are different sequences: what
+/// ordinary text an induction head may be called a sink, since most queries give it nothing to copy. On short
+/// documents under a causal mask the first key gets much from uniform attention too, so a sink must exceed that as well.
+/// In cross-attention queries and keys are different sequences: what
 /// compares positions or tokens is undefined.
 ///
 /// Source: Voita et al. 2019 (1, 2); Clark et al. 2019 (previous, next); Olsson et al. 2022
@@ -69,6 +76,7 @@ struct HeadTypes {
   HeadTypeOptions options;
   Index documents = 0;
   Matrix scores;             ///< (head_scores, rows)
+  Matrix even;               ///< (even_scores, rows)  scores of uniform attention; NaN: the masks are not known
   Matrix argmax_share;       ///< (rows, 2 reach + 1)  equation (1)
   Vector positional_share;   ///< (rows)  equation (2)
   Vector positional_offset;  ///< (rows)  its t in tokens; NaN: none within reach, or at its end with half or less
@@ -83,11 +91,12 @@ struct HeadTypes {
 struct HeadTypeSum {
   Index documents = 0;
   DefinedMean scores;                       ///< (head_scores, rows)
+  DefinedMean even;                         ///< (even_scores, rows)
   DefinedMean argmax_share;                 ///< (rows, 2 reach + 1)
   First<std::vector<Index>> sink_position;  ///< (rows)
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.documents, self.scores, self.argmax_share, self.sink_position);
+    return std::tie(self.documents, self.scores, self.even, self.argmax_share, self.sink_position);
   }
 };
 
@@ -133,6 +142,9 @@ class HeadTypeProbe : public Probe {
   void add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, bool sinks);
   void add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, float largest);
   void add(HeadScore score, Index row, double value);
+  void add_even(Index query, KeySpan open, Index place);
+  [[nodiscard]] Vector mean_weights(const Eigen::Ref<const Eigen::RowVectorXd>& columns) const;
+  [[nodiscard]] Matrix even_attention() const;
   void set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const;
 
   HeadGrid grid_;
@@ -147,6 +159,8 @@ class HeadTypeProbe : public Probe {
   Matrix argmax_;                               ///< (rows, 2 reach + 1)  number of queries
   Vector live_;                                 ///< (rows)  rows that are not zero
   Matrix columns_;                              ///< (rows, keys)  weight that each key gets
+  Matrix even_columns_;                         ///< (layers, keys)  the same of uniform attention
+  Matrix even_sum_, even_count_;                ///< (2, layers)  of uniform attention: previous, next
 };
 
 /// In a job: head_types/...

@@ -631,7 +631,8 @@ std::vector<Field> describe(const HeadAccount& account) {
       .note("nearly_all", account.options.nearly_all)
       .note("false_share", account.options.false_share)
       .note("least_documents", account.options.least_documents);
-  fields.add("strength", heads, "1", "attention that a head draws to offsets |t| <= reach beyond uniform attention",
+  fields.add("strength", heads, "1",
+             "attention that a head draws to certain offsets beyond uniform attention: 0 none, 1 all of it",
              account.strength);
   fields.add("part", parts, "1",
              "part of what can be explained of the profile: by position, by tokens meeting themselves, by context "
@@ -665,12 +666,12 @@ std::vector<Field> describe(const HeadAccount& account) {
              or_self("it is largest at the end of the search"));
   fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight, or_self(no_pair));
   fields.add("position_strength", heads, "1", "strength of the profile that positions give", account.position_strength);
-  fields.add("null_strength", heads, "1", "strength of that profile with places in random order: median of the draws",
+  fields.add("null_strength", heads, "1", "position_strength with places in random order: median of the draws",
              account.null_strength, no_null);
-  fields.add("null_high", heads, "1", "strength of that profile with places in random order: largest of the draws",
+  fields.add("null_high", heads, "1", "position_strength with places in random order: largest of the draws",
              account.null_high, no_null);
   describe_p_values(fields, heads, account.p_value, account.q_value,
-                    {"strength", "with places in random order", no_null});
+                    {"position_strength", "with places in random order, heads pooled", no_null});
   fields.note_all("documents", account.documents)
       .note_all("dealt_documents", account.dealt)
       .note_all("length", account.site.length)

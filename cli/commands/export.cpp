@@ -49,16 +49,18 @@ std::string keep_short(std::vector<FieldTable>& tables, const ExportOptions& opt
 int export_tables(const ExportOptions& options) {
   const fs::path file = result_path(options.result);
   Result result = read_result(file);
+  const DataTable heads = options.only.empty() ? head_rows(result) : DataTable({});
   keep_groups(result, options.only, file.string());
   std::vector<FieldTable> tables = field_tables(result);
   const std::string left_out = keep_short(tables, options);
   OutputFiles names;
   names.option = "--csv";
-  names.written = table_files(tables);
+  names.written = table_files(tables, heads);
   names.read = {file};
   const OutputFolder folder(options.folder, names, options.force);
-  write_tables(tables, folder.path(), [&] { folder.require_free(); });
-  say(fmt::format("wrote {} tables and {} to {}", tables.size(), columns_file, visible_text(folder.path().string())));
+  write_tables(tables, heads, folder.path(), [&] { folder.require_free(); });
+  say(fmt::format("wrote {}{} tables and {} to {}", heads.columns().empty() ? "" : "heads.csv, ", tables.size(),
+                  columns_file, visible_text(folder.path().string())));
   if (!left_out.empty())
     say(fmt::format("omitted, with more than --max-rows {}: {}; --only names those to write, or give more rows",
                     options.max_rows, left_out));
@@ -74,7 +76,10 @@ void add_export(CLI::App& program, Command& chosen) {
   command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
       ->required()
       ->type_name("PATH");
-  command->add_option("--csv", options->folder, "folder for the tables and all-columns.csv, which describes them")
+  command
+      ->add_option("--csv", options->folder,
+                   "folder for heads.csv, a row for each head; a table for each group of arrays; and all-columns.csv, "
+                   "which describes these")
       ->required()
       ->type_name("DIR");
   command
@@ -91,11 +96,10 @@ void add_export(CLI::App& program, Command& chosen) {
           ->check(whole_number(1, 1'000'000'000'000))
           ->capture_default_str();
   command->add_flag("--force", options->force, "replace existing tables");
-  add_examples(*command,
-               {{"export result/results.h5 --csv tables",
-                 "a table for each group of arrays that share axes, a row for each combination of their values"},
-                {"export result --csv tables --only measured_offset,head_account",
-                 "where each head looks, and what accounts for it"}});
+  add_examples(*command, {{"export result/results.h5 --csv tables",
+                           "heads.csv with a row for each head, and a table for each group of arrays that share axes"},
+                          {"export result --csv tables --only measured_offset,head_account",
+                           "where each head looks, and what accounts for it"}});
   command->final_callback([=, &chosen] { chosen = [=] { return export_tables(*options); }; });
 }
 

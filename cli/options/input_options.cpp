@@ -176,11 +176,12 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, bool p
                                          "model; several files hold further documents (docs/profiles.md)")
                              ->type_name("FILE")
                        : refused_option(command, "--profiles", "is what `headwave run` reads");
-  added.random = command
-                     .add_option("--random-tokens", options.random_tokens,
-                                 "random tokens in place of a text: so many, twice, in every document (for induction)")
-                     ->check(whole_number(1, 1048576))
-                     ->type_name("N");
+  added.random =
+      command
+          .add_option("--random-tokens", options.random_tokens,
+                      "random tokens in place of a text: so many, three times, in every document (for induction)")
+          ->check(whole_number(1, 1048576))
+          ->type_name("N");
   added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
   added.random->excludes(added.ids)->excludes(added.states);
   added.ids->excludes(added.states);
@@ -281,7 +282,9 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
     if (!given.text->empty()) return text_input(place, options.text, options.packing);
     if (!given.random->empty())
       return random_input(place,
-                          {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
+                          {.documents = options.packing.documents.value_or(usual_documents),
+                           .period = options.random_tokens,
+                           .seed = seed},
                           options.packing.special_tokens);
     if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
     options.stored.states.documents = options.packing.documents.value_or(0);

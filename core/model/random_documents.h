@@ -49,13 +49,14 @@ std::unique_ptr<Source> random_words(WordChances words, const RandomWordsOptions
 struct RepeatedTokensOptions {
   Index documents = 100;
   Index period = 50;          ///< tokens drawn anew for each document
-  Index repeats = 2;          ///< how often they follow one another
+  Index repeats = 3;          ///< how often they follow one another
   std::int32_t opening = -1;  ///< id put before them; -1: none
   std::uint64_t seed = 1;
 };
 
 /// Random tokens, repeated: the text that reveals induction heads, since only the first copy tells what comes
-/// next in the second.
+/// next in the second. The third makes documents long enough that what followed the copy before, period - 1 tokens
+/// back, lies within the half of a document that is searched for offsets, and not at its end.
 ///
 /// Source: Elhage et al. 2021; Olsson et al. 2022.
 /// @param ids  the ids to draw from, all equally likely

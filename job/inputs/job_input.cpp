@@ -244,8 +244,8 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
   options.opening = special_token && tokenizer ? tokenizer->special_tokens().opens : -1;
   std::unique_ptr<Source> source = repeated_tokens(std::move(ids), options);
   if (const Index positions = model.longest; positions > 0 && source->length(0) > positions)
-    throw ShapeError(fmt::format("{} random tokens twice make documents of {} tokens, the model has {} positions",
-                                 options.period, source->length(0), positions),
+    throw ShapeError(fmt::format("{} random tokens {} times make documents of {} tokens, the model has {} positions",
+                                 options.period, options.repeats, source->length(0), positions),
                      give("random_tokens",
                           fmt::format("{} or fewer", (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats)));
   note_lengths(provenance, place, *source);

@@ -359,6 +359,8 @@ HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
   HeadTypeSum sum;
   sum.documents = std::ssize(profiles.lengths);
   sum.scores = {of_scores("head_score"), of_scores("head_score_documents")};
+  const Matrix none = Matrix::Zero(static_cast<Index>(even_scores), layers * heads);
+  sum.even = {none, none};  // the masks are not stored
   const Index offsets = read.columns("argmax_share");
   sum.argmax_share = {read.rows("argmax_share", 0, layers * heads),
                       read.vector("argmax_documents").replicate(1, offsets)};

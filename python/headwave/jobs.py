@@ -65,7 +65,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
             file of h5py and the arrays of either are read a document at a time, and nothing is copied
         profiles: what headwave.watch(model, null=True) summed beside a running model: its result, a file that it saved, or a list of
             these, whose documents stand one after another; without a model (docs/profiles.md)
-        random_tokens: so many random tokens, twice, in every document
+        random_tokens: so many random tokens, three times, in every document
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read
         special_tokens: whether the tokenizer's opening and closing token stand around every document

@@ -186,10 +186,11 @@ std::vector<std::string> account_fields() {
 }
 
 std::vector<std::string> account_extras() {
-  std::vector<std::string> fields = clearness_fields();
+  std::vector<std::string> fields;
   const std::vector<std::string> needed = account_fields();
-  for (const std::string& name : head_sentence_fields())
-    if (std::ranges::count(needed, name) == 0) fields.push_back(name);
+  for (const std::vector<std::string>& names : {strength_fields(), head_sentence_fields()})
+    for (const std::string& name : names)
+      if (std::ranges::count(needed, name) == 0) fields.push_back(name);
   return fields;
 }
 
@@ -356,11 +357,11 @@ constexpr std::array scored_kinds{ScoredKind{"previous", "head_types/previous"},
                                   ScoredKind{"induction", "head_types/induction"},
                                   ScoredKind{"sink", "head_types/sink_weight"}};
 
-/// "other" is after the last; older results say positional.
+/// "other" and "undefined" are after the last; older results say positional.
 std::optional<std::size_t> place_of_kind(const std::string& meaning) {
   const std::string_view name = meaning == "positional" ? std::string_view(one_offset_kind) : meaning;
   const auto found = std::ranges::find(scored_kinds, name, &ScoredKind::name);
-  if (found == scored_kinds.end() && meaning != "other") return std::nullopt;
+  if (found == scored_kinds.end() && meaning != "other" && meaning != "undefined") return std::nullopt;
   return static_cast<std::size_t>(found - scored_kinds.begin());
 }
 
@@ -370,12 +371,14 @@ struct HeadScores {
   std::array<const std::vector<double>*, scored_kinds.size()> score{};  // (heads) each
   std::vector<double> offset;                                           // (heads) tokens, of positional_share
   double largest = 0;                                                   // of all scores; 1 if none is above 0
+  bool few_documents = false;                                           // so that no head has a kind
 };
 
 HeadScores scores_of(const Result& result) {
   HeadScores scores;
   scores.called = known_meanings(result, kind_name, "kind of head", place_of_kind);
   scores.heads = field_heads(result.at(kind_name));
+  scores.few_documents = std::ranges::count(meanings_of(result, kind_name, {"layer", "head"}), "undefined") > 0;
   for (std::size_t kind = 0; kind < scored_kinds.size(); ++kind) {
     scores.score[kind] = &doubles_of(result, scored_kinds[kind].score, {"layer", "head"});
     for (const double score : *scores.score[kind])
@@ -424,8 +427,9 @@ void add_kind(Page& page, const HeadScores& scores, std::size_t kind, double poi
   add_head_axes(panel, heads, 7);
   const std::string name = scored_kinds[kind].name;  // the caption says whose it is
   panel.above(name.substr(0, name.find(" (")), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
-  panel.above(fmt::format("{} so called", std::ranges::count(scores.called, kind)), Anchor::right,
-              {.points = 6.5, .ink = ink::number, .up = 0.5});
+  const std::string count =
+      scores.few_documents ? "too few documents" : fmt::format("{} so called", std::ranges::count(scores.called, kind));
+  panel.above(count, Anchor::right, {.points = 6.5, .ink = ink::number, .up = 0.5});
   panel.rectangle({share(0), share(0)}, {share(1), share(1)}, ink::shade_on_paper);
   if (std::ranges::none_of(values, [](double score) { return std::isfinite(score); }))
     panel.note("undefined", {share(0.5), share(0.5)}, {.points = 7, .ink = ink::note, .anchor = Anchor::center});

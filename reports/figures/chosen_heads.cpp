@@ -19,53 +19,29 @@ namespace headwave {
 
 namespace {
 
-/// What was measured of a head.
-struct Clearness {
-  double offset = std::nan("");      // tokens
-  double weight = 0.0, ratio = 0.0;  // mean weight there, and divided by what it had to exceed
-};
-
-/// What was measured of heads, wherever the result's own grid has them.
-std::vector<Clearness> clearness_of(const Result& result, const std::vector<HeadName>& names,
-                                    const std::string& pairs) {
-  std::vector<Clearness> found(names.size());
-  if (result.find("measured_offset/offset") == nullptr) return found;
-  const auto numbers = [&](const char* name) {
-    return result.find(name) == nullptr ? std::vector<double>{} : head_doubles(result, name, pairs);
-  };
-  const auto offsets = numbers("measured_offset/offset"), weights = numbers("measured_offset/weight"),
-             thresholds = numbers("measured_offset/threshold");
+/// The measured offset of each head, wherever the result's own grid has it; NaN: undefined, or not in the result.
+std::vector<double> measured_offsets_of(const Result& result, const std::vector<HeadName>& names,
+                                        const std::string& pairs) {
+  std::vector<double> offsets(names.size(), std::nan(""));
+  if (result.find("measured_offset/offset") == nullptr) return offsets;
+  const std::vector<double> all = head_doubles(result, "measured_offset/offset", pairs);
   const FieldHeads heads = field_heads(result.at("measured_offset/offset"));
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::size_t row = heads.row_of(names[i]);
-    if (row < offsets.size() && std::isfinite(offsets[row])) found[i].offset = offsets[row];
-    if (row < weights.size() && std::isfinite(weights[row])) found[i].weight = weights[row];
-    if (row >= weights.size() || row >= thresholds.size() || !(thresholds[row] > 0)) continue;
-    if (const double ratio = weights[row] / thresholds[row]; std::isfinite(ratio)) found[i].ratio = ratio;
-  }
-  return found;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (const std::size_t row = heads.row_of(names[i]); row < all.size()) offsets[i] = all[row];
+  return offsets;
 }
 
-/// Of heads in descending order the first of every offset first, then the others; the first so many.
-std::vector<std::size_t> one_of_each(std::vector<std::size_t> order, const std::vector<Clearness>& heads,
-                                     std::size_t most, bool flat_last) {
-  const auto known = [&](std::size_t head) { return !std::isnan(heads[head].offset); };
-  std::set<double> seen;
-  bool seen_flat = false;
-  std::vector<std::size_t> first, others, flat;
-  for (const std::size_t head : order) {
-    if (flat_last && !known(head))
-      flat.push_back(head);
-    else if (known(head) ? seen.insert(heads[head].offset).second : !std::exchange(seen_flat, true))
-      first.push_back(head);
-    else
-      others.push_back(head);
-  }
-  order = first;
-  order.insert(order.end(), others.begin(), others.end());
-  order.insert(order.end(), flat.begin(), flat.end());
-  order.resize(std::min(order.size(), most));
-  return order;
+/// Places of heads in the order of the table, the strongest first; as they stand if the result has no such order.
+std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names) {
+  std::vector<std::size_t> places(names.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  if (result.find("measured_offset/offset") == nullptr) return places;
+  const std::vector<std::string> table = names_by_strength(result);
+  std::vector<std::ptrdiff_t> rank;
+  for (const HeadName& name : names)
+    rank.push_back(std::ranges::find(table, head_name(name.layer, name.head)) - table.begin());
+  std::ranges::stable_sort(places, {}, [&](std::size_t place) { return rank[place]; });
+  return places;
 }
 
 /// The strength of each head: of the account, or where the result has none the mean weight at the measured offset.
@@ -83,23 +59,10 @@ std::vector<double> named_strengths(const Result& result, const std::vector<Head
   return strengths;
 }
 
-/// Places of heads, the strongest first.
-void sort_strongest(std::vector<std::size_t>& places, const std::vector<double>& strengths) {
-  std::vector<std::size_t> sorted = descending(strengths);
-  std::erase_if(sorted, [&](std::size_t place) { return std::ranges::count(places, place) == 0; });
-  places = std::move(sorted);
-}
-
 std::vector<HeadName> every_name(const FieldHeads& heads) {
   std::vector<HeadName> names;
   for (std::size_t row = 0; row < heads.size(); ++row) names.push_back(heads[row]);
   return names;
-}
-
-std::vector<double> each(const std::vector<Clearness>& heads, double Clearness::*number) {
-  std::vector<double> numbers;
-  for (const Clearness& head : heads) numbers.push_back(head.*number);
-  return numbers;
 }
 
 /// Every head that any Field is about, in order.
@@ -125,8 +88,9 @@ std::string range_text(const std::vector<HeadName>& heads) {
 
 }  // namespace
 
-std::vector<std::string> clearness_fields() {
-  return {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"};
+std::vector<std::string> strength_fields() {
+  return {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold", "measured_offset/chance",
+          "head_account/strength"};
 }
 
 std::vector<std::string> heads_asked_for(const Result& result, const std::vector<std::string>& heads) {
@@ -157,7 +121,6 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
   const FieldHeads heads = field_heads(result.at(field));
   if (heads.size() == 0) throw ShapeError(fmt::format("{}: holds no head to draw", field));
   const std::vector<HeadName> names = every_name(heads);
-  const std::vector<Clearness> found = clearness_of(result, names, options.pairs);
   std::vector<std::size_t> rows;
   for (const std::string& asked : options.heads) {
     rows.push_back(heads.row_of(parse_head_name(asked)));
@@ -167,11 +130,12 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
                                    head_name(names.back().layer, names.back().head)));
   }
   if (rows.empty()) {
-    rows = one_of_each(descending(each(found, &Clearness::ratio)), found, most, true);
-    sort_strongest(rows, named_strengths(result, names, options.pairs));
+    rows = table_order(result, names);
+    rows.resize(std::min(rows.size(), most));
   }
+  const std::vector<double> offsets = measured_offsets_of(result, names, options.pairs);
   std::vector<ChosenHead> chosen;
-  for (const std::size_t row : rows) chosen.push_back({names[row], row, found[row].offset});
+  for (const std::size_t row : rows) chosen.push_back({names[row], row, offsets[row]});
   return chosen;
 }
 
@@ -188,8 +152,7 @@ std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view fie
   }
   if (fit < heads.size()) heads = chosen_heads(result, field, options, fit);
   if (const std::size_t all = field_heads(result.at(field)).size(); heads.size() < all)
-    flow.shown =
-        fmt::format("{} of {} heads are shown, those with the clearest offsets, strongest first.", heads.size(), all);
+    flow.shown = fmt::format("{} of {} heads are shown, the strongest.", heads.size(), all);
   return heads;
 }
 
@@ -235,12 +198,10 @@ std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& 
   if (!maps.empty()) return maps;
   std::vector<HeadName> names;
   for (const std::string& name : labels_of(field, "map_head")) names.push_back(parse_head_name(name));
-  const std::vector<Clearness> found = clearness_of(result, names, options.pairs);
-  std::vector<std::size_t> order = descending(each(found, &Clearness::weight));
+  std::vector<std::size_t> order = table_order(result, names);
   const double bound = worth_seeing * *std::ranges::max_element(largest);
   std::erase_if(order, [&](std::size_t map) { return largest[map] < bound; });
-  order = one_of_each(order, found, most, false);
-  sort_strongest(order, named_strengths(result, names, options.pairs));
+  order.resize(std::min(order.size(), most));
   return order;
 }
 

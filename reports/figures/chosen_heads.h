@@ -23,10 +23,7 @@ struct ChosenHead {
 };
 
 /// The heads to draw of a Field whose axes begin with (layer, head): those that options.heads names, else the
-/// few whose measured offset is clearest, the strongest first.
-///
-/// The clearest head is the one whose weight exceeds what chance reaches by the largest factor. The first
-/// head of every offset comes before the second of any, since heads of one offset look alike.
+/// strongest of the table, in its order; without measured offsets the first.
 /// @param most  how many are chosen unasked
 /// @throws ShapeError if a head asked for is not in the Field, or there is none; FormatError if its name is
 ///         invalid
@@ -53,11 +50,11 @@ std::vector<double> head_strengths(const Result& result, const FieldHeads& heads
 /// none was searched for.
 std::string no_offsets(const Result& result, const FigureOptions& options);
 
-/// The Fields that say which heads are the clearest: extras of the figures that choose heads.
-std::vector<std::string> clearness_fields();
+/// The Fields that say which heads are the strongest: extras of the figures that choose heads.
+std::vector<std::string> strength_fields();
 
 /// Which of a result's attention maps to draw, as places along the axis `map_head`: the ones asked for, or
-/// those worth seeing, the strongest first; of more than `most` the strongest head of every offset.
+/// the strongest of those worth seeing, in the order of the table.
 /// @param largest  (maps) the largest weight of each: maps below a tenth of the largest of all are not worth
 ///                 seeing
 /// @throws ShapeError if a head asked for has no map, naming it and those there are; FormatError if its name

@@ -71,7 +71,7 @@ GnuplotFigure draw_attention_distance(const Result& result, const FigureOptions&
 }  // namespace
 
 FigureKind attention_distance_figure() {
-  std::vector<std::string> extras = clearness_fields();
+  std::vector<std::string> extras = strength_fields();
   return {.name = "attention_distance",
           .fields = {held_name, last_name, window_name, error_name},
           .extras = std::move(extras),

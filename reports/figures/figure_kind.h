@@ -13,7 +13,7 @@ namespace headwave {
 struct FigureOptions {
   std::vector<std::string> only = {};   ///< names of figures, "offset_profile"; empty: all that can be drawn
   std::vector<std::string> heads = {};  ///< "L2H3", or of draw_figures() "strongest:6": the heads to show; empty: a
-                                        ///< few, the clearest offsets first
+                                        ///< few, the strongest first
   std::string pairs = "all";  ///< which query-key pairs offset profiles count: also "without_special", "without_sink"
   Index tokens = 15;          ///< how many of a text's first tokens an attention map shows, 256 at most
   std::vector<std::string> formats = {"pdf", "svg", "png"};

@@ -323,7 +323,7 @@ std::vector<PhaseRidge> phase_ridges(const RidgeWindow& window, double measured,
 FigureKind phase_spectrum_figure() {
   return {.name = "phase_spectrum",
           .fields = {phase_map_names[0], phase_map_names[1]},
-          .extras = clearness_fields(),
+          .extras = strength_fields(),
           .caption =
               "Energy of single heads in frequency and phase: absolute discrete Fourier transform, not normalised, "
               "of redefined queries and keys along the directions p whose phase θ lies in a bin, mean over "

@@ -322,7 +322,7 @@ GnuplotFigure draw_position_kernel(const Result& result, const FigureOptions& op
 }  // namespace
 
 FigureKind offset_profile_figure() {
-  std::vector<std::string> extras = clearness_fields();
+  std::vector<std::string> extras = strength_fields();
   for (const std::string& name : head_sentence_fields()) extras.push_back(name);
   return {.name = "offset_profile",
           .fields = {"offset_trace/mean_weight"},

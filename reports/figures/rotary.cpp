@@ -143,7 +143,7 @@ FigureKind rotary_wave_figure() {
   return {
       .name = "rotary_wave",
       .fields = {estimate_name, real_name, imaginary_name, pair_frequency_name},
-      .extras = clearness_fields(),
+      .extras = strength_fields(),
       .caption =
           "Where the wave that rotary positions have built in points single heads. Each dot is a pair of channels: its "
           "phase between mean query and mean key against the frequency at which it turns, larger the more it "

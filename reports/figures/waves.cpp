@@ -386,7 +386,7 @@ FigureKind wave_spectra_figure() {
 FigureKind cross_covariance_figure() {
   return {.name = "cross_covariance",
           .fields = {covariance_name, correlation_name},
-          .extras = clearness_fields(),
+          .extras = strength_fields(),
           .caption =
               "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, "
               "summed with their gains as weights: the unscaled scores summed along each diagonal, row means taken "

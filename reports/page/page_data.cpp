@@ -239,15 +239,14 @@ Places largest_places(const std::vector<double>& score, std::size_t count) {
   return places;
 }
 
-/// [map_head]  largest mean weight of the head.
-std::vector<double> head_weights(const Result& result, const std::vector<std::string>& names) {
-  std::vector<double> weights(names.size(), 0.0);
-  for (const HeadFinding& found : head_findings(result)) {
-    const auto name = std::ranges::find(names, head_name(found.name.layer, found.name.head));
-    if (name != names.end() && !std::isnan(found.weight))
-      weights[static_cast<std::size_t>(name - names.begin())] = found.weight;
-  }
-  return weights;
+/// [map_head]  the stronger a head stands in the table, the larger; 0: not there.
+std::vector<double> head_ranks(const Result& result, const std::vector<std::string>& names) {
+  std::vector<double> ranks(names.size(), 0.0);
+  if (result.find("measured_offset/offset") == nullptr) return ranks;
+  const std::vector<std::string> table = names_by_strength(result);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    ranks[i] = static_cast<double>(table.end() - std::ranges::find(table, names[i]));
+  return ranks;
 }
 
 /// [entry of the axis]  its share of the sum of squares, summed over what stands before the axis.
@@ -274,7 +273,7 @@ Places kept_places(const Result& result, const Field& field, std::size_t axis, c
   std::vector<double> score(size, 0.0);
   if (along.name == "map_head") {
     const std::size_t of_one = bytes_of(field, kept.store) / std::max<std::size_t>(1, size);
-    return largest_places(head_weights(result, labels_of(field, along.name)),
+    return largest_places(head_ranks(result, labels_of(field, along.name)),
                           most_of_one / std::max<std::size_t>(1, of_one));
   }
   if (along.name != kept.crop.axis) return largest_places(score, size);

@@ -80,7 +80,7 @@ ordered_json provenance_json(const Attributes& provenance) {
 
 /// What was run, what was found, and what could not be found; empty: nothing to say.
 std::string story_of(const Result& result) {
-  std::vector<std::string> sentences{head_paragraph(result)};
+  std::vector<std::string> sentences{head_paragraph(result, true)};
   sentences.push_back(comparison_paragraph(result));
   if (const std::string note = position_note(result); !note.empty())
     sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
@@ -95,6 +95,13 @@ std::string story_of(const Result& result) {
 ordered_json sentences_json(const Result& result) {
   ordered_json texts = ordered_json::array();
   for (const HeadSentence& sentence : head_sentences(result)) texts.push_back(sentence.text);
+  return texts;
+}
+
+/// What each head is called, and the score that makes it.
+ordered_json kinds_json(const Result& result) {
+  ordered_json texts = ordered_json::array();
+  for (const std::string& text : kind_sentences(result)) texts.push_back(visible_text(text));
   return texts;
 }
 
@@ -115,9 +122,10 @@ std::string data_html(const Result& result, std::span<const Result> beside) {
   PageMeasures measures = page_measures(result);
   PageArrays arrays = page_arrays(result, most_packed, beside);
   const ordered_json json{{"format", page_format},
-                          {"title", visible_text(result.title)},
+                          {"title", finding_title(result)},
                           {"story", story_of(result)},
                           {"sentences", sentences_json(result)},
+                          {"kinds", kinds_json(result)},
                           {"layers", std::move(measures.layers)},
                           {"heads", std::move(measures.heads)},
                           {"measures", std::move(measures.measures)},
@@ -141,7 +149,7 @@ std::string data_html(const Result& result, std::span<const Result> beside) {
 std::string report_page(const Result& result, std::span<const Result> beside) {
   std::string page(page_shell());
   const std::string data = data_html(result, beside);
-  replace_all(page, "<!--title-->", html_text(result.title.empty() ? "headwave result" : result.title));
+  replace_all(page, "<!--title-->", html_text(finding_title(result)));
   replace_all(page, "<!--data-->", data);
   return with_run_mark(std::move(page), "html", run_mark(result.provenance));
 }

@@ -27,6 +27,9 @@ std::string comparison_note(const Result& result);
 /// a comparison, or has no verdicts.
 std::string changed_verdicts(const Result& result);
 
+/// How many heads changed, and which most: "2 of 72 heads changed beyond the intervals, L2H8 most"; empty: no comparison.
+std::string comparison_title(const Result& result);
+
 /// How many heads changed, and the probability of that by chance: "2 of 72 heads changed beyond the intervals (...)"; or
 /// why documents cannot decide. Empty if the result is not a comparison.
 std::string comparison_sentence(const Result& result);

@@ -40,6 +40,23 @@ constexpr HeadField<std::string> word_fields[]{{"measured_offset/status", &HeadF
                                                {"head_types/kind", &HeadFinding::kind},
                                                {"head_account/verdict", &HeadFinding::why}};
 
+/// The score and the chance of every head's own kind.
+void add_kind_scores(std::vector<HeadFinding>& findings, const Result& result) {
+  for (const KindText& text : kind_texts()) {
+    const auto set = [&](const char* name, double HeadFinding::*member) {
+      const Field* field = result.find(name);
+      if (field == nullptr) return;
+      const std::vector<double>& numbers = doubles_of(result, name, {"layer", "head"});
+      const FieldHeads heads = field_heads(*field);
+      for (HeadFinding& finding : findings)
+        if (const std::size_t row = heads.row_of(finding.name); finding.kind == text.kind && row < numbers.size())
+          finding.*member = numbers[row];
+    };
+    set(text.score, &HeadFinding::kind_score);
+    set(text.baseline, &HeadFinding::kind_chance);
+  }
+}
+
 /// Where an offset that is predicted stands, and what became of it.
 struct PredictionFields {
   const char *offset, *status;
@@ -162,6 +179,8 @@ constexpr HeadValue head_columns_for_programs[]{
     {"threshold", [](Head head) -> Cell { return head.threshold; }},
     {"chance", [](Head head) -> Cell { return head.chance; }},
     {"kind", [](Head head) -> Cell { return head.kind; }},
+    {"kind_score", [](Head head) -> Cell { return head.kind_score; }},
+    {"kind_chance", [](Head head) -> Cell { return head.kind_chance; }},
     {"why", [](Head head) -> Cell { return head.why; }},
     {"strength", [](Head head) -> Cell { return head.strength; }},
     {"by_position", [](Head head) -> Cell { return head.by_position; }},
@@ -188,6 +207,21 @@ constexpr HeadValue head_columns_for_programs[]{
 
 }  // namespace
 
+const std::vector<KindText>& kind_texts() {
+  static const std::vector<KindText> texts{
+      {"previous", "previous-token head", "head_types/previous", "head_types/previous_baseline",
+       "of attention on the token before"},
+      {"next", "next-token head", "head_types/next", "head_types/next_baseline", "of attention on the token after"},
+      {"one offset (Voita)", "one-offset head", "head_types/positional_share", "",
+       "of queries look most at one offset"},
+      {"duplicate", "duplicate-token head", "head_types/duplicate", "head_types/duplicate_baseline",
+       "of attention on earlier copies of the token"},
+      {"induction", "induction head", "head_types/induction", "head_types/induction_baseline",
+       "of attention on what followed earlier copies of the token"},
+      {"sink", "sink", "head_types/sink_weight", "head_types/sink_weight_baseline", "of attention on one token"}};
+  return texts;
+}
+
 std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs) {
   const Field* field = nullptr;
   for (const char* name : {"measured_offset/offset", "word_atlas/predicted_offset", "position_atlas/predicted_offset"})
@@ -198,6 +232,7 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   HeadFinding nothing;
   for (const auto& one : number_fields) nothing.*one.member = missing;
   for (const auto& one : prediction_fields) (nothing.*one.member).offset = missing;
+  nothing.kind_score = nothing.kind_chance = missing;
   nothing.share = nothing.by_position = nothing.by_self = nothing.by_context = missing;
   nothing.by_account.offset = missing;
   std::vector<HeadFinding> findings(heads.size(), nothing);
@@ -214,6 +249,7 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
     reader.read(one.offset, [&](HeadFinding& finding) -> double& { return (finding.*one.member).offset; });
     reader.read_words(one.status, [&](HeadFinding& finding) -> std::string& { return (finding.*one.member).status; });
   }
+  add_kind_scores(findings, result);
   if (reader.has(cluster_share_field)) add_clusters(findings, result);
   if (reader.has(part_field)) add_parts(findings, result);
   if (reader.has(agreement_field)) add_agreement(findings, result);
@@ -283,6 +319,9 @@ const std::vector<std::string>& head_finding_fields() {
     std::vector<std::string> all{
         cluster_share_field, part_field,           agreement_field,          predicted_field,
         planted_kind_field,  planted_offset_field, "offset_agreement/heads", "offset_agreement/met"};
+    for (const KindText& text : kind_texts())
+      for (const char* name : {text.score, text.baseline})
+        if (*name != '\0') all.emplace_back(name);
     for (const auto& one : number_fields) all.emplace_back(one.field);
     for (const auto& one : word_fields) all.emplace_back(one.field);
     for (const auto& one : prediction_fields) all.insert(all.end(), {one.offset, one.status});

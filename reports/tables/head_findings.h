@@ -35,7 +35,10 @@ struct HeadFinding {
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   double beyond_reach = 0;       ///< share of its attention
-  std::string kind;              ///< what head_types() calls it: "previous", "sink", "other"; empty: not in the result
+  std::string kind;              ///< what head_types() calls it: "previous", "sink", "other", "undefined" of too few
+                                 ///< documents; empty: not in the result
+  double kind_score = 0;         ///< the score that makes the kind; NaN: no kind
+  double kind_chance = 0;        ///< the same if all allowed keys had the same weight; NaN: not known
   std::string why;               ///< "positional", "self", "context", "mixed", "no preference", "undefined"
   double strength = 0;           ///< attention drawn to offsets beyond uniform attention: stands beside `why`
   double by_position = 0;        ///< part of what can be explained of the profile that positions give
@@ -57,6 +60,16 @@ struct HeadFinding {
   double q_value = 0;            ///< what decides: other_r2 against chance, all heads together
   std::optional<PlantedFinding> planted;
 };
+
+/// A kind of head, the score that makes it, and what the score is beside chance.
+struct KindText {
+  const char* kind;      ///< "previous": the meaning of head_types/kind
+  const char* one;       ///< "previous-token head"
+  const char* score;     ///< Field, with the least score as its remark "threshold"
+  const char* baseline;  ///< Field of the score by chance; empty: there is none
+  const char* of;        ///< "of attention on the token before"
+};
+const std::vector<KindText>& kind_texts();
 
 /// What was found about each head, layer by layer; empty if the result has neither measured nor predicted offsets.
 ///

@@ -20,7 +20,9 @@ const std::string said_verdict = "head_account/verdict", said_strength = "head_a
                   said_part = "head_account/part", said_offset = "head_account/measured_offset",
                   said_profile = "head_account/measured_profile", said_followed = "account_evidence/followed",
                   said_asked = "account_evidence/asked", said_source = "account_evidence/removed_source",
-                  said_weight = "account_evidence/weight", said_without = "account_evidence/weight_without";
+                  said_weight = "account_evidence/weight", said_without = "account_evidence/weight_without",
+                  said_by_position = "head_account/position_strength", said_null = "head_account/null_strength",
+                  said_overlap = "head_account/overlap";
 constexpr double follows_above = 0.5;  // of the trials
 constexpr double weak_below = 0.05;    // strength: a profile as good as uniform (docs/account.md)
 
@@ -155,6 +157,26 @@ std::vector<Trials> trials_of(const Result& result, std::size_t heads) {
   return trials;
 }
 
+/// Why a head has no preference though its profile is not weak, with the numbers that were compared: "that other
+/// documents share (strength 0.86)" or "beyond chance (strength 0.86; by position 0.03, with places in random order 0.04)".
+std::string no_preference_text(const Result& result, std::size_t head, double strength) {
+  const Field* overlap = result.find(said_overlap);
+  if (overlap != nullptr && has_axis(*overlap, "match")) {
+    const std::vector<double>& all = doubles_of(result, said_overlap, {"match", "layer", "head"});
+    const std::size_t matches = labels_of(*overlap, "match").size();
+    const std::size_t at = place_of(*overlap, "match", "replicated") * (all.size() / matches) + head;
+    const double least = attribute_number(result.at(said_verdict).attributes, "least_replicated");
+    if (!std::isnan(least) && !(all[at] >= least))
+      return fmt::format(" that other documents share (strength {:.2f})", strength);
+  }
+  const std::string tail = fmt::format(" beyond chance (strength {:.2f}", strength);
+  if (result.find(said_by_position) == nullptr || result.find(said_null) == nullptr) return tail + ")";
+  const double by_position = doubles_of(result, said_by_position, {"layer", "head"})[head],
+               null = doubles_of(result, said_null, {"layer", "head"})[head];
+  if (!std::isfinite(by_position) || !std::isfinite(null)) return tail + ")";
+  return fmt::format("{}; by position {:.2f}, with places in random order {:.2f})", tail, by_position, null);
+}
+
 }  // namespace
 
 std::vector<HeadSentence> head_sentences(const Result& result) {
@@ -197,8 +219,8 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     if (verdict == "undefined")
       text += fmt::format("{} (strength {:.2f}): no verdict from so few documents", where_text(offset[i]), strength[i]);
     else if (verdict == "no preference")
-      text += fmt::format("shows no preference{} (strength {:.2f})", strength[i] < weak_below ? "" : " beyond chance",
-                          strength[i]);
+      text += "shows no preference" + (strength[i] < weak_below ? fmt::format(" (strength {:.2f})", strength[i])
+                                                                : no_preference_text(result, i, strength[i]));
     else
       text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i], why_text(verdict, parts));
     if (moved) text += "; " + trials[i].says(verdict);
@@ -211,8 +233,9 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
 }
 
 const std::vector<std::string>& head_sentence_fields() {
-  static const std::vector<std::string> names{said_verdict, said_strength, said_part,   said_offset,  said_followed,
-                                              said_asked,   said_source,   said_weight, said_without, said_profile};
+  static const std::vector<std::string> names{said_verdict,     said_strength, said_part,   said_offset,  said_followed,
+                                              said_asked,       said_source,   said_weight, said_without, said_profile,
+                                              said_by_position, said_null,     said_overlap};
   return names;
 }
 

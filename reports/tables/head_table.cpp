@@ -63,6 +63,16 @@ std::string percent_text(double share) {
   return std::isnan(share) ? "" : fmt::format("{:.0f} %", std::round(100 * share) + 0.0);  // + 0.0: no "-0 %"
 }
 
+/// "previous 0.98, chance 0.01"
+std::string kind_cell(const HeadFinding& head) {
+  if (head.kind == "other") return {};
+  if (head.kind == "undefined") return "too few documents";
+  std::string text = head.kind;
+  if (!std::isnan(head.kind_score)) text += fmt::format(" {:.2f}", head.kind_score);
+  if (!std::isnan(head.kind_chance)) text += fmt::format(", chance {:.2f}", head.kind_chance);
+  return text;
+}
+
 /// How much of a head's attention lies beyond the reach, where that is more than a tenth.
 std::string far_text(const HeadFinding& head) {
   return head.beyond_reach > notable_share ? percent_text(head.beyond_reach) : "";
@@ -159,11 +169,11 @@ std::vector<TableColumn> atlas_columns(const Result& result, std::vector<HeadFin
                  [](const HeadFinding& head) { return number_text(head.predicted_weight); });
   columns.add_if("position_atlas/predicted_weight", "x chance",
                  [](const HeadFinding& head) { return times_text(head.predicted_weight, head.predicted_chance); });
-  columns.add_if("position_atlas/other_r2", "R2 (t not 0)",
+  columns.add_if("position_atlas/other_r2", "R2 beyond itself",
                  [](const HeadFinding& head) { return share_text(head.other_r2); });
-  columns.add_if("position_atlas/other_null_quantile", "its null",
+  columns.add_if("position_atlas/other_null_quantile", "null of R2",
                  [](const HeadFinding& head) { return share_text(head.other_null); });
-  columns.add_if("position_atlas/q_value", "q", [](const HeadFinding& head) { return share_text(head.q_value); });
+  columns.add_if("position_atlas/q_value", "q of R2", [](const HeadFinding& head) { return share_text(head.q_value); });
   return columns.taken();
 }
 
@@ -200,8 +210,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("context", Align::right, [](const HeadFinding& head) { return percent_text(head.by_context); });
   }
   if (std::ranges::any_of(heads, [](const auto& head) { return !head.kind.empty(); }))
-    columns.add("kind", Align::left,
-                [](const HeadFinding& head) { return head.kind == "other" ? std::string() : head.kind; });
+    columns.add("kind", Align::left, kind_cell);
   if (far) columns.add("beyond reach", Align::left, far_text);
   if (judged) {
     columns.add("predicted", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_account); });
@@ -362,7 +371,8 @@ std::vector<TableColumn> wide_columns(const Result& result) {
     if (!column.header.empty() && find(column.header) != columns.end()) continue;
     if (std::ranges::all_of(column.cells, &std::string::empty)) continue;
     if (accounted && column.header == "offset") column.header = "measured offset";
-    columns.push_back(std::move(column));
+    const auto place = column.header == "kind" && accounted ? std::next(find("why")) : columns.end();
+    columns.insert(place, std::move(column));
   }
   return columns;
 }
@@ -406,12 +416,76 @@ void rank_strongest(std::vector<HeadFinding>& heads) {
 constexpr std::size_t strongest_heads = 10;
 constexpr Index named_of_a_kind = 4;  // more of them are counted alone
 
-/// "L0H2, L3H6": the heads of a kind.
-std::string of_kind(const std::vector<HeadFinding>& heads, std::string_view kind) {
+/// The score that a head of this kind exceeds; NaN: the result does not say.
+double least_score(const Result& result, const KindText& text) {
+  const Field* score = result.find(text.score);
+  return score == nullptr ? std::nan("") : attribute_number(score->attributes, "threshold");
+}
+
+/// "1 previous-token head (above 0.5 of attention on the token before: L0H2 0.98; chance 0.01)"; empty: there is none.
+std::string of_kind(const Result& result, const std::vector<HeadFinding>& heads, const KindText& text) {
+  std::vector<HeadFinding> found;
+  std::ranges::copy_if(heads, std::back_inserter(found), [&](const auto& head) { return head.kind == text.kind; });
+  if (found.empty()) return {};
   std::string names;
-  for (const HeadFinding& head : heads)
-    if (head.kind == kind) names += (names.empty() ? "" : ", ") + head_name(head.name.layer, head.name.head);
-  return names;
+  double chance = std::nan("");
+  for (const HeadFinding& head : found) {
+    names += (names.empty() ? "" : ", ") + head_name(head.name.layer, head.name.head);
+    if (!std::isnan(head.kind_score)) names += fmt::format(" {:.2f}", head.kind_score);
+    chance = std::fmax(chance, head.kind_chance);
+  }
+  const double least = least_score(result, text);
+  std::vector<std::string> said;
+  if (!std::isnan(least)) said.push_back(fmt::format("above {:g} {}", least, text.of));
+  if (std::ssize(found) <= named_of_a_kind) said.push_back(names);
+  std::string inside = fmt::format("{}", fmt::join(said, ": "));
+  if (!std::isnan(chance)) inside += fmt::format("{}chance {:.2f}", inside.empty() ? "" : "; ", chance);
+  return counted(std::ssize(found), text.one) + (inside.empty() ? "" : fmt::format(" ({})", inside));
+}
+
+/// How many heads are of each kind; or why none is.
+std::string kinds_sentence(const Result& result, const std::vector<HeadFinding>& heads) {
+  const Field* kind = result.find("head_types/kind");
+  if (kind == nullptr) return {};
+  if (std::ranges::any_of(heads, [](const HeadFinding& head) { return head.kind == "undefined"; })) {
+    const auto documents = static_cast<std::int64_t>(attribute_number(kind->attributes, "documents", 0));
+    return fmt::format("No head is given a kind (previous-token head, sink, ...): there {} {}, and {:g} are needed.",
+                       documents == 1 ? "is" : "are", counted(documents, "document"),
+                       attribute_number(kind->attributes, "least_documents"));
+  }
+  std::vector<std::string> kinds;
+  for (const KindText& text : kind_texts())
+    if (const std::string said = of_kind(result, heads, text); !said.empty()) kinds.push_back(said);
+  if (kinds.empty()) return {};
+  const bool neighbour = std::ranges::any_of(
+      heads, [](const HeadFinding& head) { return head.kind == "previous" || head.kind == "next"; });
+  return fmt::format("Kinds: {}.{}", fmt::join(kinds, ", "),
+                     neighbour ? " A kind needs that share of all attention; \"1 back\" or \"1 ahead\" in the table "
+                                 "only says where the weight is largest."
+                               : "");
+}
+
+/// How many heads look at a preferred offset, and why, without a full stop.
+std::string offsets_sentence(const Result& result, const std::vector<HeadFinding>& heads) {
+  const auto with = [&](std::string HeadFinding::*word, const char* said) {
+    return std::ranges::count_if(heads, [&](const HeadFinding& head) { return head.*word == said; });
+  };
+  const std::string all = counted(std::ssize(heads), "head");
+  if (result.find("head_account/verdict") == nullptr || with(&HeadFinding::why, "undefined") > 0) {
+    const auto offsets = std::ranges::count_if(heads, [](const auto& head) { return !std::isnan(head.offset); });
+    const auto selves = with(&HeadFinding::status, "self");
+    return fmt::format("{} of {} look at a preferred offset{}", offsets, all,
+                       selves > 0 ? fmt::format(", {} at themselves", selves) : "");
+  }
+  std::string why;
+  for (const auto& [verdict, words] : {std::pair("positional", "by position"),
+                                       {"self", "since tokens meet themselves (self)"},
+                                       {"context", "by context"},
+                                       {"mixed", "for mixed reasons"}})
+    if (const auto count = with(&HeadFinding::why, verdict); count > 0)
+      why += fmt::format("{}{} {}", why.empty() ? ": " : ", ", count, words);
+  return fmt::format("{} of {} look at a preferred offset{}",
+                     std::ssize(heads) - with(&HeadFinding::why, "no preference"), all, why);
 }
 
 }  // namespace
@@ -470,52 +544,77 @@ std::optional<Field> looks_field(const Result& result) {
   return field;
 }
 
-std::string head_paragraph(const Result& result) {
+std::vector<std::string> kind_sentences(const Result& result) {
+  std::vector<std::string> sentences;
+  for (const HeadFinding& head : head_findings(result)) {
+    std::string& said = sentences.emplace_back();
+    const auto text = std::ranges::find(kind_texts(), head.kind, &KindText::kind);
+    if (head.kind == "undefined") said = "no kind from so few documents";
+    if (text == kind_texts().end()) continue;
+    said = text->one;
+    if (std::isnan(head.kind_score)) continue;
+    said += fmt::format(": {:.2f} {}", head.kind_score, text->of);
+    std::vector<std::string> beside;
+    if (const double least = least_score(result, *text); !std::isnan(least))
+      beside.push_back(fmt::format("needs more than {:g}", least));
+    if (!std::isnan(head.kind_chance)) beside.push_back(fmt::format("chance {:.2f}", head.kind_chance));
+    if (!beside.empty()) said += fmt::format(" ({})", fmt::join(beside, "; "));
+  }
+  return sentences;
+}
+
+std::string finding_title(const Result& result) {
+  const std::string model = model_name(result.provenance);
+  std::string finding;
+  if (result.find("measured_offset/offset") != nullptr) {
+    if (const std::vector<HeadFinding> heads = head_findings(result); !heads.empty())
+      finding = offsets_sentence(result, heads);
+  } else {
+    finding = comparison_title(result);
+  }
+  if (finding.empty()) return result.title.empty() ? "headwave result" : visible_text(result.title);
+  return model.empty() ? finding : fmt::format("In {} {}", model, finding);
+}
+
+std::string head_paragraph(const Result& result, bool titled) {
   std::string text = run_sentence(result.provenance);
-  const auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : " ") + sentence; };
+  const auto add = [&](const std::string& sentence) {
+    if (!sentence.empty()) text += (text.empty() ? "" : " ") + sentence;
+  };
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const std::vector<HeadFinding> heads = measured ? head_findings(result) : std::vector<HeadFinding>();
   if (heads.empty()) return text;
-  const auto with = [&](std::string HeadFinding::*word, const char* said) {
-    return std::ranges::count_if(heads, [&](const HeadFinding& head) { return head.*word == said; });
-  };
-  const auto number = std::ssize(heads);
-  const auto list = [](const std::vector<std::pair<std::ptrdiff_t, const char*>>& counts) {
-    std::string said;
-    for (const auto& [count, words] : counts)
-      if (count > 0) said += fmt::format("{}{} {}", said.empty() ? "" : ", ", count, words);
-    return said;
-  };
-  if (result.find("head_account/verdict") != nullptr && with(&HeadFinding::why, "undefined") == 0) {
-    const auto none = with(&HeadFinding::why, "no preference");
-    const std::string why = list({{with(&HeadFinding::why, "positional"), "by position"},
-                                  {with(&HeadFinding::why, "self"), "since tokens meet themselves (self)"},
-                                  {with(&HeadFinding::why, "context"), "by context"},
-                                  {with(&HeadFinding::why, "mixed"), "for mixed reasons"}});
-    add(fmt::format("{} of {} look at a preferred offset{}{}.", number - none, counted(number, "head"),
-                    why.empty() ? "" : ": ", why));
-  } else {
-    const auto offsets = std::ranges::count_if(heads, [](const auto& head) { return !std::isnan(head.offset); });
-    const auto selves = with(&HeadFinding::status, "self");
-    add(fmt::format("{} of {} look at a preferred offset{}.", offsets, counted(number, "head"),
-                    selves > 0 ? fmt::format(", {} at themselves", selves) : ""));
-  }
-  std::vector<std::string> kinds;
-  for (const auto& [kind, words] : {std::pair("previous", "previous-token head"),
-                                    {"next", "next-token head"},
-                                    {"one offset (Voita)", "one-offset head"},
-                                    {"duplicate", "duplicate-token head"},
-                                    {"induction", "induction head"},
-                                    {"sink", "sink"}})
-    if (const auto count = with(&HeadFinding::kind, kind); count > 0)
-      kinds.push_back(counted(count, words) +
-                      (count > named_of_a_kind ? "" : fmt::format(" ({})", of_kind(heads, kind))));
-  if (!kinds.empty()) add(fmt::format("Kinds: {}.", fmt::join(kinds, ", ")));
+  if (!titled) add(offsets_sentence(result, heads) + ".");
+  add(kinds_sentence(result, heads));
   const auto planted = std::ranges::count_if(heads, [](const auto& head) { return head.planted.has_value(); });
   const auto found = std::ranges::count_if(heads, [](const auto& head) { return head.planted && head.planted->found; });
   if (planted > 0) add(fmt::format("{} of {} look where it was planted.", found, counted(planted, "head")));
   return text;
 }
+
+namespace {
+
+/// How far offsets were searched, where a head looks at the end of that, or repeated tokens lie beyond.
+std::string search_note(const Result& result, const std::vector<TableColumn>& columns) {
+  const Field* measured = result.find("measured_offset/offset");
+  if (measured == nullptr) return {};
+  const double reach = attribute_number(measured->attributes, "reach");
+  if (const double period = attribute_number(result.provenance, "period");
+      period - 1 >= reach && attribute_number(result.provenance, "repeats", 1) > 1)
+    return fmt::format(
+        "the tokens repeat after {0:g}: what followed the copy before stands {1:g} back, beyond the {2:g} that were "
+        "searched; a reach of {3:g} shows heads that look there",
+        period, period - 1, reach, period + 1);
+  const bool any = std::ranges::any_of(
+      columns, [](const TableColumn& column) { return std::ranges::count(column.cells, "at the search's end") > 0; });
+  if (!any || std::isnan(reach)) return {};
+  return fmt::format(
+      "at the search's end: the weight is largest {:g} tokens away, the farthest that was searched, and may be larger "
+      "beyond; offsets up to the reach are searched, and up to half of a document",
+      reach);
+}
+
+}  // namespace
 
 std::string head_answer(const Result& result, const std::vector<TableColumn>& columns) {
   std::string text;
@@ -536,7 +635,8 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
     add("measured offset, x chance, weight: over all pairs, with the first token that `looks` leaves out; undefined "
         "where the weight does not stand out from chance, or a head looks at itself");
   if (has("kind") || has("cluster"))
-    add("kind: what the literature calls such a head (docs/glossary.md says when); cluster: heads with like "
+    add("kind: what the literature calls such a head, with the score that makes it, and that score if all keys had the "
+        "same weight (docs/glossary.md says which); cluster: heads with like "
         "profiles; share: of the head's documents in that cluster");
   if (has("evidence"))
     add(fmt::format(
@@ -547,6 +647,7 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
               "against positions)"
             : ""));
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
+  add(search_note(result, columns));
   add(position_note(result));
   if (const std::string why = attribute_text(result.provenance, "undefined_account");
       !why.empty() && result.provenance.contains("watched"))

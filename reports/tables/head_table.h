@@ -54,7 +54,12 @@ std::optional<Field> looks_field(const Result& result);
 
 /// What was run and what was found, in a few sentences: how many heads look at a preferred offset, how many by position,
 /// self and context, and how many are of each kind of head_types().
-std::string head_paragraph(const Result& result);
+/// @param titled  omit what finding_title() says
+std::string head_paragraph(const Result& result, bool titled = false);
+
+/// What was found, as a title: "In minilm 42 of 72 heads look at a preferred offset: 39 by position, 3 for mixed reasons"; of
+/// a comparison how many heads changed; else the result's own title.
+std::string finding_title(const Result& result);
 
 /// The answer as text for a terminal: head_paragraph(), the table, what its columns mean, agreement_columns() where
 /// predictions were asked for, and what could not be found, with the reason.
@@ -66,6 +71,10 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
 /// @returns no columns if the result does not say
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> agreement_columns(const Result& result);
+
+/// Of every head what its kind says, layer by layer: "previous-token head: 0.98 of attention on the token before (needs
+/// more than 0.5; chance 0.01)"; empty: no kind.
+std::vector<std::string> kind_sentences(const Result& result);
 
 /// Names of all heads, the strongest first, as the table has them.
 /// @throws ShapeError if the result has no measured offsets

@@ -27,6 +27,15 @@ std::string short_name(const std::string& path) {
   return short_text(name.empty() ? path : name.string());
 }
 
+}  // namespace
+
+std::string model_name(const Attributes& provenance) {
+  const std::string model = attribute_text(provenance, "model");
+  return model.empty() ? model : short_name(model);
+}
+
+namespace {
+
 std::int64_t count_of(const Attributes& provenance, const std::string& name) {
   return static_cast<std::int64_t>(attribute_number(provenance, name, 0));
 }
@@ -51,11 +60,12 @@ std::string counted(std::int64_t count, const std::string& one) {
 std::string run_sentence(const Attributes& provenance) {
   const std::int64_t layers = count_of(provenance, "layers"), heads = count_of(provenance, "heads");
   const std::int64_t documents = count_of(provenance, "documents"), length = count_of(provenance, "length");
-  const std::string model = attribute_text(provenance, "model"), family = attribute_text(provenance, "model_family");
+  const std::string model = model_name(provenance), family = attribute_text(provenance, "model_family");
   const bool counted_heads = layers > 0 && heads > 0;
   if (model.empty() && !counted_heads) return {};
-  std::string text = model.empty() ? "A model" : short_name(model);
-  if (!family.empty() && family != model) text += fmt::format(" ({})", short_text(family));
+  std::string text = model.empty() ? "A model" : model;
+  if (!family.empty() && family != attribute_text(provenance, "model"))
+    text += fmt::format(" ({})", short_text(family));
   if (counted_heads) text += fmt::format(", {} of {}", counted(layers, "layer"), counted(heads, "head"));
   if (const std::string kind = attribute_text(provenance, "attention"); !kind.empty())
     text += fmt::format(", {} attention", short_text(kind));

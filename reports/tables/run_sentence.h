@@ -10,6 +10,9 @@ namespace headwave {
 /// "1 layer", "6 layers".
 std::string counted(std::int64_t count, const std::string& one);
 
+/// The last part of the model's path; empty: unknown.
+std::string model_name(const Attributes& provenance);
+
 /// One sentence on the model, the text and what was changed: "minilm (bert), 6 layers of 12 heads, self attention, over
 /// 20 documents of up to 256 tokens (text from test.txt)."
 ///

@@ -41,15 +41,18 @@ Matrix32 random_weights(Index rows, Index cols, Random& random) {
   return m;
 }
 
+/// Kinds of a single document, so that it can be small.
+const HeadTypeOptions of_one_document{.least_documents = 1};
+
 HeadTypeSum sum_of(const std::vector<Matrix32>& weights, const Document& document,
-                   AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {}) {
+                   AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = of_one_document) {
   HeadTypeProbe probe({{0}, static_cast<Index>(weights.size())}, document, kind, options);
   show_heads(probe, weights, kind);
   return probe.taken();
 }
 
 HeadTypes types_of(const std::vector<Matrix32>& weights, const Document& document,
-                   AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {}) {
+                   AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = of_one_document) {
   return head_types(sum_of(weights, document, kind, options), {{0}, static_cast<Index>(weights.size())}, kind, options);
 }
 
@@ -246,9 +249,44 @@ TEST_CASE("the largest weight is found at its offset, of equal ones the nearest,
   CHECK(field_of(describe(none), "head_types/positional_offset").attributes.contains("undefined"));
 }
 
+TEST_CASE("fewer than eight documents give no head a kind, and say how many there were") {
+  const Document document = random_document(30, 90, 1);
+  const std::vector<Matrix32> previous{looking_at(30, true, 0.9F, [](Index i) { return std::max<Index>(0, i - 1); })};
+  HeadTypeSum sum = sum_of(previous, document, AttentionKind::causal);
+  for (Index documents = 2; documents <= 8; ++documents) {
+    add_to(sum, sum_of(previous, document, AttentionKind::causal));
+    const HeadTypes types = head_types(sum, one_head, AttentionKind::causal);
+    CHECK(types.types[0] == (documents < 8 ? HeadType::undefined : HeadType::previous));
+    const Field kind = describe(types).front();
+    CHECK(std::get<std::int64_t>(kind.attributes.at("documents")) == documents);
+    CHECK(std::get<std::int64_t>(kind.attributes.at("least_documents")) == 8);
+  }
+}
+
+TEST_CASE("uniform attention has the scores that chance gives, and is no sink in short documents either") {
+  for (const AttentionKind kind : {AttentionKind::causal, AttentionKind::self}) {
+    const bool causal = kind == AttentionKind::causal;
+    const HeadTypes even = types_of({looking_at(8, causal, 0.0F, [](Index i) { return i; }),
+                                     looking_at(8, causal, 0.9F, [](Index /*i*/) { return 0; })},
+                                    random_document(8, 900, 1), kind);
+    const auto chance = [&](EvenScore score) { return even.even(static_cast<Index>(score), 0); };
+    CHECK(chance(EvenScore::previous) == Approx(score_of(even, HeadScore::previous)).epsilon(1e-6));
+    CHECK(chance(EvenScore::sink_weight) == Approx(score_of(even, HeadScore::sink_weight)).epsilon(1e-6));
+    if (!causal) CHECK(chance(EvenScore::next) == Approx(score_of(even, HeadScore::next)).epsilon(1e-6));
+    CHECK(std::isnan(chance(EvenScore::next)) == causal);
+    CHECK(even.types[0] != HeadType::sink);
+  }
+  // Under a causal mask the first of eight keys gets 0.34 from uniform attention, more than a sink needs.
+  const HeadTypes causal = types_of({looking_at(8, true, 0.0F, [](Index i) { return i; })}, random_document(8, 900, 1),
+                                    AttentionKind::causal, {.one_offset = 2, .least_documents = 1});
+  CHECK(score_of(causal, HeadScore::sink_weight) > 0.3);
+  CHECK(causal.types[0] == HeadType::other);
+}
+
 TEST_CASE("heads are called what they do, in the order that is documented") {
   RepeatedTokensOptions repeated;
   repeated.period = 40;
+  repeated.repeats = 2;
   repeated.opening = 0;
   std::vector<std::int32_t> ids;
   for (std::int32_t id = 1; id < 4000; ++id) ids.push_back(id);
@@ -288,7 +326,7 @@ TEST_CASE("heads of the planted bank are called what they were planted as") {
   model_pass(planted.model, document, probes);
   HeadTypeSum sum;
   add_to(sum, probe.taken());
-  const HeadTypes types = head_types(sum, {{0, 1, 2, 3}, 8});
+  const HeadTypes types = head_types(sum, {{0, 1, 2, 3}, 8}, AttentionKind::self, of_one_document);
   Index row = 0;
   for (const auto& layer : planted.spec.heads)
     for (const PlantedHead& head : layer) {
@@ -362,12 +400,12 @@ TEST_CASE("one token alone has few properties, and the rest is undefined") {
 TEST_CASE("in cross-attention what compares positions or tokens is undefined, and says why") {
   Document document = random_document(6, 3, 1);
   document.target = random_document(4, 3, 2);
-  Matrix32 a = Matrix32::Constant(4, 6, 0.1F);
-  a.col(2).setConstant(0.5F);
+  Matrix32 a = Matrix32::Constant(4, 6, 0.04F);
+  a.col(2).setConstant(0.8F);
   const HeadTypes types = types_of({a}, document, AttentionKind::cross);
   CHECK(types.types == std::vector<HeadType>{HeadType::sink});
   CHECK(types.sink_position == std::vector<Index>{2});
-  CHECK(types.of(HeadScore::sink_first)[0] == Approx(0.1).epsilon(4 * float_eps));
+  CHECK(types.of(HeadScore::sink_first)[0] == Approx(0.04).epsilon(4 * float_eps));
   for (const Field& field : describe(types)) {
     if (!std::holds_alternative<std::vector<double>>(field.values)) continue;
     CAPTURE(field.name);
@@ -430,7 +468,7 @@ TEST_CASE("documents are averaged where they say something, the sink's place is 
   const Matrix32 large = looking_at(4, false, 1.0F, [](Index i) { return i == 0 ? 3 : i - 1; });
   HeadTypeSum sum = sum_of({small}, first);
   add_to(sum, sum_of({large}, second));
-  const HeadTypes types = head_types(sum, one_head);
+  const HeadTypes types = head_types(sum, one_head, AttentionKind::self, of_one_document);
   CHECK(types.documents == 2);
   CHECK(types.of(HeadScore::previous)[0] == 0.5);
   CHECK(types.of(HeadScore::duplicate)[0] == 1);  // the first has none
@@ -444,7 +482,7 @@ TEST_CASE("head types are described with axes, thresholds, sources and reasons")
   const HeadTypes types = types_of({looking_at(6, true, 0.9F, [](Index i) { return std::max<Index>(0, i - 1); })},
                                    random_document(6, 90, 1), AttentionKind::causal);
   const std::vector<Field> fields = describe(types);
-  CHECK(fields.size() == 4 + head_scores + 1);
+  CHECK(fields.size() == 4 + head_scores + even_scores + 1);
   const Field& kind = fields.front();
   CHECK(kind.name == "head_types/kind");
   CHECK(kind.flag_meanings[std::get<std::vector<std::uint8_t>>(kind.values)[0]] == "previous");

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "../../analysis/attention/head_types.h"
+#include "../../analysis/attention/measured_offset.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/random_documents.h"
 #include "../catch.h"
@@ -101,10 +102,10 @@ std::vector<std::int32_t> all_words() {
   return ids;
 }
 
-constexpr Index period = 50;
+constexpr Index period = 40;
 
 HeadTypes types_on_repeated_words(const WordModel& planted) {
-  const auto text = repeated_tokens(all_words(), {.documents = 5, .period = period});
+  const auto text = repeated_tokens(all_words(), {.documents = 8, .period = period});
   const HeadGrid grid{{0, 1}, 2};
   const AttentionKind kind = planted.model.kinds().front();
   HeadTypeSum sum;
@@ -132,6 +133,27 @@ TEST_CASE("an induction pair: one head finds the last word, the next one what fo
   CHECK(types.of(HeadScore::previous)[induction_head] < 0.1);
   for (const Row row : {previous_head, careless_head})
     CHECK(types.of(HeadScore::induction)[row] < 2 * types.of(HeadScore::induction_baseline)[row]);
+}
+
+TEST_CASE("over repeated random tokens the offset of an induction head is found, not the end of the search") {
+  const WordModel planted(true);
+  const HeadGrid grid{{0, 1}, 2};
+  const AttentionKind kind = planted.model.kinds().front();
+  for (const Index each : {Index{24}, period}) {
+    const auto text = repeated_tokens(all_words(), {.documents = 8, .period = each});
+    const Index length = text->length(0);
+    OffsetTraceSum sum;
+    for (Index d = 0; d < text->count(); ++d) {
+      const Document document = text->document(d);
+      OffsetTraceProbe probe(grid, document, 64, kind, length);
+      const std::array<Probe*, 1> probes{&probe};
+      model_pass(planted.model, document, probes);
+      add_to(sum, probe.taken());
+    }
+    const MeasuredOffsets measured = measured_offsets(offset_traces(std::move(sum), grid));
+    CHECK(measured.status[0][induction_head] == OffsetStatus::offset);
+    CHECK(measured.offset[0][induction_head] == static_cast<double>(1 - each));
+  }
 }
 
 TEST_CASE("without the head before it an induction head copies nothing") {

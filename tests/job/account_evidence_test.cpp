@@ -49,8 +49,8 @@ std::string why_not(const Result& result) {
 }
 
 Result family(const std::string& name, const JobOptions& options) {
-  const JobInput input =
-      random_input(repository_file("tests/golden/families/" + name), {.documents = 4, .period = 10}, false);
+  const JobInput input = random_input(repository_file("tests/golden/families/" + name),
+                                      {.documents = 4, .period = 10, .repeats = 2}, false);
   return run_job(input.model, *input.source, options);
 }
 
@@ -181,7 +181,8 @@ TEST_CASE("models without positions that move keys say so by name") {
   CHECK_THAT(why_not(family("deberta-v2", account_options(3))), ContainsSubstring("(disentangled"));
   const JobInput stored = states_input(repository_file("tests/golden/stored/causal.h5"));
   CHECK_THAT(why_not(run_job(stored.model, *stored.source, account_options(3))), ContainsSubstring("are stored"));
-  JobInput words = random_input(repository_file("tests/golden/families/gpt2"), {.documents = 4, .period = 10}, false);
+  JobInput words =
+      random_input(repository_file("tests/golden/families/gpt2"), {.documents = 4, .period = 10, .repeats = 2}, false);
   intervene(words, {"words-only"});
   CHECK_THAT(why_not(run_job(words.model, *words.source, account_options(3))),
              ContainsSubstring("every place is the same"));

@@ -14,7 +14,7 @@ import { completions, filterTerms, passes } from "../../reports/page/parts/filte
 import { numberText, offsetText, parseHead, percentText, valueText } from "../../reports/page/parts/format.js";
 import { cellsOf, colorTop, mapOf, mapTexts, openingWords, zoomed } from "../../reports/page/parts/map_data.js";
 import { cellWords } from "../../reports/page/parts/map_view.js";
-import { distanceMeasure, measureLabel, Measures } from "../../reports/page/parts/measures.js";
+import { changeMeasure, distanceMeasure, measureLabel, Measures } from "../../reports/page/parts/measures.js";
 import { cellValue } from "../../reports/page/parts/overview.js";
 import { nextPlace } from "../../reports/page/parts/pointing.js";
 import { predictionRows } from "../../reports/page/parts/predictions_view.js";
@@ -62,6 +62,9 @@ test("addresses: what is written is read again, and what is silent is as it was"
   assert.equal(formatAddress(parseAddress("#/L7H8/map")), "#/L7H8/map");
   assert.equal(formatAddress(parseAddress("")), "#/");
   assert.equal(parseAddress("#/nonsense/<b>").head, null);
+  assert.equal(parseAddress("#/non%20sense").wrong, "non sense");
+  assert.deepEqual([parseAddress("#/l7h8").head, parseAddress("#/l7h8").wrong], [{ layer: 7, head: 8 }, ""]);
+  for (const right of ["", "#/", "#?text=0", "#embed=overview", "#embed=L7H8/map"]) assert.equal(parseAddress(right).wrong, "");
   assert.equal(parseAddress("#/L1H1/<b>").view, "");
   assert.equal(parseRegion("3:3,0:4"), null);
   assert.deepEqual(parseRegion("3:4,0:4"), { query: [3, 4], key: [0, 4] });
@@ -169,13 +172,9 @@ test("measures: plain names first, the others once, and none that is the same fo
   assert.equal(measureLabel(measures, "measured_offset/weight:without_sink"), "measured offset: weight (without sink)");
 });
 
-test("the change between two results has ink where it is beyond the interval alone", () => {
-  const measures = new Measures([
-    measure("comparison/changed", "", [1, 0, 1], { kind: "flag", meanings: ["no", "yes"] }),
-    measure("change/profile", "", [-0.5, 0.4, 0.2]),
-  ]);
-  assert.deepEqual(measures.get("change").values, [-0.5, null, 0.2]);
-  assert.equal(new Measures([measure("change/profile", "", [1, 2])]).get("change"), undefined);
+test("the change between two results is the attention that moved to other offsets, of every head", () => {
+  const { values } = changeMeasure([0.5, 0.5, 0, 0.25, NaN, 0.75], [0, 0.5, 0.5, 0.25, NaN, 0.5], [-1, 0, 1]);
+  assert.deepEqual(values, [0.5, 0.125]);
 });
 
 test("measures: the distance is the mean of |t| by the profile", () => {
@@ -238,6 +237,18 @@ test("evidence: what the result lacks has no row", () => {
   const none = [measure("head_account/verdict", "", [0], { kind: "flag", meanings: ["no preference"] }), measure("head_account/part", "position", [0.9])];
   assert.equal(evidenceRows(page([...list, ...none]), 0)[0].happened, "strength 0.9 \u2192 0.8", "chance explains all of it");
   assert.match(rows[2].done, /\u201cpositions\u201d/);
+});
+
+test("evidence: a p-value stands beside the strength that it tests, not beside the measured one", () => {
+  const list = [
+    measure("head_account/strength", "", [0.352]),
+    measure("head_account/position_strength", "", [0.033]),
+    measure("head_account/null_strength", "", [0.0358]),
+    measure("head_account/p_value", "", [0.66]),
+  ];
+  const { before, after, happened } = evidenceRows({ measures: new Measures(list), provenance: new Map() }, 0)[1];
+  assert.deepEqual([before, after], [0.033, 0.0358]);
+  assert.equal(happened, "strength of positions alone 0.033 \u2192 0.0358; chance gives 0.033 or more with p = 0.66");
 });
 
 test("sources: small ones stand together, and undefined ones nowhere", () => {

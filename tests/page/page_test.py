@@ -171,10 +171,71 @@ def says_the_same_offsets(browser, address, result):
         named = [name for name, text in looks.items() if text.startswith(words)]
         for one in filters:
             check(named and browser.run(typed, one) == named, f"{one} shows {browser.run(typed, one)}, the table {named}")
+    story = browser.run("return document.getElementById('story').textContent;")
+    check("No head is given a kind" in story and "there are 3 documents, and 8 are needed" in story, f"of kinds from 3 documents the page says {story!r}")
+    browser.run(typed, "")
+
+
+def says_kinds(browser, address):
+    browser.open(address)
+    typed = """const filter = document.getElementById("filter"); filter.value = arguments[0]; filter.dispatchEvent(new Event("input"));
+      return [...document.querySelectorAll("#table tbody tr")].map((row) => row.dataset.head);"""
     previous = browser.run(typed, "kind=previous")
     story = browser.run("return document.getElementById('story').textContent;")
     check(previous and f"Kinds: {len(previous)} previous-token head" in story, f"kind=previous shows {previous}; the page says {story!r}")
     browser.run(typed, "")
+    browser.open(f"{address}#/{previous[0]}")
+    facts = browser.run("return document.getElementById('head-facts').textContent;")
+    check("on the token before (needs more than 0.5; chance 0.0" in facts, f"beside a previous-token head stands {facts!r}")
+
+
+def says_what_was_found(browser, address):
+    """The title is the finding, and the first head is the table's first."""
+    browser.open(address)
+    title, heading, story, head, first = browser.run("""return [document.title, document.querySelector("h1").textContent, document.getElementById("story").textContent,
+      document.getElementById("head-title").textContent, document.querySelector("#table tbody tr").dataset.head];""")
+    check(title == heading and re.search(r"\d+ of 32 heads look at a preferred offset", title), f"the title is {title!r}, the heading {heading!r}")
+    check("look at a preferred offset" not in story, f"the paragraph says again what the title says: {story!r}")
+    check(head == first, f"the page opens at {head}, the table begins with {first}")
+    left, right = browser.run("""const cells = [...document.querySelectorAll("#table thead th")], kind = cells.find((one) => /^kind/.test(one.textContent));
+      return [kind.getBoundingClientRect().right, document.getElementById("table").getBoundingClientRect().right];""")
+    check(left <= right, f"the column `kind` ends at {left}, the table at {right}")
+
+
+def finds_heads(browser, address):
+    """Enter opens the head that is found; what is not there is named, in the field and in the address."""
+    typed = """const filter = document.getElementById("filter"); filter.focus(); filter.value = arguments[0]; filter.dispatchEvent(new Event("input"));
+      return [document.getElementById("filtered").textContent, ...[...document.querySelectorAll("#table tbody tr")].map((row) => row.dataset.head)];"""
+    title = "return document.getElementById('head-title').textContent;"
+    browser.open(address)
+    for typing in ("L2H5", "l2h6", "offset=6"):
+        first = browser.run(typed, typing)[1]
+        browser.type("Enter")
+        browser.wait("return document.getElementById('head-title').textContent === arguments[0];", first)
+        check(typing.startswith("offset") or browser.run(title) == typing.upper(), f"Enter after {typing} opens {browser.run(title)}")
+    for typing, said in (("L9H9", "there is no L9H9: heads are L0H0 to L3H7"), ("nonsense", "\u201cnonsense\u201d stands in no row"), ("why=nonsense", "why is one of positional, self")):
+        found = browser.run(typed, typing)
+        check(said in found[0] and len(found) == 1, f"{typing} in the field gives {found}")
+    verdicts = browser.run("return JSON.parse(document.getElementById('result').textContent).measures.find((one) => one.name === 'head_account/verdict');")
+    for word in ("mixed", "positional"):
+        count = verdicts["values"].count(verdicts["meanings"].index(word))
+        found = browser.run(typed, word)
+        check(len(found) - 1 >= count if count else "stands in no row" in found[0], f"{word} finds {found}, of {count} heads")
+    browser.run(typed, "")
+    for part, said in (("L9H9", "There is no L9H9: heads are L0H0 to L3H7. Shown is "), ("nonsense", "\u201cnonsense\u201d is no head"), ("L1H1/nonsense", "There is no view \u201cnonsense\u201d of L1H1")):
+        browser.open(f"{address}#/{part}")
+        told = browser.run("const one = document.getElementById('wrong-address'); return one.hidden ? '' : one.textContent;")
+        check(told.startswith(said), f"#/{part} says {told!r}")
+    browser.open(f"{address}#/l1h1")
+    check(browser.run(title) == "L1H1" and browser.run("return document.getElementById('wrong-address').hidden;"), "#/l1h1 is not L1H1")
+
+
+def colours_what_changed(browser, address):
+    """Of a comparison: the head whose attention moved most has the darkest ink."""
+    browser.open(address)
+    color, dark, most = browser.run("""const inks = [...document.querySelectorAll("#grid .cell .ink")].map((one) => getComputedStyle(one).fill.match(/\\d+/g).map(Number).reduce((a, b) => a + b));
+      return [document.getElementById("measure").value, inks.indexOf(Math.min(...inks)), inks.length];""")
+    check(color == "change" and most == 32, f"a comparison is coloured by {color}, with ink in {most} of 32 heads")
 
 
 def keeps_the_tip_wide(browser, address):
@@ -323,19 +384,25 @@ def main(work):
     run("export", work / "other", "--only", "offset_trace", "--csv", work / "other-tables")
     run("compare", work / "demo", work / "other", "--out", work / "changes", ends_with=(0, 3))
     shutil.copy(work / "changes/report.html", alone / "comparison.html")
+    run("demo", "--documents", 8, "--only", "head_types", "--out", work / "kinds", "--no-figures")
+    run("report", work / "kinds", "--out", alone / "kinds.html")
     subprocess.run([sys.executable, source / "tests/page/wide_model.py", work / "wide"], check=True)
-    run("run", "--everything", "--model", work / "wide", "--random-tokens", 256, "--documents", 2, "--draws", 3, "--atlas-draws", 3, "--resamples", 3, "--no-figures", "--out", work / "wide-run")
+    run("run", "--everything", "--model", work / "wide", "--random-tokens", 170, "--documents", 2, "--draws", 3, "--atlas-draws", 3, "--resamples", 3, "--no-figures", "--out", work / "wide-run")
     run("report", work / "wide-run", "--out", alone / "wide.html")
     bytes_ = (alone / "wide.html").stat().st_size
-    print(f"12 x 12 heads x 512 tokens: {bytes_ / 1e6:.1f} MB")
-    check(bytes_ < 10e6, f"the page of 12 x 12 heads x 512 tokens has {bytes_} bytes")
+    print(f"12 x 12 heads x 510 tokens: {bytes_ / 1e6:.1f} MB")
+    check(bytes_ < 10e6, f"the page of 12 x 12 heads x 510 tokens has {bytes_} bytes")
     address = (alone / "page.html").as_uri()
     with Browser() as browser:
         browser.size(1280, 900)
         opens_alone(browser, address, "demo")
-        opens_alone(browser, (alone / "wide.html").as_uri(), "12 x 12 x 512")
+        opens_alone(browser, (alone / "wide.html").as_uri(), "12 x 12 x 510")
         opens_alone(browser, (alone / "comparison.html").as_uri(), "a comparison")
         says_the_same_offsets(browser, address, work / "demo")
+        says_what_was_found(browser, address)
+        says_kinds(browser, (alone / "kinds.html").as_uri())
+        finds_heads(browser, address)
+        colours_what_changed(browser, (alone / "comparison.html").as_uri())
         shows_both_profiles(browser, (alone / "comparison.html").as_uri(), profile_in(work / "tables"), profile_in(work / "other-tables"))
         shows_stored_values(browser, address, work / "tables")
         shows_strongest_pairs(browser, address, work / "demo")
@@ -349,7 +416,7 @@ def main(work):
         serves_keys(browser, address)
         shows_hostile_text(browser, alone / "page.html", address)
         says_what_is_too_old(browser, address)
-    check(sorted(file.name for file in alone.iterdir()) == ["comparison.html", "page.html", "wide.html"], "nothing is written beside the page")
+    check(sorted(file.name for file in alone.iterdir()) == ["comparison.html", "kinds.html", "page.html", "wide.html"], "nothing is written beside the page")
 
 
 if gone := missing():

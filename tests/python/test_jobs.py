@@ -132,9 +132,9 @@ def test_a_tokenizer_of_transformers_is_used_in_place_of_the_directory_s_own(tmp
 
 
 def test_random_tokens_give_the_numbers_of_the_program(program, tmp_path):
-    program("run", "--model", MODELS / "gpt2", "--random-tokens", 12, "--documents", 3, "--only", "measured_offset", "--no-figures",
+    program("run", "--model", MODELS / "gpt2", "--random-tokens", 8, "--documents", 3, "--only", "measured_offset", "--no-figures",
             "--out", tmp_path / "out")
-    ours = headwave.run(MODELS / "gpt2", random_tokens=12, documents=3, only=["measured_offset"])
+    ours = headwave.run(MODELS / "gpt2", random_tokens=8, documents=3, only=["measured_offset"])
     same(ours, headwave.open(tmp_path / "out" / "results.h5"))
 
 

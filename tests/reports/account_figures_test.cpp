@@ -74,7 +74,7 @@ TEST_CASE("account: a column holds six heads that are named, at most 6 inches hi
   CHECK(cut.height() <= 6);
   options.heads.clear();
   CHECK_THAT(account_profile_figure().draw(sample::result(), options).shown(),
-             ContainsSubstring("of 32 heads are shown, those"));
+             ContainsSubstring("of 32 heads are shown, the strongest."));
 }
 
 TEST_CASE("account: the caption names the heads drawn, by their verdicts, with the offsets of the table") {

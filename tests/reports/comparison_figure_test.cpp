@@ -116,6 +116,7 @@ TEST_CASE("comparison: the page is coloured by every change, and holds both prof
     CHECK(std::ranges::count(names, name) == 1);
   const std::string page = report_page(result);
   CHECK(page.find("1 of 32 heads changed beyond the intervals") != std::string::npos);
+  CHECK(finding_title(result) == "1 of 32 heads changed beyond the intervals, L0H1 most");
   for (const char* array : {"\"comparison/first_profile\":{", "\"comparison/second_profile\":{"})
     CHECK(page.find(array) != std::string::npos);
 }

@@ -74,6 +74,14 @@ TEST_CASE("head sentences: each verdict by hand") {
   CHECK(text_of(result, 6).empty());
   std::get<std::vector<double>>(result.fields[1].values)[5] = 0.86;
   CHECK(text_of(result, 5) == "L0H5 shows no preference beyond chance (strength 0.86)");
+  // What was compared with chance is the strength that positions give, not the measured one.
+  const auto add = [&](const char* name, double value) {
+    result.fields.push_back(make_field(name, {eight[0], eight[1]}, "1", "", std::vector<double>(8, value)));
+  };
+  add("head_account/position_strength", 0.03);
+  add("head_account/null_strength", 0.04);
+  CHECK(text_of(result, 5) ==
+        "L0H5 shows no preference beyond chance (strength 0.86; by position 0.03, with places in random order 0.04)");
   CHECK(head_sentences({}).empty());
   CHECK(head_sentences(result)[3].name == HeadName{0, 3});
 }

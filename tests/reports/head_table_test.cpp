@@ -87,9 +87,9 @@ TEST_CASE("head table: kinds of heads have a column in the wide table and are co
                            std::vector<std::uint8_t>{1, 6, 0, 1, 2},
                            {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"},
                            {}});
-  CHECK_THAT(
-      head_paragraph(result),
-      ContainsSubstring(" Kinds: 2 previous-token heads (L7H0, L7H3), 1 next-token head (L7H4), 1 sink (L7H1)."));
+  CHECK_THAT(head_paragraph(result),
+             ContainsSubstring(" Kinds: 2 previous-token heads (L7H0, L7H3), 1 next-token head (L7H4), 1 sink (L7H1). "
+                               "A kind needs that share of all attention; \"1 back\""));
   const auto wide = shown_columns(result, {.wide = true, .sort = "head"});
   const auto kind = std::ranges::find(wide, "kind", &TableColumn::header);
   REQUIRE(kind != wide.end());
@@ -99,6 +99,49 @@ TEST_CASE("head table: kinds of heads have a column in the wide table and are co
   CHECK_THAT(head_paragraph(result),
              ContainsSubstring(" Kinds: 2 one-offset heads (L7H0, L7H1), 1 duplicate-token head (L7H2), 1 "
                                "induction head (L7H3)."));
+}
+
+TEST_CASE("head table: a kind stands beside its score, what the score must exceed, and chance") {
+  Result result = small_result();
+  const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
+  const std::vector<std::string> meanings{"other",     "previous",  "next", "one offset (Voita)",
+                                          "duplicate", "induction", "sink", "undefined"};
+  Field kind{"head_types/kind", heads, "1", "", std::vector<std::uint8_t>{1, 6, 0, 0, 0}, meanings, {}};
+  kind.attributes["documents"] = std::int64_t{3};
+  kind.attributes["least_documents"] = std::int64_t{8};
+  Field previous = make_field("head_types/previous", heads, "1", "", {0.98, 0.1, 0.1, 0.1, 0.1});
+  previous.attributes["threshold"] = 0.5;
+  Field sink = make_field("head_types/sink_weight", heads, "1", "", {0.01, 0.7, 0.1, 0.1, 0.1});
+  sink.attributes["threshold"] = 0.3;
+  for (const Field& field : {kind, previous, sink}) result.fields.push_back(field);
+  result.fields.push_back(make_field("head_types/previous_baseline", heads, "1", "", {0.01, 0.02, 0.01, 0.01, 0.01}));
+  CHECK_THAT(head_paragraph(result),
+             ContainsSubstring("1 previous-token head (above 0.5 of attention on the token before: L7H0 0.98; chance "
+                               "0.01), 1 sink (above 0.3 of attention on one token: L7H1 0.70)."));
+  const auto wide = shown_columns(result, {.wide = true, .sort = "head"});
+  const auto cells = std::ranges::find(wide, "kind", &TableColumn::header);
+  REQUIRE(cells != wide.end());
+  CHECK(cells->cells[0] == "previous 0.98, chance 0.01");
+  CHECK(cells->cells[1] == "sink 0.70");
+  CHECK(kind_sentences(result)[0] ==
+        "previous-token head: 0.98 of attention on the token before (needs more than 0.5; chance 0.01)");
+  std::get<std::vector<std::uint8_t>>(result.fields[result.fields.size() - 4].values) = {7, 7, 7, 7, 7};
+  CHECK_THAT(head_paragraph(result),
+             ContainsSubstring("No head is given a kind (previous-token head, sink, ...): there "
+                               "are 3 documents, and 8 are needed."));
+}
+
+TEST_CASE("head table: the title is what was found, and the paragraph below does not say it again") {
+  Result result = small_result();
+  result.provenance["model"] = std::string("/models/minilm");
+  const std::string title = finding_title(result);
+  CHECK_THAT(title, ContainsSubstring("In minilm ") && ContainsSubstring(" of 5 heads look at a preferred offset"));
+  CHECK_THAT(head_paragraph(result), ContainsSubstring("look at a preferred offset"));
+  CHECK_THAT(head_paragraph(result, true), !ContainsSubstring("look at a preferred offset"));
+  Result other;
+  CHECK(finding_title(other) == "headwave result");
+  other.title = "spectra of three models";
+  CHECK(finding_title(other) == "spectra of three models");
 }
 
 TEST_CASE("head table: without an account a head looks at its measured offset, or at itself") {
@@ -189,10 +232,11 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
 TEST_CASE("head table: one row per head of the sample, and the other kind of pairs on request") {
   const Result result = sample::result();
   const auto columns = head_columns(result);
-  REQUIRE(columns.size() == 16);
+  REQUIRE(columns.size() == 17);
   for (const TableColumn& column : columns) CHECK(column.cells.size() == 32);
-  CHECK(columns[2].cells[0] == "0.4110");
-  CHECK(head_columns(result, "without_special")[2].cells[0] == "0.2055");
+  CHECK(columns[2].header == "x chance");
+  CHECK(columns[3].cells[0] == "0.4110");
+  CHECK(head_columns(result, "without_special")[3].cells[0] == "0.2055");
   CHECK_THROWS_AS(head_columns(result, "no_such_pairs"), ShapeError);
 }
 
@@ -224,12 +268,12 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   CHECK(table.find(" 0       0.00      +0.01") != std::string::npos);
   result.fields.erase(result.fields.begin(), result.fields.begin() + 4);
   CHECK(wide_table(result) ==
-        "head      proxy  weight  x chance  R2 (t not 0)  its null      q\n"
-        "----  ---------  ------  --------  ------------  --------  -----\n"
-        "L7H1          0  0.9000        90         0.500     0.200  0.020\n"
-        "L7H0         -2  0.2500        25         0.600     0.200  0.001\n"
-        "L7H3         +4  0.0200       2.0         0.700     0.200  0.001\n"
-        "L7H2  undefined  0.0100       1.0         0.100     0.200  0.300\n"
+        "head      proxy  weight  x chance  R2 beyond itself  null of R2  q of R2\n"
+        "----  ---------  ------  --------  ----------------  ----------  -------\n"
+        "L7H1          0  0.9000        90             0.500       0.200    0.020\n"
+        "L7H0         -2  0.2500        25             0.600       0.200    0.001\n"
+        "L7H3         +4  0.0200       2.0             0.700       0.200    0.001\n"
+        "L7H2  undefined  0.0100       1.0             0.100       0.200    0.300\n"
         "L7H4  undefined\n");
 }
 

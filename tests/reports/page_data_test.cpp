@@ -95,7 +95,8 @@ TEST_CASE("page arrays: of too many maps those of the strongest heads stay") {
                  std::vector<std::uint8_t>(3 * static_cast<std::size_t>(heads), 0), {"offset", "self", "flat", "edge"});
   measured.add("weight", {pairs, layer_axis(1), head_axis(heads)}, "1", "weight", weights);
   measured.add("threshold", {pairs, layer_axis(1), head_axis(heads)}, "1", "threshold", weights);
-  measured.add("chance", {pairs, layer_axis(1), head_axis(heads)}, "1", "chance", weights);
+  measured.add("chance", {pairs, layer_axis(1), head_axis(heads)}, "1", "chance",
+               std::vector<double>(weights.size(), 0.0));
   result.fields = measured.taken();
   Fields maps("attention_map");
   maps.add("weight",

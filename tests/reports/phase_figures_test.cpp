@@ -363,6 +363,16 @@ TEST_CASE("head types: a score that rounds to 1 is as broad as others") {
   CHECK(count_of(svg, ">1.00<") == 0);
 }
 
+TEST_CASE("head types: of too few documents the figure says so, in place of how many are so called") {
+  Result result = sample::result();
+  Field& kind = field_of(result, "head_types/kind");
+  kind.flag_meanings.emplace_back("undefined");
+  for (std::uint8_t& each : std::get<std::vector<std::uint8_t>>(kind.values)) each = 7;
+  const std::string script = head_types_figure().draw(result, {}).script();
+  CHECK(count_of(script, "too few documents") == 6);
+  CHECK(count_of(script, "so called") == 0);
+}
+
 TEST_CASE("head types: a kind that is not known, or a value without a kind, is refused by name") {
   Result result = sample::result();
   field_of(result, "head_types/kind").flag_meanings[2] = "\x1b[31mnew";

@@ -28,14 +28,14 @@ nlohmann::json data_of(const std::string& page) {
 
 TEST_CASE("report: all text of the result is text on the page, and ends no element") {
   Result result = sample::result();
-  result.title = "</title><script>alert(1)</script><!--data-->";
+  result.provenance["model"] = std::string("</title><script>alert(1)<script><!--data-->");
   result.provenance["<i>key</i>"] = std::string("</script><!-- \x01 \"quoted\"");
   const std::string page = report_page(result);
-  CHECK(has(page, "<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--data--&gt;</title>"));
+  CHECK(has(page, "<title>In title&gt;&lt;script&gt;alert(1)&lt;script&gt;&lt;!--data--&gt; "));
   CHECK_FALSE(has(page, "<script>alert"));
   CHECK_FALSE(has(page, "<i>"));
   const auto data = data_of(page);
-  CHECK(data["title"] == "</title><script>alert(1)</script><!--data-->");
+  CHECK(data["title"].get<std::string>().starts_with("In title><script>alert(1)<script><!--data--> "));
   CHECK(data["provenance"][0][0] == "<i>key</i>");
   CHECK(data["provenance"][0][1] == "</script><!-- \\u0001 \"quoted\"");
   CHECK(count_of(page, "id=\"result\"") == 1);
@@ -131,9 +131,12 @@ TEST_CASE("report: a result whose Fields do not fit together has no page") {
   CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
 }
 
-TEST_CASE("report: the page opens with the paragraph of the terminal, and says nothing that the result lacks") {
+TEST_CASE(
+    "report: the page opens with the paragraph of the terminal below its finding, and says nothing that the result "
+    "lacks") {
   CHECK(data_of(report_page(Result{}))["story"] == "");
   const Result result = sample::result();
   REQUIRE_FALSE(head_paragraph(result).empty());
-  CHECK(data_of(report_page(result))["story"].get<std::string>().starts_with(head_paragraph(result)));
+  CHECK(data_of(report_page(result))["story"].get<std::string>().starts_with(head_paragraph(result, true)));
+  CHECK(has(report_page(result), "<h1>" + finding_title(result) + "</h1>"));
 }

@@ -51,6 +51,12 @@ void add_profiles(Result& result, const Size& size) {
   result.fields.push_back(make_field("head_account/part", before({cause}, heads), "1", "part", parts));
   result.fields.push_back(make_field("head_account/strength", heads, "1", "strength", strengths));
   result.fields.push_back(make_field("head_account/measured_offset", heads, "token", "offset", offsets));
+  result.fields.push_back(make_field("head_account/position_strength", heads, "1", "by position", strengths));
+  result.fields.push_back(
+      make_field("head_account/null_strength", heads, "1", "by chance", std::vector<double>(strengths.size(), 0.02)));
+  const Axis match{"match", "1", "match", std::vector<std::string>{"position", "self", "context", "replicated"}};
+  result.fields.push_back(make_field("head_account/overlap", before({match}, heads), "1", "overlap",
+                                     std::vector<double>(4 * strengths.size(), 0.9)));
   for (const char* name : {"account_evidence/followed", "account_evidence/asked"})
     result.fields.push_back(make_field(name, before(heads, {shift}), "1", "documents", followed));
   result.fields.push_back({"head_account/verdict",

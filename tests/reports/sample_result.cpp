@@ -75,6 +75,7 @@ void add_offsets(Result& result, const Size& size) {
     return weight_at(l, h, std::isnan(t) ? 0.0 : t);
   }));
   result.fields.push_back(per_head("measured_offset/threshold", "1", size, 0.5, [](Index, Index) { return 0.0125; }));
+  result.fields.push_back(per_head("measured_offset/chance", "1", size, 0.5, [](Index, Index) { return 0.01; }));
   result.fields.push_back({"measured_offset/status",
                            {pairs_axis(), layer_axis(size.layers), head_axis(size.heads)},
                            "1",

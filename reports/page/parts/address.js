@@ -19,13 +19,24 @@ export const addressDefaults = {
   offset: "", // stays marked
 };
 
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+// Of an address: { embed, head, wrong: what stands in place of a head and is none, view, ... }
 export function parseAddress(hash) {
   const embed = hash.startsWith("#embed=");
   const [path, query = ""] = hash.replace(/^#(embed=|\/)?/, "").split("?");
   const [first, second = ""] = path.split("/");
-  const head = parseHead(first);
+  const head = parseHead(first.toUpperCase());
   const view = head || !embed ? second : first;
-  const state = { embed, head, view: /^[a-z_]+$/.test(view) ? view : "", ...addressDefaults };
+  const isWrong = first !== "" && !head && !(embed && view === first);
+  const wrong = isWrong ? decoded(first) : "";
+  const state = { embed, head, wrong, view: /^[a-z_]+$/.test(view) ? view : "", ...addressDefaults };
   const asked = new URLSearchParams(query);
   for (const key of Object.keys(addressDefaults)) if (asked.has(key)) state[key] = asked.get(key);
   return state;

@@ -27,14 +27,14 @@ export function evidenceRows(page, place) {
   if (strength !== null && dealt !== null) {
     const explained = part === null || measures.word("why", place) === "no preference" ? ""
       : `; positions give ${percentText(Math.max(0, part))} of what can be explained`;
-    add("Contents were dealt to other places of the same document", strength, dealt,
+    add("Contents were dealt to other places of the same document: positions alone are left", strength, dealt,
       `strength ${change(strength, dealt)}${explained}`);
   }
-  if (strength !== null && shuffled !== null) {
+  if (dealt !== null && shuffled !== null) {
     const p = value("head_account/p_value:");
-    const chance = p === null ? "" : `; chance alone is as strong as measured with p = ${numberText(p, 2)}`;
-    add("Positions were shuffled: what chance alone gives over this text", strength, shuffled,
-      `strength ${change(strength, shuffled)}${chance}`);
+    const tested = `; chance gives ${numberText(dealt)} or more with p = ${numberText(p, 2)}`;
+    add("Then places were put in random order: what chance gives in place of positions", dealt, shuffled,
+      `strength of positions alone ${change(dealt, shuffled)}${p === null ? "" : tested}`);
   }
   const trials = shiftTrials(page, place);
   if (trials.length) {

@@ -50,6 +50,11 @@ export function headName(layer, head) {
   return `L${layer}H${head}`;
 }
 
+// "L0H0 to L5H11": the first head and the last.
+export function headSpan({ heads }) {
+  return `${heads[0].name} to ${heads.at(-1).name}`;
+}
+
 // { layer, head } of "L7H8"; null if it is not a head's name.
 export function parseHead(name) {
   const found = /^L(0|[1-9]\d*)H(0|[1-9]\d*)$/.exec(name);

@@ -1,7 +1,7 @@
 // One head: its sentence, and its views; those under "more" are drawn when they are opened.
 
 import { button, element, words } from "./elements.js";
-import { numberText, offsetText, valueText } from "./format.js";
+import { headName, headSpan, numberText, offsetText, valueText } from "./format.js";
 import { drawParts } from "./plots.js";
 import { views } from "./views.js";
 
@@ -42,17 +42,26 @@ export class HeadSection {
     (view.more ? this.more.querySelector(".views") : this.box).append(section);
   }
 
-  // The head of the address, else the head that changed most, is strongest, or looks most at one offset.
+  // The head of the address, else the first of the table.
   current() {
-    const { measures, heads, placeOf } = this.page;
+    const { result, heads, named, placeOf } = this.page;
     const asked = this.store.state.head;
     if (asked && placeOf(asked) >= 0) return heads[placeOf(asked)];
-    const changed = measures.get("comparison/rank:")?.values.indexOf(0) ?? -1;
-    if (changed >= 0) return heads[changed];
-    const ranks = ["strength", "weight", "word_atlas/predicted_weight:", "position_atlas/predicted_weight:"];
-    const strongest = ranks.find((name) => measures.get(name));
-    const values = measures.get(strongest)?.values ?? [];
-    return heads[values.reduce((best, value, i) => (value > (values[best] ?? -1) ? i : best), 0)];
+    return heads[named.get(result.table[0]?.cells[0]) ?? 0];
+  }
+
+  // What is wrong with the head or the view that the address asks for; "": nothing.
+  complaint() {
+    const { head, view, wrong } = this.store.state;
+    const { name } = this.current();
+    const ids = this.frames.map((frame) => frame.view.id);
+    if (wrong || (head && this.page.placeOf(head) < 0)) {
+      const none = wrong ? `\u201c${wrong}\u201d is no head`
+        : `There is no ${headName(head.layer, head.head)}`;
+      return `${none}: heads are ${headSpan(this.page)}. Shown is ${name}.`;
+    }
+    if (!view || ids.includes(view)) return "";
+    return `There is no view \u201c${view}\u201d of ${name}: its views are ${ids.join(", ")}.`;
   }
 
   // Draws the views of the head for which `isWanted` holds.
@@ -61,6 +70,9 @@ export class HeadSection {
     const { layer, head, name } = this.current();
     const place = page.named.get(name);
     this.title.textContent = name;
+    const wrong = document.getElementById("wrong-address");
+    wrong.textContent = this.complaint();
+    wrong.hidden = wrong.textContent === "";
     document.getElementById("head-sentence").textContent = this.sentence(name, place);
     document.getElementById("head-facts").textContent = this.facts(place).join(", ");
     this.drawNav(place);
@@ -123,11 +135,12 @@ export class HeadSection {
 
   // Numbers beside the sentence, as far as the result has them.
   facts(place) {
-    const { measures } = this.page;
-    const known = ["weight", "distance", "sink", "entropy", "kind"].filter((name) => measures.value(name,
-      place) !== null);
+    const { measures, result } = this.page;
+    const isKnown = (name) => measures.value(name, place) !== null;
+    const known = ["weight", "distance", "sink", "entropy"].filter(isKnown);
     const text = (name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`;
-    return known.map(text).filter((one) => one !== "kind other");
+    const kind = result.kinds[place];
+    return [...known.map(text), ...(kind ? [kind] : [])];
   }
 
   // Goes to the next head in the order of the table, round at its ends.

@@ -6,7 +6,7 @@ import { headName } from "./format.js";
 import { profileArrays, smallProfiles } from "./grid.js";
 import { HeadSection } from "./head.js";
 import { mapTexts, openingWords } from "./map_data.js";
-import { distanceMeasure, Measures } from "./measures.js";
+import { changeMeasure, distanceMeasure, Measures } from "./measures.js";
 import { Overview } from "./overview.js";
 import { Store } from "./store.js";
 
@@ -56,6 +56,11 @@ async function readProfiles(page, arrays) {
     const numbers = await arrays.numbers(name);
     if (numbers.length === page.heads.length * offsets.length)
       page.measures.add(distanceMeasure(numbers, offsets));
+  }
+  const compared = ["comparison/first_profile", "comparison/second_profile"];
+  if (compared.every((one) => arrays.has(one))) {
+    const [first, second] = await Promise.all(compared.map((one) => arrays.numbers(one)));
+    page.measures.add(changeMeasure(first, second, arrays.said[compared[0]].axes.at(-1).values));
   }
   return smallProfiles({ arrays, page });
 }

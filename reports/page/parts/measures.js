@@ -28,7 +28,6 @@ export class Measures {
   constructor(list) {
     this.all = new Map(list.map((measure) => [`${measure.name}:${measure.part}`, measure]));
     for (const [key, measure] of this.all) measure.key = key;
-    this.addChange();
   }
 
   // Adds what the page computes itself.
@@ -36,15 +35,6 @@ export class Measures {
     measure.key = `${measure.name}:${measure.part}`;
     this.all.set(measure.key, measure);
     this.lists = null;
-  }
-
-  // The change of a profile where two results were compared, without those that chance may give.
-  addChange() {
-    const change = this.all.get("change/profile:");
-    const changed = this.all.get("comparison/changed:");
-    if (!change || !changed) return;
-    const values = change.values.map((value, place) => (changed.values[place] === 1 ? value : null));
-    this.add({ ...change, name: "page/change", values, undefined: "nothing changed beyond the interval" });
   }
 
   // By its plain name, or as "group/quantity:part"; undefined if the result does not have it.
@@ -99,6 +89,17 @@ export function measureLabel(measures, name) {
   const measure = measures.get(name);
   const label = measure.name.replace("/", ": ").replaceAll("_", " ");
   return measure.part ? `${label} (${measure.part.replaceAll("_", " ")})` : label;
+}
+
+// How much of each head's attention moved to other offsets: sum |second(t) - first(t)| / 2 of its profiles.
+export function changeMeasure(first, second, offsets) {
+  const values = [];
+  for (let head = 0; head < first.length; head += offsets.length) {
+    const moved = offsets.map((_, i) => Math.abs(second[head + i] - first[head + i])).filter(Number.isFinite);
+    values.push(moved.length ? moved.reduce((sum, one) => sum + one, 0) / 2 : null);
+  }
+  const long_name = "part of the attention that the second result gives to other offsets than the first";
+  return { name: "page/change", part: "", long_name, unit: "1", kind: "number", values };
 }
 
 // Mean distance of a head's attention within the reach: sum |t| p(t) / sum p(t) of its profile p.

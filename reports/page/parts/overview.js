@@ -2,6 +2,7 @@
 
 import { element } from "./elements.js";
 import { completions, filterTerms, passes } from "./filter.js";
+import { headSpan, parseHead } from "./format.js";
 import { HeadGrid } from "./grid.js";
 import { measureLabel } from "./measures.js";
 import { HeadScatter } from "./scatter.js";
@@ -39,6 +40,35 @@ export class Overview {
     });
     store.listenToMarks(() => this.frame());
     this.filter.addEventListener("input", () => store.change({ filter: this.filter.value }));
+    this.filter.addEventListener("keydown", (event) => event.key === "Enter" && this.open());
+  }
+
+  // Opens the head that the filter names, else the first that it shows.
+  open() {
+    const { page, store, order } = this;
+    const named = parseHead(this.filter.value.trim().toUpperCase());
+    const place = named ? page.placeOf(named) : order[0] ?? -1;
+    if (place < 0) return;
+    const { layer, head } = page.heads[place];
+    store.change({ head: { layer, head }, view: "", filter: named ? "" : this.filter.value }, true);
+  }
+
+  // Why no head passes the filter.
+  complaint(terms, cellsOf) {
+    const { page } = this;
+    const count = page.heads.length;
+    const places = [...Array(count).keys()];
+    const said = terms.map(({ name, sign, value, word }) => {
+      const typed = word?.toUpperCase() ?? "";
+      const head = parseHead(typed);
+      if (head && page.placeOf(head) < 0) return `there is no ${typed}: heads are ${headSpan(page)}`;
+      const stands = (row) => passes([{ word }], () => undefined, cellsOf(row));
+      if (word && !places.some(stands)) return `\u201c${word}\u201d stands in no row of the table`;
+      const meanings = (name && page.measures.get(name)?.meanings) ?? [];
+      const isOne = completions(`${name}=${value}`, [], () => meanings).length > 0;
+      return sign === "=" && meanings.length && !isOne ? `${name} is one of ${meanings.join(", ")}` : "";
+    });
+    return said.filter(Boolean).join("; ") || "no head meets all of this";
   }
 
   measure() {
@@ -102,8 +132,12 @@ export class Overview {
     const options = completions(filter, this.names(columns), wordsOf);
     byId("completions").replaceChildren(...options.map((value) => element("option", { value })));
     const terms = filterTerms(filter);
-    const isShown = (row) => passes(terms, (name) => this.valueOf(name, columns, row),
-      columns.map(({ cells }) => cells[row]));
+    const cellsOf = (row) => {
+      const place = page.named.get(columns[0].cells[row]) ?? -1;
+      const verdicts = ["why", "kind"].map((name) => page.measures.word(name, place));
+      return [...columns.map(({ cells }) => cells[row]), ...verdicts];
+    };
+    const isShown = (row) => passes(terms, (name) => this.valueOf(name, columns, row), cellsOf(row));
     const rows = sortedRows(columns, sort).filter(isShown);
     this.table.draw(columns, rows);
     this.order = rows.map((row) => page.named.get(columns[0].cells[row]))
@@ -115,7 +149,8 @@ export class Overview {
     const unknown = terms.filter(({ name }) => name && this.valueOf(name, columns, 0) === undefined)
       .map(({ name }) => name);
     const note = unknown.length
-      ? `; unknown: ${unknown.join(", ")} (names: ${this.names(columns).join(", ")})` : "";
+      ? `; unknown: ${unknown.join(", ")} (names: ${this.names(columns).join(", ")})`
+      : rows.length ? "" : `: ${this.complaint(terms, cellsOf)}`;
     byId("filtered").textContent = `${shown ? `${rows.length} of ${all}` : all} heads${note}`;
     this.frame();
   }

@@ -5,7 +5,7 @@ import { numberText, offsetText } from "./format.js";
 import { offsetLines } from "./lines.js";
 
 const spans = [["16", "\u00b116"], ["64", "\u00b164"], ["all", "all offsets"]];
-const termNames = ["position", "and self", "and context"];
+const termNames = ["positions alone", "and each token itself", "and usual neighbours"];
 const [trace, shuffledTrace] = ["offset_trace/mean_weight", "offset_trace/null_weight"];
 const [accounted, dealtProfile] = ["head_account/measured_profile", "head_account/dealt_profile"];
 
@@ -37,7 +37,7 @@ async function profileSeries({ arrays, page, store, at }) {
   add("predicted by random words", random);
   add("first", compared[0]);
   add("second", compared[1]);
-  add("queries shuffled", all && (await arrays.slice(shuffledTrace, { pairs: counted, ...at })));
+  add("by chance", all && (await arrays.slice(shuffledTrace, { pairs: counted, ...at })));
   // The account leaves out the first token, which draws attention from everywhere.
   if (ofAccount && all) add("measured without the first token", account);
   return { offsets, series };
@@ -60,10 +60,11 @@ export const profileView = {
   needs: [trace, accounted, "word_atlas/profile", "comparison/first_profile"],
   follows: ["pairs", "span", "scale"],
   words: (_, arrays) => [
-    arrays.has(trace) && "Mean attention weight at each offset; queries shuffled: what chance gives.",
+    arrays.has(trace) && "Mean attention weight at each offset. By chance: with the queries in random order.",
     arrays.has(dealtProfile)
-      && "Position, self, context: what is left when contents are dealt to other places, when "
-      + "tokens still meet themselves, and when contents vary as in the text; without the first token.",
+      && "Positions alone: the words of each text in random order, so that only places can be known. The "
+      + "next two lines also let each token look at itself, and give words their usual neighbours. These "
+      + "three leave out the first token.",
     arrays.has("comparison/first_profile") && "Mean attention weight at each offset in both results.",
     arrays.has("word_atlas/profile") && "Predicted by random words: from the weights, over random documents.",
   ].filter(Boolean).join(" "),

@@ -24,7 +24,7 @@ export class Store {
   }
 
   change(changes, step = false) {
-    this.replace({ ...this.state, ...changes }, (address) => this.put(address, step));
+    this.replace({ ...this.state, wrong: "", ...changes }, (address) => this.put(address, step));
   }
 
   // The address was changed from outside.
@@ -35,7 +35,7 @@ export class Store {
   replace(state, write) {
     const before = this.state;
     this.state = state;
-    if (formatAddress(before) === formatAddress(state)) return;
+    if (formatAddress(before) === formatAddress(state) && before.wrong === state.wrong) return;
     write(formatAddress(state));
     for (const listener of this.listeners) listener(state, before);
   }
