@@ -117,6 +117,7 @@ void run_checkpoint(SweepOptions one, const SourceOptions& given, const std::vec
   const std::string job = one.job_text + "\n" + toml_text({{"model", remembered_path(one.input.model)}});
   sign_results(results, identity, job);
   write_results({{folder, results}}, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  folder.remove_outdated({});
 }
 
 /// Those that are this process' and not there yet, one after the other.
@@ -149,7 +150,7 @@ bool holds_sweep(const fs::path& folder, const std::vector<Checkpoint>& checkpoi
   if (files.empty()) return false;
   constexpr const char* steps = "checkpoints/step";
   // Whatever became of it, it is made again.
-  const Result there = read_result(Hdf5File(files.begin()->second), {steps}, [](const std::string&) {});
+  const Result there = read_result(Hdf5File(files.begin()->second), {steps});
   if (there.find(steps) == nullptr) return false;
   const Axis& names = there.at(steps).axis("checkpoint");
   for (const std::string& name : std::get<std::vector<std::string>>(names.values))
