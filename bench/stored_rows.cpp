@@ -1,5 +1,5 @@
-// Stored states, 512 x 384 floats of a document at a time, from files that the system holds in memory: what reading HDF5 in a child process
-// costs beside the library alone, and .npy beside the bytes themselves.
+// Stored states, 512 x 384 floats of a document at a time, from files that the system holds in memory: reading HDF5
+// beside the library alone, and .npy beside the bytes themselves.
 
 #include <filesystem>
 #include <fstream>
@@ -116,19 +116,11 @@ void stored_rows_library(benchmark::State& state, Path path) {
   H5Fclose(file);
 }
 
-void by_headwave(benchmark::State& state, Path path, Hdf5ReadBy reader) {
-  const Hdf5File file((files().*path)(), reader);
+void stored_rows_headwave(benchmark::State& state, Path path) {
+  const Hdf5File file((files().*path)());
   read_in_turn(state, [&](Index document, std::span<float> into) {
     file.read("/states", {{document, 0, 0}, {1, length, width}}, [into](std::size_t) { return into.data(); });
   });
-}
-
-void stored_rows_trusted(benchmark::State& state, Path path) {
-  by_headwave(state, path, Hdf5ReadBy::this_process);
-}
-
-void stored_rows_child(benchmark::State& state, Path path) {
-  by_headwave(state, path, Hdf5ReadBy::child_process);
 }
 
 void stored_rows_npy_bytes(benchmark::State& state) {
@@ -152,13 +144,9 @@ BENCHMARK_CAPTURE(stored_rows_library, plain, &Files::plain)->Unit(benchmark::kM
 BENCHMARK_CAPTURE(stored_rows_library, chunks, &Files::chunks)->Unit(benchmark::kMicrosecond)->UseRealTime();
 BENCHMARK_CAPTURE(stored_rows_library, gzip, &Files::gzip)->Unit(benchmark::kMicrosecond)->UseRealTime();
 BENCHMARK_CAPTURE(stored_rows_library, shared, &Files::shared)->Unit(benchmark::kMicrosecond)->UseRealTime();
-BENCHMARK_CAPTURE(stored_rows_trusted, plain, &Files::plain)->Unit(benchmark::kMicrosecond)->UseRealTime();
-BENCHMARK_CAPTURE(stored_rows_trusted, chunks, &Files::chunks)->Unit(benchmark::kMicrosecond)->UseRealTime();
-BENCHMARK_CAPTURE(stored_rows_trusted, gzip, &Files::gzip)->Unit(benchmark::kMicrosecond)->UseRealTime();
-BENCHMARK_CAPTURE(stored_rows_trusted, shared, &Files::shared)->Unit(benchmark::kMicrosecond)->UseRealTime();
-BENCHMARK_CAPTURE(stored_rows_child, plain, &Files::plain)->Unit(benchmark::kMicrosecond)->UseRealTime();
-BENCHMARK_CAPTURE(stored_rows_child, chunks, &Files::chunks)->Unit(benchmark::kMicrosecond)->UseRealTime();
-BENCHMARK_CAPTURE(stored_rows_child, gzip, &Files::gzip)->Unit(benchmark::kMicrosecond)->UseRealTime();
-BENCHMARK_CAPTURE(stored_rows_child, shared, &Files::shared)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_headwave, plain, &Files::plain)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_headwave, chunks, &Files::chunks)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_headwave, gzip, &Files::gzip)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_headwave, shared, &Files::shared)->Unit(benchmark::kMicrosecond)->UseRealTime();
 BENCHMARK(stored_rows_npy_bytes)->Unit(benchmark::kMicrosecond)->UseRealTime();
 BENCHMARK(stored_rows_npy)->Unit(benchmark::kMicrosecond)->UseRealTime();

@@ -82,14 +82,12 @@ int main(int argc, char** argv) {
   open_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // files are finished, whoever closes standard output (require_printed())
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is said to be, as on a full disk
+  headwave::tell_hdf5_crashes();
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
   program.set_version_flag("--version", [] {
     return fmt::format("headwave {} (kernels: {})", HEADWAVE_VERSION, headwave::instruction_set());
   });
   program.add_flag("-q,--quiet", quiet(), "say nothing but results and errors");
-  program.add_flag_callback(
-      "--trusted", headwave::trust_hdf5_files,
-      "read HDF5 files in this process, not in one with limits on memory and time: for large files that are known");
   program.require_subcommand(1);
   program.fallthrough();
   program.footer(

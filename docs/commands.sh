@@ -22,8 +22,7 @@ shared='Stored-states Interventions Table Figures Analysis'
 echo '# Commands
 
 Made from `--help` by `docs/commands.sh`; edit the help texts, not this page. Every command also has `-h, --help`. `-q` says nothing but results and
-errors, `--trusted` reads HDF5 files in the program'"'"'s own process. Exit codes: 0 done, 1 input or run-time error, 2 wrong usage, 3 compared and found
-different.
+errors. Exit codes: 0 done, 1 input or run-time error, 2 wrong usage, 3 compared and found different.
 '
 echo '| command | |'
 echo '|---|---|'

@@ -98,7 +98,7 @@ int propose_map(const std::filesystem::path& path) {
 }
 
 int print_job(const std::filesystem::path& path) {
-  const Attributes provenance = read_result(Hdf5File(path), {}, say).provenance;
+  const Attributes provenance = read_result(Hdf5File(path), {}).provenance;
   const auto job = provenance.find("job");
   const auto* text = job == provenance.end() ? nullptr : std::get_if<std::string>(&job->second);
   if (text == nullptr)
@@ -122,7 +122,7 @@ void print_csv(const Listing& listing) {
   if (!is_result(listing))
     throw FormatError(
         fmt::format("{}: {} has no table of heads; expected a headwave result", listing.path.string(), listing.kind));
-  const Result result = read_result(*listing.hdf5, fields_of_heads(listing), say);
+  const Result result = read_result(*listing.hdf5, fields_of_heads(listing));
   std::fputs(comma_separated(head_values(result, head_findings(result))).c_str(), stdout);
 }
 
@@ -134,7 +134,7 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
   }
   std::string heads;
   if (is_result(listing)) {
-    const Result result = read_result(*listing.hdf5, fields_of_heads(listing), say);
+    const Result result = read_result(*listing.hdf5, fields_of_heads(listing));
     (void)heads_asked_for(result, options.table.heads);
     if (!head_columns(result).empty()) heads = seen_head_table(result, options.table) + "\n";
   }
@@ -153,7 +153,7 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
 /// A Field as signs.
 int print_heat(const std::filesystem::path& path, const std::string& asked) {
   const std::string name = asked.substr(0, asked.find(':'));
-  const Result result = read_result(Hdf5File(result_path(path)), {name}, say);
+  const Result result = read_result(Hdf5File(result_path(path)), {name});
   const Field* field = result.find(name);
   if (field == nullptr)
     throw FormatError(
@@ -184,7 +184,7 @@ int inspect(const InspectOptions& options) {
   if (options.map) return propose_map(options.path);
   const Listing listing = listing_of(meant(options.path));
   print_listing(listing, options);
-  if (!listing.end.empty()) throw FormatError(listing.end + "; what is listed comes before that");
+  if (!listing.damage.empty()) throw FormatError(listing.damage);
   return done;
 }
 

@@ -86,25 +86,29 @@ std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Rank
 /// One part of the job, into files that `headwave merge` puts together.
 int run_shard(RunOptions& options, const SourceOptions& given) {
   const Shard shard = shard_of(options.shard);
-  FolderOptions opened = options.folder;
-  opened.figures = false;
-  OutputFolder folder = opened_folder(opened, files_read(options));
+  // A lock of its own: parts may be computed side by side in one folder.
+  const OutputFolder folder(options.folder.folder,
+                            {.written = {"results.h5"},
+                             .lock = fmt::format(".part-{}-of-{}.lock", shard.part, shard.parts),
+                             .read = files_read(options)},
+                            options.folder.force);
   std::string documents;
   bool resumed = options.keep.resume;
   within_memory(options, given, [&](const JobInput& input) {
     const DocumentBlocks blocks(input.source->count());
     const BlockRange range = part_of(blocks, shard.part, shard.parts);
-    const ShardFolder part(folder.path(), run_identity(input, options.job), options.job_text);
+    const ShardFolder part(folder.path(), blocks, range, run_identity(input, options.job), options.job_text);
     if (part.begun() && !resumed) {
       if (!options.folder.force)
-        throw IoError(fmt::format("{}: holds a part of a run already", folder.path().string()),
-                      {give("resume", "", "to continue it"), give("force", "", "to begin anew")});
+        throw IoError(
+            fmt::format("{}: holds blocks of part {} of {} already", folder.path().string(), shard.part, shard.parts),
+            {give("resume", "", "to continue it"), give("force", "", "to begin anew")});
       part.remove();
     }
     resumed = true;
     documents =
         fmt::format("{} to {} of {}", blocks.first(range.first), blocks.first(range.end) - 1, input.source->count());
-    const std::vector<Index> missing = part.missing(blocks, range);
+    const std::vector<Index> missing = part.missing();
     if (missing.empty()) return;
     const LastWords words = resume_words();
     try {

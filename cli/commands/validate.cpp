@@ -12,6 +12,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
+#include "../../data/files/printable.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../data/sources/state_writer.h"
@@ -46,34 +47,37 @@ bool has_own_drawings(const fs::path& file) {
   return std::ranges::none_of(drawings, of_another);
 }
 
-/// Captured states and profiles have one digest, of the whole file.
-/// @param what  "captured states"
-int validity_by_seal(const fs::path& file, const char* what) {
-  const std::optional<bool> right = seal_is_right(file);
-  fmt::print(
-      "{}: {}\n", visible_text(file.string()),
-      !right ? fmt::format(
-                   "{}, which have no digest: an older headwave wrote them, or another program changed the file", what)
-      : *right ? fmt::format("whole; {}, every byte as the digest at the file's end says", what)
-               : "is not what was written: the digest at its end is that of other bytes");
-  return right.value_or(true) ? done : different;
-}
-
 /// A line for each file, and one for everything that is wrong in it.
 /// @returns done where it is as it was written, different where not, failed where that cannot be told
 int validity(const fs::path& file) {
   try {
+    // Before the library sees a byte of it: over damaged ones it may take its time.
+    const std::optional<bool> right = seal_is_right(result_path(file));
+    if (right == false)
+      throw FormatError(
+          fmt::format("{}: is not what was written: the digest at its end is that of other bytes", shown_path(file)));
     const Hdf5File opened(result_path(file));
     const Attributes about = opened.attributes("/");
-    if (attribute_text(about, "title") == stored_states_title) return validity_by_seal(file, "captured states");
-    if (attribute_text(about, "format") == profiles_format) return validity_by_seal(file, "profiles");
-    const ResultCheck check = check_result(opened);
-    for (const std::string& problem : check.problems)
-      fmt::print("{}: {}\n", visible_text(file.string()), visible_text(problem));
-    if (!check.problems.empty() || !has_own_drawings(result_path(file))) return different;
-    fmt::print("{}: whole; schema {}, {} arrays{}, {}\n", visible_text(file.string()), check.schema_version,
-               check.arrays, check.has_file_digest ? ", every byte of the file" : "",
-               check.digests > 0 ? "as their digests say" : "which had no digests yet");
+    if (attribute_text(about, "format") == profiles_format) {
+      fmt::print(
+          "{}: {}\n", visible_text(file.string()),
+          right ? "whole; profiles, every byte as the digest at the file's end says"
+                : "profiles, which have no digest: an older headwave wrote them, or another program changed the file");
+      return done;
+    }
+    if (attribute_text(about, "title") == stored_states_title) {
+      if (!right)
+        throw FormatError(fmt::format(
+            "{}: captured states without the digest at the file's end: another program changed it, or it is damaged",
+            shown_path(file)));
+      fmt::print("{}: whole; captured states, every byte as the digest at the file's end says\n",
+                 visible_text(file.string()));
+      return done;
+    }
+    const ResultContent content = require_whole_result(opened);
+    if (!has_own_drawings(result_path(file))) return different;
+    fmt::print("{}: whole; schema {}, {} arrays, every byte as the digest at the file's end says\n",
+               visible_text(file.string()), content.schema_version, content.arrays);
     return done;
   } catch (const IoError& problem) {
     fmt::print(stderr, "headwave: error: {}\n", visible_text(error_message(problem)));
@@ -105,8 +109,7 @@ void add_validate(CLI::App& program, Command& chosen) {
                              "that page and figures belong to them; exits with 3 where one is not, "
                              "with 1 where one cannot be read");
   command->add_option("path", *paths, "results.h5 of earlier runs, or their folders")->required()->type_name("PATH");
-  add_examples(*command, {{"validate result states.h5",
-                           "every array and attribute against its digest, and the file's bytes against theirs"},
+  add_examples(*command, {{"validate result states.h5", "every byte of the files against the digests at their ends"},
                           {"validate result/results.h5 -q && echo whole", "for scripts: the exit code says it"}});
   command->final_callback([=, &chosen] { chosen = [=] { return validate(*paths); }; });
 }

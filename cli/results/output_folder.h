@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../data/files/file_descriptor.h"
@@ -72,6 +73,13 @@ class OutputFolder {
   void remove_old(const std::vector<std::filesystem::path>& old,
                   const std::vector<std::filesystem::path>& written) const;
 
+  /// Files of an earlier run that stay until remove_outdated(): what is drawn anew may fail.
+  void outdate(std::vector<std::filesystem::path> files) { outdated_ = std::move(files); }
+  /// As remove_old() of the outdated files.
+  void remove_outdated(const std::vector<std::filesystem::path>& written) {
+    remove_old(std::exchange(outdated_, {}), written);
+  }
+
  private:
   /// The link nearest to a file on its way from the folder; empty if there is none.
   [[nodiscard]] std::filesystem::path link_before(const std::filesystem::path& file) const;
@@ -80,7 +88,7 @@ class OutputFolder {
   [[nodiscard]] bool is_free(const std::filesystem::path& file) const;
 
   std::filesystem::path folder_;
-  std::vector<std::filesystem::path> written_, own_;
+  std::vector<std::filesystem::path> written_, own_, outdated_;
   std::string option_;
   bool force_;
   MadeFolders made_;

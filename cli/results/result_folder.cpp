@@ -61,6 +61,12 @@ std::string mark_of_content(const Result& result) {
   return sha256_of_text(text);
 }
 
+/// All but results: what is drawn of them.
+std::vector<fs::path> drawings_of(std::vector<fs::path> files) {
+  std::erase_if(files, [](const fs::path& file) { return file.filename() == "results.h5"; });
+  return files;
+}
+
 /// Where a kind's result goes within the folder.
 fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
   return results.size() > 1 ? fs::path(name_of(kind)) : fs::path();
@@ -208,27 +214,35 @@ void write_results(const std::vector<FolderContent>& contents, double seconds) {
   }
   for (const FolderContent& content : contents) content.folder.require_free();
   commit_all(files);
-  for (std::size_t i = 0; i < contents.size(); ++i) contents[i].folder.remove_old(old[i], written[i]);
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    append(written[i], drawings_of(old[i]));
+    contents[i].folder.remove_old(old[i], written[i]);
+    contents[i].folder.outdate(drawings_of(old[i]));
+  }
 }
 
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
   const bool figures = draws_figures(options);
+  std::vector<fs::path> written;
   for (const auto& [kind, result] : results) {
     const fs::path inner = folder.inside(place_of(results, kind));
     std::string wrote = "wrote " + visible_text((inner / "results.h5").string());
     if (figures) {
-      const auto files =
+      auto files =
           draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
       wrote += fmt::format(", {} files of figures,", files.size());
+      append(written, std::move(files));
       say_undrawn(result, options.drawing);
     }
     if (options.figures) {
       write_report(result, inner / "report.html");
+      written.push_back(inner / "report.html");
       wrote += " and " + visible_text((inner / "report.html").string());
       if (!figures) wrote += "; " + without_gnuplot(inner);
     }
     say(wrote);
   }
+  folder.remove_outdated(written);
 }
 
 std::string seen_head_table(const Result& result, const HeadTableOptions& asked) {

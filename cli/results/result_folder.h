@@ -83,7 +83,7 @@ struct FolderContent {
 };
 
 /// Writes into every folder, all or nothing: files get their names once all are on the disk (commit_all),
-/// then files of earlier results are removed.
+/// then earlier results of other kinds are removed. Their figures and pages stay until write_figures() is done.
 /// @param contents  results get version, command and time as provenance, and a mark if they have none
 ///                  (run_mark.h)
 void write_results(const std::vector<FolderContent>& contents, double seconds = seconds_so_far());

@@ -69,7 +69,7 @@ ordered_json json_of(const Listing& listing) {
   ordered_json json{{"version", json_version}, {"path", listing.path.string()},
                     {"kind", listing.kind},    {"facts", json_of(listing.facts)},
                     {"entries", entries},      {"notes", listing.notes}};
-  if (is_result(listing)) json["heads"] = heads_json(read_result(*listing.hdf5, fields_of_heads(listing), say));
+  if (is_result(listing)) json["heads"] = heads_json(read_result(*listing.hdf5, fields_of_heads(listing)));
   return json;
 }
 
@@ -103,7 +103,7 @@ std::string attribute_json(const Attribute& attribute) {
 }
 
 bool is_result(const Listing& listing) {
-  return listing.kind == "headwave result" && listing.end.empty();
+  return listing.kind == "headwave result";
 }
 
 }  // namespace headwave::cli

@@ -59,7 +59,7 @@ class LastWords {
 /// A word as POSIX shells read it: quoted if necessary.
 std::string shell_word(const std::string& word);
 
-/// "--head-count 4", "--trusted": a remedy as it is typed.
+/// "--head-count 4", "--resume": a remedy as it is typed.
 std::string remedy_as_flag(const Remedy& remedy);
 
 /// What an error says to somebody at the command line: its finding, and its remedies as options to type.

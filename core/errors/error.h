@@ -15,12 +15,12 @@ struct Remedy {
   Kind kind;
   std::string option;  ///< as in job files and Python: "head_count"
   std::string value;   ///< "50 or fewer"; may be empty
-  std::string effect;  ///< what that does, "to read the file in this process"; may be empty
+  std::string effect;  ///< what that does, "to go on"; may be empty
 
   bool operator==(const Remedy&) const = default;
 };
 
-/// The remedy of giving an option: give("documents", "50 or fewer"); give("trusted", "", "to read it in this process").
+/// The remedy of giving an option: give("documents", "50 or fewer"); give("resume", "", "to go on").
 Remedy give(std::string option, std::string value = "", std::string effect = "");
 
 /// The remedy of leaving an option out: omit("apply_norm").
@@ -29,7 +29,7 @@ Remedy omit(std::string option, std::string effect = "");
 /// How one remedy is written, without its effect: "head_count=4" here, "--head-count 4" on the command line.
 using RemedyWriter = std::string (*)(const Remedy& remedy);
 
-/// "head_count=4", "trusted": as in Python and job files.
+/// "head_count=4", "resume": as in Python and job files.
 std::string remedy_as_argument(const Remedy& remedy);
 
 /// "; give head_count=4, or omit apply_norm to take the states as they are": all remedies as the end of a message;

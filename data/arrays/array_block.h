@@ -5,7 +5,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
@@ -48,10 +47,6 @@ std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, Byt
 /// Part of an array: entries first[a] .. first[a] + count[a] - 1 along each axis a.
 struct ArrayBlock {
   std::vector<Index> first, count;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.first, self.count);
-  }
 };
 
 /// The whole of an array.

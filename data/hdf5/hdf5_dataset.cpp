@@ -1,5 +1,9 @@
+#include "hdf5_dataset.h"
+
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +11,6 @@
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "hdf5_answers.h"
 
 namespace headwave {
 
@@ -47,7 +50,7 @@ std::vector<Hdf5Filter> filters_of(hid_t layout) {
     if (id == H5Z_FILTER_SZIP) text = "szip";
     if (id == H5Z_FILTER_NBIT) text = "nbit";
     if (id == H5Z_FILTER_SCALEOFFSET) text = "scaleoffset";
-    filters.push_back({id, text});
+    filters.push_back({id, values[0], text});
   }
   return filters;
 }
@@ -110,26 +113,9 @@ Hdf5Handle hdf5_object(hid_t file, const std::string& path) {
   const Hdf5Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
   H5Pset_elink_cb(access.id(), refuse_other_file, nullptr);
   Hdf5Handle object(H5Oopen(file, path.c_str(), access.id()), H5Oclose);
-  if (!object.valid()) throw FormatError(fmt::format("'{}' cannot be opened: {}", printable(path), hdf5_reason()));
+  if (!object.valid()) fail_hdf5_read(fmt::format("'{}' cannot be opened", printable(path)));
   return object;
 }
-
-namespace {
-
-Hdf5Handle dataset_with_kept_chunks(hid_t file, const std::string& path, std::size_t bytes) {
-  constexpr std::size_t slots = 12'421;  // a prime, as the library wants it
-  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_elink_cb(access.id(), refuse_other_file, nullptr);
-  H5Pset_chunk_cache(access.id(), slots, bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
-  Hdf5Handle dataset(H5Dopen2(file, path.c_str(), access.id()), H5Dclose);
-  if (!dataset.valid()) throw FormatError(hdf5_reason());
-  return dataset;
-}
-
-}  // namespace
-
-Hdf5Dataset::Hdf5Dataset(hid_t file, const std::string& path, std::size_t kept_bytes)
-    : Hdf5Dataset(dataset_with_kept_chunks(file, path, kept_bytes)) {}
 
 Hdf5Dataset::Hdf5Dataset(Hdf5Handle object) : dataset_(std::move(object)) {
   if (H5Iget_type(dataset_.id()) != H5I_DATASET) throw FormatError("expected a dataset, found a group or a type");
@@ -138,7 +124,7 @@ Hdf5Dataset::Hdf5Dataset(Hdf5Handle object) : dataset_(std::move(object)) {
   // To tell its extent the library would open what a virtual dataset is made of, be it a pipe.
   if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL) return;
   space_ = Hdf5Handle(H5Dget_space(dataset_.id()), H5Sclose);
-  if (!type_.valid() || !space_.valid() || !layout_.valid()) throw FormatError(hdf5_reason());
+  if (!type_.valid() || !space_.valid() || !layout_.valid()) fail_hdf5_read();
   // A damaged type may claim to be of any size.
   if (hdf5_is_number(type_.id()) && H5Tget_size(type_.id()) > 16)
     throw FormatError(fmt::format("numbers of {} bytes: the file is damaged", H5Tget_size(type_.id())));
@@ -207,105 +193,268 @@ std::size_t Hdf5Dataset::chunk_bytes() const {
   return bytes;
 }
 
-std::size_t Hdf5Dataset::chunk_bytes_of(const ArrayBlock& block) const {
-  if (!has_chunks()) return 0;
-  std::size_t bytes = chunk_bytes();
-  for (const ChunkRange& range : chunk_ranges(chunk_, block)) bytes *= range.end - range.first;
-  return bytes;
-}
-
-std::size_t Hdf5Dataset::bytes_of_first_chunks() const {
-  ArrayBlock first = whole();
-  if (!has_chunks() || first.count.empty()) return 0;
-  first.count.front() = 1;
-  try {
-    return chunk_bytes_of(first);
-  } catch (const FormatError&) {  // whoever reads them is told
-    return 0;
-  }
-}
-
-void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) {
-  if (!has_chunks()) return;
-  const std::size_t bytes = chunk_bytes();
-  require_known(filters_);
+void Hdf5Dataset::each_chunk(const ArrayBlock& block, const std::function<void(const Chunk&)>& see) const {
   const std::vector<ChunkRange> ranges = chunk_ranges(chunk_, block);
   if (ranges.empty()) return;
   std::vector<hsize_t> at;
   for (const ChunkRange& range : ranges) at.push_back(range.first);
   for (;;) {
-    std::size_t number = 0;
-    std::vector<hsize_t> first;
+    Chunk chunk{0, {}};
     for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      number = number * ((static_cast<std::size_t>(extent_.shape[axis]) - 1) / chunk_[axis] + 1) + at[axis];
-      first.push_back(at[axis] * chunk_[axis]);
+      chunk.number = chunk.number * ((static_cast<std::size_t>(extent_.shape[axis]) - 1) / chunk_[axis] + 1) + at[axis];
+      chunk.first.push_back(at[axis] * chunk_[axis]);
     }
-    if (!sound_.contains(number)) check_chunk(first, bytes, file_bytes);
-    sound_.insert(number);
+    see(chunk);
     std::size_t axis = at.size();
     while (axis > 0 && ++at[axis - 1] == ranges[axis - 1].end) --axis, at[axis] = ranges[axis].first;
     if (axis == 0) return;
   }
 }
 
-void Hdf5Dataset::check_chunk(const std::vector<hsize_t>& first, std::size_t expected, std::uintmax_t file_bytes) {
+/// Whether it went through filters. A chunk that the dataset's end cuts may have been left out.
+bool Hdf5Dataset::is_packed(const Chunk& chunk) const {
+  unsigned options = 0;
+  H5Pget_chunk_opts(layout_.id(), &options);
+  bool is_cut = false;
+  for (std::size_t axis = 0; axis < chunk_.size(); ++axis)
+    is_cut = is_cut || chunk.first[axis] + chunk_[axis] > static_cast<hsize_t>(extent_.shape[axis]);
+  return !filters_.empty() && !(is_cut && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0);
+}
+
+/// Bytes of a chunk in the file; unset if it was never written.
+std::optional<std::size_t> Hdf5Dataset::stored_bytes(const Chunk& chunk, std::uintmax_t file_bytes) const {
   // (H5Dget_chunk_storage_size() gives a size for chunks that were never written.)
   unsigned skipped = 0;
   haddr_t address = HADDR_UNDEF;
   hsize_t stored = 0;
-  if (H5Dget_chunk_info_by_coord(id(), first.data(), &skipped, &address, &stored) < 0) throw FormatError(hdf5_reason());
-  if (address == HADDR_UNDEF) {  // the library gives the fill value
+  if (H5Dget_chunk_info_by_coord(id(), chunk.first.data(), &skipped, &address, &stored) < 0) fail_hdf5_read();
+  if (address == HADDR_UNDEF) {
     if (is_in_complete_file(id())) throw FormatError("a chunk is missing from a complete file: the file is damaged");
-    return;
+    return {};
   }
   if (stored > file_bytes)
     throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", stored, file_bytes));
-  const std::size_t bytes = unpacked_size(first, static_cast<std::size_t>(stored), expected);
-  if (bytes != expected)
-    throw FormatError(fmt::format("a chunk of {} bytes was expected, {} came: the file is damaged", expected, bytes));
+  return static_cast<std::size_t>(stored);
 }
 
-/// @param most  how many bytes a sound chunk has
-std::size_t Hdf5Dataset::unpacked_size(const std::vector<hsize_t>& first, std::size_t stored, std::size_t most) {
-  unsigned options = 0;
-  H5Pget_chunk_opts(layout_.id(), &options);
-  bool is_partial = false;
-  for (std::size_t axis = 0; axis < chunk_.size(); ++axis)
-    is_partial = is_partial || first[axis] + chunk_[axis] > static_cast<hsize_t>(extent_.shape[axis]);
-  if (filters_.empty() || (is_partial && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0)) return stored;
-  packed_.resize(stored);
+namespace {
+
+void require_chunk_size(std::size_t bytes, std::size_t expected) {
+  if (bytes != expected)
+    throw FormatError(fmt::format("a chunk of {} bytes was expected, found {}: the file is damaged", expected, bytes));
+}
+
+/// The checksum of the filter fletcher32: over big-endian words of 16 bits, an odd byte at the end being a high one.
+std::uint32_t fletcher32(const std::vector<std::byte>& bytes) {
+  constexpr std::size_t words_at_once = 360;  // the sums do not overflow before
+  std::uint32_t sum = 0, sum_of_sums = 0;
+  const auto add = [&](std::uint32_t word) { sum_of_sums += sum += word; };
+  const auto fold = [&] {
+    sum = (sum & 0xffffU) + (sum >> 16U);
+    sum_of_sums = (sum_of_sums & 0xffffU) + (sum_of_sums >> 16U);
+  };
+  const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(bytes[i]); };
+  const std::size_t even = bytes.size() / 2 * 2;
+  for (std::size_t i = 0; i < even; fold())
+    for (const std::size_t end = std::min(i + 2 * words_at_once, even); i < end; i += 2)
+      add(byte(i) << 8U | byte(i + 1));
+  if (even < bytes.size()) add(byte(even) << 8U), fold();
+  fold();
+  return sum_of_sums << 16U | sum;
+}
+
+/// Checks the checksum at the end, and removes it.
+void take_checksum(std::vector<std::byte>& bytes) {
+  if (bytes.size() < checksum_bytes) throw FormatError("a chunk is shorter than its checksum: the file is damaged");
+  std::array<std::uint8_t, checksum_bytes> end{};
+  std::memcpy(end.data(), bytes.data() + bytes.size() - checksum_bytes, checksum_bytes);
+  bytes.resize(bytes.size() - checksum_bytes);
+  const auto number = [&](std::size_t a, std::size_t b, std::size_t c, std::size_t d) {
+    return static_cast<std::uint32_t>(end[a]) | static_cast<std::uint32_t>(end[b]) << 8U |
+           static_cast<std::uint32_t>(end[c]) << 16U | static_cast<std::uint32_t>(end[d]) << 24U;
+  };
+  const std::uint32_t found = fletcher32(bytes);
+  // Libraries before 1.6.3 swapped the bytes of each word.
+  if (found != number(0, 1, 2, 3) && found != number(1, 0, 3, 2))
+    throw FormatError("a chunk has another checksum than was written: the file is damaged");
+}
+
+/// Undoes the filter shuffle, which put the first bytes of all entries first, then all second bytes.
+void unshuffle(const std::vector<std::byte>& from, std::size_t entry, std::vector<std::byte>& into) {
+  const std::size_t entries = from.size() / entry;
+  into.resize(from.size());
+  for (std::size_t byte = 0; byte < entry; ++byte)
+    for (std::size_t i = 0; i < entries; ++i) into[i * entry + byte] = from[byte * entries + i];
+  std::copy(from.begin() + static_cast<std::ptrdiff_t>(entries * entry), from.end(),
+            into.begin() + static_cast<std::ptrdiff_t>(entries * entry));
+}
+
+void inflate_into(const std::vector<std::byte>& packed, std::size_t most, std::vector<std::byte>& into) {
+  into.resize(most);
+  uLongf size = most;
+  if (uncompress(reinterpret_cast<Bytef*>(into.data()), &size, reinterpret_cast<const Bytef*>(packed.data()),
+                 packed.size()) != Z_OK)
+    throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
+  into.resize(size);
+}
+
+}  // namespace
+
+/// Reads one chunk and undoes its filters: its entries as they are stored in a plain chunk.
+void Hdf5Dataset::read_chunk(const Chunk& chunk, std::size_t stored, std::vector<std::byte>& plain) {
+  const std::size_t expected = chunk_bytes();
+  plain.resize(stored);
   std::uint32_t skipped = 0;
 #if H5_VERS_MAJOR >= 2
-  std::size_t room = packed_.size();
-  const herr_t read = H5Dread_chunk2(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data(), &room);
+  std::size_t room = plain.size();
+  const herr_t read = H5Dread_chunk2(id(), H5P_DEFAULT, chunk.first.data(), &skipped, plain.data(), &room);
 #else
-  const herr_t read = H5Dread_chunk(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data());
+  const herr_t read = H5Dread_chunk(id(), H5P_DEFAULT, chunk.first.data(), &skipped, plain.data());
 #endif
-  if (read < 0) throw FormatError(hdf5_reason());
-  for (std::size_t i = filters_.size(); i-- > 0;) {
+  if (read < 0) fail_hdf5_read();
+  for (std::size_t i = is_packed(chunk) ? filters_.size() : 0; i-- > 0;) {
     if (((skipped >> i) & 1U) != 0) continue;
-    if (filters_[i].id == H5Z_FILTER_FLETCHER32) {
-      if (packed_.size() < checksum_bytes) return packed_.size();
-      packed_.resize(packed_.size() - checksum_bytes);
-    } else if (filters_[i].id == H5Z_FILTER_DEFLATE) {
-      // Room for the checksum that may lie inside the packed part, and no more: a chunk that unpacks to more
-      // is refused too.
-      uLongf size = most + checksum_bytes;
-      plain_.resize(size);
-      if (uncompress(reinterpret_cast<Bytef*>(plain_.data()), &size, reinterpret_cast<const Bytef*>(packed_.data()),
-                     packed_.size()) != Z_OK)
-        throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
-      plain_.resize(size);
-      packed_.swap(plain_);
+    const Hdf5Filter& filter = filters_[i];
+    if (filter.id == H5Z_FILTER_FLETCHER32) take_checksum(plain);
+    if (filter.id == H5Z_FILTER_DEFLATE) {
+      // Room for a checksum inside the packed part, and no more: a chunk that unpacks to more is refused too.
+      inflate_into(plain, expected + checksum_bytes, other_);
+      plain.swap(other_);
+    }
+    if (filter.id == H5Z_FILTER_SHUFFLE && filter.first_value > 1) {
+      unshuffle(plain, filter.first_value, other_);
+      plain.swap(other_);
     }
   }
-  return packed_.size();
+  require_chunk_size(plain.size(), expected);
 }
 
-void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values) {
+void Hdf5Dataset::convert(std::vector<std::byte>& plain, hid_t memory_type, std::size_t memory_entry) const {
+  if (H5Tequal(type(), memory_type) > 0) return;
+  const std::size_t entry = H5Tget_size(type()), entries = plain.size() / entry;
+  plain.resize(entries * std::max(entry, memory_entry));
+  if (H5Tconvert(type(), memory_type, entries, plain.data(), nullptr, H5P_DEFAULT) < 0) fail_hdf5_read();
+  plain.resize(entries * memory_entry);
+}
+
+/// A chunk that was never written.
+std::vector<std::byte> Hdf5Dataset::fill_values(hid_t memory_type, std::size_t memory_entry) const {
+  std::vector<std::byte> one(memory_entry);
+  H5D_fill_value_t status = H5D_FILL_VALUE_UNDEFINED;
+  if (H5Pfill_value_defined(layout_.id(), &status) < 0 ||
+      (status != H5D_FILL_VALUE_UNDEFINED && H5Pget_fill_value(layout_.id(), memory_type, one.data()) < 0))
+    fail_hdf5_read();
+  std::vector<std::byte> all;
+  for (std::size_t entries = chunk_bytes() / H5Tget_size(type()); entries > 0; --entries)
+    all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
+/// Copies the entries of a chunk that belong to a block to their places in the block.
+void Hdf5Dataset::copy_part(const Chunk& chunk, const std::byte* plain, std::size_t entry, const ArrayBlock& block,
+                            std::byte* values) const {
+  const std::size_t axes = chunk_.size();
+  std::vector<std::size_t> from(axes), to(axes), count(axes), at(axes, 0);
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    const auto wanted = static_cast<std::size_t>(block.first[axis]), here = static_cast<std::size_t>(chunk.first[axis]);
+    const std::size_t first = std::max(wanted, here);
+    from[axis] = first - here;
+    to[axis] = first - wanted;
+    count[axis] =
+        std::min<std::size_t>(wanted + static_cast<std::size_t>(block.count[axis]), here + chunk_[axis]) - first;
+  }
+  // What lies in one piece in both: the last axes as long as they are whole, and a part of the one before.
+  std::size_t axis = axes - 1, piece = count[axis];
+  while (axis > 0 && count[axis] == chunk_[axis] && count[axis] == static_cast<std::size_t>(block.count[axis]))
+    piece *= count[--axis];
+  for (;;) {
+    std::size_t source = 0, target = 0;
+    for (std::size_t a = 0; a < axes; ++a) {
+      source = source * chunk_[a] + from[a] + at[a];
+      target = target * static_cast<std::size_t>(block.count[a]) + to[a] + at[a];
+    }
+    std::memcpy(values + target * entry, plain + source * entry, piece * entry);
+    std::size_t next = axis;
+    while (next > 0 && ++at[next - 1] == count[next - 1]) at[--next] = 0;
+    if (next == 0) return;
+  }
+}
+
+std::size_t Hdf5Dataset::kept_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [number, plain] : kept_) bytes += plain.size();
+  return bytes;
+}
+
+/// h5py's own chunks of stored states hold tens of documents, and each document would unpack them anew: so those that
+/// reach beyond the block are kept for the next one.
+void Hdf5Dataset::read_packed(std::uintmax_t file_bytes, hid_t memory_type, std::size_t memory_entry,
+                              const ArrayBlock& block, std::byte* values, std::size_t most_kept) {
+  if (std::exchange(kept_type_, memory_type) != memory_type) kept_.clear();
+  std::map<std::size_t, std::vector<std::byte>> known = std::exchange(kept_, {});
+  std::size_t kept = 0;
+  each_chunk(block, [&](const Chunk& chunk) {
+    if (const auto found = known.find(chunk.number); found != known.end()) {
+      unpacked_ = std::move(found->second);
+    } else if (const std::optional<std::size_t> stored = stored_bytes(chunk, file_bytes)) {
+      read_chunk(chunk, *stored, unpacked_);
+      convert(unpacked_, memory_type, memory_entry);
+    } else {
+      unpacked_ = fill_values(memory_type, memory_entry);
+    }
+    copy_part(chunk, unpacked_.data(), memory_entry, block, values);
+    bool reaches_beyond = false;
+    for (std::size_t axis = 0; axis < chunk_.size(); ++axis) {
+      const auto first = static_cast<hsize_t>(block.first[axis]), end = first + static_cast<hsize_t>(block.count[axis]);
+      const hsize_t last = std::min(chunk.first[axis] + chunk_[axis], static_cast<hsize_t>(extent_.shape[axis]));
+      reaches_beyond = reaches_beyond || chunk.first[axis] < first || last > end;
+    }
+    if (!reaches_beyond || kept + unpacked_.size() > most_kept) return;
+    kept += unpacked_.size();
+    kept_[chunk.number] = std::move(unpacked_);
+  });
+}
+
+/// Checks the chunks that the library will read: that packed ones of the block unpack to their size, and that plain
+/// ones, which are all of one size, take as many bytes as there are chunks of it. (To ask for the size of a single
+/// chunk, the library looks at every one.)
+void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) {
+  if (!has_chunks()) return;
+  const std::size_t expected = chunk_bytes();
+  require_known(filters_);
+  if (!filters_.empty()) {
+    each_chunk(block, [&](const Chunk& chunk) {
+      if (const std::optional<std::size_t> stored = stored_bytes(chunk, file_bytes))
+        read_chunk(chunk, *stored, unpacked_);
+    });
+    return;
+  }
+  (void)chunk_ranges(chunk_, block);
+  if (is_checked_) return;
+  hsize_t chunks = 1;  // no more than there are entries
+  for (std::size_t axis = 0; axis < chunk_.size(); ++axis)
+    chunks *= (static_cast<hsize_t>(extent_.shape[axis]) - 1) / chunk_[axis] + 1;
+  hsize_t written = 0;
+  if (H5Dget_num_chunks(id(), space(), &written) < 0) fail_hdf5_read();
+  if (written < chunks && is_in_complete_file(id()))
+    throw FormatError("a chunk is missing from a complete file: the file is damaged");
+  const hsize_t stored = H5Dget_storage_size(id());
+  if (stored != written * expected)
+    throw FormatError(fmt::format("{} chunks of {} bytes were expected, found {} bytes: the file is damaged", written,
+                                  expected, stored));
+  is_checked_ = true;
+}
+
+void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, std::size_t memory_entry, const ArrayBlock& block,
+                       void* values, std::size_t most_kept) {
+  if (has_chunks() && !filters_.empty()) {
+    (void)chunk_bytes();
+    require_known(filters_);
+    return read_packed(file_bytes, memory_type, memory_entry, block, static_cast<std::byte*>(values), most_kept);
+  }
   check_chunks(file_bytes, block);
   if (block.count == extent_.shape) {
-    if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) throw FormatError(hdf5_reason());
+    if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) fail_hdf5_read();
     return;
   }
   const std::vector<hsize_t> start(block.first.begin(), block.first.end());
@@ -314,7 +463,17 @@ void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const Array
   const Hdf5Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
   if (H5Sselect_hyperslab(chosen.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0 ||
       H5Dread(id(), memory_type, memory.id(), chosen.id(), H5P_DEFAULT, values) < 0)
-    throw FormatError(hdf5_reason());
+    fail_hdf5_read();
+}
+
+std::vector<std::string> Hdf5Dataset::strings(std::uintmax_t file_bytes) {
+  if (H5Tget_class(type()) != H5T_STRING)
+    throw FormatError(fmt::format("expected text, found {}", hdf5_type_text(type())));
+  check_readable(file_bytes, sizeof(std::string), whole());
+  check_chunks(file_bytes, whole());
+  return hdf5_strings(type(), space(), std::size_t{1} << 30U, [&](hid_t memory, void* buffer) {
+    return H5Dread(id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
+  });
 }
 
 }  // namespace headwave

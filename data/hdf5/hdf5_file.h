@@ -12,9 +12,6 @@
 
 namespace headwave {
 
-class Hdf5Reader;
-struct Hdf5Request;
-
 /// One object in an HDF5 file.
 struct Hdf5Node {
   std::string path;          ///< "/layer_0/query"
@@ -27,33 +24,25 @@ struct Hdf5Node {
   std::string identity;  ///< of a group: equal for two paths to one group
 };
 
-/// The objects of a file, as far as they could be listed.
-struct Hdf5Tree {
-  std::vector<Hdf5Node> nodes;
-  std::string end;  ///< why the list ends before the file does; empty: it is complete
-};
+/// For programs, at their beginning: if the library crashes over a damaged file, one line on stderr names the file
+/// and the program exits with 1.
+void tell_hdf5_crashes();
 
-/// Who reads an HDF5 file.
-enum class Hdf5ReadBy {
-  child_process,  ///< a child of this process, or this process after trust_hdf5_files()
-  this_process    ///< this process, without taking the file's lock: for a file that it just wrote
+enum class Hdf5Lock {
+  shared,  ///< the library's own lock: nobody writes the file while it is read
+  none     ///< for a file that this process just wrote and has locked itself
 };
-
-/// From now on files are read in this process: a little faster, and a damaged one may bring it down.
-void trust_hdf5_files();
 
 /// An HDF5 file, open for reading.
 ///
-/// The library does not survive every damaged file: it crashes, hangs, or asks for all memory. So a child
-/// process with limits on memory and time reads it, and a crash of the child is an error like any other. A
-/// dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are
-/// compressed. Links into other files, data kept in other files and virtual datasets are listed and never
-/// followed. May be read from several threads at once; they take turns.
+/// A dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are
+/// compressed, and packed chunks only if they unpack to their size. Links into other files, data kept in other
+/// files and virtual datasets are listed and never followed. The library may still crash over a damaged file
+/// (tell_hdf5_crashes()). May be read from several threads at once; they take turns.
 class Hdf5File {
  public:
-  /// @throws IoError if the file cannot be read, or no process made to read it; FormatError if it is not an
-  ///         HDF5 file or is cut short
-  explicit Hdf5File(const std::filesystem::path& path, Hdf5ReadBy by = Hdf5ReadBy::child_process);
+  /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
+  explicit Hdf5File(const std::filesystem::path& path, Hdf5Lock lock = Hdf5Lock::shared);
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
   ~Hdf5File();
@@ -63,13 +52,9 @@ class Hdf5File {
   /// Everything in the file, the root group first, in the order of creation if the file knows it. Links are
   /// not followed; a group that can be reached twice is entered once; an object that cannot be opened, or
   /// lies more than 64 groups deep, is listed as unreadable.
-  /// @throws FormatError if the file holds more than a million objects, or the library does not survive one
+  /// @throws FormatError if the file holds more than a million objects, or its root group is damaged; IoError if
+  ///         the file can no longer be read
   [[nodiscard]] std::vector<Hdf5Node> tree() const;
-  /// The same up to the object that the library does not survive. The file is then opened again and can be
-  /// asked for what was listed.
-  /// @throws FormatError if there are more than a million objects, or the library does not survive the root
-  ///         group
-  [[nodiscard]] Hdf5Tree listed_tree();
 
   /// Names in a group, in the order of creation if the file knows it.
   /// @throws FormatError if there is no such group
@@ -103,16 +88,17 @@ class Hdf5File {
   [[nodiscard]] std::vector<std::string> strings(const std::string& dataset) const;
 
  private:
-  void open();
+  struct Opened;
+
+  template <class Work>
+  auto read_named(const std::string& object, Work work) const;
   void list(const std::string& path, int depth, std::vector<Hdf5Node>& nodes, std::set<std::string>& entered) const;
-  [[nodiscard]] std::vector<std::string> texts(const Hdf5Request& request) const;
   template <class Number>
-  [[nodiscard]] std::vector<Number> numbers(const Hdf5Request& request) const;
+  [[nodiscard]] std::vector<Number> numbers(const std::string& dataset) const;
 
   std::filesystem::path path_;
   std::string name_;  // the path as messages show it
-  Hdf5ReadBy by_;
-  std::unique_ptr<Hdf5Reader> reader_;
+  std::unique_ptr<Opened> opened_;
 };
 
 }  // namespace headwave

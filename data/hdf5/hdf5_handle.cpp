@@ -2,24 +2,27 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
+#include "hdf5_file.h"
 
 namespace headwave {
 
 namespace {
-
-bool locks_library = true;
 
 std::recursive_mutex& library_mutex() {
   static std::recursive_mutex mutex;
@@ -29,20 +32,21 @@ std::recursive_mutex& library_mutex() {
   return mutex;
 }
 
+/// The file that this thread reads with the library; null: none.
+thread_local constinit const char* file_in_reading = nullptr;
+
 }  // namespace
 
-void use_hdf5_without_lock() {
-  locks_library = false;
-}
-
-Hdf5Session::Hdf5Session()
-    : lock_(locks_library ? std::unique_lock(library_mutex()) : std::unique_lock<std::recursive_mutex>()) {
+Hdf5Session::Hdf5Session(const char* reading)
+    : lock_(library_mutex()),
+      read_before_(std::exchange(file_in_reading, reading == nullptr ? file_in_reading : reading)) {
   H5Eget_auto2(H5E_DEFAULT, &print_, &print_to_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   [[maybe_unused]] static const bool once = (register_half_conversions(), true);
 }
 
 Hdf5Session::~Hdf5Session() {
+  file_in_reading = read_before_;
   H5Eset_auto2(H5E_DEFAULT, print_, print_to_);
 }
 
@@ -60,6 +64,60 @@ std::string hdf5_reason() {
   reason = reason.substr(0, std::min(reason.find(": time = "), reason.find(", errno = ")));
   if (const std::size_t end = system.find('\''); end != system.npos) reason += ": " + system.substr(0, end);
   return reason.empty() ? "the HDF5 library gives no reason" : printable(reason, 200);
+}
+
+bool hdf5_read_failed_by_system() {
+  bool by_system = false;
+  // What the library says of a failed system call, and of no other error, has the call's errno.
+  const auto look = [](unsigned, const H5E_error2_t* error, void* found) -> herr_t {
+    const bool call = error->desc != nullptr && std::strstr(error->desc, "errno = ") != nullptr;
+    if (call) *static_cast<bool*>(found) = true;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, look, &by_system);
+  return by_system;
+}
+
+void fail_hdf5_read(const std::string& what) {
+  const std::string told = (what.empty() ? "" : what + ": ") + hdf5_reason();
+  if (hdf5_read_failed_by_system()) throw IoError(told);
+  throw FormatError(told);
+}
+
+namespace {
+
+/// The names of the signals that a crash may raise.
+const char* crash_text(int signal) {
+  if (signal == SIGSEGV) return "SIGSEGV";
+  if (signal == SIGBUS) return "SIGBUS";
+  if (signal == SIGABRT) return "SIGABRT";
+  return signal == SIGFPE ? "SIGFPE" : "SIGILL";
+}
+
+/// Only calls that POSIX allows in a signal handler: the heap may be broken.
+void tell_crash(int signal) {
+  if (file_in_reading == nullptr) {
+    (void)std::signal(signal, SIG_DFL);
+    (void)std::raise(signal);
+    return;
+  }
+  for (const char* text :
+       {"headwave: error: ", file_in_reading, ": the HDF5 library crashed over it (", crash_text(signal),
+        "): the file is damaged, or the library has a fault (" H5_VERS_INFO ")\n"})
+    (void)!::write(STDERR_FILENO, text, std::strlen(text));
+  ::_exit(1);
+}
+
+}  // namespace
+
+void tell_hdf5_crashes() {
+  alignas(std::max_align_t) static std::array<std::byte, std::size_t{64} << 10U> stack;  // the thread's may be full
+  const stack_t other{stack.data(), 0, stack.size()};
+  ::sigaltstack(&other, nullptr);
+  struct sigaction action {};
+  action.sa_handler = tell_crash;
+  action.sa_flags = SA_ONSTACK;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) ::sigaction(signal, &action, nullptr);
 }
 
 namespace {
@@ -95,7 +153,7 @@ std::vector<std::string> variable_strings(hid_t type, hid_t space, std::size_t e
   H5Tset_size(memory.id(), H5T_VARIABLE);
   H5Tset_cset(memory.id(), H5Tget_cset(type));
   std::vector<char*> pointers(entries, nullptr);
-  if (!read(memory.id(), pointers.data())) throw FormatError(hdf5_reason());
+  if (!read(memory.id(), pointers.data())) fail_hdf5_read();
   std::vector<std::string> texts;
   texts.reserve(entries);
   for (const char* text : pointers) texts.emplace_back(text == nullptr ? "" : text);
@@ -220,7 +278,7 @@ std::vector<std::string> hdf5_strings(hid_t type, hid_t space, std::size_t most_
   if (entries == 0) return {};
   if (H5Tis_variable_str(type) > 0) return variable_strings(type, space, entries, read);
   std::vector<char> characters(entries * width);
-  if (!read(type, characters.data())) throw FormatError(hdf5_reason());
+  if (!read(type, characters.data())) fail_hdf5_read();
   std::vector<std::string> texts;
   texts.reserve(entries);
   for (std::size_t i = 0; i < entries; ++i)
@@ -242,7 +300,7 @@ std::vector<std::string> texts_of(hid_t attribute, hid_t type, hid_t space) {
 template <class Number>
 std::vector<Number> numbers_of(hid_t attribute, hid_t memory, std::size_t entries) {
   std::vector<Number> numbers(entries);
-  if (entries > 0 && H5Aread(attribute, memory, numbers.data()) < 0) throw FormatError(hdf5_reason());
+  if (entries > 0 && H5Aread(attribute, memory, numbers.data()) < 0) fail_hdf5_read();
   return numbers;
 }
 
@@ -253,7 +311,7 @@ bool fits_int64(hid_t type) {
 Attribute value_of(hid_t attribute) {
   const Hdf5Handle type(H5Aget_type(attribute), H5Tclose);
   const Hdf5Handle space(H5Aget_space(attribute), H5Sclose);
-  if (!type.valid() || !space.valid()) return "(cannot be read)";
+  if (!type.valid() || !space.valid()) fail_hdf5_read();
   const Hdf5Extent extent = hdf5_extent(space.id());
   if (H5Tget_class(type.id()) == H5T_STRING)
     return fmt::format("{}", fmt::join(texts_of(attribute, type.id(), space.id()), ", "));
@@ -277,8 +335,9 @@ std::vector<std::string> attribute_names(hid_t object) {
     }
     return 0;
   };
-  // Attributes that were found before the library failed are still worth showing.
-  H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep, &names);
+  // In a damaged file, attributes that were found before the library failed are still worth showing.
+  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep, &names) < 0 && hdf5_read_failed_by_system())
+    fail_hdf5_read("attributes");
   return names;
 }
 
@@ -301,7 +360,8 @@ Attributes hdf5_attributes(hid_t object) {
   for (const std::string& name : attribute_names(object)) {
     const Hdf5Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose);
     try {
-      attributes[name] = attribute.valid() ? value_of(attribute.id()) : "(cannot be read)";
+      if (!attribute.valid()) fail_hdf5_read();
+      attributes[name] = value_of(attribute.id());
     } catch (const FormatError&) {
       attributes[name] = "(cannot be read)";
     }

@@ -50,7 +50,8 @@ class Hdf5Handle {
 /// from printing to stderr. May be nested.
 class Hdf5Session {
  public:
-  Hdf5Session();
+  /// @param reading  the file that is read, as messages show it, for tell_hdf5_crashes(); null: none
+  explicit Hdf5Session(const char* reading = nullptr);
   Hdf5Session(const Hdf5Session&) = delete;
   Hdf5Session& operator=(const Hdf5Session&) = delete;
   ~Hdf5Session();
@@ -59,14 +60,19 @@ class Hdf5Session {
   std::unique_lock<std::recursive_mutex> lock_;
   H5E_auto2_t print_ = nullptr;
   void* print_to_ = nullptr;
+  const char* read_before_;
 };
-
-/// Stops sessions of this process from locking. For the child of a fork(): it has one thread, and its copy of
-/// the lock belongs to a thread of its parent.
-void use_hdf5_without_lock();
 
 /// Why the library's last call failed, in the library's words, on one line. Ask before any other call.
 std::string hdf5_reason();
+
+/// Whether the library's last call failed since the system could not read the file; else the file is damaged. Ask before any other call.
+bool hdf5_read_failed_by_system();
+
+/// Throws the error of a call that failed to read. Call it right after that call.
+/// @param what  what could not be done, before the library's reason; empty: the reason alone
+/// @throws IoError if hdf5_read_failed_by_system(); else FormatError
+[[noreturn]] void fail_hdf5_read(const std::string& what = "");
 
 /// A stored type in words, without its byte order: "float32", "bfloat16", "int64", "uint8", "bool", "enum",
 /// "string", "compound", ...
@@ -124,6 +130,7 @@ std::vector<std::string> hdf5_strings(hid_t type, hid_t space, std::size_t most_
 /// Attributes of an open group or dataset: a single number or text unchanged, up to 4096 numbers as a list of
 /// doubles, several texts joined by ", ", and anything else described in brackets: "(compound)", "(cannot be
 /// read)".
+/// @throws IoError if the file can no longer be read
 Attributes hdf5_attributes(hid_t object);
 
 /// The entries of a text attribute, one by one; empty if there is no such attribute.

@@ -10,6 +10,7 @@
 #include "../../core/errors/error.h"
 #include "../arrays/npy.h"
 #include "../arrays/safetensors.h"
+#include "../files/digest.h"
 #include "../files/file_content.h"
 #include "../files/json_file.h"
 #include "../files/printable.h"
@@ -17,6 +18,7 @@
 #include "../hdf5/hdf5_file.h"
 #include "../models/model_config.h"
 #include "../models/model_directory.h"
+#include "../sources/state_writer.h"
 #include "../tokens/tokenizer.h"
 
 namespace headwave {
@@ -27,9 +29,14 @@ namespace fs = std::filesystem;
 
 Listing hdf5_listing(const fs::path& path) {
   const auto file = std::make_shared<Hdf5File>(path);
-  Hdf5Tree tree = file->listed_tree();
-  Listing listing{"HDF5", path, {}, {}, {}, file, tree.end};
-  for (Hdf5Node& node : tree.nodes) {
+  Listing listing{"HDF5", path, {}, {}, {}, file};
+  // Captured states may be large, and who reads them compares their digest.
+  if (attribute_text(file->attributes("/"), "title") != stored_states_title && seal_is_right(path) == false)
+    throw FormatError(
+        fmt::format("{}: is not what was written: the digest at its end is that of other bytes; put a "
+                    "sound copy in its place, or remove it and make it again",
+                    shown_path(path)));
+  for (Hdf5Node& node : file->tree()) {
     if (node.path == "/") {
       listing.facts = std::move(node.attributes);
       continue;
@@ -40,7 +47,6 @@ Listing hdf5_listing(const fs::path& path) {
     listing.entries.push_back({std::move(node.path), std::move(node.kind), std::move(node.dtype), std::move(node.shape),
                                std::move(unit), std::move(node.storage), std::move(node.attributes)});
   }
-  if (!tree.end.empty()) listing.notes.push_back("not listed to its end: " + tree.end);
   if (listing.facts.contains("schema_version") && attribute_text(listing.facts, "source").starts_with("headwave")) {
     listing.kind = "headwave result";
     if (!listing.facts.contains("complete")) listing.notes.emplace_back("not finished: writing it was interrupted");
@@ -77,7 +83,7 @@ Listing npz_listing(const fs::path& path) {
       listing.entries.push_back(
           npy_entry(member.name.substr(0, member.name.size() - 4), npy_info(ZipBytes(file, member), called)));
       if (member.deflated) listing.entries.back().storage += ", deflate";
-    } catch (const Error& problem) {
+    } catch (const FormatError& problem) {
       listing.notes.emplace_back(problem.what());
     }
   }
@@ -93,7 +99,7 @@ Listing npy_folder_listing(const fs::path& folder) {
   for (const fs::path& file : files) {
     try {
       listing.entries.push_back(npy_entry(file.filename().string(), npy_info(file)));
-    } catch (const Error& problem) {
+    } catch (const FormatError& problem) {
       listing.notes.emplace_back(problem.what());
     }
   }
@@ -233,6 +239,13 @@ void add_weights(Listing& listing, const fs::path& folder) {
   listing.facts["weight_files"] = files;
 }
 
+/// Whether the folder has weights in our format, sound or not.
+bool has_weight_files(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / "model.safetensors", ignored) ||
+         fs::exists(folder / "model.safetensors.index.json", ignored);
+}
+
 void add_tokenizer(Listing& listing, const fs::path& folder) {
   std::string found;
   for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json",
@@ -254,15 +267,18 @@ Listing model_listing(const fs::path& folder) {
   const bool has_config = fs::exists(config, ignored);
   try {
     add_weights(listing, folder);
-  } catch (const Error& problem) {
+  } catch (const FormatError& problem) {
     if (!has_config) throw;
     listing.notes.emplace_back(problem.what());
+    if (has_weight_files(folder)) listing.damage = problem.what();
   }
   bool said = false;
   try {
     if (has_config) add_config(listing, config);
     said = has_config;
     if (has_config && !listing.entries.empty()) add_model(listing, folder);
+  } catch (const IoError&) {
+    throw;
   } catch (const Error& problem) {
     listing.notes.emplace_back(problem.what());
   }

@@ -33,7 +33,7 @@ struct Listing {
   std::vector<ListingEntry> entries;
   std::vector<std::string> notes;                  ///< what is missing or cannot be read, one sentence each
   std::shared_ptr<const Hdf5File> hdf5 = nullptr;  ///< the open file, to read arrays of; null: not HDF5
-  std::string end = {};                            ///< why the entries end before the file does; empty: they are all
+  std::string damage = {};                         ///< why a model's weights cannot be read; also a note
 };
 
 /// Lists what a path holds: a headwave result, an HDF5 file, a safetensors file, a .npy file, a model
@@ -46,7 +46,7 @@ Listing listing_of(const std::filesystem::path& path);
 /// tensors, parameters in total, tokenizer files. What config.json lacks, tensors that are missing, have the
 /// wrong shape or are not read, and weights that cannot be read, become notes: a directory is worth looking
 /// at before all of it is right.
-/// @throws IoError, FormatError as Checkpoint, if there is no config.json either
+/// @throws IoError if a file cannot be read; FormatError as Checkpoint, if there is no config.json either
 Listing model_listing(const std::filesystem::path& folder);
 
 }  // namespace headwave

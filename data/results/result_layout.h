@@ -10,14 +10,13 @@
 namespace headwave {
 
 /// Names of attributes that the result file itself gives to a Field's dataset; a Field's own attributes may
-/// not use them. The two after sha256 are of files that earlier versions wrote.
+/// not use them.
 inline constexpr auto result_own_attributes = std::to_array<std::string_view>(
-    {"long_name", "units", "_FillValue", "flag_values", "flag_meanings", "flag_labels", "CLASS", "sha256",
-     "attributes_sha256", "written", "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"});
+    {"long_name", "units", "_FillValue", "flag_values", "flag_meanings", "flag_labels", "CLASS", "DIMENSION_LIST",
+     "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"});
 
 /// Names of attributes that it gives to its groups; provenance may not use them.
-inline constexpr auto group_own_attributes =
-    std::to_array<std::string_view>({"NX_class", "attributes_sha256", "written"});
+inline constexpr auto group_own_attributes = std::to_array<std::string_view>({"NX_class"});
 
 /// One analysis in the file: its Fields, in order, and all their axes.
 struct ResultGroup {
@@ -41,8 +40,8 @@ inline constexpr unsigned result_packing = 2;
 /// is stored in one piece.
 std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t entry_bytes);
 
-/// SHA-256 of the values of a Field in a result file, which keeps it as the attribute sha256: of numbers
-/// their bytes in the file, row-major; of each text its bytes as stored and a zero byte.
+/// SHA-256 of the values of a Field: of numbers their bytes in a result file, row-major; of each text its bytes as
+/// stored and a zero byte.
 std::string value_digest(const Field& field);
 
 /// The same of an axis's coordinate values.

@@ -11,7 +11,6 @@
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
-#include "old_names.h"
 #include "result_file.h"
 #include "result_layout.h"
 
@@ -19,31 +18,21 @@ namespace headwave {
 
 namespace {
 
-/// A Field's name as files of now have it.
-std::string current_field_name(const std::string& name) {
-  for (const auto& [group, old, now] : old_quantities)
-    if (name == fmt::format("{}/{}", group, old)) return fmt::format("{}/{}", group, now);
-  return name;
-}
-
-/// An axis's name as files of now have it.
-std::string current_axis_name(const std::string& name) {
-  return std::ranges::find(old_offset_axes, name) == old_offset_axes.end() ? name : "offset";
-}
-
-/// A cause of a profile as files of now call it.
-void rename_old_context(Field& field) {
-  if (field.group() != "head_account") return;
-  for (Axis& axis : field.axes)
-    if (auto* labels = std::get_if<std::vector<std::string>>(&axis.values))
-      std::ranges::replace(*labels, std::string(old_context), std::string("context"));
-  std::ranges::replace(field.flag_meanings, std::string(old_context), std::string("context"));
-}
+const std::string put_another = "; put a sound copy in its place, or remove it and make it again";
 
 class Reader {
  public:
-  explicit Reader(const Hdf5File& file) : file_(file), name_(shown_path(file.path())), root_(checked_root()) {
-    check_.schema_version = number(root_, "schema_version");
+  explicit Reader(const Hdf5File& file) : file_(file), name_(shown_path(file.path())) {
+    const std::optional<bool> right = seal_is_right(file.path());
+    has_digest_ = right.has_value();
+    if (!right.value_or(true))
+      refuse("is not what was written: the digest at its end is that of other bytes" + put_another);
+    root_ = checked_root();
+  }
+
+  void require_digest() const {
+    if (!has_digest_)
+      refuse("the digest at its end is missing: another program changed the file, or it is damaged" + put_another);
   }
 
   /// @param wanted  names of Fields; null: all
@@ -57,17 +46,9 @@ class Reader {
   }
 
   /// Reads every Field, one in memory at a time.
-  void read_all() {
+  ResultContent content() {
     see_fields(nullptr, [](const Field&) {});
-  }
-
-  /// What was found: of the arrays that were read, and of the file's own digest. Ask once, at the end.
-  ResultCheck check() {
-    const std::optional<bool> right = seal_is_right(file_.path());
-    check_.has_file_digest = right.has_value();
-    if (check_.problems.empty() && !right.value_or(true))
-      check_.problems.emplace_back("is not what was written: the digest at its end is that of other bytes");
-    return std::move(check_);
+    return {number(root_, "schema_version"), arrays_};
   }
 
  private:
@@ -95,21 +76,10 @@ class Reader {
     return root;
   }
 
-  /// @param digest  value_digest() of what was read
-  void compare(const Hdf5Node& array, const std::string& digest) {
-    ++check_.arrays;
-    const std::string written = attribute_text(array.attributes, "sha256");
-    if (!written.empty()) ++check_.digests;
-    if (written.empty() && check_.schema_version >= first_schema_with_digests)
-      check_.problems.push_back(fmt::format("'{}' has lost its digest", printable(array.path)));
-    else if (!written.empty() && written != digest)
-      check_.problems.push_back(fmt::format("'{}' is not what was written: its digest differs", printable(array.path)));
-  }
-
   template <class See>
   void see_fields(const std::vector<std::string>* wanted, const See& see) {
     for (const std::string& field : file_.attribute_texts("/", "fields")) {
-      if (wanted != nullptr && std::ranges::find(*wanted, current_field_name(field)) == wanted->end()) continue;
+      if (wanted != nullptr && std::ranges::find(*wanted, field) == wanted->end()) continue;
       stop_if_asked();
       see(field_of(field));
     }
@@ -120,12 +90,9 @@ class Reader {
     const Hdf5Node node = file_.node(path);
     if (node.kind != "dataset" || node.shape.size() != 1)
       refuse(fmt::format("the axis '{}' is damaged", printable(path)));
-    Axis axis{current_axis_name(name),
-              attribute_text(node.attributes, "units"),
-              attribute_text(node.attributes, "long_name"),
-              {}};
+    Axis axis{name, attribute_text(node.attributes, "units"), attribute_text(node.attributes, "long_name"), {}};
     read_values(axis.values, node);
-    compare(node, value_digest(axis));
+    ++arrays_;
     return axes_.emplace(path, std::move(axis)).first->second;
   }
 
@@ -157,65 +124,35 @@ class Reader {
       const auto& numbers = std::get<std::vector<std::int64_t>>(field.values);
       field.values = std::vector<std::uint8_t>(numbers.begin(), numbers.end());
     }
-    compare(node, value_digest(field));
+    ++arrays_;
     field.flag_meanings = file_.attribute_texts(node.path, "flag_labels");
     field.attributes = node.attributes;
     for (const std::string_view own : result_own_attributes) field.attributes.erase(std::string(own));
-    field.name = current_field_name(name);
-    rename_old_context(field);
     return field;
   }
 
   const Hdf5File& file_;
   std::string name_;
+  bool has_digest_ = false;
   Attributes root_;
-  ResultCheck check_;
+  Index arrays_ = 0;  ///< that were read, axes included
   std::map<std::string, Axis> axes_;
 };
-
-/// A problem of a file, with what to do, as messages say it.
-std::string told(const Hdf5File& file, const std::string& problem) {
-  return fmt::format("{}: {}; put a sound copy in its place, or remove it and make it again", shown_path(file.path()),
-                     problem);
-}
-
-void require_no_problem(const Hdf5File& file, const ResultCheck& check) {
-  if (!check.problems.empty()) throw FormatError(told(file, check.problems.front()));
-}
-
-Result whole_result(const Hdf5File& file, const std::vector<std::string>* fields) {
-  Reader reader(file);
-  Result result = reader.result(fields);
-  require_no_problem(file, reader.check());
-  return result;
-}
 
 }  // namespace
 
 Result read_result(const std::filesystem::path& path) {
-  return whole_result(Hdf5File(path), nullptr);
+  return Reader(Hdf5File(path)).result(nullptr);
 }
 
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields) {
-  return whole_result(file, &fields);
+  return Reader(file).result(&fields);
 }
 
-Result read_result(const Hdf5File& file, const std::vector<std::string>& fields,
-                   const std::function<void(const std::string&)>& tell) {
+ResultContent require_whole_result(const Hdf5File& file) {
   Reader reader(file);
-  Result result = reader.result(&fields);
-  for (const std::string& problem : reader.check().problems) tell(told(file, problem));
-  return result;
-}
-
-ResultCheck check_result(const Hdf5File& file) {
-  Reader reader(file);
-  reader.read_all();
-  return reader.check();
-}
-
-void require_whole_result(const Hdf5File& file) {
-  require_no_problem(file, check_result(file));
+  reader.require_digest();
+  return reader.content();
 }
 
 }  // namespace headwave

@@ -1,6 +1,7 @@
 #include "shard_files.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,10 +31,6 @@ struct BlockHead {
     return std::tie(self.block, self.blocks, self.job);
   }
 };
-
-fs::path file_of(const fs::path& folder, Index block, const DocumentBlocks& blocks) {
-  return folder / fmt::format("block-{:02}-of-{:02}{}", block + 1, blocks.count(), extension);
-}
 
 /// Somebody else's .part files, as of browsers, are none.
 bool is_block(const std::string& name) {
@@ -83,18 +80,28 @@ bool holds_shard(const fs::path& folder) {
   }
 }
 
-ShardFolder::ShardFolder(fs::path folder, Attributes identity, std::string job)
-    : folder_(std::move(folder)), identity_(std::move(identity)), job_(std::move(job)) {}
+ShardFolder::ShardFolder(fs::path folder, DocumentBlocks blocks, BlockRange range, Attributes identity, std::string job)
+    : folder_(std::move(folder)),
+      blocks_(blocks),
+      range_(range),
+      identity_(std::move(identity)),
+      job_(std::move(job)) {}
 
-bool ShardFolder::begun() const {
-  return !blocks_in(folder_).empty();
+fs::path ShardFolder::file_of(Index block) const {
+  return folder_ / fmt::format("block-{:02}-of-{:02}{}", block + 1, blocks_.count(), extension);
 }
 
-std::vector<Index> ShardFolder::missing(const DocumentBlocks& blocks, BlockRange range) const {
+bool ShardFolder::begun() const {
+  for (Index block = range_.first; block < range_.end; ++block)
+    if (fs::exists(file_of(block))) return true;
+  return false;
+}
+
+std::vector<Index> ShardFolder::missing() const {
   std::vector<Index> result;
   for (const fs::path& file : blocks_in(folder_)) SealedFile(file, part_block, identity_);
-  for (Index block = range.first; block < range.end; ++block)
-    if (!fs::exists(file_of(folder_, block, blocks))) result.push_back(block);
+  for (Index block = range_.first; block < range_.end; ++block)
+    if (!fs::exists(file_of(block))) result.push_back(block);
   return result;
 }
 
@@ -106,7 +113,7 @@ void ShardFolder::gather(const std::vector<Index>& missing, DocumentPass& pass, 
   pass.prepare();
   report.begin("attention", documents);
   const auto keep = [&](Index block, const BlockSums& sums) {
-    write_sealed(file_of(folder_, block, blocks), part_block, identity_, [&](ByteWriter& bytes) {
+    write_sealed(file_of(block), part_block, identity_, [&](ByteWriter& bytes) {
       bytes.write(BlockHead{block, blocks.count(), job_});
       DocumentPass::write(bytes, sums);
     });
@@ -115,7 +122,11 @@ void ShardFolder::gather(const std::vector<Index>& missing, DocumentPass& pass, 
 }
 
 void ShardFolder::remove() const {
-  for (const fs::path& file : blocks_in(folder_)) fs::remove(file);
+  std::set<fs::path> own;
+  for (Index block = range_.first; block < range_.end; ++block) own.insert(file_of(block));
+  for (const fs::path& file : blocks_in(folder_))
+    if (!own.contains(file)) SealedFile(file, part_block, identity_);
+  for (const fs::path& file : own) fs::remove(file);
 }
 
 ShardFiles::ShardFiles(const std::vector<fs::path>& places) {

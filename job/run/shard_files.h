@@ -10,27 +10,34 @@
 
 namespace headwave {
 
-/// The folder of one part of a job that is divided by hand over machines: a file with the sums of each block
-/// of documents. A file appears whole or not at all, so an interrupted part is resumed at its first missing
-/// block.
+/// One part of a job that is divided by hand over machines: a file with the sums of each block of documents. A
+/// file appears whole or not at all, so an interrupted part is resumed at its first missing block. Parts of one
+/// job may lie in one folder.
 class ShardFolder {
  public:
+  /// @param range     the blocks of this part
   /// @param identity  as of ResumeFile
   /// @param job       the options as a job file (job_text()), for the command that merges the parts
-  ShardFolder(std::filesystem::path folder, Attributes identity, std::string job);
+  ShardFolder(std::filesystem::path folder, DocumentBlocks blocks, BlockRange range, Attributes identity,
+              std::string job);
 
-  /// Whether the folder holds a block, of this job or another.
+  /// Whether the folder holds a block of this part.
   [[nodiscard]] bool begun() const;
-  /// The blocks of a range that have no file yet.
-  /// @throws FormatError if a file is damaged or belongs to another run
-  [[nodiscard]] std::vector<Index> missing(const DocumentBlocks& blocks, BlockRange range) const;
+  /// The blocks of this part that have no file yet.
+  /// @throws FormatError if a file in the folder, of this part or another, is damaged or belongs to another run
+  [[nodiscard]] std::vector<Index> missing() const;
   /// Looks at the documents of the missing blocks, and writes a file for each block.
   void gather(const std::vector<Index>& missing, DocumentPass& pass, StageReport& report) const;
-  /// Removes all blocks in the folder.
+  /// Removes the blocks of this part.
+  /// @throws FormatError, and removes none, if a block of another part is damaged or belongs to another run
   void remove() const;
 
  private:
+  [[nodiscard]] std::filesystem::path file_of(Index block) const;
+
   std::filesystem::path folder_;
+  DocumentBlocks blocks_;
+  BlockRange range_;
   Attributes identity_;
   std::string job_;
 };

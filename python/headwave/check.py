@@ -69,7 +69,11 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
         raise FormatError(f"check_model: {folder} is a file; expected the folder of a checkpoint, which transformers opens too")
     if not os.path.isdir(folder):
         raise IoError(f"check_model: there is no folder '{folder}'; expected a model directory, or the name of one in the hub's cache")
-    config = transformers.AutoConfig.from_pretrained(folder)
+    try:
+        config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    except ValueError as error:   # a model that transformers does not know, or that brings its own code
+        raise FormatError(f"check_model: {folder}: transformers cannot open it, and code that a checkpoint brings along is not run: "
+                          f"{str(error).splitlines()[0]}") from error
     if config.is_encoder_decoder:
         raise FormatError(f"check_model: {folder} is an encoder-decoder; models of one stack can be compared")
     words = config.get_text_config().vocab_size
@@ -78,7 +82,7 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
     found = run(folder, ids=[ids.tolist()], only=["attention_map"], length=tokens, special_tokens=False)
     assert isinstance(found, Result)
     ours, heads = (np.asarray(found["attention_map"][name]) for name in ("weight", "map_head"))
-    theirs = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+    theirs = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32, trust_remote_code=False).eval()
     with torch.no_grad():
         layers = theirs(input_ids=torch.as_tensor(ids)[None], output_attentions=True, use_cache=False).attentions
     expected = np.stack([layer[0].numpy() for layer in layers if layer is not None])

@@ -109,10 +109,7 @@ def opened_zarr(path: str) -> LazyArrays | None:
 
 
 def packed_hdf5(path: str) -> LazyArrays | None:
-    """The arrays of an HDF5 file that the program refuses since lzf or a plugin packed them; None for everything else, or without h5py.
-
-    The program reads HDF5 in a child process, which a damaged file may end; h5py reads it in this one, and only what the program refused.
-    """
+    """The arrays of an HDF5 file that the program refuses since lzf or a plugin packed them; None for everything else, or without h5py."""
     place = pathlib.Path(path)
     if not place.is_file() or not _begins_as_hdf5(place):
         return None

@@ -261,17 +261,16 @@ class Figure:
     def __init__(self, name: str, format: str, data: bytes) -> None:
         self.name, self.format, self.data = name, format, data
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Writes it to a file.
 
         Raises:
-            FormatError: the file's ending names another format
+            IoError: the file is there already and not to be replaced; FormatError: its ending names another format.
         """
         ending = pathlib.Path(path).suffix.lower().removeprefix(".")
         if ending != self.format and ending in ("svg", "png", "pdf"):
             raise FormatError(f"{path}: the figure is {self.format}; draw it so: figure('{self.name}', format='{ending}')")
-        with open(path, "wb") as file:
-            file.write(self.data)
+        _write_file(path, self.data, overwrite)
 
     def _repr_svg_(self) -> str | None:
         return self.data.decode() if self.format == "svg" else None
@@ -286,13 +285,24 @@ class Page:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Writes it to a file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.text)
+    def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
+        """Writes it to a file.
+
+        Raises:
+            IoError: the file is there already and not to be replaced.
+        """
+        _write_file(path, self.text.encode(), overwrite)
 
     def _repr_html_(self) -> str:
         return f'<iframe style="width:100%;height:48em;border:0" srcdoc="{html.escape(self.text)}"></iframe>'
+
+
+def _write_file(path: str | os.PathLike, content: bytes, overwrite: bool) -> None:
+    try:
+        with open(path, "wb" if overwrite else "xb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise IoError(f"{os.fspath(path)}: is already there; choose another name, or replace it with overwrite=True") from None
 
 
 def open_result(path: str | os.PathLike) -> Any:

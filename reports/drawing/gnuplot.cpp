@@ -167,6 +167,15 @@ class Gnuplot {
   pid_t child_ = 0;
 };
 
+/// Whether a file begins and ends as its format does.
+bool is_whole(std::string_view made, const std::string& format) {
+  const std::string_view seen = made.substr(0, made.find_last_not_of(" \r\n") + 1);
+  if (format == "pdf") return made.starts_with("%PDF-") && seen.ends_with("%%EOF");
+  if (format == "svg") return (made.starts_with("<?xml") || made.starts_with("<svg")) && seen.ends_with("</svg>");
+  using namespace std::string_view_literals;
+  return made.starts_with("\x89PNG\r\n\x1a\n"sv) && made.ends_with("IEND\xae\x42\x60\x82"sv);
+}
+
 [[noreturn]] void refuse_without_gnuplot() {
   throw IoError("gnuplot is not installed, figures need it: install the Debian package gnuplot-nox, or leave them out");
 }
@@ -213,7 +222,7 @@ std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::
   std::vector<DrawnFile> files;
   for (std::size_t i = 0; i < formats.size(); ++i) {
     std::string made = running[i].output();
-    if (made.empty())
+    if (!is_whole(made, formats[i]))
       throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, formats[i]));
     files.push_back({formats[i], formats[i] == "svg" ? finished_svg(std::move(made), name, paper) : std::move(made)});
   }

@@ -28,6 +28,6 @@ TEST_CASE("an error's remedies are facts, written by whoever shows them", "[erro
 }
 
 TEST_CASE("several remedies are alternatives, each with its effect", "[error]") {
-  const IoError error("states.h5: damaged", {give("trusted", "", "to read it in this process"), omit("states")});
-  CHECK(error.message(as_flag) == "states.h5: damaged; give --trusted to read it in this process, or omit --states");
+  const IoError error("states.h5: damaged", {give("documents", "5", "to read its sound part"), omit("states")});
+  CHECK(error.message(as_flag) == "states.h5: damaged; give --documents 5 to read its sound part, or omit --states");
 }

@@ -1,9 +1,19 @@
 #include "../../data/hdf5/hdf5_file.h"
 
+#include <algorithm>
+#include <csignal>
 #include <fstream>
+#include <string>
+#include <thread>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../../core/errors/error.h"
+#include "../../data/hdf5/hdf5_handle.h"
 #include "../catch.h"
+#include "test_files.h"
 
 using namespace headwave;
 
@@ -227,4 +237,85 @@ TEST_CASE("hdf5: files that are missing, folders, no HDF5 or cut short") {
   std::filesystem::copy(repository_file("tests/golden/hdf5_sample.h5"), folder / "cut.h5");
   std::filesystem::resize_file(folder / "cut.h5", 10'000);
   CHECK_THROWS_AS(Hdf5File(folder / "cut.h5"), FormatError);
+}
+
+TEST_CASE("hdf5: a crash of the library ends the process with one line that names the file, in any thread") {
+  for (const bool in_thread : {false, true}) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::dup2(ends[1], STDERR_FILENO);
+      tell_hdf5_crashes();
+      const auto crash = [] {
+        const Hdf5Session session("damaged.h5");
+        (void)std::raise(SIGSEGV);
+      };
+      if (in_thread)
+        std::thread(crash).join();
+      else
+        crash();
+      ::_exit(0);
+    }
+    ::close(ends[1]);
+    std::string told(1000, '\0');
+    std::size_t length = 0;
+    for (ssize_t more = 0; (more = ::read(ends[0], told.data() + length, told.size() - length)) > 0;)
+      length += static_cast<std::size_t>(more);
+    told.resize(length);
+    ::close(ends[0]);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 1);
+    CHECK_THAT(told, ContainsSubstring("headwave: error: damaged.h5: the HDF5 library crashed over it (SIGSEGV)"));
+    CHECK(std::ranges::count(told, '\n') == 1);
+  }
+}
+
+TEST_CASE("hdf5: threads read one file, each what it asked for") {
+  const Hdf5File file(repository_file("tests/golden/hdf5_packed.h5"));
+  const std::vector<float> whole = file.floats("shuffle/le_f4");
+  std::vector<std::thread> threads;
+  std::vector<int> right(4, 0);
+  for (std::size_t t = 0; t < right.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (Index turn = 0; turn < 50; ++turn) {
+        const Index row = (turn + static_cast<Index>(t)) % 5;
+        const auto first = whole.begin() + 21 * row;
+        right[t] += block_of(file, "shuffle/le_f4", {{row, 0, 0}, {1, 7, 3}}) == std::vector(first, first + 21) ? 1 : 0;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(right == std::vector<int>(4, 50));
+}
+
+TEST_CASE("hdf5: a packed chunk with another checksum than was written is refused") {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(repository_file("tests/golden/hdf5_packed.h5"), folder / "d.h5");
+  haddr_t address = HADDR_UNDEF;
+  {
+    const Hdf5Session session;
+    const Hdf5Handle file(H5Fopen((folder / "d.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    const Hdf5Handle data(H5Dopen2(file.id(), "checked/le_f4", H5P_DEFAULT), H5Dclose);
+    const std::vector<hsize_t> first(3, 0);
+    unsigned skipped = 0;
+    hsize_t size = 0;
+    REQUIRE(H5Dget_chunk_info_by_coord(data.id(), first.data(), &skipped, &address, &size) >= 0);
+    address += size / 2;
+  }
+  CHECK(Hdf5File(folder / "d.h5").floats("checked/le_f4").size() == 105);
+  std::string bytes = file_bytes(folder / "d.h5");
+  bytes.at(address) = static_cast<char>(bytes[address] ^ 1);
+  std::ofstream(folder / "d.h5", std::ios::binary) << bytes;
+  CHECK_THROWS_WITH(Hdf5File(folder / "d.h5").floats("checked/le_f4"), ContainsSubstring("another checksum than was"));
+}
+
+TEST_CASE("hdf5: a pipe that a file points to hangs nobody") {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(repository_file("tests/golden/hdf5_hostile.h5"), folder / "hostile.h5");
+  for (const char* name : {"other.h5", "other.bin"}) REQUIRE(::mkfifo((folder / name).c_str(), 0600) == 0);
+  const Hdf5File file(folder / "hostile.h5");
+  CHECK_FALSE(file.tree().empty());
+  CHECK_THROWS_WITH(file.floats("virtual"), ContainsSubstring("other files"));
 }

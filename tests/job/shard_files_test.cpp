@@ -28,8 +28,8 @@ struct DividedJob {
   Index run_part(Index number, Index parts, const Source& source, int threads = 1) const {
     std::filesystem::create_directories(part(number));
     const DocumentBlocks blocks(source.count());
-    const ShardFolder here(part(number), identity, "options");
-    const std::vector<Index> missing = here.missing(blocks, part_of(blocks, number, parts));
+    const ShardFolder here(part(number), blocks, part_of(blocks, number, parts), identity, "options");
+    const std::vector<Index> missing = here.missing();
     JobOptions with_threads = options;
     with_threads.threads = threads;
     run_part_of_job(planted.model, source, with_threads, {},
@@ -64,6 +64,29 @@ TEST_CASE("a part that ended goes on behind its last block") {
   CHECK(job.run_part(1, 1, *job.documents) == 1);
   CHECK(job.run_part(1, 1, *job.documents) == 0);
   check_same_bits(job.merged({job.part(1)}).fields, run_job(job.planted.model, *job.documents, job.options).fields);
+}
+
+TEST_CASE("parts of a job lie beside each other in one folder, and one that is begun anew removes none of another") {
+  const DividedJob job;
+  const DocumentBlocks blocks(10);
+  const auto here = [&](Index number) {
+    return ShardFolder(job.folder.path(), blocks, part_of(blocks, number, 2), job.identity, "options");
+  };
+  const auto run = [&](Index number) {
+    run_part_of_job(job.planted.model, *job.documents, job.options, {}, [&](DocumentPass& pass, StageReport& report) {
+      here(number).gather(here(number).missing(), pass, report);
+    });
+  };
+  run(1);
+  CHECK(here(1).begun());
+  CHECK_FALSE(here(2).begun());
+  run(2);
+  here(2).remove();
+  CHECK(here(1).missing().empty());
+  CHECK(here(2).missing().size() == 2);
+  run(2);
+  check_same_bits(job.merged({job.folder.path()}).fields,
+                  run_job(job.planted.model, *job.documents, job.options).fields);
 }
 
 TEST_CASE("parts that are missing, doubled, damaged or another run's are refused by name") {

@@ -40,6 +40,18 @@ def test_an_encoder_decoder_is_refused_by_name():
         headwave.check_model(MODELS / "bart")
 
 
+def test_code_that_a_checkpoint_brings_along_is_not_run_whatever_stands_on_standard_input(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "own", "auto_map": {"AutoConfig": "configuration_own.OwnConfig"}}')
+    (tmp_path / "configuration_own.py").write_text(f"""open({str(tmp_path / 'ran')!r}, "w").close()
+from transformers import PretrainedConfig
+class OwnConfig(PretrainedConfig):
+    model_type = "own"
+""")
+    done = subprocess.run([sys.executable, "-m", "headwave", "check-model", str(tmp_path)], capture_output=True, text=True, input="y\n")
+    assert done.returncode == 1 and "code that a checkpoint brings along is not run" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_model_in_one_file_is_refused(tmp_path):
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
     with pytest.raises(headwave.FormatError, match="model.gguf is a file; expected the folder"):

@@ -106,6 +106,16 @@ def test_a_notebook_shows_it(result):
     assert frame.startswith("<iframe") and "&lt;html" in frame
 
 
+def test_a_page_replaces_no_file_unasked(result, tmp_path):
+    place = tmp_path / "report.html"
+    place.write_text("another")
+    with pytest.raises(headwave.IoError, match=r"report.html: is already there; choose another name, or replace it with overwrite=True"):
+        result.report().save(place)
+    assert place.read_text() == "another"
+    result.report().save(place, overwrite=True)
+    assert "<html" in place.read_text()
+
+
 def test_figures_are_drawn(result, tmp_path):
     assert "offset_profile" in result.figures()
     try:
@@ -114,6 +124,9 @@ def test_figures_are_drawn(result, tmp_path):
         pytest.skip(str(error))
     assert "<svg" in figure._repr_svg_() and figure._repr_png_() is None
     figure.save(tmp_path / "figure.svg")
+    with pytest.raises(headwave.IoError, match=r"figure.svg: is already there; choose another name, or replace it with overwrite=True"):
+        figure.save(tmp_path / "figure.svg")
+    figure.save(tmp_path / "figure.svg", overwrite=True)
     assert result.figure("offset_profile", format="png")._repr_png_().startswith(b"\x89PNG")
     with pytest.raises(headwave.FormatError, match="offset_profile"):
         result.figure("nothing")

@@ -114,6 +114,17 @@ TEST_CASE("gnuplot: one that makes nothing, or ends in another way, is told from
   CHECK_NOTHROW(require_gnuplot());
   CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"pdf"}), IoError);
   CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"pdf"}), ContainsSubstring("gnuplot made no pdf"));
+  for (const char* format : {"pdf", "svg", "png"}) {
+    instead("echo garbage");
+    CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {format}),
+                      ContainsSubstring(std::string("gnuplot made no ") + format));
+  }
+  for (const char* begun : {"%%PDF-1.5", "<?xml version", "\\211PNG\\r\\n\\032\\n"}) {
+    instead(std::string("printf '") + begun + "'");
+    const std::string format = begun[0] == '%' ? "pdf" : begun[0] == '<' ? "svg" : "png";
+    CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {format}),
+                      ContainsSubstring("gnuplot made no " + format));
+  }
   instead("cat; echo '<svg>'; echo first >&2; echo said >&2; exit 3");  // cat waits for no input
   CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}),
                     ContainsSubstring("gnuplot ended with code 3 and said: said"));
