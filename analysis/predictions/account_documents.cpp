@@ -53,6 +53,9 @@ AccountProbe::AccountProbe(const AccountSite& site, Index number, const Document
   document_.number = number;
   document_.query_stays = places_that_stay(document.query_tokens(site.kind), site.length);
   document_.key_stays = places_that_stay(document.key_tokens(site.kind), site.keys());
+  document_.query_ids = document.query_tokens(site.kind).ids;
+  document_.key_ids = document.key_tokens(site.kind).ids;
+  document_.first_key_special = document.key_tokens(site.kind).is_special(0) ? 1 : 0;
   document_.layers.resize(site.grid.layers.size());
   weights_ = Matrix::Zero(site.grid.rows(), 2 * site.reach + 1);
 }
@@ -97,7 +100,7 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums) {
 }
 
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
-                  const Matrix32& added, std::span<Probe* const> probes, Index head) {
+                  const Matrix32& added, std::span<Probe* const> probes, Index head, const std::vector<RowSpan>& rows) {
   const BlockSpec& spec = site.stack->block;
   HeadInputs<float> inputs{query,        key, {}, spec.heads, spec.kv_heads, spec.score_scale, site.term(place),
                            spec.soft_cap};
@@ -110,7 +113,7 @@ void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& qu
     inputs.sinks = weights->self.sinks;
     if (head >= 0 && !inputs.sinks.empty()) inputs.sinks = VectorView32(weights->self.sinks.data() + head, 1);
   }
-  const Mask<float> mask{site.kind == AttentionKind::causal, -1, -1, {}, site.window(place)};
+  const Mask<float> mask{site.kind == AttentionKind::causal, -1, -1, {}, site.window(place), 0, rows};
   attend<float>(inputs, mask, {0, site.kind, nullptr}, probes);
 }
 

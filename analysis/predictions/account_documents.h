@@ -57,13 +57,16 @@ struct LayerQueriesKeys {
 
 /// One document that is kept whole, since its contents are dealt.
 struct AccountDocument {
-  Index number = 0;                       ///< among the documents of this length, from 0
-  std::vector<std::uint8_t> query_stays;  ///< (T)  1: a special token, or the first: never dealt
-  std::vector<std::uint8_t> key_stays;    ///< the same of keys; other tokens in cross-attention
-  std::vector<LayerQueriesKeys> layers;   ///< one for each layer of the grid
+  Index number = 0;                              ///< among the documents of this length, from 0
+  std::vector<std::uint8_t> query_stays;         ///< (T)  1: a special token, or the first: never dealt
+  std::vector<std::uint8_t> key_stays;           ///< the same of keys; other tokens in cross-attention
+  std::vector<LayerQueriesKeys> layers;          ///< one for each layer of the grid
+  std::vector<std::int32_t> query_ids, key_ids;  ///< (T), (key_length)  tokens; empty: not known
+  std::uint8_t first_key_special = 0;            ///< 1: the first key stays because it is a special token
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.number, self.query_stays, self.key_stays, self.layers);
+    return std::tie(self.number, self.query_stays, self.key_stays, self.layers, self.query_ids, self.key_ids,
+                    self.first_key_special);
   }
 };
 
@@ -170,8 +173,10 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 /// @param place  of the layer in the grid
 /// @param added  (heads, 2 L - 1), L = longer()  added to the scores at t = -(L-1) .. L-1; or empty
 /// @param head   the only head, whose queries and keys these are, of a site of one; below 0: all are there
+/// @param rows   query rows that are computed; empty: all
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
-                  const Matrix32& added, std::span<Probe* const> probes, Index head = -1);
+                  const Matrix32& added, std::span<Probe* const> probes, Index head = -1,
+                  const std::vector<RowSpan>& rows = {});
 
 /// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes
 /// from how far apart query and key are.

@@ -568,7 +568,6 @@ class HeadAccountAnalysis : public AnalysisOf<AccountSums> {
     how.seed = options().seed;
     how.threads = input().threads;
     std::vector<Field> fields = describe(finished.keep(head_account(sum, site_, how)));
-    for (AccountHalf& half : sum.halves) half.to_deal.clear();
     finished.keep(AccountHalves{site_, std::move(sum.halves)});
     return fields;
   }

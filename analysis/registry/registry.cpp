@@ -33,6 +33,7 @@
   analysis(phase_delay) \
   analysis(delay_spectrum) \
   analysis(head_account) \
+  analysis(attention_bits) \
   analysis(score_sources) \
   analysis(offset_by_query) \
   analysis(rotary_wave) \

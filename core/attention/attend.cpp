@@ -287,7 +287,7 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
                             site.document,
                             mask.chunk,
                             !given.sinks.empty()},
-             probes, fill);
+             probes, fill, mask.rows);
   return output;
 }
 

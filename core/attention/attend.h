@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "../numbers/matrix.h"
 #include "position_term.h"
@@ -36,12 +37,13 @@ struct HeadInputs {
 /// The keys that a query may look at, and what a mask adds to its scores.
 template <class Scalar>
 struct Mask {
-  bool causal = false;            ///< only keys j <= i
-  Index valid_keys = -1;          ///< keys from here on are padding; -1: all are valid
-  Index valid_queries = -1;       ///< queries from here on are padding: their output is zero and no probe sees them
-  MatrixViewOf<Scalar> additive;  ///< (n', n) added to the scaled scores, -infinity forbids; or empty
-  Index window = 0;               ///< only keys with |i - j| < window; 0: no limit
-  Index chunk = 0;                ///< only keys with floor(j / chunk) = floor(i / chunk); 0: no limit
+  bool causal = false;             ///< only keys j <= i
+  Index valid_keys = -1;           ///< keys from here on are padding; -1: all are valid
+  Index valid_queries = -1;        ///< queries from here on are padding: their output is zero and no probe sees them
+  MatrixViewOf<Scalar> additive;   ///< (n', n) added to the scaled scores, -infinity forbids; or empty
+  Index window = 0;                ///< only keys with |i - j| < window; 0: no limit
+  Index chunk = 0;                 ///< only keys with floor(j / chunk) = floor(i / chunk); 0: no limit
+  std::vector<RowSpan> rows = {};  ///< only these query rows are computed, ascending; empty: all. Others give zeros
 };
 
 /// The layer and kind of attention of a call, for the probes.

@@ -169,22 +169,34 @@ constexpr Index tile_rows(Index keys) {
   return std::clamp(entries / std::max<Index>(keys, 1), least, most);
 }
 
+/// Query rows first .. first + count - 1.
+struct RowSpan {
+  Index first = 0, count = 0;
+};
+
 /// Goes over the query rows of a layer tile by tile, and shows each to the probes.
 /// @param tile  the members that all tiles share
 /// @param fill  (tile, rows) puts weights, and scores where they are wanted, of so many rows from
 ///         tile.first_row on
+/// @param rows  the query rows to go over, ascending; empty: all
 /// @throws Stopped between two tiles, if that was asked for
 template <class Scalar, class Fill>
-void walk_tiles(TileOf<Scalar> tile, std::span<Probe* const> probes, const Fill& fill) {
+void walk_tiles(TileOf<Scalar> tile, std::span<Probe* const> probes, const Fill& fill,
+                const std::vector<RowSpan>& rows = {}) {
   const Index most = tile_rows(tile.keys);
-  for (Index first = 0; first < tile.queries; first += most) {
-    stop_if_asked();
-    tile.first_row = first;
-    tile.weights.clear();
-    tile.scores.clear();
-    fill(tile, std::min(most, tile.queries - first));
-    for (Probe* probe : probes) probe->see(tile);
-  }
+  const auto walk = [&](const RowSpan& span) {
+    const Index end = std::min(tile.queries, span.first + span.count);
+    for (Index first = span.first; first < end; first += most) {
+      stop_if_asked();
+      tile.first_row = first;
+      tile.weights.clear();
+      tile.scores.clear();
+      fill(tile, std::min(most, end - first));
+      for (Probe* probe : probes) probe->see(tile);
+    }
+  };
+  if (rows.empty()) walk({0, tile.queries});
+  for (const RowSpan& span : rows) walk(span);
 }
 
 }  // namespace headwave

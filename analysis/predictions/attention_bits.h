@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../pass/analysis_kind.h"
+#include "head_account.h"
+
+namespace headwave {
+
+/// The parts of a head's attention, in bits. They add up to the whole.
+enum class BitsPart : std::uint8_t {
+  sink,      ///< the choice between special keys and text, and the choice among special keys
+  position,  ///< where query and key stand
+  word,      ///< which keys stand there: what draws attention, whoever asks
+  match,     ///< what this query finds in these keys
+};
+constexpr std::size_t bits_parts = 4;
+
+/// What may explain the word part or the match part.
+enum class BitsHypothesis : std::uint8_t {
+  word_itself,  ///< of the word part: each word of the vocabulary draws attention of its own
+  same_word,    ///< of the match part: the key is the query's word
+  induction,    ///< of the match part: the key follows an earlier copy of the query's word
+  same_before,  ///< of the match part: the same word stands before the query and before the key
+};
+constexpr std::size_t bits_hypotheses = 4;
+
+struct AttentionBitsOptions {
+  Index documents = 16;      ///< that are accounted for, at most
+  Index rows = 64;           ///< queries of each, at most; the same places in every document
+  Index position_draws = 4;  ///< of each document's contents, for the predictor by position
+  Index word_draws = 16;     ///< of other documents' queries, for the predictor by word
+  double coverage = 0.9;     ///< of the intervals
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< changes no digit
+};
+
+/// A number of every head with its interval over documents.
+struct HeadNumber {
+  Vector value, lower, upper;  ///< (rows)  NaN: undefined
+};
+
+/// All of a head's attention.
+struct AttentionBits {
+  AccountSite site;
+  AttentionBitsOptions options;
+  Index documents = 0;                           ///< that were accounted for
+  Index queries = 0;                             ///< over these documents
+  HeadNumber bits;                               ///< bit
+  std::array<HeadNumber, bits_parts> part;       ///< bit
+  std::array<HeadNumber, bits_hypotheses> gain;  ///< bit; NaN: tokens are not known
+  Vector sink_mass;                              ///< (rows)  share of attention on special keys
+  std::array<Vector, 2> mixed;                   ///< [half] (rows)  e of (3)
+};
+
+/// All of a head's attention in bits: how far the attention of a query is from uniform attention, in four parts that add
+/// up.
+///
+/// Query i sees some keys, u_ij is uniform over them, S are the special keys among them (and the first token of a causal
+/// model; a learned sink counts as one more key of S), X are the others: the text. a_i is the mass on S, A^X and u^X are A
+/// and u within X. Then, exactly,
+///
+///     bits_i = sum_j A_ij log2(A_ij / u_ij) = sink_i + (1 - a_i) sum_(j in X) A^X_ij log2(A^X_ij / u^X_ij)      (1)
+///
+/// Within the text three predictors follow each other, each a mean over draws of the softmax over the text keys:
+///
+///     p_pos   queries and keys are the mean of their place plus the content of a random token
+///     p_key   keys are this document's own, queries the mean of their place plus the content of a random token of
+///             another document                                                                                  (2)
+///     A^X     queries and keys as they are
+///
+/// Contents are dealt as in head_account(), before rotation. Few draws know little of a query that is rare, so
+///
+///     p_key = (1 - e) (mean of the draws) + e p_pos                                                              (3)
+///
+/// with e chosen for each head where it gains most on the other half of the documents. Then, with w_i = 1 - a_i,
+///
+///     position = E w sum A^X log2(p_pos / u^X),  word = E w sum A^X log2(p_key / p_pos),
+///     match = E w sum A^X log2(A^X / p_key),     sink + position + word + match = E bits_i                       (4)
+///
+/// E is the mean over the chosen queries of the chosen documents: text tokens that see at least 4 text keys. A part can be
+/// slightly negative: its predictor then misleads.
+///
+/// A hypothesis is a tilt of the predictor before it, p' ~ p exp(beta f_ij): of p_pos by f = b(w_j), the logarithm of how
+/// much more attention than by p_pos a word gets (2 added to both); of p_key by f = 1 where the words fit (BitsHypothesis),
+/// 0 elsewhere. beta, or b, is fitted on one half of the documents, and its gain is measured on the other half,
+///
+///     gain = E w sum A^X log2(p' / p)                                                                            (5)
+///
+/// so that a hypothesis that is not true gains nothing. Gains of several hypotheses overlap, and do not add up.
+///
+/// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; predictors and fits are held.
+///
+/// Source: this project.
+/// @throws ShapeError if there are fewer than two kept documents, or one half has none
+AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options = {});
+
+/// Fields attention_bits/...
+std::vector<Field> describe(const AttentionBits& bits);
+
+/// In a job: attention_bits/..., of the documents that head_account deals.
+const AnalysisKind& attention_bits_analysis();
+
+}  // namespace headwave

@@ -1,0 +1,180 @@
+#include "../../analysis/predictions/attention_bits.h"
+
+#include <cmath>
+#include <string>
+
+#include "../../core/attention/attend.h"
+#include "../catch.h"
+#include "found_field.h"
+
+using namespace headwave;
+
+namespace {
+
+constexpr Index length = 64, words = 40, planted_heads = 8;
+constexpr Index places = length + 1, one = places + words, width = one + 1;  // channels: places, words, one for all
+
+enum Planted : Index { noise, previous_place, five_words, same_word, induction, first_token, words_and_place, uniform };
+
+/// Queries and keys of one document of words w, whose second half repeats the first: (T, heads * width) each.
+LayerQueriesKeys planted_document(const std::vector<std::int32_t>& w, Random& random) {
+  LayerQueriesKeys drawn{Matrix32::Zero(length, planted_heads * width), Matrix32::Zero(length, planted_heads * width)};
+  for (Index n = 0; n < length; ++n) {
+    const auto query = [&](Planted head, Index channel) -> float& { return drawn.query(n, head * width + channel); };
+    const auto key = [&](Planted head, Index channel) -> float& { return drawn.key(n, head * width + channel); };
+    const Index word = w[static_cast<std::size_t>(n)];
+    const bool draws = word < 5;
+    for (Index c = 0; c < 64; ++c) {
+      query(noise, c) = static_cast<float>(0.9 * random.normal() / 8);
+      key(noise, c) = static_cast<float>(0.9 * random.normal());
+    }
+    query(previous_place, n) = 6;
+    key(previous_place, n + 1) = 1;
+    query(five_words, one) = 3;
+    key(five_words, one) = draws ? 1.F : 0.F;
+    query(same_word, places + word) = 5;
+    key(same_word, places + word) = 1;
+    query(induction, places + word) = 5;
+    if (n > 0) key(induction, places + w[static_cast<std::size_t>(n - 1)]) = 1;
+    query(first_token, one) = 6;
+    key(first_token, one) = n == 0 ? 1.F : 0.F;
+    query(words_and_place, n) = query(words_and_place, one) = 3;
+    key(words_and_place, n + 1) = 1;
+    key(words_and_place, one) = draws ? 1.F : 0.F;
+  }
+  return drawn;
+}
+
+Stack planted_stack(bool causal) {
+  Stack stack;
+  stack.block.heads = stack.block.kv_heads = planted_heads;
+  stack.block.d_head = width;
+  stack.block.causal = causal;
+  return stack;
+}
+
+AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, bool with_ids = true) {
+  const AttentionKind kind = stack.block.causal ? AttentionKind::causal : AttentionKind::self;
+  const AccountSite site{{{0}, planted_heads}, kind, length, 24, &stack, false, length};
+  AccountSums sums;
+  const Random random(seed);
+  for (Index number = 0; number < documents; ++number) {
+    Random own = random.stream(static_cast<std::uint64_t>(number));
+    Document document;
+    std::vector<std::int32_t> w(length);
+    for (Index n = 0; n < length; ++n)
+      w[static_cast<std::size_t>(n)] =
+          n < length / 2 ? static_cast<std::int32_t>(own.below(words)) : w[static_cast<std::size_t>(n - length / 2)];
+    if (with_ids) document.ids = w;
+    const LayerQueriesKeys drawn = planted_document(w, own);
+    AccountProbe probe(site, number, document, true);
+    std::array<Probe*, 1> probes{&probe};
+    const HeadInputs<float> inputs{drawn.query, drawn.key, {}, planted_heads, planted_heads, 1.0};
+    attend<float>(inputs, {stack.block.causal, -1, -1, {}, 0}, {0, kind, &document}, probes);
+    add_to(sums, probe.taken());
+  }
+  return {site, std::move(sums.halves)};
+}
+
+double part(const AttentionBits& bits, BitsPart part, Index head) {
+  return bits.part[static_cast<std::size_t>(part)].value[head];
+}
+double gain(const AttentionBits& bits, BitsHypothesis hypothesis, Index head) {
+  return bits.gain[static_cast<std::size_t>(hypothesis)].value[head];
+}
+
+}  // namespace
+
+TEST_CASE("planted heads: all of their attention, in the part it belongs to", "[analysis]") {
+  const Stack stack = planted_stack(true);
+  AttentionBitsOptions options;
+  options.documents = 40;
+  options.word_draws = 32;
+  for (const std::uint64_t seed : {3U, 4U}) {
+    const AttentionBits bits = attention_bits(planted(stack, 40, seed), options);
+    const auto mainly = [&](Planted head, BitsPart named) {
+      CAPTURE(seed, head, bits.bits.value[head], part(bits, BitsPart::sink, head), part(bits, BitsPart::position, head),
+              part(bits, BitsPart::word, head), part(bits, BitsPart::match, head));
+      CHECK(part(bits, named, head) >= 0.9 * bits.bits.value[head]);
+    };
+    mainly(noise, BitsPart::match);
+    mainly(previous_place, BitsPart::position);
+    mainly(five_words, BitsPart::word);
+    mainly(same_word, BitsPart::match);
+    mainly(induction, BitsPart::match);
+    mainly(first_token, BitsPart::sink);
+    CHECK(bits.bits.value[uniform] == Approx(0).margin(1e-5));
+    CHECK(part(bits, BitsPart::position, words_and_place) > 0.25 * bits.bits.value[words_and_place]);
+    CHECK(part(bits, BitsPart::word, words_and_place) > 0.5 * bits.bits.value[words_and_place]);
+    // Who asks does not matter for a head that words draw; what explains each head does, and nothing else gains.
+    CHECK(gain(bits, BitsHypothesis::word_itself, five_words) > 0.85 * part(bits, BitsPart::word, five_words));
+    CHECK(gain(bits, BitsHypothesis::same_word, same_word) > 0.9 * part(bits, BitsPart::match, same_word));
+    CHECK(gain(bits, BitsHypothesis::induction, induction) > 0.9 * part(bits, BitsPart::match, induction));
+    for (const HeadNumber& hypothesis : bits.gain) {
+      CHECK(hypothesis.value[noise] < 0.02);
+      CHECK(hypothesis.value[previous_place] < 0.02);
+    }
+    CHECK(gain(bits, BitsHypothesis::same_word, five_words) < 0.02);
+    CHECK(gain(bits, BitsHypothesis::induction, five_words) < 0.02);
+  }
+}
+
+TEST_CASE("parts of attention in bits add up to all of it, and all of it is what its definition says", "[analysis]") {
+  const Stack stack = planted_stack(false);
+  const AccountHalves halves = planted(stack, 10, 5);
+  const AttentionBits bits = attention_bits(halves);
+  Vector direct = Vector::Zero(planted_heads);
+  for (const AccountHalf& half : halves.halves)
+    for (const AccountDocument& document : half.to_deal) {
+      const Matrix query = document.layers.front().query.cast<double>(),
+                   key = document.layers.front().key.cast<double>();
+      for (Index head = 0; head < planted_heads; ++head) {
+        Matrix scores = query.middleCols(head * width, width) * key.middleCols(head * width, width).transpose();
+        for (Index i = 1; i < length; ++i) {  // the first token asks for nothing: it is never dealt
+          const Eigen::ArrayXd weights = (scores.row(i).array() - scores.row(i).maxCoeff()).exp();
+          const Eigen::ArrayXd a = weights / weights.sum();
+          direct[head] += (a * (a * length).log()).sum() / std::log(2.0) / (10 * (length - 1));
+        }
+      }
+    }
+  for (Index head = 0; head < planted_heads; ++head) {
+    double sum = 0;
+    for (const HeadNumber& one : bits.part) sum += one.value[head];
+    CHECK(sum == Approx(bits.bits.value[head]).margin(1e-12));
+    CHECK(bits.bits.value[head] == Approx(direct[head]).margin(1e-5));
+    CHECK(bits.bits.lower[head] <= bits.bits.value[head]);
+    CHECK(bits.bits.upper[head] >= bits.bits.value[head]);
+    // No special token, no causal mask: nothing is a sink.
+    CHECK(bits.sink_mass[head] == Approx(0).margin(1e-6));
+    CHECK(part(bits, BitsPart::sink, head) == Approx(0).margin(1e-5));
+  }
+}
+
+TEST_CASE("a learned sink is a sink", "[analysis]") {
+  Stack stack = planted_stack(false);
+  Block block;
+  const std::vector<float> sinks(planted_heads, 5.F);
+  block.self.sinks = VectorView32(sinks.data(), planted_heads);
+  stack.blocks = {block};
+  const AttentionBits bits = attention_bits(planted(stack, 8, 7));
+  CHECK(bits.sink_mass[uniform] == Approx(std::exp(5.0) / (std::exp(5.0) + length)).margin(1e-5));
+  CHECK(part(bits, BitsPart::sink, uniform) == Approx(bits.bits.value[uniform]).margin(1e-5));
+  CHECK(bits.bits.value[uniform] > 1);
+}
+
+TEST_CASE("attention in bits without ids has parts, and no hypotheses about words", "[analysis]") {
+  const Stack stack = planted_stack(true);
+  const AttentionBits bits = attention_bits(planted(stack, 8, 9, false));
+  CHECK(part(bits, BitsPart::position, previous_place) > 0.9 * bits.bits.value[previous_place]);
+  for (const HeadNumber& hypothesis : bits.gain) CHECK(std::isnan(hypothesis.value[same_word]));
+  CHECK_THROWS_AS(attention_bits(planted(stack, 1, 9)), ShapeError);
+}
+
+TEST_CASE("attention in bits does not depend on threads", "[analysis]") {
+  const Stack stack = planted_stack(true);
+  const AccountHalves halves = planted(stack, 8, 11);
+  AttentionBitsOptions one, two;
+  two.threads = 2;
+  for (std::size_t p = 0; p < bits_parts; ++p)
+    CHECK(attention_bits(halves, one).part[p].value == attention_bits(halves, two).part[p].value);
+}
