@@ -5,7 +5,7 @@
 # them they are left out, and the test says so. What downloads, installs or builds is for a bare system and not run here.
 set -u
 headwave=$1 source=$2 page=${3-README.md}
-minilm=${HEADWAVE_MINILM-} text=$2/../shared/data/text/wikitext-2/test.txt
+minilm=${HEADWAVE_MINILM-} text=$2/../shared/data/text/wikitext-2/wiki.test.raw
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -13,7 +13,7 @@ printf '#!/bin/sh\nexec "%s" "$@"\n' "$headwave" >headwave
 chmod +x headwave
 if [ -n "$minilm" ] && [ -f "$text" ]; then
   mkdir wikitext-2
-  ln -s "$text" wikitext-2/test.txt
+  ln -s "$text" wikitext-2/wiki.test.raw
   ln -s "$minilm" minilm
 fi
 

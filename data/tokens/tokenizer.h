@@ -92,5 +92,4 @@ bool has_tokenizer(const std::filesystem::path& model_directory);
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory,
                                           TokenizerUse use = TokenizerUse::text);
 
-
 }  // namespace headwave
