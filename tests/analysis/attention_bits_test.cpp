@@ -9,6 +9,8 @@
 
 using namespace headwave;
 
+namespace planted_bits {  // other tests of the room have the same short names
+
 namespace {
 
 constexpr Index length = 64, words = 40, planted_heads = 8;
@@ -178,3 +180,5 @@ TEST_CASE("attention in bits does not depend on threads", "[analysis]") {
   for (std::size_t p = 0; p < bits_parts; ++p)
     CHECK(attention_bits(halves, one).part[p].value == attention_bits(halves, two).part[p].value);
 }
+
+}  // namespace planted_bits
