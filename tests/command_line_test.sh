@@ -536,7 +536,7 @@ expect 0 "Words give" query --model "$work/model" --head L0H0 "w1 w2 w3"
 expect 0 ": the list says little of where it looks" query --model "$work/model" --head L0H1 "w1 w2 w3 w4 w5 w6"
 expect 1 "there is no L7H0" query --model "$work/model" --head L7H0 "w1 w2"
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
-expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
+expect 0 "R2 beyond itself" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
 expect 1 "nothing: there is no such file; give --words zipf, uniform, or a text whose tokens are counted" atlas --model "$work/model" --words nothing --out "$work/m"
 expect 1 "no tokenizer beside it to count tokens with" atlas --model "$2/tests/golden/families/gpt2" --words "$work/model/vocab.txt" --out "$work/m"
 expect 0 "predicted" atlas --model "$work/model" --words "$work/model/vocab.txt" --passes 1 --length 64 --out "$work/counted" --no-figures
@@ -825,7 +825,7 @@ cmp -s "$work/out" "$work/stored.toml" || { echo "FAILED: a stored job does not 
 expect 0 "of 32 heads look" run --job "$work/stored.toml" --out "$work/j3" --force --threads 1
 cmp -s "$work/out" "$work/table" || { echo "FAILED: a stored job gives another result"; failed=1; }
 expect 0 "3 documents x 512" run --job "$work/job.toml" --documents 3 --dry-run
-expect 0 "2 documents x 81" run --job "$work/job.toml" --random-tokens 40 --dry-run
+expect 0 "2 documents x 121" run --job "$work/job.toml" --random-tokens 40 --dry-run
 mkdir "$work/a # b, c"
 cp "$work/model/ids.json" "$work/a # b, c/"
 printf 'model = "%s"\nids = "%s"\ndocuments = 1\n' "$work/model" "$work/a # b, c/ids.json" >"$work/odd.toml"

@@ -203,7 +203,8 @@ def sweep(models: Sequence[str | os.PathLike], tokenizer: Any = None, *, text: A
 
 def export(result: Any, csv: str | os.PathLike, *, only: Sequence[str] = (), max_rows: int | None = None,
            force: bool = False) -> dict[str, pathlib.Path]:
-    """Writes the numbers of a result as CSV, a table for each group of arrays that share axes. `headwave export` does the same.
+    """Writes the numbers of a result as CSV: a row for each head, and a table for each group of arrays that share axes. `headwave export` does
+    the same.
 
     Example:
         >>> tables = headwave.export(result, "tables", only=["measured_offset"])
@@ -217,7 +218,7 @@ def export(result: Any, csv: str | os.PathLike, *, only: Sequence[str] = (), max
         force: replace tables that are there
 
     Returns:
-        The paths of the tables by their names, and of `all-columns`, which says what their columns are.
+        The paths of the tables by their names, of `heads` where no groups are named, and of `all-columns`, which says what columns are.
 
     Raises:
         FormatError: the result lacks a group, or a table that `only` names has more rows than `max_rows`; IoError: a table is there.
