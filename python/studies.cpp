@@ -140,6 +140,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(Resu
     made.make(folder);
     write_tables(tables, heads, folder, require_free);
     std::vector<std::string> written;
+    if (!heads.columns().empty()) written.emplace_back("heads");
     for (const FieldTable& table : tables) written.push_back(table.name);
     return std::pair(written, long_ones);
   });

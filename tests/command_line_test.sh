@@ -403,7 +403,7 @@ expect 2 "--random-tokens" run --model "$work/model" --random-tokens 40 --length
 expect 0 "family: gpt2" inspect "$2/tests/golden/families/gpt2"
 expect 0 'fusion = "qkv_by_head"' inspect --map "$2/tests/golden/families/bloom"
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
-expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
+expect 0 "R2 beyond itself" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
 expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 0 "" -q run --model "$golden" --ids "$work/even.json" --everything --no-figures --out "$work/everything"

@@ -172,7 +172,6 @@ std::vector<Field> describe(const HeadTypes& types) {
     if (text.threshold == &HeadTypeOptions::content) fields.note("baseline_ratio", types.options.content_ratio);
     if (text.source != nullptr) fields.note("source", text.source);
   }
-  const char* const no_masks = "of stored profiles the masks are not known";
   for (const auto& [score, name, text] :
        {std::tuple(EvenScore::previous, "previous_baseline", "previous if all allowed keys had the same weight"),
         {EvenScore::next, "next_baseline", "next if all allowed keys had the same weight"},
@@ -181,7 +180,8 @@ std::vector<Field> describe(const HeadTypes& types) {
     fields.add(name, {layer, head}, "1", text, Vector(types.even.row(static_cast<Index>(score)).transpose()))
         .undefined_if_any(cross && compares                    ? other_sequence
                           : causal && score == EvenScore::next ? "a causal mask hides the next token"
-                                                               : no_masks);
+                          : compares                           ? "no document has two tokens"
+                                                               : no_attention);
   }
   fields.add("sink_position", {layer, head}, "token", "the key of sink_weight in the first document",
              types.sink_position, std::string("-1: ") + no_attention);
@@ -194,6 +194,19 @@ namespace {
 std::span<const Index> part_of(const std::vector<Index>& list, Index first, Index end) {
   const auto from = std::lower_bound(list.begin(), list.end(), first);
   return {from, std::max(from, std::lower_bound(list.begin(), list.end(), end))};
+}
+
+/// Equation (3) of one row of sums over queries.
+/// @returns [key]  of the keys that at least a quarter of the queries are averaged over
+Vector mean_weights(const Eigen::Ref<const Eigen::RowVectorXd>& columns, Index queries, AttentionKind kind) {
+  Index counted = 0;
+  Vector alpha(columns.size());
+  for (; counted < columns.size(); ++counted) {
+    const Index looking = kind == AttentionKind::causal ? queries - counted : queries;
+    if (looking < 1 || 4 * looking < queries) break;
+    alpha[counted] = columns[counted] / static_cast<double>(looking);
+  }
+  return alpha.head(counted);
 }
 
 class HeadTypeAnalysis : public AnalysisOf<HeadTypeSum> {
@@ -210,6 +223,30 @@ class HeadTypeAnalysis : public AnalysisOf<HeadTypeSum> {
 };
 
 }  // namespace
+
+Vector even_attention(Index queries, Index keys, AttentionKind kind, Index window, Index chunk) {
+  const bool causal = kind == AttentionKind::causal;
+  Eigen::RowVectorXd columns = Eigen::RowVectorXd::Zero(keys + 1);  // first what begins and ends at each key
+  double previous = 0, next = 0;
+  for (Index i = 0; i < queries; ++i) {
+    const KeySpan open = allowed_keys(i, keys, causal, window, chunk);
+    if (open.count == 0) continue;
+    const double weight = 1 / static_cast<double>(open.count);
+    columns[open.first] += weight;
+    columns[open.end()] -= weight;
+    const auto weight_on = [&](Index key) { return key >= open.first && key < open.end() ? weight : 0.0; };
+    previous += weight_on(i - 1);
+    next += weight_on(i + 1);
+  }
+  for (Index k = 1; k < keys; ++k) columns[k] += columns[k - 1];
+  Vector even = Vector::Constant(static_cast<Index>(even_scores), not_defined);
+  if (kind != AttentionKind::cross && queries > 1) {
+    even[static_cast<Index>(EvenScore::previous)] = previous / static_cast<double>(queries - 1);
+    if (!causal) even[static_cast<Index>(EvenScore::next)] = next / static_cast<double>(queries - 1);
+  }
+  even[static_cast<Index>(EvenScore::sink_weight)] = mean_weights(columns.head(keys), queries, kind).maxCoeff();
+  return even;
+}
 
 HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionKind kind,
                              const HeadTypeOptions& options)
@@ -237,9 +274,7 @@ HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionK
   argmax_ = Matrix::Zero(grid_.rows(), 2 * reach_ + 1);
   live_ = Vector::Zero(grid_.rows());
   columns_ = Matrix::Zero(grid_.rows(), keys_);
-  const Index layers = std::ssize(grid_.layers);
-  even_columns_ = Matrix::Zero(layers, keys_);
-  even_sum_ = even_count_ = Matrix::Zero(2, layers);
+  even_ = Matrix::Constant(static_cast<Index>(even_scores), grid_.rows(), not_defined);
 }
 
 HeadTypeProbe::Query HeadTypeProbe::query_at(Index position, KeySpan open) const {
@@ -321,19 +356,6 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
   }
 }
 
-/// What uniform attention would add.
-void HeadTypeProbe::add_even(Index query, KeySpan open, Index place) {
-  if (open.count == 0) return;
-  const double weight = 1 / static_cast<double>(open.count);
-  even_columns_.row(place).segment(open.first, open.count).array() += weight;
-  for (const Index t : {Index{-1}, Index{1}}) {
-    const Index key = query + t, score = t < 0 ? 0 : 1;
-    if (key < 0 || key >= keys_ || kind_ == AttentionKind::cross || (t > 0 && kind_ == AttentionKind::causal)) continue;
-    even_sum_(score, place) += key >= open.first && key < open.end() ? weight : 0.0;
-    even_count_(score, place) += 1;
-  }
-}
-
 void HeadTypeProbe::see(const Tile& tile) {
   if (tile.kind != kind_) return;
   if (tile.heads() != grid_.heads || tile.queries != queries_ || tile.keys != keys_)
@@ -341,9 +363,10 @@ void HeadTypeProbe::see(const Tile& tile) {
                                  tile.heads(), tile.queries, tile.keys, grid_.heads, queries_, keys_));
   const Index first_row = grid_.first_row(tile.layer);
   if (tile.rows() == 0) return;
-  const Index place = first_row / grid_.heads;
+  if (tile.first_row == 0)
+    even_.middleCols(first_row, grid_.heads) =
+        even_attention(queries_, keys_, kind_, tile.window, tile.chunk).replicate(1, grid_.heads);
   for (Index r = 0; r < tile.rows(); ++r) {
-    add_even(tile.first_row + r, tile.allowed_keys(tile.first_row + r), place);
     const Query query = query_at(tile.first_row + r, tile.allowed_keys(tile.first_row + r));
     for (Index head = 0; head < tile.heads(); ++head) {
       const auto open = tile.weights[static_cast<std::size_t>(head)].row(r).segment(query.open.first, query.open.count);
@@ -353,38 +376,14 @@ void HeadTypeProbe::see(const Tile& tile) {
   }
 }
 
-/// Equation (3) of one row of sums over queries.
-/// @returns [key]  of the keys that at least a quarter of the queries are averaged over
-Vector HeadTypeProbe::mean_weights(const Eigen::Ref<const Eigen::RowVectorXd>& columns) const {
-  Index counted = 0;
-  Vector alpha(keys_);
-  for (; counted < keys_; ++counted) {
-    const Index queries = kind_ == AttentionKind::causal ? queries_ - counted : queries_;
-    if (queries < 1 || 4 * queries < queries_) break;
-    alpha[counted] = columns[counted] / static_cast<double>(queries);
-  }
-  return alpha.head(counted);
-}
-
 void HeadTypeProbe::set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const {
-  const Vector alpha = mean_weights(columns_.row(row));
+  const Vector alpha = mean_weights(columns_.row(row), queries_, kind_);
   Index top = 0;
   for (Index k = 1; k < alpha.size(); ++k)
     if (alpha[k] > alpha[top]) top = k;
   scores(static_cast<Index>(HeadScore::sink_first), row) = alpha[0];
   scores(static_cast<Index>(HeadScore::sink_weight), row) = alpha[top];
   sink_position[static_cast<std::size_t>(row)] = top;
-}
-
-Matrix HeadTypeProbe::even_attention() const {
-  Matrix even(static_cast<Index>(even_scores), grid_.rows());
-  for (Index row = 0; row < grid_.rows(); ++row) {
-    const Index place = row / grid_.heads;
-    for (Index score = 0; score < 2; ++score) even(score, row) = even_sum_(score, place) / even_count_(score, place);
-    even(static_cast<Index>(EvenScore::sink_weight), row) =
-        live_[row] == 0.0 ? not_defined : mean_weights(even_columns_.row(place)).maxCoeff();
-  }
-  return even;
 }
 
 HeadTypeSum HeadTypeProbe::taken() const {
@@ -401,7 +400,7 @@ HeadTypeSum HeadTypeProbe::taken() const {
     for (const Index key : special_) special += columns_(row, key);
     scores(static_cast<Index>(HeadScore::special_weight), row) = special / live_[row];
   }
-  return {1, DefinedMean(scores), DefinedMean(even_attention()), DefinedMean(argmax_share), {std::move(sink_position)}};
+  return {1, DefinedMean(scores), DefinedMean(even_), DefinedMean(argmax_share), {std::move(sink_position)}};
 }
 
 const AnalysisKind& head_types_analysis() {

@@ -76,7 +76,7 @@ struct HeadTypes {
   HeadTypeOptions options;
   Index documents = 0;
   Matrix scores;             ///< (head_scores, rows)
-  Matrix even;               ///< (even_scores, rows)  scores of uniform attention; NaN: the masks are not known
+  Matrix even;               ///< (even_scores, rows)  scores of uniform attention
   Matrix argmax_share;       ///< (rows, 2 reach + 1)  equation (1)
   Vector positional_share;   ///< (rows)  equation (2)
   Vector positional_offset;  ///< (rows)  its t in tokens; NaN: none within reach, or at its end with half or less
@@ -86,6 +86,10 @@ struct HeadTypes {
   /// One score of all heads: (rows).
   [[nodiscard]] Vector of(HeadScore score) const { return scores.row(static_cast<Index>(score)).transpose(); }
 };
+
+/// The scores of EvenScore over one document of uniform attention, under the mask of allowed_keys().
+/// @returns (even_scores)  NaN: undefined, as the score itself
+Vector even_attention(Index queries, Index keys, AttentionKind kind, Index window, Index chunk = 0);
 
 /// Head scores summed over documents.
 struct HeadTypeSum {
@@ -142,9 +146,6 @@ class HeadTypeProbe : public Probe {
   void add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, bool sinks);
   void add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, float largest);
   void add(HeadScore score, Index row, double value);
-  void add_even(Index query, KeySpan open, Index place);
-  [[nodiscard]] Vector mean_weights(const Eigen::Ref<const Eigen::RowVectorXd>& columns) const;
-  [[nodiscard]] Matrix even_attention() const;
   void set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const;
 
   HeadGrid grid_;
@@ -159,8 +160,7 @@ class HeadTypeProbe : public Probe {
   Matrix argmax_;                               ///< (rows, 2 reach + 1)  number of queries
   Vector live_;                                 ///< (rows)  rows that are not zero
   Matrix columns_;                              ///< (rows, keys)  weight that each key gets
-  Matrix even_columns_;                         ///< (layers, keys)  the same of uniform attention
-  Matrix even_sum_, even_count_;                ///< (2, layers)  of uniform attention: previous, next
+  Matrix even_;                                 ///< (even_scores, rows)
 };
 
 /// In a job: head_types/...

@@ -65,6 +65,7 @@ constexpr ProfileArrayKind trace_arrays[] = {{"trace", "LKHO"},
                                              {"argmax_share", "LHR"},
                                              {"argmax_documents", "LH"},
                                              {"sink_position", "LH", ProfileNumbers::finite},
+                                             {"window", "L"},
                                              {"document_digest", "D"}};
 
 /// C terms of the account, W draws of its null.

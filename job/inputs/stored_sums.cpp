@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -359,8 +360,22 @@ HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
   HeadTypeSum sum;
   sum.documents = std::ssize(profiles.lengths);
   sum.scores = {of_scores("head_score"), of_scores("head_score_documents")};
-  const Matrix none = Matrix::Zero(static_cast<Index>(even_scores), layers * heads);
-  sum.even = {none, none};  // the masks are not stored
+  const std::vector<double>& windows = profiles.arrays.at("window").values;
+  std::map<Index, Index> documents_of_length;
+  for (const Index length : profiles.lengths) ++documents_of_length[length];
+  Matrix even = Matrix::Zero(static_cast<Index>(even_scores), layers * heads), count = even;
+  for (const auto& [length, documents] : documents_of_length)
+    for (Index layer = 0; layer < layers; ++layer) {
+      const auto window =
+          static_cast<Index>(std::min(windows[static_cast<std::size_t>(layer)], static_cast<double>(length)));
+      const Vector one = even_attention(length, length, profiles.kind, window);
+      for (Index score = 0; score < one.size(); ++score) {
+        if (std::isnan(one[score])) continue;
+        even.row(score).segment(layer * heads, heads).array() += static_cast<double>(documents) * one[score];
+        count.row(score).segment(layer * heads, heads).array() += static_cast<double>(documents);
+      }
+    }
+  sum.even = {even, count};
   const Index offsets = read.columns("argmax_share");
   sum.argmax_share = {read.rows("argmax_share", 0, layers * heads),
                       read.vector("argmax_documents").replicate(1, offsets)};

@@ -72,8 +72,7 @@ def export(result: Any, csv: str | os.PathLike, *, only: Sequence[str] = (), max
     if long_ones:
         warnings.warn(f"export: left out, with more than max_rows={most or 50_000}: {', '.join(long_ones)}; only=[...] names those to write, "
                       "or give more rows", stacklevel=3)
-    of_heads = ["heads"] if (folder / "heads.csv").exists() else []
-    return {name: folder / f"{name}.csv" for name in ["all-columns", *of_heads, *written]}
+    return {name: folder / f"{name}.csv" for name in ["all-columns", *written]}
 
 
 def _opened(given: Any, function: str, name: str) -> tuple[Result, str]:

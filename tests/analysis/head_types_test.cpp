@@ -283,6 +283,27 @@ TEST_CASE("uniform attention has the scores that chance gives, and is no sink in
   CHECK(causal.types[0] == HeadType::other);
 }
 
+TEST_CASE("the scores of uniform attention are those of its weights written out, under every mask") {
+  const Document document = document_of_ids(std::vector<std::int32_t>(13, 1));
+  for (const AttentionKind kind : {AttentionKind::causal, AttentionKind::self})
+    for (const Index window : {0, 1, 4, 40}) {
+      CAPTURE(name_of(kind), window);
+      Matrix weights = Matrix::Zero(13, 13);
+      for (Index i = 0; i < 13; ++i) {
+        const KeySpan open = allowed_keys(i, 13, kind == AttentionKind::causal, window);
+        weights.row(i).segment(open.first, open.count).setConstant(1 / static_cast<double>(open.count));
+      }
+      const Vector direct = direct_scores(weights, document, kind, window);
+      const Vector even = even_attention(13, 13, kind, window);
+      for (const auto& [one, score] : {std::pair(EvenScore::previous, HeadScore::previous),
+                                       {EvenScore::next, HeadScore::next},
+                                       {EvenScore::sink_weight, HeadScore::sink_weight}}) {
+        const double expected = direct[static_cast<Index>(score)], found = even[static_cast<Index>(one)];
+        CHECK((std::isnan(expected) ? std::isnan(found) : std::abs(found - expected) <= 30 * eps));
+      }
+    }
+}
+
 TEST_CASE("heads are called what they do, in the order that is documented") {
   RepeatedTokensOptions repeated;
   repeated.period = 40;
