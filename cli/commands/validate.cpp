@@ -2,7 +2,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,22 +50,19 @@ bool has_own_drawings(const fs::path& file) {
 /// @returns done where it is as it was written, different where not, failed where that cannot be told
 int validity(const fs::path& file) {
   try {
-    // Before the library sees a byte of it: over damaged ones it may take its time.
-    const std::optional<bool> right = seal_is_right(result_path(file));
-    if (right == false)
-      throw FormatError(
-          fmt::format("{}: is not what was written: the digest at its end is that of other bytes", shown_path(file)));
+    // Before the library sees a byte of it: over damaged ones it may take its time, or crash.
+    const bool sealed = require_right_seal(result_path(file));
     const Hdf5File opened(result_path(file));
     const Attributes about = opened.attributes("/");
     if (attribute_text(about, "format") == profiles_format) {
       fmt::print(
           "{}: {}\n", visible_text(file.string()),
-          right ? "whole; profiles, every byte as the digest at the file's end says"
-                : "profiles, which have no digest: an older headwave wrote them, or another program changed the file");
+          sealed ? "whole; profiles, every byte as the digest at the file's end says"
+                 : "profiles, which have no digest: an older headwave wrote them, or another program changed the file");
       return done;
     }
     if (attribute_text(about, "title") == stored_states_title) {
-      if (!right)
+      if (!sealed)
         throw FormatError(fmt::format(
             "{}: captured states without the digest at the file's end: another program changed it, or it is damaged",
             shown_path(file)));
@@ -74,7 +70,7 @@ int validity(const fs::path& file) {
                  visible_text(file.string()));
       return done;
     }
-    const ResultContent content = require_whole_result(opened);
+    const ResultContent content = require_whole_result(result_path(file));
     if (!has_own_drawings(result_path(file))) return different;
     fmt::print("{}: whole; schema {}, {} arrays, every byte as the digest at the file's end says\n",
                visible_text(file.string()), content.schema_version, content.arrays);

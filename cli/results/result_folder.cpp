@@ -223,13 +223,14 @@ void write_results(const std::vector<FolderContent>& contents, double seconds) {
 
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
   const bool figures = draws_figures(options);
+  FigureOptions drawing = options.drawing;
+  drawing.formats_there = false;  // those are of an earlier result, and removed below
   std::vector<fs::path> written;
   for (const auto& [kind, result] : results) {
     const fs::path inner = folder.inside(place_of(results, kind));
     std::string wrote = "wrote " + visible_text((inner / "results.h5").string());
     if (figures) {
-      auto files =
-          draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
+      auto files = draw_figures(result, folder.inside(place_of(results, kind) / "figures"), drawing, figure_progress);
       wrote += fmt::format(", {} files of figures,", files.size());
       append(written, std::move(files));
       say_undrawn(result, options.drawing);

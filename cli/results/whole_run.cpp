@@ -216,7 +216,7 @@ Written written_before(const WholeRunOptions& options, const SourceOptions& give
     const Hdf5File file(path);
     require_same_run(path, read_result(file, {}).provenance, identity,
                      {give("force", "", "in place of --resume to replace it"), give("out", "DIR", "for another one")});
-    (void)require_whole_result(file);
+    (void)require_whole_result(path);
   }
   return files.size() < input.kinds().size() ? Written::part : Written::all;
 }

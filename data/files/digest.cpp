@@ -50,6 +50,13 @@ DigestedFile digested_file(const std::filesystem::path& path) {
   return {all.hexadecimal(), seal == seal_of(before_seal.hexadecimal())};
 }
 
+[[noreturn]] void refuse_by_seal(const std::filesystem::path& path) {
+  throw FormatError(
+      fmt::format("{}: is not what was written: the digest at its end is that of other bytes; put a sound copy in "
+                  "its place, or remove it and make it again",
+                  shown_path(path)));
+}
+
 /// A sealed file that was written to fails by its seal.
 bool still_has(const std::filesystem::path& file, const std::string& digest) {
   try {
@@ -86,13 +93,15 @@ std::optional<bool> seal_is_right(const std::filesystem::path& path) {
   return digested_file(path).seal_is_right;
 }
 
+bool require_right_seal(const std::filesystem::path& path) {
+  const std::optional<bool> right = seal_is_right(path);
+  if (!right.value_or(true)) refuse_by_seal(path);
+  return right.has_value();
+}
+
 std::string sha256_of_file(const std::filesystem::path& path) {
   DigestedFile file = digested_file(path);
-  if (!file.seal_is_right.value_or(true))
-    throw FormatError(
-        fmt::format("{}: is not what was written: the digest at its end is that of other bytes; put a sound copy in "
-                    "its place, or remove it and make it again",
-                    shown_path(path)));
+  if (!file.seal_is_right.value_or(true)) refuse_by_seal(path);
   return std::move(file.sha256);
 }
 

@@ -45,6 +45,11 @@ std::string seal_of_file(const std::filesystem::path& path);
 /// @throws IoError if the file cannot be read
 std::optional<bool> seal_is_right(const std::filesystem::path& path);
 
+/// Compares a file's bytes with the seal at its end.
+/// @returns whether it has one
+/// @throws IoError if the file cannot be read; FormatError if its bytes are not what the seal says
+bool require_right_seal(const std::filesystem::path& path);
+
 /// SHA-256 of a file's bytes, as 64 lower-case hexadecimal digits: what `sha256sum` prints. The seal of a
 /// sealed file is compared on the way.
 ///

@@ -100,6 +100,7 @@ class Hdf5Dataset {
   std::vector<hsize_t> chunk_;                          // sizes along the axes; empty if the dataset is not chunked
   std::vector<Hdf5Filter> filters_;                     // in the order in which they were applied
   bool is_checked_ = false;                             // the plain chunks have their sizes
+  bool is_complete_ = false;                            // then each of them must be there
   std::vector<std::byte> unpacked_, other_;             // memory that is used again
   std::map<std::size_t, std::vector<std::byte>> kept_;  // unpacked chunks by number, as entries of kept_type_
   hid_t kept_type_ = -1;

@@ -31,11 +31,7 @@ Listing hdf5_listing(const fs::path& path) {
   const auto file = std::make_shared<Hdf5File>(path);
   Listing listing{"HDF5", path, {}, {}, {}, file};
   // Captured states may be large, and who reads them compares their digest.
-  if (attribute_text(file->attributes("/"), "title") != stored_states_title && seal_is_right(path) == false)
-    throw FormatError(
-        fmt::format("{}: is not what was written: the digest at its end is that of other bytes; put a "
-                    "sound copy in its place, or remove it and make it again",
-                    shown_path(path)));
+  if (attribute_text(file->attributes("/"), "title") != stored_states_title) require_right_seal(path);
   for (Hdf5Node& node : file->tree()) {
     if (node.path == "/") {
       listing.facts = std::move(node.attributes);

@@ -65,8 +65,11 @@ struct ResultContent {
 };
 
 /// Reads every array of a result file.
-/// @throws FormatError naming the problem and what to do, if the file is no result, unfinished, newer than this
-///         headwave, not what was written, or without the digest at its end
-ResultContent require_whole_result(const Hdf5File& file);
+/// @throws FormatError if the file is no result, unfinished, newer than this headwave, or damaged
+ResultContent content_of_result(const Hdf5File& file);
+
+/// The same, and compares all bytes with the digest at the file's end before anything is read of them.
+/// @throws FormatError as above, or if the digest is missing or that of other bytes
+ResultContent require_whole_result(const std::filesystem::path& path);
 
 }  // namespace headwave

@@ -18,22 +18,10 @@ namespace headwave {
 
 namespace {
 
-const std::string put_another = "; put a sound copy in its place, or remove it and make it again";
-
 class Reader {
  public:
-  explicit Reader(const Hdf5File& file) : file_(file), name_(shown_path(file.path())) {
-    const std::optional<bool> right = seal_is_right(file.path());
-    has_digest_ = right.has_value();
-    if (!right.value_or(true))
-      refuse("is not what was written: the digest at its end is that of other bytes" + put_another);
-    root_ = checked_root();
-  }
-
-  void require_digest() const {
-    if (!has_digest_)
-      refuse("the digest at its end is missing: another program changed the file, or it is damaged" + put_another);
-  }
+  /// Of a file whose bytes are what its seal says, or that has none.
+  explicit Reader(const Hdf5File& file) : file_(file), name_(shown_path(file.path())), root_(checked_root()) {}
 
   /// @param wanted  names of Fields; null: all
   Result result(const std::vector<std::string>* wanted) {
@@ -133,7 +121,6 @@ class Reader {
 
   const Hdf5File& file_;
   std::string name_;
-  bool has_digest_ = false;
   Attributes root_;
   Index arrays_ = 0;  ///< that were read, axes included
   std::map<std::string, Axis> axes_;
@@ -141,18 +128,32 @@ class Reader {
 
 }  // namespace
 
+// The seal is looked at before the library sees a damaged byte, where that can be.
+
 Result read_result(const std::filesystem::path& path) {
+  require_right_seal(path);
   return Reader(Hdf5File(path)).result(nullptr);
 }
 
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields) {
+  require_right_seal(file.path());
   return Reader(file).result(&fields);
 }
 
-ResultContent require_whole_result(const Hdf5File& file) {
+ResultContent require_whole_result(const std::filesystem::path& path) {
+  const bool sealed = require_right_seal(path);
+  const Hdf5File file(path);
   Reader reader(file);
-  reader.require_digest();
+  if (!sealed)
+    throw FormatError(
+        fmt::format("{}: the digest at its end is missing: another program changed the file, or it is damaged; put a "
+                    "sound copy in its place, or remove it and make it again",
+                    shown_path(path)));
   return reader.content();
+}
+
+ResultContent content_of_result(const Hdf5File& file) {
+  return Reader(file).content();
 }
 
 }  // namespace headwave

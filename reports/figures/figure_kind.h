@@ -17,7 +17,8 @@ struct FigureOptions {
   std::string pairs = "all";  ///< which query-key pairs offset profiles count: also "without_special", "without_sink"
   Index tokens = 15;          ///< how many of a text's first tokens an attention map shows, 256 at most
   std::vector<std::string> formats = {"pdf", "svg", "png"};
-  FigureStyle style = {};  ///< width, letters and colours
+  bool formats_there = true;  ///< draw also the formats in which a figure lies there already
+  FigureStyle style = {};     ///< width, letters and colours
 };
 
 /// One sort of figure, and the Fields it is made of.

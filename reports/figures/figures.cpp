@@ -166,7 +166,8 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
     const FigureOptions& those = kind.single_heads ? options : all_heads;
     if (begins) begins(kind.name, i + 1, kinds.size());
     const GnuplotFigure figure = kind.draw(result, those);
-    std::vector<DrawnFile> files = figure.drawn(kind.name, formats_together(folder / kind.name, options.formats));
+    std::vector<DrawnFile> files = figure.drawn(
+        kind.name, options.formats_there ? formats_together(folder / kind.name, options.formats) : options.formats);
     files.push_back(caption_file(caption_of(kind, result, those, figure.shown())));
     append(written, write_drawn(folder, kind.name, files, run_mark(result.provenance)));
   }

@@ -200,13 +200,11 @@ TEST_CASE("a bit that differs anywhere in captured states is refused, or was in 
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
     std::ofstream(file, std::ios::binary) << damaged;
-    try {
-      const bool right = is_whole(file, 2);
-      CHECK(right);
-      CHECK(at >= whole.size() - seal_bytes);
-      ++passed;
-    } catch (const Error&) {
-    }
+    const int outcome = outcome_in_child([&] { return is_whole(file, 2); });
+    CHECK(outcome >= 1);  // 0: other states
+    if (outcome != 1) continue;
+    CHECK(at >= whole.size() - seal_bytes);
+    ++passed;
   }
   CHECK(passed < 10);
 }
@@ -234,7 +232,7 @@ TEST_CASE("a chunk that is missing from captured states without a digest is refu
     }
     if (damaged == bytes) continue;
     std::ofstream(file, std::ios::binary) << damaged;
-    CHECK_THROWS_AS(is_whole(file, 3), FormatError);
+    CHECK(outcome_in_child([&] { return is_whole(file, 3); }) == 2);
     ++refused;
   }
   CHECK(refused > 0);

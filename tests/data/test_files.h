@@ -2,12 +2,17 @@
 
 // Files that tests of this room read and write.
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../core/errors/error.h"
 #include "../../data/arrays/npy.h"
 #include "../catch.h"
 
@@ -24,6 +29,26 @@ inline std::filesystem::path formats(const std::string& name) {
 inline std::string file_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Does something with a damaged file in a process of its own, which the HDF5 library may crash.
+/// @returns what it gives, 0 or 1; 2: an Error; 3: a crash
+template <class Work>
+int outcome_in_child(const Work& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
+      (void)std::signal(signal, [](int) { ::_exit(3); });
+    ::close(STDERR_FILENO);  // the C library has a word on it
+    try {
+      ::_exit(work() ? 1 : 0);
+    } catch (const headwave::Error&) {
+      ::_exit(2);
+    }
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
 }
 
 /// A block of an array as floats, row-major.
