@@ -99,7 +99,7 @@ expect 0 "query-key pairs that offset profiles count (all, without_special or" r
 expect 0 "Follow every head of a model" help run
 expect 0 "Commands:"
 expect 0 "Commands:" help
-expect 2 "give one of --text, --ids, --features, --random-tokens, --states and --profiles" run --model "$golden" --out "$work/r"
+expect 2 "give one of --text, --ids, --random-tokens, --states and --profiles" run --model "$golden" --out "$work/r"
 expect 2 "" run --model "$golden" --text "$work/text.txt" --ids "$work/text.txt" --out "$work/r"
 expect 2 "need --model DIR" run --text "$work/text.txt" --out "$work/r"
 expect 1 "$work/missing.txt" run --model "$golden" --ids "$work/missing.txt" --out "$work/r"
@@ -638,7 +638,6 @@ expect 0 "wrote" figures "$work/no gnuplot" --formats svg
 holds "$work/no gnuplot" results.h5 report.html $profile.svg $profile.txt
 
 # The folder is tried and its disk measured before anything is computed; what fails leaves no empty folders.
-expect 1 "are free" -q run --model "$work/model" --random-tokens 40 --documents 1000000 --reach 4096 --out "$work/new/deep" --no-figures
 expect 1 "cannot make the folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/text.txt/in"
 mkdir -p "$work/taken/results.h5"
 expect 1 "found a folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/taken" --force
@@ -778,7 +777,7 @@ if command -v script >/dev/null; then
 fi
 
 # docs/result-file.md names everything that a provenance holds.
-for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5 weights/results.h5; do
+for result in r/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5 weights/results.h5; do
   names=$("$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' | sed -n 's/.*@\([a-z][a-z0-9_]*\) .*/\1/p')
   [ -n "$names" ] || { echo "FAILED: $result has no provenance"; failed=1; }
   for name in $names; do
