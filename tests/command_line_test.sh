@@ -637,7 +637,7 @@ headwave=$with_gnuplot
 expect 0 "wrote" figures "$work/no gnuplot" --formats svg
 holds "$work/no gnuplot" results.h5 report.html $profile.svg $profile.txt
 
-# The folder is tried and its disk measured before anything is computed; what fails leaves no empty folders.
+# The folder is tried before anything is computed; what fails leaves no empty folders.
 expect 1 "cannot make the folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/text.txt/in"
 mkdir -p "$work/taken/results.h5"
 expect 1 "found a folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/taken" --force
