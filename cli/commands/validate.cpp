@@ -54,20 +54,15 @@ int validity(const fs::path& file) {
     const bool sealed = require_right_seal(result_path(file));
     const Hdf5File opened(result_path(file));
     const Attributes about = opened.attributes("/");
-    if (attribute_text(about, "format") == profiles_format) {
-      fmt::print(
-          "{}: {}\n", visible_text(file.string()),
-          sealed ? "whole; profiles, every byte as the digest at the file's end says"
-                 : "profiles, which have no digest: an older headwave wrote them, or another program changed the file");
-      return done;
-    }
-    if (attribute_text(about, "title") == stored_states_title) {
+    const char* what = attribute_text(about, "format") == profiles_format      ? "profiles"
+                       : attribute_text(about, "title") == stored_states_title ? "captured states"
+                                                                               : nullptr;
+    if (what != nullptr) {
       if (!sealed)
-        throw FormatError(fmt::format(
-            "{}: captured states without the digest at the file's end: another program changed it, or it is damaged",
-            shown_path(file)));
-      fmt::print("{}: whole; captured states, every byte as the digest at the file's end says\n",
-                 visible_text(file.string()));
+        throw FormatError(
+            fmt::format("{}: {} without the digest at the file's end: another program changed it, or it is damaged",
+                        shown_path(file), what));
+      fmt::print("{}: whole; {}, every byte as the digest at the file's end says\n", visible_text(file.string()), what);
       return done;
     }
     const ResultContent content = require_whole_result(result_path(file));

@@ -227,13 +227,12 @@ class Input:
             return _core.ids_input(self.place, ids_place(listed_column(self.value, self.documents)), self.documents, self.length)
         return _core.random_input(self.place, self.value, self.documents, self.special_tokens, self.seed)
 
-
     def _of_tokenizer(self) -> Any:
         """A text for a model directory through a tokenizer of transformers, cut as the program cuts texts."""
         if self.target is not None:
             raise FormatError(f"{self.function}: a text and its target are read by the tokenizers of the model directory; omit tokenizer")
-        listed, _ = documents_of(self.place, None, self.tokenizer, _written(self.value), None, self.documents, self.length,
-                                 self.special_tokens)
+        written = _written(self.value)
+        listed, _ = documents_of(self.place, None, self.tokenizer, written, None, self.documents, self.length, self.special_tokens)
 
         def document(i: int, _with_states: bool) -> dict[str, Any]:
             tokens, special = texts_of(self.tokenizer, listed[i])
