@@ -11,8 +11,7 @@ cmake --build "$work/build" >"$work/build.log" || { cat "$work/build.log"; exit 
 "$work/build/mathematics"
 "$work/build/look_on"
 command -v help2man >/dev/null && pages='man/man1/headwave.1 man/man1/headwave-run.1' || pages=
-for file in $pages bash-completion/completions/headwave zsh/site-functions/_headwave \
-  fish/vendor_completions.d/headwave.fish; do
+for file in $pages; do
   [ -s "$work/prefix/share/$file" ] || { echo "share/$file is not installed"; exit 1; }
 done
 [ -z "$pages" ] || grep -qx 'headwave-run \\- follow every head .*' "$work/prefix/share/man/man1/headwave-run.1" ||

@@ -14,7 +14,7 @@ nbclient = pytest.importorskip("nbclient")
 for needed in ("ipykernel", "matplotlib", "xarray", "pandas"):
     pytest.importorskip(needed)
 
-TEXT = ROOT.parent / "shared" / "data" / "text" / "wikitext-2" / "test.txt"
+TEXT = ROOT.parent / "shared" / "data" / "text" / "wikitext-2" / "wiki.test.raw"
 
 
 def ran(name, claims, folder, monkeypatch):
@@ -71,11 +71,11 @@ def test_which_heads_look_where(tmp_path, monkeypatch):
     kept, book, found = ran("which-heads-look-where.ipynb", {
         "offsets": "[measured.offset.sel(layer=l, head=h).item() for l, h in [(0, 2), (1, 8), (2, 10)]]",
         "verdicts": "[account.verdict.attrs['flag_labels'][int(account.verdict.sel(layer=l, head=h))] for l, h in [(0, 2), (1, 8), (0, 8), (3, 5)]]",
-        "moved": "[before, after]",
+        "followed": "[evidence.followed.values.ravel().tolist(), evidence.asked.values.ravel().tolist()]",
         "last": "[account.verdict.attrs['flag_labels'][int(of)] for of in account.verdict.sel(layer=5)]",
         "torch": "'torch' in __import__('sys').modules",
     }, tmp_path, monkeypatch)
-    assert found["offsets"] == [-1, 1, -4] and found["moved"] == [-1, -3]
+    assert found["offsets"] == [-1, 1, -4] and found["followed"] == [[8.0] * 4] * 2
     assert found["verdicts"][0] == "positional"
     assert found["last"].count("no preference") >= 8
     assert not found["torch"]
