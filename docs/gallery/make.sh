@@ -2,7 +2,7 @@
 # Makes the pictures of this folder anew, from real runs of what the README names. Needs gnuplot, and Chromium for the page.
 #   docs/gallery/make.sh MINILM STORIES WIKITEXT SHAKESPEARE
 #   MINILM, STORIES   folders of all-MiniLM-L6-v2 and of stories260K
-#   WIKITEXT, SHAKESPEARE   WikiText-2's test.txt and tinyshakespeare's text
+#   WIKITEXT, SHAKESPEARE   WikiText-2's wiki.test.raw and tinyshakespeare's text
 # HEADWAVE names the program; else it is ./headwave of this checkout.
 set -eu
 minilm=$1 stories=$2 wikitext=$3 shakespeare=$4
@@ -19,7 +19,7 @@ picture() {
   mv "$work/drawn/figures/$figure.png" "$gallery/$model-$(echo "$figure" | tr _ -).png"
 }
 
-"$headwave" -q run --model "$minilm" --text "$wikitext" --documents 100 --length 512 --everything --no-figures --out "$work/minilm" >/dev/null
+"$headwave" -q run --model "$minilm" --text "$wikitext" --documents 100 --length 128 --everything --no-figures --out "$work/minilm" >/dev/null
 picture minilm offset_profile
 picture minilm head_account
 picture minilm offset_agreement
