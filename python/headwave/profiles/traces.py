@@ -79,7 +79,7 @@ class Traces:
         self.by_document.extend(own)
         self.lengths.extend([length] * len(own))
         if length == self.length:
-            self.account_weight.index_add_(0, torch.tensor(blocks, device=of.trace.device), of.trace[:, WITHOUT_FIRST, :, near])
+            self.account_weight.index_add_(0, torch.as_tensor(blocks, device=of.trace.device), of.trace[:, WITHOUT_FIRST, :, near])
 
     def _add_null(self, of: "TracedDocuments") -> None:
         near = slice(self.exact - self.reach, self.exact + self.reach + 1)
