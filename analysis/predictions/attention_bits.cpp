@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -22,6 +23,8 @@ constexpr std::array mixtures{.01F, .02F, .05F, .1F, .2F, .4F, .6F, .8F, 1.F};  
 constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5)
 constexpr std::size_t matching = bits_hypotheses - 1;                           // hypotheses of the match part
 constexpr Index groups = account_groups;
+constexpr float stands_out = 3,
+                little_beside = 0.25F;  // weight of a strongest key beside uniform, of the other beside it
 
 using Logarithms = Eigen::ArrayXf;
 
@@ -45,6 +48,8 @@ struct Told {
   /// [hypothesis][e][beta]
   std::array<std::array<std::array<double, tilts.size()>, mixtures.size()>, matching> gain{};
   double word_gain = 0;
+  double followed = 0, trials = 0;    ///< of (6)
+  double strongest = 0, remains = 0;  ///< of (7): weight of the strongest keys, as it is and for other queries
 };
 
 /// The places of a document that take part.
@@ -140,6 +145,7 @@ class LayerBits {
 
   void build() {
     draw_position();
+    within_ = Matrix32::Zero(position_.rows(), position_.cols());
     if (kept_.known_words) drawn_.assign(2, none());
     for (std::size_t n = 0; n < kept_.documents.size(); ++n) add_document(n);
     if (!kept_.known_words) return;
@@ -267,16 +273,65 @@ class LayerBits {
     texts_ = kept_.text_of(n);
     const Matrix32 drawn = drawn_key(n);
     const LayerQueriesKeys& own = document(n).layers[place_];
+    strongest_.assign(static_cast<std::size_t>(position_.rows()), -1);
     attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
       Row row;
       if (!read(n, head, i, weights, row)) return;
       if (head == 0) ++queries[n];
-      const Eigen::ArrayXf key = drawn.row(head * std::ssize(kept_.row_of) + kept_.row_of.at(i))
-                                     .segment(row.open.first, row.open.count)
-                                     .array();
+      const Index at = head * std::ssize(kept_.row_of) + kept_.row_of.at(i);
+      const Eigen::ArrayXf key = drawn.row(at).segment(row.open.first, row.open.count).array();
       add_row(n, head, row, key);
       if (kept_.known_words) add_words(n, head, i, row, key);
+      within_.row(at).segment(row.open.first, row.open.count) = row.within.matrix().transpose();
+      find_strongest(n, head, i, row, key);
     });
+    swap_contents(n);
+  }
+
+  /// The key that the experiments look at, and equation (7) for one query.
+  void find_strongest(std::size_t n, Index head, Index i, const Row& row, const Eigen::ArrayXf& key) {
+    Eigen::ArrayXf others = row.within;
+    if (const Index own = i - row.open.first; site_.kind != AttentionKind::cross && own >= 0 && own < others.size())
+      others[own] = 0;
+    Index most = 0;
+    const float weight = others.maxCoeff(&most);
+    if (weight < stands_out / static_cast<float>(row.even)) return;
+    strongest_[static_cast<std::size_t>(head * std::ssize(kept_.row_of) + kept_.row_of.at(i))] = row.open.first + most;
+    Told& sum = told[n][static_cast<std::size_t>(head)];
+    sum.strongest += static_cast<double>(weight);
+    sum.remains += static_cast<double>(key[most]);
+  }
+
+  /// Equation (6): swaps contents of all text keys in pairs at once. How the weights of two keys divide does not depend on
+  /// what the other keys are, so this is a swap of one pair for every query.
+  void swap_contents(std::size_t n) {
+    const LayerQueriesKeys& own = document(n).layers[place_];
+    Random random = random_.stream(0x5ABULL + (n << 12U));
+    for (Index swap = 0; swap < options_.swaps; ++swap) {
+      std::vector<Index> free = free_places(document(n).key_stays), other(static_cast<std::size_t>(site_.keys()));
+      std::iota(other.begin(), other.end(), Index{0});
+      for (std::size_t p = free.size(); p > 1; --p)
+        std::swap(free[p - 1], free[static_cast<std::size_t>(random.below(static_cast<Index>(p)))]);
+      for (std::size_t p = 0; p + 1 < free.size(); p += 2) {
+        other[static_cast<std::size_t>(free[p])] = free[p + 1];
+        other[static_cast<std::size_t>(free[p + 1])] = free[p];
+      }
+      attend_rows(own.query, dealt(mean_key_, own.key, other), [&](Index head, Index i, const auto& weights) {
+        const Index at = head * std::ssize(kept_.row_of) + kept_.row_of.at(i);
+        const Index y = strongest_[static_cast<std::size_t>(at)];
+        if (y < 0) return;
+        const Index o = other[static_cast<std::size_t>(y)];
+        const KeySpan open = kept_.open(place_, i);
+        if (o == y || o < open.first || o >= open.first + open.count ||
+            (o == i && site_.kind != AttentionKind::cross) || within_(at, o) > little_beside * within_(at, y))
+          return;
+        const auto there = static_cast<double>(weights[y]), goes = static_cast<double>(weights[o]);
+        if (!(there + goes > 0)) return;
+        Told& sum = told[n][static_cast<std::size_t>(head)];
+        sum.followed += goes / (goes + there);
+        ++sum.trials;
+      });
+    }
   }
 
   /// Equations (1) and (4) for one query.
@@ -363,14 +418,11 @@ class LayerBits {
   Random random_;
   Index heads_;
   Matrix32 mean_query_, mean_key_;
-  Matrix32 position_;         ///< (heads * chosen rows, keys)  p_pos
-  Eigen::ArrayXf texts_;      ///< of the document that is read
-  std::vector<Drawn> drawn_;  ///< [half]
-};
-
-/// Sums of one head over the documents of every group, once e and beta are chosen.
-struct Chosen {
-  std::array<double, 2 + bits_parts + bits_hypotheses> of_document{};  ///< bits, mass, parts, gains
+  Matrix32 position_;             ///< (heads * chosen rows, keys)  p_pos
+  Matrix32 within_;               ///< (heads * chosen rows, keys)  A^X of the document that is read
+  std::vector<Index> strongest_;  ///< (heads * chosen rows)  key of the experiments; -1: none stands out
+  Eigen::ArrayXf texts_;          ///< of the document that is read
+  std::vector<Drawn> drawn_;      ///< [half]
 };
 
 /// The choice that gains most over the documents of one half.
@@ -401,6 +453,29 @@ std::array<double, 2> jackknife(const std::array<double, groups>& sums, const st
   for (const double one : left) spread += (one - mean) * (one - mean);
   const double error = student_quantile((1 - coverage) / 2, n - 1) * std::sqrt((n - 1) / n * spread);
   return {sum / count - error, sum / count + error};
+}
+
+double over_all(const LayerBits& layer, const Kept& kept, Index head, double Told::*number) {
+  double sum = 0;
+  for (std::size_t n = 0; n < kept.documents.size(); ++n) sum += layer.told[n][static_cast<std::size_t>(head)].*number;
+  return sum;
+}
+
+/// A ratio of two sums over documents, with its interval; NaN: the lower sum is 0.
+void put_ratio(const LayerBits& layer, const Kept& kept, Index head, Index at, double Told::*upper, double Told::*lower,
+               double coverage, HeadNumber& result) {
+  std::array<double, groups> sums{}, counts{};
+  for (std::size_t n = 0; n < kept.documents.size(); ++n) {
+    const Told& one = layer.told[n][static_cast<std::size_t>(head)];
+    sums[n / 2 % groups] += one.*upper;
+    counts[n / 2 % groups] += one.*lower;
+  }
+  const double count = over_all(layer, kept, head, lower);
+  if (!(count > 0)) return;
+  result.value[at] = over_all(layer, kept, head, upper) / count;
+  const auto [low, high] = jackknife(sums, counts, coverage);
+  result.lower[at] = low;
+  result.upper[at] = high;
 }
 
 /// Puts the numbers of one layer's heads where they belong.
@@ -452,6 +527,9 @@ void put(const LayerBits& layer, const Kept& kept, std::size_t place, AttentionB
     }
     if (count == 0) continue;
     result.sink_mass[at] = mass / count;
+    put_ratio(layer, kept, head, at, &Told::followed, &Told::trials, result.options.coverage, result.follow);
+    put_ratio(layer, kept, head, at, &Told::remains, &Told::strongest, result.options.coverage, result.kept);
+    result.trials[at] = over_all(layer, kept, head, &Told::trials);
     for (std::size_t q = 0; q < numbers.size(); ++q) {
       if (q > bits_parts && !kept.known_words) continue;
       double sum = 0;
@@ -490,7 +568,8 @@ AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOpt
   result.bits = {nothing, nothing, nothing};
   result.part.fill(result.bits);
   result.gain.fill(result.bits);
-  result.sink_mass = nothing;
+  result.follow = result.kept = result.bits;
+  result.trials = result.sink_mass = nothing;
   result.mixed.fill(nothing);
   const Index layers = std::ssize(kept.site.grid.layers);
   std::vector<Index> queries(static_cast<std::size_t>(layers));
@@ -521,11 +600,11 @@ std::vector<Field> describe(const AttentionBits& bits) {
   };
   Fields fields("attention_bits");
   const auto with_interval = [&](const std::string& quantity, const std::vector<Axis>& axes, const std::string& said,
-                                 const auto& numbers, const char* undefined) {
-    fields.add(quantity, axes, "bit", said, of(numbers, &HeadNumber::value), undefined);
-    fields.add(quantity + "_lower", axes, "bit", "lower end of its interval over documents",
+                                 const auto& numbers, const char* undefined, const char* unit = "bit") {
+    fields.add(quantity, axes, unit, said, of(numbers, &HeadNumber::value), undefined);
+    fields.add(quantity + "_lower", axes, unit, "lower end of its interval over documents",
                of(numbers, &HeadNumber::lower), no_interval);
-    fields.add(quantity + "_upper", axes, "bit", "upper end of its interval over documents",
+    fields.add(quantity + "_upper", axes, unit, "upper end of its interval over documents",
                of(numbers, &HeadNumber::upper), no_interval);
   };
   with_interval("bits", heads, "bits by which a query's attention differs from uniform attention",
@@ -537,6 +616,17 @@ std::vector<Field> describe(const AttentionBits& bits) {
   with_interval("gain", hypotheses,
                 "bits that a hypothesis, fitted on one half of the documents, gains on the other half", bits.gain,
                 no_words);
+  const char* const no_trial = "no text key stands out that could be swapped";
+  with_interval(
+      "follow", heads,
+      "share of a strongest key's attention that follows its content when it is swapped with another key's; 0: "
+      "it stays with the place",
+      std::array{bits.follow}, no_trial, "1");
+  with_interval("kept", heads,
+                "share of a strongest key's attention that remains when a token of another document asks from the same "
+                "place",
+                std::array{bits.kept}, no_trial, "1");
+  fields.add("trials", heads, "1", "swaps of the contents of two keys that were looked at", bits.trials, no_query);
   fields.add(
       "sink_mass", heads, "1",
       "share of a query's attention on special keys, on the first token of a causal model, and on a learned sink",
@@ -545,6 +635,7 @@ std::vector<Field> describe(const AttentionBits& bits) {
       .note_all("queries", bits.queries)
       .note_all("position_draws", bits.options.position_draws)
       .note_all("word_draws", bits.options.word_draws)
+      .note_all("swaps", bits.options.swaps)
       .note_all("coverage", bits.options.coverage)
       .note_all("seed", static_cast<std::int64_t>(bits.options.seed));
   return fields.taken();

@@ -33,6 +33,7 @@ struct AttentionBitsOptions {
   Index rows = 64;           ///< queries of each, at most; the same places in every document
   Index position_draws = 4;  ///< of each document's contents, for the predictor by position
   Index word_draws = 16;     ///< of other documents' queries, for the predictor by word
+  Index swaps = 4;           ///< of each document's contents, for the evidence
   double coverage = 0.9;     ///< of the intervals
   std::uint64_t seed = 1;
   int threads = 1;  ///< changes no digit
@@ -52,6 +53,9 @@ struct AttentionBits {
   HeadNumber bits;                               ///< bit
   std::array<HeadNumber, bits_parts> part;       ///< bit
   std::array<HeadNumber, bits_hypotheses> gain;  ///< bit; NaN: tokens are not known
+  HeadNumber follow;                             ///< (6)  1: attention goes with the content, 0: it stays
+  HeadNumber kept;                               ///< (7)  1: whoever asks, 0: this query alone
+  Vector trials;                                 ///< (rows)  swaps that were looked at
   Vector sink_mass;                              ///< (rows)  share of attention on special keys
   std::array<Vector, 2> mixed;                   ///< [half] (rows)  e of (3)
 };
@@ -91,6 +95,21 @@ struct AttentionBits {
 ///     gain = E w sum A^X log2(p' / p)                                                                            (5)
 ///
 /// so that a hypothesis that is not true gains nothing. Gains of several hypotheses overlap, and do not add up.
+///
+/// Two experiments, which know nothing of (4), are its evidence. Both look at the strongest text key y of a query, itself
+/// left out, if it gets at least three times what uniform attention gives it. The first swaps the contents of the keys y
+/// and o, another text key that gets at most a quarter of y's weight; their places, and all else, stay. Of the two weights
+/// A' that follow,
+///
+///     follow = mean of A'_io / (A'_io + A'_iy)                                                                   (6)
+///
+/// is 1 where attention goes with the content and 0 where it stays with the place. The parts predict it: words and matches
+/// go, positions stay. The second replaces the content of the query by that of a token of another document:
+///
+///     kept = sum of A'_iy / sum of A_iy                                                                          (7)
+///
+/// over the text keys, is near 1 where it does not matter who asks (position, word), and near 0 where this query looks for
+/// this key (match).
 ///
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; predictors and fits are held.
 ///

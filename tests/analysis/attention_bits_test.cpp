@@ -121,6 +121,36 @@ TEST_CASE("planted heads: all of their attention, in the part it belongs to", "[
   }
 }
 
+TEST_CASE("planted heads: attention follows the content of words that draw or match, and stays with places",
+          "[analysis]") {
+  const Stack stack = planted_stack(true);
+  AttentionBitsOptions options;
+  options.documents = 40;
+  const AttentionBits bits = attention_bits(planted(stack, 40, 3), options);
+  const Vector &follow = bits.follow.value, &kept = bits.kept.value;
+  CAPTURE(follow, kept);
+  CHECK(follow[previous_place] < 0.01);
+  CHECK(kept[previous_place] > 0.99);
+  CHECK(follow[five_words] > 0.9);
+  CHECK(kept[five_words] > 0.9);
+  for (const Planted head : {same_word, induction}) {
+    CHECK(follow[head] > 0.95);
+    CHECK(kept[head] < 0.1);
+  }
+  CHECK(follow[words_and_place] > 0.4);
+  CHECK(follow[words_and_place] < 0.9);
+  for (const Planted head : {previous_place, five_words, same_word, induction, words_and_place}) {
+    CHECK(bits.trials[head] > 300);
+    CHECK(bits.follow.lower[head] <= follow[head]);
+    CHECK(bits.follow.upper[head] >= follow[head]);
+  }
+  for (const Planted head : {first_token, uniform}) {  // no text key stands out
+    CHECK(bits.trials[head] == 0);
+    CHECK(std::isnan(follow[head]));
+    CHECK(std::isnan(kept[head]));
+  }
+}
+
 TEST_CASE("parts of attention in bits add up to all of it, and all of it is what its definition says", "[analysis]") {
   const Stack stack = planted_stack(false);
   const AccountHalves halves = planted(stack, 10, 5);
