@@ -20,8 +20,11 @@ namespace {
 constexpr float least_weight = 1e-15F;  // below it a weight counts as this, so that logarithms stay finite
 constexpr Index least_text = 4;         // keys of text that a query must see
 constexpr std::array mixtures{.01F, .02F, .05F, .1F, .2F, .4F, .6F, .8F, 1.F};  // e of (3)
-constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5)
+constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5), where words fit
+constexpr std::array place_tilts{.1F, .2F, .35F, .5F, .7F, .85F, 1.F};          // for the places that a query chooses
 constexpr std::size_t matching = bits_hypotheses - 1;                           // hypotheses of the match part
+constexpr std::size_t fitting = matching - 1;                                   // ... about words that fit
+static_assert(tilts.size() == place_tilts.size());
 constexpr Index groups = account_groups;
 constexpr float stands_out = 3,
                 little_beside = 0.25F;  // weight of a strongest key beside uniform, of the other beside it
@@ -145,6 +148,7 @@ class LayerBits {
 
   void build() {
     draw_position();
+    by_offset_.assign(static_cast<std::size_t>(heads_), OffsetSums(has_offsets() ? 2 * site_.length - 1 : 0));
     within_ = Matrix32::Zero(position_.rows(), position_.cols());
     if (kept_.known_words) drawn_.assign(2, none());
     for (std::size_t n = 0; n < kept_.documents.size(); ++n) add_document(n);
@@ -152,6 +156,9 @@ class LayerBits {
     for (std::size_t n = 0; n < kept_.documents.size(); ++n) add_word_gain(n);
     drawn_.clear();
   }
+
+  /// The places of equation (8).
+  [[nodiscard]] std::vector<NamedPlace> places(Index head, double coverage) const;
 
   std::vector<std::vector<Told>> told;  ///< [document][head]
   std::vector<Index> queries;           ///< [document]
@@ -166,6 +173,16 @@ class LayerBits {
     const Matrix zero = Matrix::Zero(heads_, std::ssize(kept_.word_number));
     return {zero, zero};
   }
+
+  /// Sums over queries by offset t = -(T-1) .. T-1, for queries that see a text key there.
+  struct OffsetSums {
+    explicit OffsetSums(Index width)
+        : given(Vector::Zero(width)), even(given), count(given), got(Matrix::Zero(groups, width)), seen(got) {}
+    Vector given, even, count;  ///< w p_pos, w u^X, queries
+    Matrix got, seen;           ///< (groups of documents, offsets)  A - w u^X, queries
+  };
+
+  [[nodiscard]] bool has_offsets() const { return site_.kind != AttentionKind::cross; }
 
   [[nodiscard]] const AccountDocument& document(std::size_t n) const { return *kept_.documents[n]; }
 
@@ -235,6 +252,19 @@ class LayerBits {
     return sums / static_cast<float>(options_.word_draws);
   }
 
+  /// p_query: the mean of draws of other keys.
+  [[nodiscard]] Matrix32 drawn_query(std::size_t n) const {
+    const std::size_t n_documents = kept_.documents.size();
+    Random random = random_.stream(0x9E37ULL + (n << 16U));
+    Matrix32 sums = Matrix32::Zero(position_.rows(), position_.cols());
+    for (Index draw = 0; draw < options_.word_draws; ++draw) {
+      const auto step = static_cast<std::size_t>(1 + random.below(static_cast<Index>(n_documents) - 1));
+      const std::size_t other = (n + step) % n_documents;
+      add_text(document(n).layers[place_].query, dealt_key(other, random), kept_.text_of(other), sums);
+    }
+    return sums / static_cast<float>(options_.word_draws);
+  }
+
   /// One chosen query of one head: its keys, its attention, its predictors.
   struct Row {
     KeySpan open;
@@ -271,7 +301,7 @@ class LayerBits {
 
   void add_document(std::size_t n) {
     texts_ = kept_.text_of(n);
-    const Matrix32 drawn = drawn_key(n);
+    const Matrix32 drawn = drawn_key(n), asked = drawn_query(n);
     const LayerQueriesKeys& own = document(n).layers[place_];
     strongest_.assign(static_cast<std::size_t>(position_.rows()), -1);
     attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
@@ -282,10 +312,24 @@ class LayerBits {
       const Eigen::ArrayXf key = drawn.row(at).segment(row.open.first, row.open.count).array();
       add_row(n, head, row, key);
       if (kept_.known_words) add_words(n, head, i, row, key);
+      add_place_tilts(n, head, row, key, asked.row(at).segment(row.open.first, row.open.count).transpose().array());
       within_.row(at).segment(row.open.first, row.open.count) = row.within.matrix().transpose();
       find_strongest(n, head, i, row, key);
+      if (has_offsets()) add_offsets(n, head, i, row);
     });
     swap_contents(n);
+  }
+
+  void add_offsets(std::size_t n, Index head, Index i, const Row& row) {
+    OffsetSums& sums = by_offset_[static_cast<std::size_t>(head)];
+    const Index first = row.open.first - i + site_.length - 1, group = static_cast<Index>(n / 2 % groups);
+    const Eigen::ArrayXd text = row.text.cast<double>(), even = row.mass / row.even * text;
+    sums.given.segment(first, row.open.count).array() += row.mass * row.position.cast<double>() * text;
+    sums.even.segment(first, row.open.count).array() += even;
+    sums.count.segment(first, row.open.count).array() += text;
+    sums.got.row(group).segment(first, row.open.count).array() +=
+        (row.mass * row.within.cast<double>() - even).transpose();
+    sums.seen.row(group).segment(first, row.open.count).array() += text.transpose();
   }
 
   /// The key that the experiments look at, and equation (7) for one query.
@@ -358,14 +402,14 @@ class LayerBits {
       return at < 0 ? std::int32_t{-1} : ids[static_cast<std::size_t>(at)];
     };
     const std::int32_t own = word(from.query_ids, i), before = word(from.query_ids, i - 1);
-    std::array<double, matching> weight{}, drawn{}, position{};
+    std::array<double, fitting> weight{}, drawn{}, position{};
     Drawn& words = drawn_[kept_.half(n)];
     for (Index k = 0; k < row.open.count; ++k) {
       if (row.text[k] == 0) continue;
       const Index j = row.open.first + k;
       const std::array fits{word(from.key_ids, j) == own, word(from.key_ids, j - 1) == own,
                             before >= 0 && word(from.key_ids, j - 1) == before};
-      for (std::size_t h = 0; h < matching; ++h)
+      for (std::size_t h = 0; h < fitting; ++h)
         if (fits[h]) {
           weight[h] += static_cast<double>(row.within[k]);
           drawn[h] += static_cast<double>(key[k]);
@@ -376,7 +420,7 @@ class LayerBits {
       words.given(head, number) += row.mass * static_cast<double>(row.position[k]);
     }
     Told& sum = told[n][static_cast<std::size_t>(head)];
-    for (std::size_t h = 0; h < matching; ++h) {
+    for (std::size_t h = 0; h < fitting; ++h) {
       if (drawn[h] == 0 && position[h] == 0) continue;
       for (std::size_t e = 0; e < mixtures.size(); ++e) {
         const double mixed =
@@ -384,6 +428,25 @@ class LayerBits {
         for (std::size_t b = 0; b < tilts.size(); ++b)
           sum.gain[h][e][b] +=
               row.mass * (weight[h] * tilts[b] - std::log1p(mixed * std::expm1(tilts[b]))) * std::numbers::log2e;
+      }
+    }
+  }
+
+  /// Equation (5) for the places that a query chooses.
+  void add_place_tilts(std::size_t n, Index head, const Row& row, const Eigen::ArrayXf& key,
+                       const Eigen::ArrayXf& asked) {
+    constexpr float least = 1e-6F;  // of a mean of draws: less says nothing
+    const Eigen::ArrayXf f = row.text * (asked.max(least) / row.position.max(least)).log();
+    const double attended = dot(row.within, f);
+    auto& gain = told[n][static_cast<std::size_t>(head)].gain[fitting];
+    for (std::size_t b = 0; b < place_tilts.size(); ++b) {
+      const Eigen::ArrayXf tilt = (place_tilts[b] * f).exp();
+      const double drawn = dot(key, tilt), position = dot(row.position * row.text, tilt);
+      for (std::size_t e = 0; e < mixtures.size(); ++e) {
+        const auto mixed = static_cast<double>(mixtures[e]);
+        gain[e][b] +=
+            row.mass * std::numbers::log2e *
+            (static_cast<double>(place_tilts[b]) * attended - std::log((1 - mixed) * drawn + mixed * position));
       }
     }
   }
@@ -418,11 +481,12 @@ class LayerBits {
   Random random_;
   Index heads_;
   Matrix32 mean_query_, mean_key_;
-  Matrix32 position_;             ///< (heads * chosen rows, keys)  p_pos
-  Matrix32 within_;               ///< (heads * chosen rows, keys)  A^X of the document that is read
-  std::vector<Index> strongest_;  ///< (heads * chosen rows)  key of the experiments; -1: none stands out
-  Eigen::ArrayXf texts_;          ///< of the document that is read
-  std::vector<Drawn> drawn_;      ///< [half]
+  Matrix32 position_;                  ///< (heads * chosen rows, keys)  p_pos
+  Matrix32 within_;                    ///< (heads * chosen rows, keys)  A^X of the document that is read
+  std::vector<Index> strongest_;       ///< (heads * chosen rows)  key of the experiments; -1: none stands out
+  std::vector<OffsetSums> by_offset_;  ///< [head]
+  Eigen::ArrayXf texts_;               ///< of the document that is read
+  std::vector<Drawn> drawn_;           ///< [half]
 };
 
 /// The choice that gains most over the documents of one half.
@@ -453,6 +517,42 @@ std::array<double, 2> jackknife(const std::array<double, groups>& sums, const st
   for (const double one : left) spread += (one - mean) * (one - mean);
   const double error = student_quantile((1 - coverage) / 2, n - 1) * std::sqrt((n - 1) / n * spread);
   return {sum / count - error, sum / count + error};
+}
+
+std::vector<NamedPlace> LayerBits::places(Index head, double coverage) const {
+  if (!has_offsets()) return {};
+  const OffsetSums& sums = by_offset_[static_cast<std::size_t>(head)];
+  const Index width = sums.count.size(), middle = site_.length - 1;
+  const double least = std::max(1.0, sums.count.maxCoeff() / 8);
+  Vector added = Vector::Constant(width, -1);  // what position adds to uniform attention
+  for (Index t = 0; t < width; ++t)
+    if (sums.count[t] >= least) added[t] = (sums.given[t] - sums.even[t]) / sums.count[t];
+  std::vector<NamedPlace> found;
+  const double half = added.maxCoeff() / 2;
+  if (!(half > 0)) return found;
+  Vector left = added;
+  while (std::ssize(found) < most_places) {
+    Index peak = 0;
+    if (!(left.maxCoeff(&peak) >= half)) break;
+    // A dip to no less than a quarter of the largest belongs to the place.
+    Index first = peak, last = peak;
+    for (Index t = peak - 1; t >= 0 && added[t] >= half / 2; --t)
+      if (added[t] >= half) first = t;
+    for (Index t = peak + 1; t < width && added[t] >= half / 2; ++t)
+      if (added[t] >= half) last = t;
+    left.segment(first, last - first + 1).setConstant(-1);
+    std::array<double, groups> got{}, seen{};
+    double weight = 0;
+    for (Index g = 0; g < groups; ++g) {
+      got[static_cast<std::size_t>(g)] = sums.got(g, peak);
+      seen[static_cast<std::size_t>(g)] = sums.seen(g, peak);
+      weight += sums.got(g, peak);
+    }
+    if (jackknife(got, seen, coverage)[0] <= 0) continue;
+    found.push_back({peak - middle, first - middle, last - middle, (weight + sums.even[peak]) / sums.count[peak],
+                     sums.given[peak] / sums.count[peak], sums.even[peak] / sums.count[peak]});
+  }
+  return found;
 }
 
 double over_all(const LayerBits& layer, const Kept& kept, Index head, double Told::*number) {
@@ -529,9 +629,11 @@ void put(const LayerBits& layer, const Kept& kept, std::size_t place, AttentionB
     result.sink_mass[at] = mass / count;
     put_ratio(layer, kept, head, at, &Told::followed, &Told::trials, result.options.coverage, result.follow);
     put_ratio(layer, kept, head, at, &Told::remains, &Told::strongest, result.options.coverage, result.kept);
+    result.places[static_cast<std::size_t>(at)] = layer.places(head, result.options.coverage);
     result.trials[at] = over_all(layer, kept, head, &Told::trials);
     for (std::size_t q = 0; q < numbers.size(); ++q) {
-      if (q > bits_parts && !kept.known_words) continue;
+      const bool by_words = q > bits_parts && q != numbers.size() - 1;
+      if (by_words && !kept.known_words) continue;
       double sum = 0;
       for (const double one : sums[q]) sum += one;
       numbers[q]->value[at] = sum / count;
@@ -570,6 +672,7 @@ AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOpt
   result.gain.fill(result.bits);
   result.follow = result.kept = result.bits;
   result.trials = result.sink_mass = nothing;
+  result.places.resize(static_cast<std::size_t>(rows));
   result.mixed.fill(nothing);
   const Index layers = std::ssize(kept.site.grid.layers);
   std::vector<Index> queries(static_cast<std::size_t>(layers));
@@ -587,8 +690,9 @@ std::vector<Field> describe(const AttentionBits& bits) {
   const Axis layer = layer_axis(bits.site.grid.layers), head = head_axis(bits.site.grid.heads);
   const Axis part{"bits_part", "1", "part of a head's attention; the parts add up to all of it",
                   std::vector<std::string>{"sink", "position", "word", "match"}};
-  const Axis hypothesis{"hypothesis", "1", "what may explain the word part (the first) or the match part (the others)",
-                        std::vector<std::string>{"the word itself", "same word", "induction", "same word before"}};
+  const Axis hypothesis{
+      "hypothesis", "1", "what may explain the word part (the first) or the match part (the others)",
+      std::vector<std::string>{"the word itself", "same word", "induction", "same word before", "place by query"}};
   const std::vector<Axis> heads{layer, head}, parts{part, layer, head}, hypotheses{hypothesis, layer, head};
   const char* const no_query = "no query of the chosen documents sees 4 keys of text";
   const char* const no_interval = "fewer than 6 documents of this length";
@@ -627,10 +731,33 @@ std::vector<Field> describe(const AttentionBits& bits) {
                 "place",
                 std::array{bits.kept}, no_trial, "1");
   fields.add("trials", heads, "1", "swaps of the contents of two keys that were looked at", bits.trials, no_query);
+  const Axis rank{"place", "1", "places that position makes a head look at, the strongest first",
+                  std::vector<std::int64_t>{1, 2, 3}};
+  const auto of_places = [&](auto number) {
+    std::vector<Vector> all(most_places, Vector::Constant(bits.bits.value.size(), not_defined));
+    for (Index row = 0; row < bits.bits.value.size(); ++row)
+      for (std::size_t p = 0; p < bits.places[static_cast<std::size_t>(row)].size(); ++p)
+        all[p][row] = static_cast<double>(bits.places[static_cast<std::size_t>(row)][p].*number);
+    return all;
+  };
+  const std::vector<Axis> places{rank, layer, head};
+  const char* const no_place = "position adds attention to fewer places, or none stands out";
+  fields.add("place_offset", places, "token", "where position makes the head look, relative to the query",
+             of_places(&NamedPlace::offset), no_place);
+  fields.add("place_first", places, "token", "first offset around it at which position adds half as much",
+             of_places(&NamedPlace::first), no_place);
+  fields.add("place_last", places, "token", "last offset around it at which position adds half as much",
+             of_places(&NamedPlace::last), no_place);
+  fields.add("place_weight", places, "1", "mean attention weight there, of queries that see a text key there",
+             of_places(&NamedPlace::weight), no_place);
+  fields.add("place_by_position", places, "1", "what position alone gives there", of_places(&NamedPlace::by_position),
+             no_place);
   fields.add(
       "sink_mass", heads, "1",
       "share of a query's attention on special keys, on the first token of a causal model, and on a learned sink",
-      bits.sink_mass, no_query);
+      bits.sink_mass, no_query)
+      .note("keys", std::string(bits.site.kind == AttentionKind::causal ? "first token" : "special tokens") +
+                        (bits.site.stack->has_sinks() ? " and learned sink" : ""));
   fields.note_all("documents", bits.documents)
       .note_all("queries", bits.queries)
       .note_all("position_draws", bits.options.position_draws)
@@ -647,6 +774,7 @@ const AnalysisKind& attention_bits_analysis() {
                                  .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::equal_length},
                                  .reads = {head_account_analysis},
+                                 .by_default = true,
                                  .make = make_of<AttentionBitsAnalysis>};
   return kind;
 }

@@ -25,8 +25,9 @@ enum class BitsHypothesis : std::uint8_t {
   same_word,    ///< of the match part: the key is the query's word
   induction,    ///< of the match part: the key follows an earlier copy of the query's word
   same_before,  ///< of the match part: the same word stands before the query and before the key
+  query_place,  ///< of the match part: the query chooses a place, whatever key stands there
 };
-constexpr std::size_t bits_hypotheses = 4;
+constexpr std::size_t bits_hypotheses = 5;
 
 struct AttentionBitsOptions {
   Index documents = 16;      ///< that are accounted for, at most
@@ -38,6 +39,16 @@ struct AttentionBitsOptions {
   std::uint64_t seed = 1;
   int threads = 1;  ///< changes no digit
 };
+
+/// A place that position makes a head look at, relative to the query.
+struct NamedPlace {
+  Index offset = 0;           ///< t = key - query, tokens: where position adds most
+  Index first = 0, last = 0;  ///< around it, where position adds half of that or more
+  double weight = 0;          ///< mean attention weight there, of queries that see a text key there
+  double by_position = 0;     ///< what p_pos gives there
+  double uniform = 0;         ///< what uniform attention over the text gives there
+};
+constexpr Index most_places = 3;
 
 /// A number of every head with its interval over documents.
 struct HeadNumber {
@@ -56,6 +67,7 @@ struct AttentionBits {
   HeadNumber follow;                             ///< (6)  1: attention goes with the content, 0: it stays
   HeadNumber kept;                               ///< (7)  1: whoever asks, 0: this query alone
   Vector trials;                                 ///< (rows)  swaps that were looked at
+  std::vector<std::vector<NamedPlace>> places;   ///< [row]  (8), most_places at most; none in cross-attention
   Vector sink_mass;                              ///< (rows)  share of attention on special keys
   std::array<Vector, 2> mixed;                   ///< [half] (rows)  e of (3)
 };
@@ -90,7 +102,8 @@ struct AttentionBits {
 ///
 /// A hypothesis is a tilt of the predictor before it, p' ~ p exp(beta f_ij): of p_pos by f = b(w_j), the logarithm of how
 /// much more attention than by p_pos a word gets (2 added to both); of p_key by f = 1 where the words fit (BitsHypothesis),
-/// 0 elsewhere. beta, or b, is fitted on one half of the documents, and its gain is measured on the other half,
+/// 0 elsewhere; or, for the places that a query chooses, by f = log(p_query / p_pos), p_query being the mean of draws with
+/// this query and keys that are the mean of their place plus the content of a random token of another document. beta, or b, is fitted on one half of the documents, and its gain is measured on the other half,
 ///
 ///     gain = E w sum A^X log2(p' / p)                                                                            (5)
 ///
@@ -110,6 +123,14 @@ struct AttentionBits {
 ///
 /// over the text keys, is near 1 where it does not matter who asks (position, word), and near 0 where this query looks for
 /// this key (match).
+///
+/// Where position makes a head look is read off the predictor itself, at every distance: the places t at which
+///
+///     E w (p_pos,i(i+t) - u^X_i(i+t)),  over the queries that see a text key at i + t                            (8)
+///
+/// has a maximum of at least half of the largest one, the largest first, each with its neighbours down to half of it. Only
+/// offsets that an eighth of the queries see count, and places at which attention itself stands out from uniform attention
+/// (its interval over documents does not reach down to it).
 ///
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; predictors and fits are held.
 ///

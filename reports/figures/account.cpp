@@ -13,6 +13,7 @@
 #include "../../core/fields/field_reader.h"
 #include "../drawing/page.h"
 #include "../drawing/visible_text.h"
+#include "../tables/head_composition.h"
 #include "../tables/head_sentence.h"
 #include "chosen_heads.h"
 #include "kinds.h"
@@ -213,132 +214,66 @@ std::vector<std::size_t> known_meanings(const Result& result, const char* name, 
   return places;
 }
 
-/// A verdict: its colour, and the letter that says the same without colours.
-struct VerdictCell {
-  const char* name;
-  const char* letter;
-  Ink ink;
-};
-const std::array verdict_cells{
-    VerdictCell{"positional", "P", categorical(0)}, VerdictCell{"self", "S", categorical(1)},
-    VerdictCell{"context", "C", categorical(3)},    VerdictCell{"mixed", "M", categorical(2)},
-    VerdictCell{"no preference", "", ink::rest},    VerdictCell{"undefined", "?", ink::shade_on_paper},
-};
+constexpr const char *bits_name = "attention_bits/bits", *bits_part_name = "attention_bits/part";
+const std::array part_inks{ink::rest, categorical(0), categorical(1), categorical(3)};  // sink, position, word, match
 
-std::optional<std::size_t> place_of_verdict(const std::string& meaning) {
-  const auto found = std::ranges::find_if(verdict_cells, [&](const auto& cell) { return meaning == cell.name; });
-  return found == verdict_cells.end() ? std::nullopt : std::optional<std::size_t>(found - verdict_cells.begin());
-}
-
-/// Strengths from here up to the next, and how much ink they have.
-struct StrengthStep {
-  double from, opacity;
-  const char* name;
-};
-constexpr std::array strength_steps{StrengthStep{0, 0.2, "below 10 %"}, StrengthStep{0.1, 0.45, "10 to 25 %"},
-                                    StrengthStep{0.25, 0.7, "25 to 50 %"}, StrengthStep{0.5, 1, "50 % or more"}};
-
-/// By the per cent that are written.
-std::size_t step_of(double strength) {
-  std::size_t step = 0;
-  while (step + 1 < strength_steps.size() && std::round(100 * strength) >= 100 * strength_steps[step + 1].from) ++step;
-  return step;
-}
-
-/// Heads without a preference are pale whatever their strength.
-Ink verdict_ink(std::size_t verdict, std::size_t step) {
-  const VerdictCell& cell = verdict_cells[verdict];
-  return *cell.letter == '\0' || *cell.letter == '?' ? cell.ink : on_paper(cell.ink, strength_steps[step].opacity);
-}
-
-/// @param halves  verdicts and strengths stand in two columns of one height
-DotLegend verdict_legend(const std::vector<std::size_t>& verdicts, bool halves) {
-  DotLegend legend{.title = "why: heads", .entries = {}, .away = 0.2, .text_right = 0.12};
-  const auto add = [&](const Ink& ink, const std::string& text) {
-    legend.entries.push_back({{ink, 1.1, Shape::square}, text});
-  };
-  for (std::size_t verdict = 0; verdict < verdict_cells.size(); ++verdict)
-    if (const auto count = std::ranges::count(verdicts, verdict); count > 0) {
-      const VerdictCell& cell = verdict_cells[verdict];
-      add(cell.ink, fmt::format("{}{}{}: {}", cell.letter, *cell.letter == '\0' ? "" : "  ", cell.name, count));
-    }
-  while (halves && legend.entries.size() < strength_steps.size() + 1) add(ink::paper, "");
-  add(ink::paper, "strength:");
-  for (std::size_t step = strength_steps.size(); step-- > 0;) add(verdict_ink(0, step), strength_steps[step].name);
+DotLegend parts_legend(double most) {
+  DotLegend legend{.title = "part of its bits", .entries = {}, .away = 0.2, .text_right = 0.12};
+  for (std::size_t part = 0; part < part_names.size(); ++part)
+    legend.entries.push_back({{part_inks[part], 1.1, Shape::square}, part_names[part]});
+  legend.entries.push_back({{ink::paper, 1.1, Shape::square}, fmt::format("full height: {:.1f} bits", most)});
   return legend;
 }
 
-constexpr double number_width = 2.4, two_lines = 2.6;  // in letters: of "100" with room, of a letter above a number
-
-GnuplotFigure draw_head_account(const Result& result, const FigureOptions& options) {
-  const std::vector<std::size_t> verdicts = known_meanings(result, verdict_name, "verdict", place_of_verdict);
-  const FieldHeads heads = field_heads(result.at(verdict_name));
-  const auto& parts = doubles_of(result, part_name, {"cause", "layer", "head"});
-  const auto& strength = doubles_of(result, strength_name, {"layer", "head"});
+/// Every head a cell as wide as all of its bits, divided into their parts, and as high as they are many.
+GnuplotFigure draw_attention_bits(const Result& result, const FigureOptions& options) {
+  const FieldHeads heads = field_heads(result.at(bits_name));
+  const auto& bits = doubles_of(result, bits_name, {"layer", "head"});
+  const auto& parts = doubles_of(result, bits_part_name, {"bits_part", "layer", "head"});
+  double most = 0;
+  for (const double one : bits)
+    if (std::isfinite(one)) most = std::max(most, one);
   const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
+  const DotLegend legend = parts_legend(most);
   const PanelGrid around{.margin = {.left = 0.5, .right = 1.75, .top = 0.1, .bottom = 0.42}};
-  DotLegend legend = verdict_legend(verdicts, false);
-  if (with_legend_beside(around, legend.entries.size(), options.style).legend_below > 0)
-    legend = verdict_legend(verdicts, true);
-  PanelGrid grid =
+  const PanelGrid grid =
       with_cells(around, heads.heads.size(), heads.layers.size(), std::clamp(5.6 / across, 0.12, 0.46),
                  std::clamp(5.6 / std::max(across, down), 0.1, 0.34), legend.entries.size(), options.style);
-  const double least = legible(0, options.style);  // points; smaller letters are omitted
-  const double cell = grid.panel.width / across;
-  // Cells that are broad enough for numbers become tall enough for them, as far as the page allows.
-  if (const double needed = down * least * two_lines / 72;
-      cell * 72 / number_width >= least && grid.height() - grid.panel.height + needed <= layout_height(options.style))
-    grid.panel.height = std::max(grid.panel.height, needed);
-  const double line = grid.panel.height / down;
-  const double points = std::min({6.5, cell * 72 / number_width, line * 72 / two_lines});  // of a letter above a number
-  const double alone = std::min({6.5, cell * 72 / 2, line * 72 / 1.3});                    // of a letter
-  const bool both = points >= least - 1e-9;
-  if (!both) grid = with_room_below(grid, note_line);
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
   panel.frame(Frame::none);
   add_head_axes(panel, heads);
   panel.legend_beside(legend);
-  DataTable kept({"layer", "head", "verdict", "strength", "position"});
-  for (std::size_t row = 0; row < verdicts.size(); ++row)
-    kept.add_row({heads[row].layer, heads[row].head, verdict_cells[verdicts[row]].name, strength[row], parts[row]});
-  page.keep(kept);
-  for (std::size_t verdict = 0; verdict < verdict_cells.size(); ++verdict)
-    for (std::size_t step = 0; step < strength_steps.size(); ++step) {
-      DataTable table({"column", "row", "letter", "strength"});
-      for (std::size_t row = 0; row < verdicts.size(); ++row)
-        if (verdicts[row] == verdict && step_of(strength[row]) == step)
-          table.add_row({heads.column(row), heads.line(row), verdict_cells[verdict].letter,
-                         std::isfinite(strength[row]) ? fmt::format("{:.0f}", 100 * strength[row]) : ""});
-      if (table.rows().empty()) continue;
-      const std::string data = page.data(table);
-      const Ink ink = verdict_ink(verdict, step);
-      panel.boxes(data, "1:2:(0.47):(0.46)", ink);
-      if (both || alone >= least)
-        panel.texts(data, both ? "1:($2-0.2):3" : "1:2:3",
-                    {.points = both ? points : alone, .bold = true, .ink = text_on(ink), .anchor = Anchor::center});
-      if (both) panel.texts(data, "1:($2+0.22):4", {.points = points, .ink = text_on(ink), .anchor = Anchor::center});
+  DataTable kept({"layer", "head", "bits", "sink", "position", "word", "match"});
+  std::vector<DataTable> boxes(part_names.size(), DataTable({"column", "row", "half_width", "half_height"}));
+  for (std::size_t row = 0; row < bits.size(); ++row) {
+    std::array<double, part_names.size()> part{};
+    double sum = 0;
+    for (std::size_t p = 0; p < part.size(); ++p) {
+      part[p] = parts[p * bits.size() + row];
+      sum += std::max(0.0, part[p]);
     }
-  if (!both) {
-    const std::string omitted =
-        alone >= least ? "cells of this size hold no strengths" : "cells of this size hold no letters or strengths";
-    page.note_below({omitted + ": the page has them"});
-    page.show("Numbers are omitted, since the cells are too small for them.");
+    kept.add_row({heads[row].layer, heads[row].head, bits[row], part[0], part[1], part[2], part[3]});
+    if (!(sum > 0)) continue;
+    constexpr double room = 0.94;  // of a cell
+    double left = static_cast<double>(heads.column(row)) - room / 2;
+    const double height = room / 2 * std::sqrt(bits[row] / most);
+    for (std::size_t p = 0; p < part.size(); ++p) {
+      const double width = room * std::max(0.0, part[p]) / sum;
+      if (width > 0) boxes[p].add_row({left + width / 2, static_cast<double>(heads.line(row)), width / 2, height});
+      left += width;
+    }
   }
+  page.keep(kept);
+  for (std::size_t p = 0; p < part_names.size(); ++p)
+    if (!boxes[p].rows().empty()) panel.boxes(page.data(boxes[p]), "1:2:3:4", part_inks[p]);
   return page.figure();
 }
 
-/// Why the figure would be grey: no verdict at all, or nothing but heads without a cause.
-std::string no_verdict(const Result& result, const FigureOptions& /*options*/) {
-  const auto verdicts = known_meanings(result, verdict_name, "verdict", place_of_verdict);
-  const bool any = std::ranges::any_of(verdicts, [](std::size_t verdict) {
-    const char letter = *verdict_cells[verdict].letter;
-    return letter != '\0' && letter != '?';
-  });
-  if (any) return "";
-  const bool undefined =
-      std::ranges::any_of(verdicts, [](std::size_t verdict) { return *verdict_cells[verdict].letter == '?'; });
-  return undefined ? "too few documents for the account's verdicts" : "the account finds no cause for any head";
+/// Why the figure would be empty.
+std::string no_bits(const Result& result, const FigureOptions& /*options*/) {
+  const auto& bits = doubles_of(result, bits_name, {"layer", "head"});
+  return std::ranges::any_of(bits, [](double one) { return one > 0; }) ? "" : "no head differs from uniform attention";
 }
 
 constexpr const char *kind_name = "head_types/kind", *kind_offset_name = "head_types/positional_offset";
@@ -491,17 +426,17 @@ FigureKind account_profile_figure() {
           .single_heads = true};
 }
 
-FigureKind head_account_figure() {
-  return {.name = "head_account",
-          .fields = {verdict_name, strength_name, part_name},
-          .caption =
-              "Why every head looks where it looks. Colour and letter: what gives at least three quarters of what "
-              "can be explained of its offset profile. Positional: what is left when contents are dealt to other "
-              "places; self: what tokens add by meeting themselves; context: what contents add together; mixed: "
-              "none of the three alone. Ink and number: the profile's strength in per cent, attention drawn to "
-              "offsets within reach beyond uniform attention.",
-          .drawing = draw_head_account,
-          .silent = no_verdict};
+FigureKind attention_bits_figure() {
+  return {
+      .name = "attention_bits",
+      .fields = {bits_name, bits_part_name},
+      .caption =
+          "What all of every head's attention is made of. Width: parts of the bits by which a query's attention "
+          "differs from uniform attention. Sink: the choice between special keys and text, and among special keys; "
+          "position: where query and key stand; word: what draws attention, whoever asks; match: what a query finds "
+          "in its keys. Height: the square root of the bits, beside that of the head with most.",
+      .drawing = draw_attention_bits,
+      .silent = no_bits};
 }
 
 FigureKind head_types_figure() {

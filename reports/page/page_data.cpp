@@ -19,6 +19,7 @@
 #include "../../core/fields/head_name.h"
 #include "../../data/files/packed_text.h"
 #include "../drawing/visible_text.h"
+#include "../tables/head_composition.h"
 #include "../tables/head_findings.h"
 #include "../tables/head_table.h"
 
@@ -149,7 +150,8 @@ PageMeasures page_measures(const Result& result) {
     }
   };
   for (const Field& field : result.fields) add(field);
-  if (const std::optional<Field> looks = looks_field(result)) add(*looks);
+  for (const std::optional<Field>& looks : {largest_part_field(result), looks_field(result)})
+    if (looks) add(*looks);
   return page;
 }
 

@@ -26,6 +26,9 @@ constexpr HeadField<double> number_fields[]{{"measured_offset/offset", &HeadFind
                                             {"measured_offset/threshold", &HeadFinding::threshold},
                                             {"measured_offset/chance", &HeadFinding::chance},
                                             {"head_account/strength", &HeadFinding::strength},
+                                            {"attention_bits/bits", &HeadFinding::bits},
+                                            {"attention_bits/follow", &HeadFinding::follow},
+                                            {"attention_bits/kept", &HeadFinding::kept},
                                             {"position_atlas/predicted_weight", &HeadFinding::predicted_weight},
                                             {"position_atlas/chance", &HeadFinding::predicted_chance},
                                             {"position_atlas/toeplitz_r2", &HeadFinding::toeplitz_r2},
@@ -71,8 +74,9 @@ constexpr PredictionFields prediction_fields[]{
     {"rotary_wave/predicted_offset", "rotary_wave/status", &HeadFinding::by_phases}};  // goes before the one above
 
 constexpr const char *cluster_share_field = "head_cluster/share", *part_field = "head_account/part",
-                     *agreement_field = "offset_agreement/verdict", *predicted_field = "offset_agreement/predicted",
-                     *planted_kind_field = "planted/kind", *planted_offset_field = "planted/offset";
+                     *bits_part_field = "attention_bits/part", *agreement_field = "offset_agreement/verdict",
+                     *predicted_field = "offset_agreement/predicted", *planted_kind_field = "planted/kind",
+                     *planted_offset_field = "planted/offset";
 
 void require_count(const char* name, std::size_t expected, std::size_t found) {
   if (found != expected) throw ShapeError(fmt::format("{}: expected {} values, found {}", name, expected, found));
@@ -140,6 +144,14 @@ void add_parts(std::vector<HeadFinding>& findings, const Result& result) {
   }
 }
 
+/// Which parts make up the bits of a head's attention.
+void add_bits_parts(std::vector<HeadFinding>& findings, const Result& result) {
+  const std::size_t heads = findings.size();
+  const auto& parts = doubles_of(result, bits_part_field, {"bits_part", "layer", "head"});
+  require_count(bits_part_field, 4 * heads, parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) findings[i % heads].part[i / heads] = parts[i];
+}
+
 /// Whether the offset that positions predict is where the head looks.
 void add_agreement(std::vector<HeadFinding>& findings, const Result& result) {
   const auto& predictions = labels_of(result.at(agreement_field), "prediction");
@@ -181,6 +193,13 @@ constexpr HeadValue head_columns_for_programs[]{
     {"kind", [](Head head) -> Cell { return head.kind; }},
     {"kind_score", [](Head head) -> Cell { return head.kind_score; }},
     {"kind_chance", [](Head head) -> Cell { return head.kind_chance; }},
+    {"bits", [](Head head) -> Cell { return head.bits; }},
+    {"sink", [](Head head) -> Cell { return head.part[0]; }},
+    {"position", [](Head head) -> Cell { return head.part[1]; }},
+    {"word", [](Head head) -> Cell { return head.part[2]; }},
+    {"match", [](Head head) -> Cell { return head.part[3]; }},
+    {"follows", [](Head head) -> Cell { return head.follow; }},
+    {"kept", [](Head head) -> Cell { return head.kept; }},
     {"why", [](Head head) -> Cell { return head.why; }},
     {"strength", [](Head head) -> Cell { return head.strength; }},
     {"by_position", [](Head head) -> Cell { return head.by_position; }},
@@ -235,6 +254,7 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   nothing.kind_score = nothing.kind_chance = missing;
   nothing.share = nothing.by_position = nothing.by_self = nothing.by_context = missing;
   nothing.by_account.offset = missing;
+  nothing.part.fill(missing);
   std::vector<HeadFinding> findings(heads.size(), nothing);
   for (std::size_t row = 0; row < heads.size(); ++row) findings[row].name = heads[row];
 
@@ -252,6 +272,7 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   add_kind_scores(findings, result);
   if (reader.has(cluster_share_field)) add_clusters(findings, result);
   if (reader.has(part_field)) add_parts(findings, result);
+  if (reader.has(bits_part_field)) add_bits_parts(findings, result);
   if (reader.has(agreement_field)) add_agreement(findings, result);
   if (!reader.has(planted_kind_field) || !reader.has(planted_offset_field)) return findings;
   const auto& kinds = strings_of(result, planted_kind_field, {"layer", "head"});
@@ -317,7 +338,7 @@ std::set<std::string> undefined_for_all(const Result& result) {
 const std::vector<std::string>& head_finding_fields() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all{
-        cluster_share_field, part_field,           agreement_field,          predicted_field,
+        cluster_share_field, part_field,           bits_part_field,          agreement_field,       predicted_field,
         planted_kind_field,  planted_offset_field, "offset_agreement/heads", "offset_agreement/met"};
     for (const KindText& text : kind_texts())
       for (const char* name : {text.score, text.baseline})

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,6 +40,10 @@ struct HeadFinding {
                                  ///< documents; empty: not in the result
   double kind_score = 0;         ///< the score that makes the kind; NaN: no kind
   double kind_chance = 0;        ///< the same if all allowed keys had the same weight; NaN: not known
+  double bits = 0;               ///< of its attention beyond uniform attention
+  std::array<double, 4> part{};  ///< bit: sink, position, word, match
+  double follow = 0;             ///< share of attention that goes with the content of swapped keys
+  double kept = 0;               ///< share that its strongest key keeps when another token asks
   std::string why;               ///< "positional", "self", "context", "mixed", "no preference", "undefined"
   double strength = 0;           ///< attention drawn to offsets beyond uniform attention: stands beside `why`
   double by_position = 0;        ///< part of what can be explained of the profile that positions give

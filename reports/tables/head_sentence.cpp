@@ -11,6 +11,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
+#include "head_composition.h"
 
 namespace headwave {
 
@@ -22,7 +23,7 @@ const std::string said_verdict = "head_account/verdict", said_strength = "head_a
                   said_asked = "account_evidence/asked", said_source = "account_evidence/removed_source",
                   said_weight = "account_evidence/weight", said_without = "account_evidence/weight_without",
                   said_by_position = "head_account/position_strength", said_null = "head_account/null_strength",
-                  said_overlap = "head_account/overlap";
+                  said_overlap = "head_account/overlap", said_place = "attention_bits/place_offset";
 constexpr double follows_above = 0.5;  // of the trials
 constexpr double weak_below = 0.05;    // strength: a profile as good as uniform (docs/account.md)
 
@@ -177,9 +178,47 @@ std::string no_preference_text(const Result& result, std::size_t head, double st
   return fmt::format("{}; by position {:.2f}, with places in random order {:.2f})", tail, by_position, null);
 }
 
+/// The verdict that decides what moved keys show: a head is positional if position gives most of the text's bits.
+std::string verdict_of(const HeadComposition& head) {
+  const double text = head.part[1] + head.part[2] + head.part[3];
+  return !(text >= close_to_uniform) ? "undefined" : head.part[1] > 0.5 * text ? "positional" : "mixed";
+}
+
+/// The sentences of heads whose whole attention is accounted for.
+std::vector<HeadSentence> composed_sentences(const Result& result, const std::vector<HeadComposition>& heads) {
+  const std::vector<Trials> trials = trials_of(result, heads.size());
+  const std::vector<WithoutSource> without = without_sources(result, heads.size());
+  const bool placed = result.find(said_place) != nullptr;
+  std::vector<HeadSentence> sentences;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const HeadComposition& head = heads[i];
+    const bool moved = trials[i].asked > 0, removed = !without[i].source.empty();
+    const std::string verdict = verdict_of(head);
+    HeadSentence sentence{head.name, head.bits, not_defined, moved || removed, head.text, head.looks, head.why, {}};
+    if (placed && head.part[1] >= 0.2 * head.bits)
+      sentence.offset = doubles_of(result, said_place, {"place", "layer", "head"})[i];
+    if (moved) sentence.evidence = trials[i].cell(verdict);
+    if (removed)
+      sentence.evidence += fmt::format("{}{}: {:.2f} -> {:.2f}", moved ? "; " : "", visible_text(without[i].source),
+                                       without[i].weight, without[i].without);
+    if (moved && !sentence.text.empty()) sentence.text += "; " + trials[i].says(verdict);
+    if (removed && !sentence.text.empty())
+      sentence.text +=
+          fmt::format("; without {} in its keys the weight where its profile is largest goes from {:.2f} to {:.2f}",
+                      without[i].source, without[i].weight, without[i].without);
+    sentence.text = visible_text(sentence.text);
+    sentences.push_back(std::move(sentence));
+  }
+  return sentences;
+}
+
 }  // namespace
 
 std::vector<HeadSentence> head_sentences(const Result& result) {
+  if (const std::vector<HeadComposition> heads = head_compositions(result); !heads.empty()) {
+    require_fitting(result, head_sentence_fields());
+    return composed_sentences(result, heads);
+  }
   for (const std::string& name : {said_verdict, said_strength, said_part, said_offset})
     if (result.find(name) == nullptr) return {};
   require_fitting(result, head_sentence_fields());
@@ -233,9 +272,14 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
 }
 
 const std::vector<std::string>& head_sentence_fields() {
-  static const std::vector<std::string> names{said_verdict,     said_strength, said_part,   said_offset,  said_followed,
-                                              said_asked,       said_source,   said_weight, said_without, said_profile,
-                                              said_by_position, said_null,     said_overlap};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{said_verdict,     said_strength, said_part,   said_offset,  said_followed,
+                                 said_asked,       said_source,   said_weight, said_without, said_profile,
+                                 said_by_position, said_null,     said_overlap};
+    const std::vector<std::string>& more = head_composition_fields();
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }();
   return names;
 }
 

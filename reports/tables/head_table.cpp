@@ -15,6 +15,7 @@
 #include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
 #include "comparison_table.h"
+#include "head_composition.h"
 #include "head_findings.h"
 #include "head_sentence.h"
 #include "run_sentence.h"
@@ -192,6 +193,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));
   const bool planted = heads.front().planted.has_value();
   const bool accounted = result.find("head_account/verdict") != nullptr;
+  const bool composed = result.find("attention_bits/bits") != nullptr;
   const bool judged = std::ranges::any_of(heads, [](const auto& head) { return !head.agrees.empty(); });
   const bool far = std::ranges::any_of(heads, [](const auto& head) { return !far_text(head).empty(); });
   const auto weight = [](const HeadFinding& head) { return number_text(head.weight); };
@@ -204,7 +206,9 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("weight", Align::right, weight);
     columns.add_if("head_account/strength", "strength",
                    [](const HeadFinding& head) { return share_text(head.strength); });
-    columns.add("why", Align::left, [](const HeadFinding& head) { return head.why; });
+    columns.add(composed ? "profile" : "why", Align::left, [](const HeadFinding& head) { return head.why; });
+  }
+  if (accounted && !composed) {
     columns.add("position", Align::right, [](const HeadFinding& head) { return percent_text(head.by_position); });
     columns.add("self", Align::right, [](const HeadFinding& head) { return percent_text(head.by_self); });
     columns.add("context", Align::right, [](const HeadFinding& head) { return percent_text(head.by_context); });
@@ -318,14 +322,16 @@ std::vector<Looks> looks_of(const std::vector<HeadFinding>& heads, const std::ve
   return looks;
 }
 
-/// head, where it looks, how strongly, why, evidence; layer by layer.
+/// head, what it looks at, how strongly, why, evidence; layer by layer.
 std::vector<TableColumn> short_columns(const Result& result) {
   const std::vector<HeadFinding> heads = head_findings(result);
   const std::vector<HeadSentence> sentences = sentences_of(result, heads);
   Columns columns(result, heads);
   const std::vector<Looks> looks = looks_of(heads, sentences);
+  const bool composed = result.find("attention_bits/bits") != nullptr;
   std::size_t row = 0;
-  columns.add("looks, in tokens", Align::left, [&](const HeadFinding&) { return looks[row++].text; });
+  columns.add(composed ? "looks at" : "looks, in tokens", Align::left,
+              [&](const HeadFinding&) { return looks[row++].text; });
   if (sentences.empty()) {
     columns.add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.weight); });
     columns.add_if("measured_offset/chance", "x chance",
@@ -337,6 +343,19 @@ std::vector<TableColumn> short_columns(const Result& result) {
     row = 0;
     columns.add(header, align, [&](const HeadFinding&) { return text(sentences[row++]); });
   };
+  if (const std::vector<HeadComposition> all = head_compositions(result); !all.empty()) {
+    const auto compose = [&](const char* header, Align align, const auto& text) {
+      row = 0;
+      columns.add(header, align, [&](const HeadFinding&) { return text(all[row++]); });
+    };
+    compose("bits", Align::right, [](const HeadComposition& head) {
+      return std::isfinite(head.bits) ? fmt::format("{:.2f}", head.bits) : std::string();
+    });
+    compose("why", Align::left, [](const HeadComposition& head) { return head.why; });
+    compose("follows", Align::right, [](const HeadComposition& head) { return head.follows; });
+    columns.add_asked();
+    return columns.taken();
+  }
   add("strength", Align::right, [](const HeadSentence& said) {
     return std::isnan(said.strength) ? std::string() : fmt::format("{:.2f}", said.strength);
   });
@@ -365,8 +384,13 @@ std::vector<TableColumn> rows_named(const std::vector<TableColumn>& columns, con
 /// whose offset stands first, the measured one is called so.
 std::vector<TableColumn> wide_columns(const Result& result) {
   std::vector<TableColumn> columns = short_columns(result);
+  if (const std::vector<HeadSentence> said = head_sentences(result);
+      result.find("attention_bits/bits") != nullptr && std::ranges::any_of(said, &HeadSentence::tested)) {
+    TableColumn& moved = columns.emplace_back(TableColumn{"evidence", Align::left, {}});
+    for (const HeadSentence& one : said) moved.cells.push_back(one.evidence);
+  }
   const auto find = [&](const std::string& header) { return std::ranges::find(columns, header, &TableColumn::header); };
-  const bool accounted = find("strength") != columns.end();
+  const bool accounted = find("why") != columns.end();
   for (TableColumn& column : rows_named(head_columns(result), columns.front().cells)) {
     if (!column.header.empty() && find(column.header) != columns.end()) continue;
     if (std::ranges::all_of(column.cells, &std::string::empty)) continue;
@@ -404,11 +428,15 @@ std::vector<std::string> sorted_names(const Result& result, const std::vector<He
   return names;
 }
 
-/// By strength; without an account by how far the weight is above chance.
+/// By bits beyond uniform attention; without these by the strength of the profile, else by how far the weight is above
+/// chance.
 void rank_strongest(std::vector<HeadFinding>& heads) {
+  const bool composed = std::ranges::any_of(heads, [](const auto& head) { return !std::isnan(head.bits); });
   const bool accounted = std::ranges::any_of(heads, [](const auto& head) { return !std::isnan(head.strength); });
   std::ranges::stable_sort(heads, std::greater(), [&](const HeadFinding& head) {
-    const double size = accounted ? head.strength : head.weight - (std::isnan(head.chance) ? 0 : head.chance);
+    const double size = composed    ? head.bits
+                        : accounted ? head.strength
+                                    : head.weight - (std::isnan(head.chance) ? 0 : head.chance);
     return std::isnan(size) ? -1.0 : size;
   });
 }
@@ -566,6 +594,10 @@ std::vector<std::string> kind_sentences(const Result& result) {
 std::string finding_title(const Result& result) {
   const std::string model = model_name(result.provenance);
   std::string finding;
+  if (const std::vector<HeadComposition> heads = head_compositions(result); !heads.empty()) {
+    finding = all_parts_text(result, heads);
+    if (!finding.empty()) return fmt::format("Attention of {}: {}", model.empty() ? "the model" : model, finding);
+  }
   if (result.find("measured_offset/offset") != nullptr) {
     if (const std::vector<HeadFinding> heads = head_findings(result); !heads.empty())
       finding = offsets_sentence(result, heads);
@@ -584,8 +616,14 @@ std::string head_paragraph(const Result& result, bool titled) {
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const std::vector<HeadFinding> heads = measured ? head_findings(result) : std::vector<HeadFinding>();
   if (heads.empty()) return text;
-  if (!titled) add(offsets_sentence(result, heads) + ".");
-  add(kinds_sentence(result, heads));
+  if (const std::vector<HeadComposition> all = head_compositions(result); !all.empty()) {
+    if (const std::string parts = all_parts_text(result, all); !titled && !parts.empty())
+      add(fmt::format("What makes attention differ from uniform attention: {}.", parts));
+    add(largest_parts_sentence(all));
+  } else {
+    if (!titled) add(offsets_sentence(result, heads) + ".");
+    add(kinds_sentence(result, heads));
+  }
   const auto planted = std::ranges::count_if(heads, [](const auto& head) { return head.planted.has_value(); });
   const auto found = std::ranges::count_if(heads, [](const auto& head) { return head.planted && head.planted->found; });
   if (planted > 0) add(fmt::format("{} of {} look where it was planted.", found, counted(planted, "head")));
@@ -631,7 +669,13 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "offsets "
         "beyond uniform attention, 0 to 1; why: parts of what can be explained of that (position, self, context: those "
         "left out make up 100 %)");
-  if (has("looks, in tokens") && has("measured offset"))
+  if (has("looks at") && has("bits"))
+    add("bits: how far the attention of a query is from uniform attention; looks at: by the parts that give a fifth of "
+        "the bits or more; why: parts in per cent of the bits (sink: special keys; position: where query and key "
+        "stand; "
+        "word: what draws attention whoever asks; match: what the query finds), those below 10 omitted; follows: share "
+        "of attention that goes with the content when the contents of two keys are swapped (1: content, 0: place)");
+  if ((has("looks, in tokens") || has("looks at")) && has("measured offset"))
     add("measured offset, x chance, weight: over all pairs, with the first token that `looks` leaves out; undefined "
         "where the weight does not stand out from chance, or a head looks at itself");
   if (has("kind") || has("cluster"))

@@ -33,7 +33,8 @@ struct HeadTableOptions {
   std::vector<std::string> heads = {};  ///< these alone: "L2H3"; empty: no choice
 };
 
-/// Every row of the table that is shown, in the order of options.sort. Without an account the short one has the
+/// Every row of the table that is shown, in the order of options.sort. Without attention_bits `why` is that of the account
+/// of offsets, after the strength of the profile; without an account the short one has the
 /// weight in place of the strength, and multiples of chance in place of why; of an atlas and
 /// a comparison it is head_columns().
 /// @throws ShapeError as head_columns(); or naming the columns to sort by, if there is no such one
@@ -52,8 +53,9 @@ std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOpti
 /// @throws ShapeError if the Fields have other axes than described
 std::optional<Field> looks_field(const Result& result);
 
-/// What was run and what was found, in a few sentences: how many heads look at a preferred offset, how many by position,
-/// self and context, and how many are of each kind of head_types().
+/// What was run and what was found, in a few sentences: what all attention is made of and how many heads have which largest
+/// part; without attention_bits how many heads look at a preferred offset, why, and how many are of each kind of
+/// head_types().
 /// @param titled  omit what finding_title() says
 std::string head_paragraph(const Result& result, bool titled = false);
 

@@ -55,7 +55,20 @@ Stack planted_stack(bool causal) {
   return stack;
 }
 
-AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, bool with_ids = true) {
+/// Head 0 reads the tokens 1 and 3 places back in equal parts, head 1 the one 40 back, the others everything.
+LayerQueriesKeys planted_places(const std::vector<std::int32_t>& /*w*/, Random& /*random*/) {
+  LayerQueriesKeys drawn{Matrix32::Zero(length, planted_heads * width), Matrix32::Zero(length, planted_heads * width)};
+  for (Index n = 0; n < length; ++n) {
+    drawn.key(n, n) = drawn.key(n, width + n) = 1;
+    if (n >= 1) drawn.query(n, n - 1) = 8;
+    if (n >= 3) drawn.query(n, n - 3) = 8;
+    if (n >= 40) drawn.query(n, width + n - 40) = 8;
+  }
+  return drawn;
+}
+
+AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, bool with_ids = true,
+                      LayerQueriesKeys (*queries_keys)(const std::vector<std::int32_t>&, Random&) = planted_document) {
   const AttentionKind kind = stack.block.causal ? AttentionKind::causal : AttentionKind::self;
   const AccountSite site{{{0}, planted_heads}, kind, length, 24, &stack, false, length};
   AccountSums sums;
@@ -68,7 +81,7 @@ AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, b
       w[static_cast<std::size_t>(n)] =
           n < length / 2 ? static_cast<std::int32_t>(own.below(words)) : w[static_cast<std::size_t>(n - length / 2)];
     if (with_ids) document.ids = w;
-    const LayerQueriesKeys drawn = planted_document(w, own);
+    const LayerQueriesKeys drawn = queries_keys(w, own);
     AccountProbe probe(site, number, document, true);
     std::array<Probe*, 1> probes{&probe};
     const HeadInputs<float> inputs{drawn.query, drawn.key, {}, planted_heads, planted_heads, 1.0};
@@ -149,6 +162,27 @@ TEST_CASE("planted heads: attention follows the content of words that draw or ma
     CHECK(std::isnan(follow[head]));
     CHECK(std::isnan(kept[head]));
   }
+}
+
+TEST_CASE("planted heads: every place that position makes a head look at is named, at any distance", "[analysis]") {
+  const Stack stack = planted_stack(true);
+  const AttentionBits bits = attention_bits(planted(stack, 12, 3, true, planted_places));
+  const std::vector<NamedPlace>& two = bits.places[0];
+  REQUIRE(two.size() == 2);
+  CHECK(std::min(two[0].offset, two[1].offset) == -3);
+  CHECK(std::max(two[0].offset, two[1].offset) == -1);
+  CHECK(two[0].first == two[0].offset);
+  CHECK(two[0].weight == Approx(0.5).margin(0.02));
+  CHECK(two[0].by_position == Approx(two[0].weight).margin(0.01));
+  REQUIRE(bits.places[1].size() == 1);
+  CHECK(bits.places[1].front().offset == -40);
+  for (std::size_t head = 2; head < static_cast<std::size_t>(planted_heads); ++head) CHECK(bits.places[head].empty());
+  const AttentionBits drawn = attention_bits(planted(stack, 12, 3));
+  REQUIRE(drawn.places[previous_place].size() == 1);
+  CHECK(drawn.places[previous_place].front().offset == -1);
+  REQUIRE(drawn.places[words_and_place].size() == 1);
+  CHECK(drawn.places[words_and_place].front().offset == -1);
+  CHECK(drawn.places[uniform].empty());
 }
 
 TEST_CASE("parts of attention in bits add up to all of it, and all of it is what its definition says", "[analysis]") {

@@ -42,22 +42,16 @@ TEST_CASE("account: where nothing meets itself the profile figure has no self") 
   CHECK(account_profile_figure().draw(sample::result(), {}).script().find("title \"self\"") != std::string::npos);
 }
 
-TEST_CASE("account: the grid counts every verdict, and refuses one that it does not know") {
+TEST_CASE("account: the grid of all heads divides every cell into the parts of its bits") {
   Result result = sample::result();
-  const std::string script = head_account_figure().draw(result, {}).script();
-  for (const char* words : {"positional: 7", "self: 7", "context: 6", "mixed: 6", "no preference: 6"})
-    CHECK(script.find(words) != std::string::npos);
-  // Ink is the fuller the stronger: of two heads, the weaker one is paler.
-  auto& strength = std::get<std::vector<double>>(field_of(result, "head_account/strength").values);
-  CHECK(script.find("fc rgb \"#0072B2\"") != std::string::npos);
-  std::ranges::fill(strength, 0.15);
-  const std::string pale = head_account_figure().draw(result, {}).script();
-  CHECK(pale.find("fc rgb \"#0072B2\"") == std::string::npos);
-  CHECK(pale.find("fc rgb \"#8CC0DC\"") != std::string::npos);
-  field_of(result, "head_account/verdict").flag_meanings.front() = "divine";
-  CHECK_THROWS_AS(head_account_figure().draw(result, {}), ShapeError);
-  field_of(result, "head_account/verdict").flag_meanings.clear();
-  CHECK_THROWS_AS(head_account_figure().draw(result, {}), ShapeError);
+  const GnuplotFigure figure = attention_bits_figure().draw(result, {});
+  const std::string& script = figure.script();
+  for (const char* words : {"sink", "position", "word", "match", "full height: 4.0 bits"})
+    CHECK_THAT(script, ContainsSubstring(words));
+  CHECK(count_of(script, "with boxxyerror") == 4);
+  auto& bits = std::get<std::vector<double>>(field_of(result, "attention_bits/bits").values);
+  std::ranges::fill(bits, 0.0);
+  CHECK(attention_bits_figure().silent(result, {}) == "no head differs from uniform attention");
 }
 
 TEST_CASE("account: a column holds six heads that are named, at most 6 inches high, and says which of more it shows") {
@@ -87,18 +81,6 @@ TEST_CASE("account: the caption names the heads drawn, by their verdicts, with t
              ContainsSubstring(fmt::format("Verdict and offset: self L0H1 {}; positional L0H0 {}, L0H5 {}; "
                                            "no preference L0H4.",
                                            signed_offset(looks[1]), signed_offset(looks[0]), signed_offset(looks[5]))));
-}
-
-TEST_CASE("account: strengths are printed in a column, and where cells are too small figure and caption say so") {
-  FigureOptions options;
-  options.style.width = 3.4;
-  const GnuplotFigure column = head_account_figure().draw(sample::result({.layers = 6, .heads = 12}), options);
-  CHECK_THAT(column.script(), ContainsSubstring("1:($2+0.22):4"));
-  CHECK(column.shown().empty());
-  const GnuplotFigure small = head_account_figure().draw(sample::result({.layers = 24, .heads = 32}), options);
-  CHECK_THAT(small.script(), !ContainsSubstring("1:($2+0.22):4"));
-  CHECK_THAT(small.script(), ContainsSubstring("the page has them"));
-  CHECK_THAT(small.shown(), ContainsSubstring("Numbers are omitted"));
 }
 
 TEST_CASE("account: profiles of which nothing is explained are not drawn, and the run says why") {

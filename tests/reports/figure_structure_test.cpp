@@ -47,7 +47,7 @@ const std::map<std::string, Structure>& structures() {
       {"phase_spectrum", {{frequency, "phase θ (rad)", "amplitude |DFT|"}, 4}},
       {"offset_agreement", {{"measured offset (tokens)", "predicted offset (tokens)"}}},
       {"account_profile", {{offset}}},
-      {"head_account", {{"head", "layer", "why: heads"}}},
+      {"attention_bits", {{"head", "layer", "part of its bits"}}},
       {"rotary_wave", {{"frequency θ (radians per token)", "phase of the pair (radians)"}}},
       {"rotary_use", {{"layer"}, 1}},
       {"position_split", {{"layer", "share of the hidden states' variance", "noise alone"}}},

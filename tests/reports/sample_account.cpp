@@ -1,5 +1,6 @@
 #include "sample_account.h"
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <string>
@@ -66,6 +67,50 @@ void add_profiles(Result& result, const Size& size) {
                            verdicts,
                            {"positional", "self", "context", "mixed", "no preference"},
                            {}});
+}
+
+/// Heads have position, word, match and sink as their largest part by turns; the planted offset is the only place.
+void add_bits(Result& result, const Size& size) {
+  const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
+  const Axis part{"bits_part", "1", "part", std::vector<std::string>{"sink", "position", "word", "match"}};
+  const Axis hypothesis{
+      "hypothesis", "1", "hypothesis",
+      std::vector<std::string>{"the word itself", "same word", "induction", "same word before", "place by query"}};
+  const Axis place{"place", "1", "place", std::vector<std::int64_t>{1, 2, 3}};
+  const auto rows = static_cast<std::size_t>(size.layers * size.heads);
+  std::vector<double> bits(rows), parts(4 * rows), gains(5 * rows, 0.0), follow(rows), kept(rows, 0.5),
+      places(3 * rows, not_defined), trials(rows, 100.0);
+  constexpr std::array<std::size_t, 4> order{1, 2, 3, 0};
+  constexpr std::array shares{0.6, 0.25, 0.1, 0.05};
+  for (std::size_t row = 0; row < rows; ++row) {
+    bits[row] = 4.0 - 0.1 * static_cast<double>(row % 30);
+    const std::size_t turn = row % 4;
+    for (std::size_t p = 0; p < 4; ++p) parts[order[(turn + p) % 4] * rows + row] = shares[p] * bits[row];
+    follow[row] = turn == 0 ? 0.1 : 0.9;
+    gains[rows + row] = 0.8 * parts[3 * rows + row];
+    places[row] = planted_offset(static_cast<Index>(row) / size.heads, static_cast<Index>(row) % size.heads);
+  }
+  const auto add = [&](const std::string& name, std::vector<Axis> axes, const char* unit,
+                       const std::vector<double>& all) {
+    result.fields.push_back(make_field("attention_bits/" + name, std::move(axes), unit, name, all));
+  };
+  for (const char* end : {"", "_lower", "_upper"}) {
+    const double moved = *end == '\0' ? 0 : end[1] == 'l' ? -0.05 : 0.05;
+    const auto shifted = [&](std::vector<double> all) {
+      for (double& one : all) one += moved;
+      return all;
+    };
+    add(std::string("bits") + end, heads, "bit", shifted(bits));
+    add(std::string("part") + end, before({part}, heads), "bit", shifted(parts));
+    add(std::string("gain") + end, before({hypothesis}, heads), "bit", shifted(gains));
+    add(std::string("follow") + end, heads, "1", shifted(follow));
+    add(std::string("kept") + end, heads, "1", shifted(kept));
+  }
+  for (const char* name : {"place_offset", "place_first", "place_last"})
+    add(name, before({place}, heads), "token", places);
+  add("trials", heads, "1", trials);
+  add("sink_mass", heads, "1", kept);
+  result.fields.back().attributes["keys"] = std::string("special tokens");
 }
 
 /// What was taken out of keys, of the first head of every layer.
@@ -145,6 +190,7 @@ void add_account(Result& result, const Size& size) {
   add_removed(result, size);
   add_sources(result, size);
   add_rotary(result, size);
+  if (size.bits) add_bits(result, size);
 }
 
 Result rotary_result(const Size& size) {

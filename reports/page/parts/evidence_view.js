@@ -22,10 +22,17 @@ export function evidenceRows(page, place) {
   const change = (before, after) => `${numberText(before)} \u2192 ${numberText(after)}`;
   const rows = [];
   const add = (done, before, after, happened) => rows.push({ done, before, after, happened });
-  const [strength, part] = [value("strength"), value("position")];
+  const [follow, kept, trials] = [value("follows"), value("kept"), value("attention_bits/trials:")];
+  if (follow !== null)
+    add(`The contents of its strongest key and of another key were swapped (${trials} times)`, null, follow,
+      `${percentText(follow)} of the attention went with the content, the rest stayed with the place`);
+  if (kept !== null)
+    add("A token of another document asked from the same place", 1, kept,
+      `its strongest key kept ${percentText(kept)} of its weight`);
+  const [strength, part] = [value("strength"), value("by_position")];
   const [dealt, shuffled] = [value("head_account/position_strength:"), value("head_account/null_strength:")];
   if (strength !== null && dealt !== null) {
-    const explained = part === null || measures.word("why", place) === "no preference" ? ""
+    const explained = part === null || measures.word("profile", place) === "no preference" ? ""
       : `; positions give ${percentText(Math.max(0, part))} of what can be explained`;
     add("Contents were dealt to other places of the same document: positions alone are left", strength, dealt,
       `strength ${change(strength, dealt)}${explained}`);
@@ -66,7 +73,8 @@ function barsOf(before, after) {
 export const evidenceView = {
   id: "evidence",
   title: "What was done, and what happened",
-  hasNothing: (page) => !page.measures.get("head_account/position_strength:") && !isTried(page),
+  hasNothing: (page) => !page.measures.get("head_account/position_strength:") && !isTried(page)
+    && !page.measures.get("follows"),
   words: "Grey bars: before; blue bars: after. A full bar is 1.",
   async show({ page, place }) {
     const rows = evidenceRows(page, place).flatMap(({ done, before, after, happened }) => [

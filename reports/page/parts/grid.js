@@ -113,7 +113,7 @@ export class HeadGrid {
     const { measures, heads } = this.page;
     const { measure, label } = this;
     const isMore = (name) => name !== label && measures.value(name, place) !== null;
-    const others = ["offset", "strength", "why"].filter(isMore);
+    const others = ["bits", "part", "offset", "strength"].filter(isMore);
     return [`${heads[place].name}: ${label} ${valueText(measure, measure.values[place])}`,
       ...others.map((name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`)];
   }

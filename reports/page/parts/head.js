@@ -137,7 +137,7 @@ export class HeadSection {
   facts(place) {
     const { measures, result } = this.page;
     const isKnown = (name) => measures.value(name, place) !== null;
-    const known = ["weight", "distance", "sink", "entropy"].filter(isKnown);
+    const known = ["weight", "distance", "entropy"].filter(isKnown);
     const text = (name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`;
     const kind = result.kinds[place];
     return [...known.map(text), ...(kind ? [kind] : [])];

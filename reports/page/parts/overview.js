@@ -19,7 +19,7 @@ export function cellValue(cell) {
 
 // A filter that the page understands.
 function filterExample(measures) {
-  const known = ["offset=-1", "strength>0.1", "changed=yes", "predicted=-1", "predicted_weight>0.1",
+  const known = ["part=match", "bits>2", "offset=-1", "strength>0.1", "changed=yes", "predicted=-1", "predicted_weight>0.1",
     "weight>0.1"];
   return known.filter((term) => measures.get(/^\w+/.exec(term)[0])).slice(0, 2).join(" ");
 }
@@ -134,7 +134,7 @@ export class Overview {
     const terms = filterTerms(filter);
     const cellsOf = (row) => {
       const place = page.named.get(columns[0].cells[row]) ?? -1;
-      const verdicts = ["why", "kind"].map((name) => page.measures.word(name, place));
+      const verdicts = ["part", "profile", "kind"].map((name) => page.measures.word(name, place));
       return [...columns.map(({ cells }) => cells[row]), ...verdicts];
     };
     const isShown = (row) => passes(terms, (name) => this.valueOf(name, columns, row), cellsOf(row));

@@ -9,6 +9,7 @@
 // An array comes into the page by a name in page_data.cpp.
 
 import { bandsView } from "./bands_view.js";
+import { compositionView } from "./composition_view.js";
 import { distanceView } from "./distance_view.js";
 import { evidenceView } from "./evidence_view.js";
 import { mapView } from "./map_view.js";
@@ -20,6 +21,6 @@ import { strongestView } from "./strongest_view.js";
 import { delaysView, phasesView, wavesView } from "./waves_view.js";
 
 export const views = [
-  evidenceView, profileView, mapView, strongestView, sourcesView,
-  bandsView, distanceView, predictionsView, rotaryView, wavesView, phasesView, delaysView,
+  compositionView, evidenceView, profileView, mapView, strongestView,
+  sourcesView, bandsView, distanceView, predictionsView, rotaryView, wavesView, phasesView, delaysView,
 ];

@@ -1,0 +1,275 @@
+#include "head_composition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
+#include "../drawing/visible_text.h"
+
+namespace headwave {
+
+namespace {
+
+const std::string bits_field = "attention_bits/bits", parts_of_bits_field = "attention_bits/part",
+                  bits_gain_field = "attention_bits/gain", gain_lower_field = "attention_bits/gain_lower",
+                  follow_field = "attention_bits/follow", follow_lower_field = "attention_bits/follow_lower",
+                  follow_upper_field = "attention_bits/follow_upper", kept_field = "attention_bits/kept",
+                  sink_mass_field = "attention_bits/sink_mass", place_offset_field = "attention_bits/place_offset",
+                  place_first_field = "attention_bits/place_first", place_last_field = "attention_bits/place_last";
+constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
+constexpr double explains = 0.3;                        // of a part, from which on a hypothesis names it
+constexpr double broad = 16;                            // tokens
+enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part };
+
+/// Numbers of a Field, head after head for every entry of its first axis.
+struct HeadNumbers {
+  const std::vector<double>* values = nullptr;
+  std::size_t heads = 0;
+  [[nodiscard]] double at(std::size_t entry, std::size_t head) const {
+    return values == nullptr ? not_defined : (*values)[entry * heads + head];
+  }
+};
+
+/// What was found of one head, as words for a cell and for a sentence.
+struct Clause {
+  std::string cell, sentence;
+};
+
+std::string tokens_away(double offset) {
+  if (offset == 0) return "at itself";
+  return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
+}
+
+std::string signed_tokens(double offset) {
+  return offset == 0 ? "0" : fmt::format("{:+g}", offset);
+}
+
+/// "1 back", "2 back (-4 to -1)", "broadly -20 to +3", "1 back, 3 back"
+std::string places_text(const HeadNumbers& offset, const HeadNumbers& first, const HeadNumbers& last,
+                        std::size_t head) {
+  std::string text;
+  for (std::size_t place = 0; place < 3; ++place) {
+    if (!std::isfinite(offset.at(place, head))) break;
+    const double from = first.at(place, head), to = last.at(place, head);
+    const std::string span = fmt::format("{} to {}", signed_tokens(from), signed_tokens(to));
+    text += text.empty() ? "" : ", ";
+    if (to - from >= broad)
+      text += "broadly " + span;
+    else
+      text += tokens_away(offset.at(place, head)) + (to > from ? fmt::format(" ({})", span) : "");
+  }
+  return text;
+}
+
+/// Hypotheses of the match part, in the order of the Field's axis; "the word itself" is the first of all.
+const std::array match_clauses{
+    Clause{"the same word", "at its own word, here and wherever else it stands"},
+    Clause{"after an earlier copy", "at what followed an earlier copy of its token (induction)"},
+    Clause{"after the same word", "where the same word stands before as before itself"},
+    Clause{"a place by its word", "at a place that its own content chooses"}};
+
+class Compositions {
+ public:
+  explicit Compositions(const Result& result)
+      : heads_(field_heads(result.at(bits_field))),
+        sink_(attribute_text(result.at(sink_mass_field).attributes, "keys")) {
+    const auto of_heads = [&](const std::string& name) {
+      return HeadNumbers{result.find(name) == nullptr ? nullptr : &doubles_of(result, name, {"layer", "head"}),
+                         heads_.size()};
+    };
+    const auto by = [&](const std::string& name, std::string_view axis, std::size_t entries) {
+      if (result.find(name) == nullptr) return HeadNumbers{};
+      const auto& values = doubles_of(result, name, {axis, "layer", "head"});
+      if (values.size() != entries * heads_.size())
+        throw ShapeError(fmt::format("{}: expected {} numbers for each of {} heads, found {} in all", name, entries,
+                                     heads_.size(), values.size()));
+      return HeadNumbers{&values, heads_.size()};
+    };
+    bits_ = of_heads(bits_field);
+    follow_ = of_heads(follow_field);
+    follow_lower_ = of_heads(follow_lower_field);
+    follow_upper_ = of_heads(follow_upper_field);
+    kept_ = of_heads(kept_field);
+    part_ = by(parts_of_bits_field, "bits_part", part_names.size());
+    gain_ = by(bits_gain_field, "hypothesis", 1 + match_clauses.size());
+    gain_lower_ = by(gain_lower_field, "hypothesis", 1 + match_clauses.size());
+    place_offset_ = by(place_offset_field, "place", 3);
+    place_first_ = by(place_first_field, "place", 3);
+    place_last_ = by(place_last_field, "place", 3);
+    if (sink_.empty()) sink_ = "special tokens";
+  }
+
+  [[nodiscard]] std::vector<HeadComposition> all() const {
+    std::vector<HeadComposition> found;
+    for (std::size_t head = 0; head < heads_.size(); ++head) found.push_back(of(head));
+    return found;
+  }
+
+ private:
+  [[nodiscard]] HeadComposition of(std::size_t head) const {
+    HeadComposition one{
+        heads_[head], bits_.at(0, head), {}, follow_.at(0, head), kept_.at(0, head), false, {}, {}, {}, {}};
+    for (std::size_t p = 0; p < part_names.size(); ++p) one.part[p] = part_.at(p, head);
+    const std::string name = head_name(one.name.layer, one.name.head);
+    if (!std::isfinite(one.bits)) {
+      one.looks = "undefined";
+      return one;
+    }
+    if (one.bits < close_to_uniform) {
+      one.looks = "close to uniform";
+      one.text = fmt::format("{} is close to uniform attention: {:.2f} bits", name, one.bits);
+      return one;
+    }
+    one.contradicted = is_contradicted(one, head);
+    if (std::isfinite(one.follow)) one.follows = fmt::format("{}{:.2f}", one.contradicted ? "but " : "", one.follow);
+    std::array<std::size_t, part_names.size()> order{sink_part, position_part, word_part, match_part};
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t p) { return one.part[p]; });
+    std::vector<std::string> cells, clauses, parts;
+    for (const std::size_t p : order) {
+      const double share = one.part[p] / one.bits;
+      if (share >= listed_share) parts.push_back(fmt::format("{} {:.0f}", part_names[p], 100 * share));
+      if (!(share >= said_share) && p != order.front()) continue;
+      const Clause clause = clause_of(p, head);
+      cells.push_back(clause.cell);
+      clauses.push_back(clause.sentence);
+    }
+    one.looks = fmt::format("{}", fmt::join(cells, "; "));
+    one.why = fmt::format("{} %", fmt::join(parts, ", "));
+    one.text = sentence(one, name, clauses, head);
+    return one;
+  }
+
+  [[nodiscard]] Clause clause_of(std::size_t part, std::size_t head) const {
+    if (part == sink_part) return {sink_, "at " + sink_};
+    if (part == word_part) return {"certain words", "at certain words, whoever asks"};
+    if (part == position_part) {
+      const std::string places = places_text(place_offset_, place_first_, place_last_, head);
+      return places.empty() ? Clause{"by place", "by where query and key stand"} : Clause{places, places};
+    }
+    const std::size_t hypothesis = named_match(head);
+    return hypothesis == match_clauses.size() ? Clause{"what it asks for", "for what this token asks for"}
+                                              : match_clauses[hypothesis];
+  }
+
+  /// The hypothesis that names the match; match_clauses.size(): none.
+  [[nodiscard]] std::size_t named_match(std::size_t head) const {
+    std::size_t most = match_clauses.size();
+    for (std::size_t h = 0; h < match_clauses.size(); ++h) {
+      const double gain = gain_.at(h + 1, head), lower = gain_lower_.at(h + 1, head);
+      if (!(gain >= explains * part_.at(match_part, head)) || lower <= 0) continue;
+      if (most == match_clauses.size() || gain > gain_.at(most + 1, head)) most = h;
+    }
+    return most;
+  }
+
+  /// Whether most of the text's bits are content and attention stays with the place, or the other way round. A place that
+  /// the query chooses is a place.
+  [[nodiscard]] bool is_contradicted(const HeadComposition& one, std::size_t head) const {
+    const double by_query = std::fmax(0, gain_.at(match_clauses.size(), head));
+    const double content = one.part[word_part] + one.part[match_part] - by_query,
+                 text = one.part[position_part] + one.part[word_part] + one.part[match_part];
+    if (!(text >= close_to_uniform) || !std::isfinite(one.follow)) return false;
+    return content > text / 2 ? follow_upper_.at(0, head) < 0.5 : follow_lower_.at(0, head) > 0.5;
+  }
+
+  [[nodiscard]] std::string sentence(const HeadComposition& one, const std::string& name,
+                                     const std::vector<std::string>& clauses, std::size_t head) const {
+    std::string text = fmt::format("{} looks {}: {:.2f} bits beyond uniform attention ({})", name,
+                                   fmt::join(clauses, " and "), one.bits, one.why);
+    if (const std::size_t named = named_match(head);
+        named < match_clauses.size() && one.part[match_part] / one.bits >= said_share)
+      text += fmt::format(", {:.0f} % of match explained so", 100 * gain_.at(named + 1, head) / one.part[match_part]);
+    if (std::isfinite(one.follow))
+      text += fmt::format("; when contents of two keys are swapped, {:.2f} of the attention goes with the content{}",
+                          one.follow, one.contradicted ? ", against what its parts say" : "");
+    if (std::isfinite(one.kept))
+      text += fmt::format("; when another token asks from its place, its strongest key keeps {:.2f} of its weight",
+                          one.kept);
+    return text;
+  }
+
+  FieldHeads heads_;
+  std::string sink_;
+  HeadNumbers bits_, part_, gain_, gain_lower_, follow_, follow_lower_, follow_upper_, kept_, place_offset_,
+      place_first_, place_last_;
+};
+
+}  // namespace
+
+std::vector<HeadComposition> head_compositions(const Result& result) {
+  for (const std::string& name : {bits_field, parts_of_bits_field, sink_mass_field})
+    if (result.find(name) == nullptr) return {};
+  require_fitting(result, head_composition_fields());
+  return Compositions(result).all();
+}
+
+std::string all_parts_text(const Result& result, const std::vector<HeadComposition>& heads) {
+  std::array<double, part_names.size()> sums{};
+  double all = 0;
+  for (const HeadComposition& head : heads) {
+    if (!std::isfinite(head.bits)) continue;
+    all += head.bits;
+    for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += head.part[p];
+  }
+  if (!(all > 0)) return {};
+  const std::string keys = attribute_text(result.at(sink_mass_field).attributes, "keys");
+  std::vector<std::string> parts;
+  for (std::size_t p = 0; p < sums.size(); ++p)
+    parts.push_back(fmt::format("{} {:.0f} %", p == sink_part && !keys.empty() ? visible_text(keys) : part_names[p],
+                                100 * sums[p] / all));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string largest_parts_sentence(const std::vector<HeadComposition>& heads) {
+  std::array<std::size_t, part_names.size()> largest{};
+  std::size_t even = 0;
+  for (const HeadComposition& head : heads) {
+    if (!std::isfinite(head.bits)) continue;
+    if (head.bits < close_to_uniform)
+      ++even;
+    else
+      ++largest[static_cast<std::size_t>(std::ranges::max_element(head.part) - head.part.begin())];
+  }
+  std::vector<std::string> said;
+  for (std::size_t p = 0; p < largest.size(); ++p)
+    if (largest[p] > 0) said.push_back(fmt::format("{} in {}", part_names[p], largest[p]));
+  std::string text = said.empty() ? "" : fmt::format("Heads by their largest part: {}", fmt::join(said, ", "));
+  if (even > 0) text += fmt::format("{}{} close to uniform", text.empty() ? "Heads: " : "; ", even);
+  return text.empty() ? text : text + ".";
+}
+
+std::optional<Field> largest_part_field(const Result& result) {
+  const std::vector<HeadComposition> heads = head_compositions(result);
+  if (heads.empty()) return std::nullopt;
+  std::vector<std::uint8_t> largest;
+  for (const HeadComposition& head : heads)
+    largest.push_back(static_cast<std::uint8_t>(head.bits >= close_to_uniform
+                                                    ? std::ranges::max_element(head.part) - head.part.begin()
+                                                    : std::ssize(head.part)));
+  const Field& bits = result.at(bits_field);
+  Field field{"looks/part",
+              {bits.axis("layer"), bits.axis("head")},
+              "1",
+              "largest part of a head's attention beyond uniform attention",
+              std::move(largest),
+              {},
+              {}};
+  field.flag_meanings.assign(part_names.begin(), part_names.end());
+  field.flag_meanings.emplace_back("close to uniform");
+  return field;
+}
+
+const std::vector<std::string>& head_composition_fields() {
+  static const std::vector<std::string> names{bits_field,         parts_of_bits_field, bits_gain_field,
+                                              gain_lower_field,   follow_field,        follow_lower_field,
+                                              follow_upper_field, kept_field,          sink_mass_field,
+                                              place_offset_field, place_first_field,   place_last_field};
+  return names;
+}
+
+}  // namespace headwave

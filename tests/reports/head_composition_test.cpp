@@ -1,0 +1,125 @@
+#include "../../reports/tables/head_composition.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "../../core/errors/error.h"
+#include "../../core/fields/field.h"
+#include "../catch.h"
+#include "sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+const std::vector<Axis> six{layer_axis(1), head_axis(6)};
+
+std::vector<Axis> axes_with(const char* name, std::vector<std::string> entries) {
+  return {Axis{name, "1", "", std::move(entries)}, six[0], six[1]};
+}
+
+/// Previous token, sink with a match of the same word, words, match without a name, uniform, undefined.
+Result six_heads() {
+  Result result;
+  const auto add = [&](const char* name, std::vector<Axis> axes, const char* unit, std::vector<double> values) {
+    result.fields.push_back(
+        make_field(std::string("attention_bits/") + name, std::move(axes), unit, "", std::move(values)));
+  };
+  const std::vector<Axis> parts = axes_with("bits_part", {"sink", "position", "word", "match"}),
+                          hypotheses = axes_with("hypothesis", {"the word itself", "same word", "induction",
+                                                                "same word before", "place by query"});
+  const double none = not_defined;
+  add("bits", six, "bit", {5, 4, 2, 1, 0.02, none});
+  add("part", parts, "bit", {0.5, 2.2, 0.1, 0,   0.01, none,  //
+                             4.4, 0,   0,   0,   0,    none,  //
+                             0,   0.2, 1.8, 0.2, 0,    none,  //
+                             0.1, 1.6, 0.1, 0.8, 0.01, none});
+  const std::vector<double> gains{0, 0,   0.9, 0,   0, none,  //
+                                  0, 1,   0,   0.1, 0, none,  //
+                                  0, 0,   0,   0,   0, none,  //
+                                  0, 0.5, 0,   0,   0, none,  //
+                                  0, 0,   0,   0,   0, none};
+  add("gain", hypotheses, "bit", gains);
+  add("gain_lower", hypotheses, "bit", gains);
+  add("follow", six, "1", {0.02, 0.9, 0.95, 0.3, none, none});
+  add("follow_lower", six, "1", {0.01, 0.85, 0.9, 0.2, none, none});
+  add("follow_upper", six, "1", {0.03, 0.95, 0.99, 0.4, none, none});
+  add("kept", six, "1", {0.98, 0.1, 0.8, 0.2, none, none});
+  const std::vector<Axis> places{Axis{"place", "1", "", std::vector<std::int64_t>{1, 2, 3}}, six[0], six[1]};
+  std::vector<double> offset(18, none), first(18, none), last(18, none);
+  offset[0] = first[0] = last[0] = -1;
+  offset[6] = -3;
+  first[6] = -5;
+  last[6] = -2;
+  add("place_offset", places, "token", offset);
+  add("place_first", places, "token", first);
+  add("place_last", places, "token", last);
+  add("sink_mass", six, "1", std::vector<double>(6, 0.1));
+  result.fields.back().attributes["keys"] = std::string("first token");
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("compositions: what each head looks at, why, and what its experiments say, by hand") {
+  const std::vector<HeadComposition> heads = head_compositions(six_heads());
+  REQUIRE(heads.size() == 6);
+  CHECK(heads[0].looks == "1 back, 3 back (-5 to -2)");
+  CHECK(heads[0].why == "position 88, sink 10 %");
+  CHECK(heads[0].follows == "0.02");
+  CHECK(heads[0].text ==
+        "L0H0 looks 1 back, 3 back (-5 to -2): 5.00 bits beyond uniform attention (position 88, sink 10 %); when "
+        "contents "
+        "of two keys are swapped, 0.02 of the attention goes with the content; when another token asks from its place, "
+        "its "
+        "strongest key keeps 0.98 of its weight");
+  CHECK(heads[1].looks == "first token; the same word");
+  CHECK_THAT(heads[1].text, ContainsSubstring("looks at first token and at its own word, here and wherever else it "
+                                              "stands: 4.00 bits"));
+  CHECK_THAT(heads[1].text, ContainsSubstring(", 62 % of match explained so;"));
+  CHECK(heads[2].looks == "certain words");
+  CHECK(heads[2].why == "word 90 %");
+  CHECK(heads[3].looks == "what it asks for; certain words");
+  CHECK(heads[4].looks == "close to uniform");
+  CHECK(heads[4].why.empty());
+  CHECK(heads[4].text == "L0H4 is close to uniform attention: 0.02 bits");
+  CHECK(heads[5].looks == "undefined");
+  CHECK(heads[5].text.empty());
+}
+
+TEST_CASE("compositions: parts that the swaps contradict are said to be") {
+  Result result = six_heads();
+  const std::vector<HeadComposition> heads = head_compositions(result);
+  CHECK(heads[3].contradicted);  // words and matches, yet attention stays with the place
+  CHECK(heads[3].follows == "but 0.30");
+  CHECK_THAT(heads[3].text, ContainsSubstring("goes with the content, against what its parts say"));
+  CHECK(!heads[0].contradicted);
+  // A place that the query chooses is a place.
+  auto& gains = std::get<std::vector<double>>(result.fields[2].values);
+  gains[4 * 6 + 3] = 0.7;
+  const HeadComposition chosen = head_compositions(result)[3];
+  CHECK(!chosen.contradicted);
+  CHECK(chosen.looks == "what it asks for; certain words");  // its lower end is 0
+}
+
+TEST_CASE("compositions: all heads together, by their parts and their largest part") {
+  const Result result = six_heads();
+  const std::vector<HeadComposition> heads = head_compositions(result);
+  CHECK(all_parts_text(result, heads) == "first token 23 %, position 37 %, word 18 %, match 22 %");
+  CHECK(largest_parts_sentence(heads) ==
+        "Heads by their largest part: sink in 1, position in 1, word in 1, match in 1; 1 close to uniform.");
+  const Field largest = *largest_part_field(result);
+  CHECK(std::get<std::vector<std::uint8_t>>(largest.values) == std::vector<std::uint8_t>{1, 0, 2, 3, 4, 4});
+  CHECK(head_compositions({}).empty());
+  CHECK(!largest_part_field({}));
+}
+
+TEST_CASE("compositions: Fields of other shapes are refused by name") {
+  for (const std::string& name : head_composition_fields()) {
+    Result result = six_heads();
+    for (Field& field : result.fields)
+      if (field.name == name) field.axes.pop_back();
+    CHECK_THROWS_AS(head_compositions(result), ShapeError);
+  }
+}
