@@ -21,7 +21,7 @@ picture() {
 
 "$headwave" -q run --model "$minilm" --text "$wikitext" --documents 100 --length 128 --everything --no-figures --out "$work/minilm" >/dev/null
 picture minilm offset_profile
-picture minilm head_account
+picture minilm attention_bits
 picture minilm offset_agreement
 picture minilm phase_spectrum --heads L0H2,L1H8
 picture minilm score_sources

@@ -157,29 +157,12 @@ std::string no_parts(const Result& result, const FigureOptions& /*options*/) {
                                                                                      : "the account explains no head";
 }
 
-/// The sentence of a head that is drawn alone; of several their verdicts, and where they look: "Verdict and offset:
-/// positional L0H2 −1, L1H8 +1; mixed L4H9 +1."
+/// The sentence of a head that is drawn alone.
 std::string account_answers(const Result& result, const FigureOptions& options) {
   const std::vector<HeadSentence> sentences = head_sentences(result);
-  if (sentences.empty()) return {};
-  const std::vector<std::string> verdicts = meanings_of(result, verdict_name, {"layer", "head"});
-  PanelFlow flow = account_flow(account_profiles_of(result), options);
-  const std::vector<ChosenHead> drawn = heads_on_page(result, profile_name, options, flow, most_account_heads);
-  if (drawn.size() == 1 && !sentences[drawn.front().row].text.empty()) return sentences[drawn.front().row].text + ".";
-  std::vector<std::pair<std::string, std::string>> by_verdict;  // and its heads
-  for (const ChosenHead& head : drawn) {
-    const std::string& verdict = verdicts[head.row];
-    const double offset = sentences[head.row].offset;
-    auto heads = std::ranges::find(by_verdict, verdict, &std::pair<std::string, std::string>::first);
-    if (heads == by_verdict.end()) heads = by_verdict.insert(heads, {verdict, ""});
-    heads->second += fmt::format("{} {}{}", heads->second.empty() ? "" : ",", head.text(),
-                                 std::isfinite(offset) ? " " + signed_offset(offset) : "");
-  }
-  std::string text;
-  for (const auto& [verdict, heads] : by_verdict)
-    text += fmt::format("{} {}{}", text.empty() ? "Verdict and offset:" : ";",
-                        verdict == "undefined" || verdict == "unknown" ? "none" : shortened(verdict, 20), heads);
-  return text + ".";
+  if (sentences.empty() || options.heads.size() != 1) return {};
+  const std::string& text = sentences[chosen_heads(result, profile_name, options, 1).front().row].text;
+  return text.empty() ? text : text + ".";
 }
 
 std::vector<std::string> account_fields() {
@@ -221,7 +204,7 @@ DotLegend parts_legend(double most) {
   DotLegend legend{.title = "part of its bits", .entries = {}, .away = 0.2, .text_right = 0.12};
   for (std::size_t part = 0; part < part_names.size(); ++part)
     legend.entries.push_back({{part_inks[part], 1.1, Shape::square}, part_names[part]});
-  legend.entries.push_back({{ink::paper, 1.1, Shape::square}, fmt::format("full height: {:.1f} bits", most)});
+  legend.entries.push_back({{ink::paper, 1.1, Shape::square}, fmt::format("height: √bits, full {:.1f}", most)});
   return legend;
 }
 
@@ -254,6 +237,7 @@ GnuplotFigure draw_attention_bits(const Result& result, const FigureOptions& opt
       sum += std::max(0.0, part[p]);
     }
     kept.add_row({heads[row].layer, heads[row].head, bits[row], part[0], part[1], part[2], part[3]});
+    boxes[0].add_row({heads.column(row), heads.line(row), 0.0, 0.0});  // so that an empty grid is drawn, too
     if (!(sum > 0)) continue;
     constexpr double room = 0.94;  // of a cell
     double left = static_cast<double>(heads.column(row)) - room / 2;
@@ -417,9 +401,8 @@ FigureKind account_profile_figure() {
           .extras = account_extras(),
           .caption =
               "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention "
-              "up: what is left when contents are dealt to other places (position), what tokens add by meeting "
-              "themselves (self), what contents add together (context), and the rest. Above each panel: the "
-              "profile's strength, and these three parts in per cent.",
+              "up: contents dealt to other places (position), tokens meeting themselves (self), contents together "
+              "(context), the rest. Above: the profile's strength, and these parts in per cent.",
           .drawing = draw_account_profile,
           .says = account_answers,
           .silent = no_parts,

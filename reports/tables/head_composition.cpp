@@ -22,6 +22,8 @@ const std::string bits_field = "attention_bits/bits", parts_of_bits_field = "att
                   sink_mass_field = "attention_bits/sink_mass", place_offset_field = "attention_bits/place_offset",
                   place_first_field = "attention_bits/place_first", place_last_field = "attention_bits/place_last";
 constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
+constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
+constexpr Index longest_looks = 40;                     // letters of a cell
 constexpr double explains = 0.3;                        // of a part, from which on a hypothesis names it
 constexpr double broad = 16;                            // tokens
 enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part };
@@ -132,13 +134,14 @@ class Compositions {
     std::vector<std::string> cells, clauses, parts;
     for (const std::size_t p : order) {
       const double share = one.part[p] / one.bits;
-      if (share >= listed_share) parts.push_back(fmt::format("{} {:.0f}", part_names[p], 100 * share));
-      if (!(share >= said_share) && p != order.front()) continue;
+      if (share >= listed_share && parts.size() < most_listed)
+        parts.push_back(fmt::format("{} {:.0f}", part_names[p], 100 * share));
+      if ((!(share >= said_share) && p != order.front()) || cells.size() == most_said) continue;
       const Clause clause = clause_of(p, head);
       cells.push_back(clause.cell);
       clauses.push_back(clause.sentence);
     }
-    one.looks = fmt::format("{}", fmt::join(cells, "; "));
+    one.looks = shortened(fmt::format("{}", fmt::join(cells, "; ")), longest_looks);
     one.why = fmt::format("{} %", fmt::join(parts, ", "));
     one.text = sentence(one, name, clauses, head);
     return one;
@@ -185,11 +188,10 @@ class Compositions {
         named < match_clauses.size() && one.part[match_part] / one.bits >= said_share)
       text += fmt::format(", {:.0f} % of match explained so", 100 * gain_.at(named + 1, head) / one.part[match_part]);
     if (std::isfinite(one.follow))
-      text += fmt::format("; when contents of two keys are swapped, {:.2f} of the attention goes with the content{}",
-                          one.follow, one.contradicted ? ", against what its parts say" : "");
+      text += fmt::format("; contents of two keys swapped, {:.2f} of the attention goes with the content{}", one.follow,
+                          one.contradicted ? ", against what its parts say" : "");
     if (std::isfinite(one.kept))
-      text += fmt::format("; when another token asks from its place, its strongest key keeps {:.2f} of its weight",
-                          one.kept);
+      text += fmt::format("; asked by another token, its strongest key keeps {:.2f} of its weight", one.kept);
     return text;
   }
 

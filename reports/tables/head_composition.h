@@ -18,10 +18,10 @@ struct HeadComposition {
   double follow = 0;             ///< share of attention that goes with the content of swapped keys; NaN: no trial
   double kept = 0;               ///< share that remains when another token asks; NaN: no trial
   bool contradicted = false;     ///< swapping shows the opposite of what the parts say
-  std::string looks;             ///< "1 ahead; special tokens": the parts that give a fifth of the bits or more
-  std::string why;               ///< "position 82, sink 13 %": those that give a tenth or more
-  std::string follows;           ///< "0.94"; "but 0.62" if contradicted; empty: no trial
-  std::string text;              ///< the whole as a sentence, without a full stop
+  std::string looks;    ///< "1 ahead; special tokens": the largest part, and another that gives a fifth of the bits
+  std::string why;      ///< "position 82, sink 13 %": the three largest that give a tenth or more
+  std::string follows;  ///< "0.94"; "but 0.62" if contradicted; empty: no trial
+  std::string text;     ///< the whole as a sentence, without a full stop
 };
 
 /// Layer by layer; a head within close_to_uniform bits of uniform attention "is close to uniform" and has no parts.

@@ -203,9 +203,8 @@ std::vector<HeadSentence> composed_sentences(const Result& result, const std::ve
                                        without[i].weight, without[i].without);
     if (moved && !sentence.text.empty()) sentence.text += "; " + trials[i].says(verdict);
     if (removed && !sentence.text.empty())
-      sentence.text +=
-          fmt::format("; without {} in its keys the weight where its profile is largest goes from {:.2f} to {:.2f}",
-                      without[i].source, without[i].weight, without[i].without);
+      sentence.text += fmt::format("; without {} in its keys the largest weight goes from {:.2f} to {:.2f}",
+                                   without[i].source, without[i].weight, without[i].without);
     sentence.text = visible_text(sentence.text);
     sentences.push_back(std::move(sentence));
   }

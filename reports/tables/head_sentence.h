@@ -24,11 +24,11 @@ struct HeadSentence {
 /// in the table. It says what all of the head's attention is made of (head_composition.h), and what happened when its keys
 /// were moved:
 ///
-///     L1H8 looks 1 ahead: 5.63 bits beyond uniform attention (position 82, sink 13 %); when contents of two keys are
-///     swapped, 0.00 of the attention goes with the content; when another token asks from its place, its strongest key
-///     keeps 0.85 of its weight; its keys moved by up to two tokens, it follows in 32 of 32 trials
+///     L1H8 looks 1 ahead: 5.63 bits beyond uniform attention (position 82, sink 13 %); contents of two keys swapped, 0.00
+///     of the attention goes with the content; asked by another token, its strongest key keeps 0.85 of its weight; its
+///     keys moved by up to two tokens, it follows in 32 of 32 trials
 ///
-/// If the result has sources, the sentence ends: "; without positions in its keys the weight where its profile is largest
+/// If the result has sources, the sentence ends: "; without positions in its keys the largest weight
 /// goes from 0.68 to 0.01". A trial is one document and one shift. A head follows if it does so in more than half of the
 /// trials; a head of which position gives most and that does not follow is said to.
 ///

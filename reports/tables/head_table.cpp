@@ -390,12 +390,12 @@ std::vector<TableColumn> wide_columns(const Result& result) {
     for (const HeadSentence& one : said) moved.cells.push_back(one.evidence);
   }
   const auto find = [&](const std::string& header) { return std::ranges::find(columns, header, &TableColumn::header); };
-  const bool accounted = find("why") != columns.end();
+  const bool accounted = find("why") != columns.end(), composed = find("follows") != columns.end();
   for (TableColumn& column : rows_named(head_columns(result), columns.front().cells)) {
     if (!column.header.empty() && find(column.header) != columns.end()) continue;
     if (std::ranges::all_of(column.cells, &std::string::empty)) continue;
     if (accounted && column.header == "offset") column.header = "measured offset";
-    const auto place = column.header == "kind" && accounted ? std::next(find("why")) : columns.end();
+    const auto place = column.header == "kind" && accounted ? std::next(find(composed ? "follows" : "why")) : columns.end();
     columns.insert(place, std::move(column));
   }
   return columns;
@@ -670,8 +670,9 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "beyond uniform attention, 0 to 1; why: parts of what can be explained of that (position, self, context: those "
         "left out make up 100 %)");
   if (has("looks at") && has("bits"))
-    add("bits: how far the attention of a query is from uniform attention; looks at: by the parts that give a fifth of "
-        "the bits or more; why: parts in per cent of the bits (sink: special keys; position: where query and key "
+    add("bits: how far the attention of a query is from uniform attention; looks at: by its largest part, and another "
+        "of "
+        "a fifth of the bits; why: parts in per cent of the bits (sink: special keys; position: where query and key "
         "stand; "
         "word: what draws attention whoever asks; match: what the query finds), those below 10 omitted; follows: share "
         "of attention that goes with the content when the contents of two keys are swapped (1: content, 0: place)");

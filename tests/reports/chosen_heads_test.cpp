@@ -50,7 +50,7 @@ TEST_CASE("heads: the strongest are those that the table lists first, each head 
 }
 
 TEST_CASE("heads: those that a figure chooses stand by strength, in grids of some heads, too") {
-  Result result = sample::result({.layers = 6, .heads = 12});
+  Result result = sample::result({.layers = 6, .heads = 12, .bits = false});
   auto& strengths = values_of(result, "head_account/strength");
   for (std::size_t head = 0; head < strengths.size(); ++head) strengths[head] = 0.01 * static_cast<double>(head);
   const auto strength = [&](const ChosenHead& head) { return strengths[head.row]; };

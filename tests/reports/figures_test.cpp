@@ -232,21 +232,23 @@ TEST_CASE("offset profile: works without measured offsets, and points to those o
       kind_of_figure("offset_profile").draw(without(result, "measured_offset/offset"), {}).script();
   CHECK(count_of(bare, "point pt") == 0);
   Result far = result;
-  std::get<std::vector<double>>(field_of(far, "head_account/measured_offset").values)[0] = -40;
+  std::get<std::vector<double>>(field_of(far, "attention_bits/place_offset").values)[0] = -40;
   CHECK(kind_of_figure("offset_profile").draw(far, {}).script().find("← −40") != std::string::npos);
 }
 
 TEST_CASE("offset profile: a head is marked where the table says that it looks, not at another measured offset") {
   Result result = sample::result();
   values_of(result, "measured_offset/offset")[0] = 52;
-  values_of(result, "head_account/measured_offset")[0] = -1;
+  values_of(result, "attention_bits/place_offset")[0] = -1;
   const auto marks = [&](const FigureOptions& options) {
     return rows_of(kind_of_figure("offset_profile").draw(result, options))[1][4];
   };
   CHECK(marks(asking_for({"L0H0"})) == "-1");
-  CHECK(marks(asking_for({"L0H4"})) == "NaN");  // without a preference, whatever was measured
-  REQUIRE(std::isfinite(values_of(result, "measured_offset/offset")[4]));
-  std::erase_if(result.fields, [](const Field& field) { return field.name.starts_with("head_account/"); });
+  CHECK(marks(asking_for({"L0H1"})) == "NaN");  // by words, whatever was measured
+  REQUIRE(std::isfinite(values_of(result, "measured_offset/offset")[1]));
+  std::erase_if(result.fields, [](const Field& field) {
+    return field.name.starts_with("head_account/") || field.name.starts_with("attention_bits/");
+  });
   CHECK(marks(asking_for({"L0H0"})) == "52");
 }
 

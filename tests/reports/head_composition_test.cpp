@@ -68,12 +68,11 @@ TEST_CASE("compositions: what each head looks at, why, and what its experiments 
   CHECK(heads[0].looks == "1 back, 3 back (-5 to -2)");
   CHECK(heads[0].why == "position 88, sink 10 %");
   CHECK(heads[0].follows == "0.02");
-  CHECK(heads[0].text ==
-        "L0H0 looks 1 back, 3 back (-5 to -2): 5.00 bits beyond uniform attention (position 88, sink 10 %); when "
-        "contents "
-        "of two keys are swapped, 0.02 of the attention goes with the content; when another token asks from its place, "
-        "its "
-        "strongest key keeps 0.98 of its weight");
+  CHECK(
+      heads[0].text ==
+      "L0H0 looks 1 back, 3 back (-5 to -2): 5.00 bits beyond uniform attention (position 88, sink 10 %); contents of "
+      "two keys swapped, 0.02 of the attention goes with the content; asked by another token, its strongest key keeps "
+      "0.98 of its weight");
   CHECK(heads[1].looks == "first token; the same word");
   CHECK_THAT(heads[1].text, ContainsSubstring("looks at first token and at its own word, here and wherever else it "
                                               "stands: 4.00 bits"));

@@ -163,7 +163,7 @@ TEST_CASE("head sentences: evidence stands behind the verdict, and says so where
 }
 
 TEST_CASE("head sentences: the answer has their cells, and says why no keys were moved") {
-  Result result = sample::result();
+  Result result = sample::result({.bits = false});
   const auto answer = [&] { return head_answer(result, shown_columns(result, {})); };
   CHECK_THAT(answer(), ContainsSubstring("evidence, of the strongest heads only: trials in which attention follows"));
   CHECK_THAT(answer(), !ContainsSubstring("no keys were moved"));

@@ -157,7 +157,7 @@ TEST_CASE("head table: without an account a head looks at its measured offset, o
 }
 
 TEST_CASE("head table: the number of `looks` is the account's, and the measured offset beside it is called so") {
-  const Result result = sample::result();
+  const Result result = sample::result({.bits = false});
   const auto wide = sorted_columns(result, {.wide = true, .sort = "head"});
   const auto cells = [&](const char* header) { return std::ranges::find(wide, header, &TableColumn::header)->cells; };
   const std::vector<double> offsets = std::get<std::vector<double>>(looks_field(result)->values);
@@ -230,7 +230,7 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
 }
 
 TEST_CASE("head table: one row per head of the sample, and the other kind of pairs on request") {
-  const Result result = sample::result();
+  const Result result = sample::result({.bits = false});
   const auto columns = head_columns(result);
   REQUIRE(columns.size() == 17);
   for (const TableColumn& column : columns) CHECK(column.cells.size() == 32);

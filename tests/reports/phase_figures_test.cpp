@@ -43,7 +43,7 @@ Result tiny(Index length) {
 }  // namespace
 
 TEST_CASE("chosen heads: unasked four of different offsets, layer by layer") {
-  const Result result = sample::result();
+  const Result result = sample::result({.bits = false});
   const auto heads = chosen_heads(result, "phase_spectrum/query", {});
   REQUIRE(heads.size() == 4);
   std::set<double> offsets;
@@ -128,7 +128,7 @@ TEST_CASE("phase ridges: one of its own for a measured offset farther off, whose
 }
 
 TEST_CASE("phase spectrum: the loudest cell of a head lies on its ridge") {
-  const Result result = sample::result();
+  const Result result = sample::result({.bits = false});
   const auto rows = numbers_of(phase_spectrum_figure().draw(result, {}));
   std::map<std::string, std::array<double, 4>> loudest;  // frequency, phase, amplitude, offset
   for (const auto& row : rows) {

@@ -31,11 +31,11 @@ TEST_CASE("report: all text of the result is text on the page, and ends no eleme
   result.provenance["model"] = std::string("</title><script>alert(1)<script><!--data-->");
   result.provenance["<i>key</i>"] = std::string("</script><!-- \x01 \"quoted\"");
   const std::string page = report_page(result);
-  CHECK(has(page, "<title>In title&gt;&lt;script&gt;alert(1)&lt;script&gt;&lt;!--data--&gt; "));
+  CHECK(has(page, "<title>Attention of title&gt;&lt;script&gt;alert(1)&lt;script&gt;&lt;!--data--&gt;: "));
   CHECK_FALSE(has(page, "<script>alert"));
   CHECK_FALSE(has(page, "<i>"));
   const auto data = data_of(page);
-  CHECK(data["title"].get<std::string>().starts_with("In title><script>alert(1)<script><!--data--> "));
+  CHECK(data["title"].get<std::string>().starts_with("Attention of title><script>alert(1)<script><!--data-->: "));
   CHECK(data["provenance"][0][0] == "<i>key</i>");
   CHECK(data["provenance"][0][1] == "</script><!-- \\u0001 \"quoted\"");
   CHECK(count_of(page, "id=\"result\"") == 1);
@@ -80,7 +80,7 @@ TEST_CASE("report: the table of heads, what the result holds, and what the page 
   CHECK(data["layers"].size() == 4);
   CHECK(data["heads"].size() == 8);
   CHECK(data["table"][0]["cells"].size() == 32);
-  CHECK(data["table"][1]["header"] == "looks, in tokens");
+  CHECK(data["table"][1]["header"] == "looks at");
   REQUIRE(data["sentences"].size() == 32);
   CHECK(data["sentences"][9] == head_sentences(sample::result())[9].text);
   CHECK(data["fields"].size() == sample::result().fields.size());

@@ -3,27 +3,27 @@
 import { element, scrolled, textBar, words } from "./elements.js";
 import { numberText, percentText } from "./format.js";
 
-const parts = {
+const partMeanings = {
   sink: "which special key, or text at all",
   position: "where query and key stand",
   word: "what draws attention, whoever asks",
   match: "what this query finds in these keys",
 };
-const explained = { "the word itself": "word" }; // all other hypotheses are of match
-const shown = 0.02; // bit: smaller gains have no row
+const explainedPart = { "the word itself": "word" }; // all other hypotheses are of match
+const leastGain = 0.02; // bit: smaller gains have no row
 
 // Rows { name, says, value, lower, upper, of }: parts first, then hypotheses that gain something.
 export function compositionRows({ measures }, place) {
   const value = (name, part) => measures.value(`attention_bits/${name}:${part}`, place);
   const row = (kind, name, says, of) => ({ name, says, of, value: value(kind, name),
     lower: value(`${kind}_lower`, name), upper: value(`${kind}_upper`, name) });
-  const made = Object.entries(parts).map(([name, says]) => row("part", name, says, ""));
+  const made = Object.entries(partMeanings).map(([name, says]) => row("part", name, says, ""));
   const gains = [...measures.all.values()].filter(({ name }) => name === "attention_bits/gain")
-    .map(({ part }) => row("gain", part, "", explained[part] ?? "match")).filter((one) => one.value >= shown);
+    .map(({ part }) => row("gain", part, "", explainedPart[part] ?? "match")).filter((one) => one.value >= leastGain);
   return [...made, ...gains].filter((one) => one.value !== null);
 }
 
-const interval = ({ lower, upper }) => (lower === null || upper === null ? ""
+const intervalText = ({ lower, upper }) => (lower === null || upper === null ? ""
   : `${numberText(lower, 2)} to ${numberText(upper, 2)}`);
 
 export const compositionView = {
@@ -35,12 +35,11 @@ export const compositionView = {
   async show({ page, place, name }) {
     const bits = page.measures.value("bits", place);
     if (bits === null) return [words("Its attention is undefined: no query sees enough text.")];
-    const header = ["", "bits", "interval", "of all", ""].map((text) => element("th", { scope: "col" }, text));
+    const header = ["", "bits", "interval", "of all"].map((text) => element("th", { scope: "col" }, text));
     const rows = compositionRows(page, place).map((one) => element("tr", {},
-      element("th", { scope: "row" }, one.of ? `${one.of}: ${one.name}` : one.name),
-      element("td", {}, numberText(one.value, 2)), element("td", {}, interval(one)),
-      element("td", {}, textBar(one.value / bits, one.of ? "before" : "after"), percentText(one.value / bits)),
-      element("td", {}, one.says)));
+      element("th", { scope: "row" }, one.of ? `${one.of}: ${one.name}` : one.name, words(one.says)),
+      element("td", {}, numberText(one.value, 2)), element("td", {}, intervalText(one)),
+      element("td", {}, textBar(one.value / bits, one.of ? "before" : "after"), percentText(one.value / bits))));
     const table = element("table", { class: "shares" }, element("thead", {}, element("tr", {}, ...header)),
       element("tbody", {}, ...rows));
     return [scrolled(`Parts of ${name}`, table)];

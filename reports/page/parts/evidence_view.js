@@ -22,9 +22,9 @@ export function evidenceRows(page, place) {
   const change = (before, after) => `${numberText(before)} \u2192 ${numberText(after)}`;
   const rows = [];
   const add = (done, before, after, happened) => rows.push({ done, before, after, happened });
-  const [follow, kept, trials] = [value("follows"), value("kept"), value("attention_bits/trials:")];
+  const [follow, kept, swaps] = [value("follows"), value("kept"), value("attention_bits/trials:")];
   if (follow !== null)
-    add(`The contents of its strongest key and of another key were swapped (${trials} times)`, null, follow,
+    add(`The contents of its strongest key and of another key were swapped (${swaps} times)`, null, follow,
       `${percentText(follow)} of the attention went with the content, the rest stayed with the place`);
   if (kept !== null)
     add("A token of another document asked from the same place", 1, kept,

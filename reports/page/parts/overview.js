@@ -9,7 +9,7 @@ import { HeadScatter } from "./scatter.js";
 import { HeadTable, headColumns, sortedRows } from "./table.js";
 
 const byId = (id) => document.getElementById(id);
-// "looks" of "looks, in tokens", "x_chance" of "x chance".
+// "looks_at" of "looks at", "x_chance" of "x chance".
 const plainHeader = ({ header }) => header.split(",")[0].toLowerCase().replaceAll(" ", "_");
 
 // The number that a cell consists of or begins with before a comma, "47 %, -30"; else its text, "2 back".
