@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
@@ -152,16 +154,18 @@ class LayerBits {
     within_ = Matrix32::Zero(position_.rows(), position_.cols());
     if (kept_.known_words) drawn_.assign(2, none());
     for (std::size_t n = 0; n < kept_.documents.size(); ++n) add_document(n);
-    if (!kept_.known_words) return;
-    for (std::size_t n = 0; n < kept_.documents.size(); ++n) add_word_gain(n);
+    for (Index head = 0; head < heads_; ++head) named.push_back(places(head));
+    by_band_.assign(static_cast<std::size_t>(heads_), {});
+    for (std::size_t n = 0; n < kept_.documents.size(); ++n) look_again(n);
     drawn_.clear();
   }
 
-  /// The places of equation (8).
-  [[nodiscard]] std::vector<NamedPlace> places(Index head, double coverage) const;
+  /// Of the first place of a head.
+  [[nodiscard]] PlaceByBand by_band(Index head) const;
 
-  std::vector<std::vector<Told>> told;  ///< [document][head]
-  std::vector<Index> queries;           ///< [document]
+  std::vector<std::vector<NamedPlace>> named;  ///< [head]
+  std::vector<std::vector<Told>> told;         ///< [document][head]
+  std::vector<Index> queries;                  ///< [document]
 
  private:
   /// How much attention words got, and how much p_pos gives them: (heads, words).
@@ -181,6 +185,14 @@ class LayerBits {
     Vector given, even, count;  ///< w p_pos, w u^X, queries
     Matrix got, seen;           ///< (groups of documents, offsets)  A - w u^X, queries
   };
+
+  /// Sums over queries by where they stand, at a head's first place.
+  struct BandSums {
+    std::array<std::array<double, groups>, query_bands> weight{}, queries{};
+  };
+
+  /// The places of equation (8).
+  [[nodiscard]] std::vector<NamedPlace> places(Index head) const;
 
   [[nodiscard]] bool has_offsets() const { return site_.kind != AttentionKind::cross; }
 
@@ -451,20 +463,25 @@ class LayerBits {
     }
   }
 
-  /// Equation (5) of the word part: b of the other half.
-  void add_word_gain(std::size_t n) {
+  /// What needs the sums over all documents: equation (5) of the word part, with b of the other half, and bands.
+  void look_again(std::size_t n) {
     texts_ = kept_.text_of(n);
-    const Drawn& other = drawn_[1 - kept_.half(n)];
     const AccountDocument& from = document(n);
-    Matrix tilt(heads_, site_.keys());
-    for (Index j = 0; j < site_.keys(); ++j) {
-      const Index number = kept_.word_number.at(from.key_ids[static_cast<std::size_t>(j)]);
-      tilt.col(j) = ((other.got.col(number).array() + 2) / (other.given.col(number).array() + 2)).log();
+    Matrix tilt;
+    if (kept_.known_words) {
+      const Drawn& other = drawn_[1 - kept_.half(n)];
+      tilt.resize(heads_, site_.keys());
+      for (Index j = 0; j < site_.keys(); ++j) {
+        const Index number = kept_.word_number.at(from.key_ids[static_cast<std::size_t>(j)]);
+        tilt.col(j) = ((other.got.col(number).array() + 2) / (other.given.col(number).array() + 2)).log();
+      }
     }
     const LayerQueriesKeys& own = from.layers[place_];
     attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
       Row row;
       if (!read(n, head, i, weights, row)) return;
+      add_band(n, head, i, row);
+      if (!kept_.known_words) return;
       const Vector b = tilt.row(head).segment(row.open.first, row.open.count).transpose();
       const double attended = row.within.template cast<double>().matrix().dot(b);
       const double even = (row.position.template cast<double>() * b.array().exp()).sum();
@@ -472,6 +489,17 @@ class LayerBits {
         told[n][static_cast<std::size_t>(head)].word_gain +=
             row.mass * (attended - std::log(even)) * std::numbers::log2e;
     });
+  }
+
+  void add_band(std::size_t n, Index head, Index i, const Row& row) {
+    const std::vector<NamedPlace>& places = named[static_cast<std::size_t>(head)];
+    if (places.empty()) return;
+    const Index k = i + places.front().offset - row.open.first;
+    if (k < 0 || k >= row.open.count || row.text[k] == 0) return;
+    BandSums& sums = by_band_[static_cast<std::size_t>(head)];
+    const auto band = static_cast<std::size_t>(query_bands * i / site_.length);
+    sums.weight[band][n / 2 % groups] += static_cast<double>(row.seen[k]);
+    ++sums.queries[band][n / 2 % groups];
   }
 
   const Kept& kept_;
@@ -484,6 +512,7 @@ class LayerBits {
   Matrix32 position_;                  ///< (heads * chosen rows, keys)  p_pos
   Matrix32 within_;                    ///< (heads * chosen rows, keys)  A^X of the document that is read
   std::vector<Index> strongest_;       ///< (heads * chosen rows)  key of the experiments; -1: none stands out
+  std::vector<BandSums> by_band_;      ///< [head]
   std::vector<OffsetSums> by_offset_;  ///< [head]
   Eigen::ArrayXf texts_;               ///< of the document that is read
   std::vector<Drawn> drawn_;           ///< [half]
@@ -519,7 +548,7 @@ std::array<double, 2> jackknife(const std::array<double, groups>& sums, const st
   return {sum / count - error, sum / count + error};
 }
 
-std::vector<NamedPlace> LayerBits::places(Index head, double coverage) const {
+std::vector<NamedPlace> LayerBits::places(Index head) const {
   if (!has_offsets()) return {};
   const OffsetSums& sums = by_offset_[static_cast<std::size_t>(head)];
   const Index width = sums.count.size(), middle = site_.length - 1;
@@ -548,10 +577,37 @@ std::vector<NamedPlace> LayerBits::places(Index head, double coverage) const {
       seen[static_cast<std::size_t>(g)] = sums.seen(g, peak);
       weight += sums.got(g, peak);
     }
-    if (jackknife(got, seen, coverage)[0] <= 0) continue;
+    if (jackknife(got, seen, options_.coverage)[0] <= 0) continue;
     found.push_back({peak - middle, first - middle, last - middle, (weight + sums.even[peak]) / sums.count[peak],
                      sums.given[peak] / sums.count[peak], sums.even[peak] / sums.count[peak]});
   }
+  return found;
+}
+
+PlaceByBand LayerBits::by_band(Index head) const {
+  const BandSums& sums = by_band_[static_cast<std::size_t>(head)];
+  const auto sum_of = [](const std::array<double, groups>& of_groups) {
+    return std::accumulate(of_groups.begin(), of_groups.end(), 0.0);
+  };
+  PlaceByBand found;
+  std::size_t low = query_bands, high = query_bands;
+  for (std::size_t band = 0; band < static_cast<std::size_t>(query_bands); ++band) {
+    const double of_band = sum_of(sums.queries[band]);
+    found.weight[band] = of_band > 0 ? sum_of(sums.weight[band]) / of_band : not_defined;
+    if (!(of_band > 0)) continue;
+    if (low == query_bands || found.weight[band] < found.weight[low]) low = band;
+    if (high == query_bands || found.weight[band] > found.weight[high]) high = band;
+  }
+  if (low == high || !(found.weight[high] >= 2 * found.weight[low])) return found;
+  // The interval of the difference, as if every group of documents had the same number of queries, which it has.
+  const double queries_high = sum_of(sums.queries[high]), queries_low = sum_of(sums.queries[low]);
+  std::array<double, groups> difference{}, share{};
+  for (std::size_t g = 0; g < groups; ++g) {
+    difference[g] = sums.weight[high][g] / queries_high - sums.weight[low][g] / queries_low;
+    share[g] = sums.queries[high][g] / queries_high;
+  }
+  constexpr double pairs_of_bands = query_bands * (query_bands - 1) / 2.0;
+  found.differs = jackknife(difference, share, 1 - (1 - options_.coverage) / pairs_of_bands)[0] > 0;
   return found;
 }
 
@@ -629,7 +685,8 @@ void put(const LayerBits& layer, const Kept& kept, std::size_t place, AttentionB
     result.sink_mass[at] = mass / count;
     put_ratio(layer, kept, head, at, &Told::followed, &Told::trials, result.options.coverage, result.follow);
     put_ratio(layer, kept, head, at, &Told::remains, &Told::strongest, result.options.coverage, result.kept);
-    result.places[static_cast<std::size_t>(at)] = layer.places(head, result.options.coverage);
+    result.places[static_cast<std::size_t>(at)] = layer.named[static_cast<std::size_t>(head)];
+    result.by_band[static_cast<std::size_t>(at)] = layer.by_band(head);
     result.trials[at] = over_all(layer, kept, head, &Told::trials);
     for (std::size_t q = 0; q < numbers.size(); ++q) {
       const bool by_words = q > bits_parts && q != numbers.size() - 1;
@@ -649,7 +706,13 @@ class AttentionBitsAnalysis : public Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     const AccountHalves* halves = finished.find<AccountHalves>();
-    if (halves == nullptr || halves->halves[0].to_deal.empty() || halves->halves[1].to_deal.empty()) return {};
+    if (halves == nullptr) return {};
+    if (std::ssize(halves->halves[0].to_deal) + std::ssize(halves->halves[1].to_deal) < least_bits_documents) {
+      Fields fields("attention_bits");
+      fields.absent("undefined", "bit", "bits of attention beyond uniform attention",
+                    fmt::format("fewer than {} documents of one length", least_bits_documents));
+      return fields.taken();
+    }
     AttentionBitsOptions how;
     how.seed = options().seed;
     how.threads = input().threads;
@@ -673,6 +736,7 @@ AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOpt
   result.follow = result.kept = result.bits;
   result.trials = result.sink_mass = nothing;
   result.places.resize(static_cast<std::size_t>(rows));
+  result.by_band.resize(static_cast<std::size_t>(rows));
   result.mixed.fill(nothing);
   const Index layers = std::ssize(kept.site.grid.layers);
   std::vector<Index> queries(static_cast<std::size_t>(layers));
@@ -752,10 +816,24 @@ std::vector<Field> describe(const AttentionBits& bits) {
              of_places(&NamedPlace::weight), no_place);
   fields.add("place_by_position", places, "1", "what position alone gives there", of_places(&NamedPlace::by_position),
              no_place);
-  fields.add(
-      "sink_mass", heads, "1",
-      "share of a query's attention on special keys, on the first token of a causal model, and on a learned sink",
-      bits.sink_mass, no_query)
+  const Axis band{"query_band", "1", "quarter of a document in which the query stands",
+                  std::vector<std::int64_t>{1, 2, 3, 4}};
+  std::vector<Vector> by_band(query_bands, Vector::Constant(bits.bits.value.size(), not_defined));
+  std::vector<std::uint8_t> differs;
+  for (std::size_t row = 0; row < bits.by_band.size(); ++row) {
+    differs.push_back(bits.by_band[row].differs ? 1 : 0);
+    for (std::size_t b = 0; b < by_band.size() && !bits.places[row].empty(); ++b)
+      by_band[b][static_cast<Index>(row)] = bits.by_band[row].weight[b];
+  }
+  fields.add("band_weight", {band, layer, head}, "1",
+             "mean attention weight at the first place, by where the query stands", by_band, no_place);
+  fields.flags("band_differs", heads,
+               "whether the largest of these is twice the smallest, and above it beyond their interval", differs,
+               {"no", "yes"});
+  fields
+      .add("sink_mass", heads, "1",
+           "share of a query's attention on special keys, on the first token of a causal model, and on a learned sink",
+           bits.sink_mass, no_query)
       .note("keys", std::string(bits.site.kind == AttentionKind::causal ? "first token" : "special tokens") +
                         (bits.site.stack->has_sinks() ? " and learned sink" : ""));
   fields.note_all("documents", bits.documents)

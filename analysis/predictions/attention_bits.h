@@ -49,6 +49,13 @@ struct NamedPlace {
   double uniform = 0;         ///< what uniform attention over the text gives there
 };
 constexpr Index most_places = 3;
+constexpr Index query_bands = 4;
+
+/// Mean attention weight at a head's first place, by where the query stands: in the first quarter of a document, ...
+struct PlaceByBand {
+  std::array<double, query_bands> weight{};  ///< NaN: no query of that band sees a text key there
+  bool differs = false;                      ///< by a factor of two or more, and beyond its interval over documents
+};
 
 /// A number of every head with its interval over documents.
 struct HeadNumber {
@@ -68,6 +75,7 @@ struct AttentionBits {
   HeadNumber kept;                               ///< (7)  1: whoever asks, 0: this query alone
   Vector trials;                                 ///< (rows)  swaps that were looked at
   std::vector<std::vector<NamedPlace>> places;   ///< [row]  (8), most_places at most; none in cross-attention
+  std::vector<PlaceByBand> by_band;              ///< [row]  of the first of these places
   Vector sink_mass;                              ///< (rows)  share of attention on special keys
   std::array<Vector, 2> mixed;                   ///< [half] (rows)  e of (3)
 };
@@ -130,7 +138,9 @@ struct AttentionBits {
 ///
 /// has a maximum of at least half of the largest one, the largest first, each with its neighbours down to half of it. Only
 /// offsets that an eighth of the queries see count, and places at which attention itself stands out from uniform attention
-/// (its interval over documents does not reach down to it).
+/// (its interval over documents does not reach down to it). The weight at the first place is also told by quarters of the
+/// document in which the query stands. The largest and the smallest of the four differ if one is twice the other and their
+/// difference is above 0 beyond its interval, for six pairs of quarters.
 ///
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; predictors and fits are held.
 ///
@@ -141,7 +151,9 @@ AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOpt
 /// Fields attention_bits/...
 std::vector<Field> describe(const AttentionBits& bits);
 
-/// In a job: attention_bits/..., of the documents that head_account deals.
+/// In a job: attention_bits/..., of the documents that head_account deals. From fewer than 8 the predictors know too little,
+/// and what they miss would count as match: attention_bits/undefined says so.
+constexpr Index least_bits_documents = 8;
 const AnalysisKind& attention_bits_analysis();
 
 }  // namespace headwave

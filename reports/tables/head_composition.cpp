@@ -20,7 +20,8 @@ const std::string bits_field = "attention_bits/bits", parts_of_bits_field = "att
                   follow_field = "attention_bits/follow", follow_lower_field = "attention_bits/follow_lower",
                   follow_upper_field = "attention_bits/follow_upper", kept_field = "attention_bits/kept",
                   sink_mass_field = "attention_bits/sink_mass", place_offset_field = "attention_bits/place_offset",
-                  place_first_field = "attention_bits/place_first", place_last_field = "attention_bits/place_last";
+                  place_first_field = "attention_bits/place_first", place_last_field = "attention_bits/place_last",
+                  band_weight_field = "attention_bits/band_weight", band_differs_field = "attention_bits/band_differs";
 constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
 constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
 constexpr Index longest_looks = 40;                     // letters of a cell
@@ -75,6 +76,8 @@ const std::array match_clauses{
     Clause{"after the same word", "where the same word stands before as before itself"},
     Clause{"a place by its word", "at a place that its own content chooses"}};
 
+constexpr std::array quarters{"first", "second", "third", "last"};
+
 class Compositions {
  public:
   explicit Compositions(const Result& result)
@@ -103,6 +106,8 @@ class Compositions {
     place_offset_ = by(place_offset_field, "place", 3);
     place_first_ = by(place_first_field, "place", 3);
     place_last_ = by(place_last_field, "place", 3);
+    band_weight_ = by(band_weight_field, "query_band", quarters.size());
+    if (result.find(band_differs_field) != nullptr) differs_ = &flags_of(result, band_differs_field, {"layer", "head"});
     if (sink_.empty()) sink_ = "special tokens";
   }
 
@@ -152,11 +157,25 @@ class Compositions {
     if (part == word_part) return {"certain words", "at certain words, whoever asks"};
     if (part == position_part) {
       const std::string places = places_text(place_offset_, place_first_, place_last_, head);
-      return places.empty() ? Clause{"by place", "by where query and key stand"} : Clause{places, places};
+      return places.empty() ? Clause{"by place", "by where query and key stand"}
+                            : Clause{places, places + bands_text(head)};
     }
     const std::size_t hypothesis = named_match(head);
     return hypothesis == match_clauses.size() ? Clause{"what it asks for", "for what this token asks for"}
                                               : match_clauses[hypothesis];
+  }
+
+  /// " (0.25 from the first quarter of a document, 1.00 from the last)"; empty: it is much the same from everywhere.
+  [[nodiscard]] std::string bands_text(std::size_t head) const {
+    if (differs_ == nullptr || (*differs_)[head] == 0) return {};
+    std::size_t low = 0, high = 0;
+    for (std::size_t band = 0; band < quarters.size(); ++band) {
+      const double weight = band_weight_.at(band, head);
+      if (!(weight >= band_weight_.at(low, head))) low = std::isfinite(weight) ? band : low;
+      if (!(weight <= band_weight_.at(high, head))) high = std::isfinite(weight) ? band : high;
+    }
+    return fmt::format(" (weight {:.2f} from the {} quarter of a document, {:.2f} from the {})",
+                       band_weight_.at(high, head), quarters[high], band_weight_.at(low, head), quarters[low]);
   }
 
   /// The hypothesis that names the match; match_clauses.size(): none.
@@ -198,7 +217,8 @@ class Compositions {
   FieldHeads heads_;
   std::string sink_;
   HeadNumbers bits_, part_, gain_, gain_lower_, follow_, follow_lower_, follow_upper_, kept_, place_offset_,
-      place_first_, place_last_;
+      place_first_, place_last_, band_weight_;
+  const std::vector<std::uint8_t>* differs_ = nullptr;
 };
 
 }  // namespace
@@ -267,10 +287,10 @@ std::optional<Field> largest_part_field(const Result& result) {
 }
 
 const std::vector<std::string>& head_composition_fields() {
-  static const std::vector<std::string> names{bits_field,         parts_of_bits_field, bits_gain_field,
-                                              gain_lower_field,   follow_field,        follow_lower_field,
-                                              follow_upper_field, kept_field,          sink_mass_field,
-                                              place_offset_field, place_first_field,   place_last_field};
+  static const std::vector<std::string> names{
+      bits_field,         parts_of_bits_field, bits_gain_field,   gain_lower_field,  follow_field,
+      follow_lower_field, follow_upper_field,  kept_field,        sink_mass_field,   place_offset_field,
+      place_first_field,  place_last_field,    band_weight_field, band_differs_field};
   return names;
 }
 

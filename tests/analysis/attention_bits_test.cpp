@@ -55,11 +55,13 @@ Stack planted_stack(bool causal) {
   return stack;
 }
 
-/// Head 0 reads the tokens 1 and 3 places back in equal parts, head 1 the one 40 back, the others everything.
+/// Head 0 reads the tokens 1 and 3 places back in equal parts, head 1 the one 40 back, head 2 the token before in the
+/// second half of the document alone; the others read everything.
 LayerQueriesKeys planted_places(const std::vector<std::int32_t>& /*w*/, Random& /*random*/) {
   LayerQueriesKeys drawn{Matrix32::Zero(length, planted_heads * width), Matrix32::Zero(length, planted_heads * width)};
   for (Index n = 0; n < length; ++n) {
-    drawn.key(n, n) = drawn.key(n, width + n) = 1;
+    drawn.key(n, n) = drawn.key(n, width + n) = drawn.key(n, 2 * width + n) = 1;
+    if (n >= length / 2) drawn.query(n, 2 * width + n - 1) = 8;
     if (n >= 1) drawn.query(n, n - 1) = 8;
     if (n >= 3) drawn.query(n, n - 3) = 8;
     if (n >= 40) drawn.query(n, width + n - 40) = 8;
@@ -176,8 +178,15 @@ TEST_CASE("planted heads: every place that position makes a head look at is name
   CHECK(two[0].by_position == Approx(two[0].weight).margin(0.01));
   REQUIRE(bits.places[1].size() == 1);
   CHECK(bits.places[1].front().offset == -40);
-  for (std::size_t head = 2; head < static_cast<std::size_t>(planted_heads); ++head) CHECK(bits.places[head].empty());
+  REQUIRE(bits.places[2].size() == 1);
+  CHECK(bits.places[2].front().offset == -1);
+  CHECK(bits.by_band[2].differs);
+  CHECK(bits.by_band[2].weight[0] < 0.2);
+  CHECK(bits.by_band[2].weight[3] > 0.9);
+  CHECK(!bits.by_band[0].differs);
+  for (std::size_t head = 3; head < static_cast<std::size_t>(planted_heads); ++head) CHECK(bits.places[head].empty());
   const AttentionBits drawn = attention_bits(planted(stack, 12, 3));
+  CHECK(!drawn.by_band[previous_place].differs);
   REQUIRE(drawn.places[previous_place].size() == 1);
   CHECK(drawn.places[previous_place].front().offset == -1);
   REQUIRE(drawn.places[words_and_place].size() == 1);

@@ -7,6 +7,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
@@ -55,6 +56,12 @@ Result six_heads() {
   add("place_offset", places, "token", offset);
   add("place_first", places, "token", first);
   add("place_last", places, "token", last);
+  std::vector<double> by_band(24, none);
+  for (std::size_t band = 0; band < 4; ++band) by_band[6 * band] = band == 0 ? 0.2 : 0.9;
+  add("band_weight", {Axis{"query_band", "1", "", std::vector<std::int64_t>{1, 2, 3, 4}}, six[0], six[1]}, "1",
+      by_band);
+  result.fields.push_back(
+      {"attention_bits/band_differs", six, "1", "", std::vector<std::uint8_t>(6, 0), {"no", "yes"}, {}});
   add("sink_mass", six, "1", std::vector<double>(6, 0.1));
   result.fields.back().attributes["keys"] = std::string("first token");
   return result;
@@ -100,6 +107,14 @@ TEST_CASE("compositions: parts that the swaps contradict are said to be") {
   const HeadComposition chosen = head_compositions(result)[3];
   CHECK(!chosen.contradicted);
   CHECK(chosen.looks == "what it asks for; certain words");  // its lower end is 0
+}
+
+TEST_CASE("compositions: a head that looks elsewhere from other places of the document says so") {
+  Result result = six_heads();
+  std::get<std::vector<std::uint8_t>>(field_of(result, "attention_bits/band_differs").values)[0] = 1;
+  CHECK_THAT(head_compositions(result)[0].text,
+             ContainsSubstring("3 back (-5 to -2) (weight 0.90 from the second quarter of a document, 0.20 from the "
+                               "first): 5.00 bits"));
 }
 
 TEST_CASE("compositions: all heads together, by their parts and their largest part") {

@@ -108,6 +108,10 @@ void add_bits(Result& result, const Size& size) {
   }
   for (const char* name : {"place_offset", "place_first", "place_last"})
     add(name, before({place}, heads), "token", places);
+  add("band_weight", before({Axis{"query_band", "1", "band", std::vector<std::int64_t>{1, 2, 3, 4}}}, heads), "1",
+      std::vector<double>(4 * rows, 0.4));
+  result.fields.push_back(
+      {"attention_bits/band_differs", heads, "1", "differs", std::vector<std::uint8_t>(rows, 0), {"no", "yes"}, {}});
   add("trials", heads, "1", trials);
   add("sink_mass", heads, "1", kept);
   result.fields.back().attributes["keys"] = std::string("special tokens");
