@@ -35,20 +35,22 @@ inline std::string file_bytes(const std::filesystem::path& path) {
 /// @returns what it gives, 0 or 1; 2: an Error; 3: a crash
 template <class Work>
 int outcome_in_child(const Work& work) {
+  constexpr int done = 10, reported = 1;  // with the latter a sanitizer ends the child, over a fault in a library, say
   const pid_t child = ::fork();
   if (child == 0) {
     for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
       (void)std::signal(signal, [](int) { ::_exit(3); });
     ::close(STDERR_FILENO);  // the C library has a word on it
     try {
-      ::_exit(work() ? 1 : 0);
+      ::_exit(work() ? done : 0);
     } catch (const headwave::Error&) {
       ::_exit(2);
     }
   }
   int status = 0;
   ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) == reported) return 3;
+  return WEXITSTATUS(status) == done ? 1 : WEXITSTATUS(status);
 }
 
 /// A block of an array as floats, row-major.
