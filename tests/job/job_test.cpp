@@ -105,7 +105,7 @@ TEST_CASE("planted heads cluster by what can be told apart in the window") {
 
 TEST_CASE("every name that a figure asks for is described") {
   const Planted planted = all_analyses();
-  Result result = planted.run(6);
+  Result result = planted.run(8);
   for (Field& field : describe(planted.model)) result.fields.push_back(std::move(field));
   HeadAccount account;
   account.measured = account.uniform = Matrix(0, 1);
