@@ -11,32 +11,19 @@
 #include "../../core/process/threads.h"
 #include "../pass/even_spread.h"
 #include "../statistics/quantile.h"
+#include "attended_rows.h"
 
 namespace headwave {
 
 namespace {
 
 constexpr float least_weight = 1e-15F;  // below it a weight counts as this, so that logarithms stay finite
-constexpr Index least_text = 4;         // keys of text that a query must see
 constexpr std::array mixtures{.01F, .02F, .05F, .1F, .2F, .4F, .6F, .8F, 1.F};  // e of (3)
 constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5)
 constexpr std::size_t matching = bits_hypotheses - 1;                           // hypotheses of the match part
 constexpr Index groups = account_groups;
 
 using Logarithms = Eigen::ArrayXf;
-
-/// Query rows that are accounted for: cells of 8 neighbours, spread evenly over the places.
-std::vector<RowSpan> chosen_rows(Index length, Index wanted, Random random) {
-  constexpr Index cell = 8;
-  if (wanted >= length) return {{0, length}};
-  const Index cells = std::max<Index>(1, wanted / cell);
-  std::vector<RowSpan> rows;
-  for (Index c = 0; c < cells; ++c) {
-    const Index first = c * length / cells, room = (c + 1) * length / cells - first;
-    rows.push_back({first + random.below(std::max<Index>(1, room - cell + 1)), std::min(cell, room)});
-  }
-  return rows;
-}
 
 /// What one document says of one head: sums over its queries.
 struct Told {
@@ -73,8 +60,7 @@ class Kept {
     };
     if (in_half(0) == 0 || in_half(1) == 0)
       throw ShapeError("attention_bits: one half of the documents is empty; expected at least two documents");
-    for (const RowSpan& span : rows)
-      for (Index i = span.first; i < span.first + span.count; ++i) row_of.emplace(i, std::ssize(row_of));
+    for (const Index i : queries_of(rows)) row_of.emplace(i, std::ssize(row_of));
     known_words = std::ranges::all_of(documents, [&](const AccountDocument* one) {
       return std::ssize(one->query_ids) == site.length && std::ssize(one->key_ids) == site.keys();
     });
@@ -90,10 +76,7 @@ class Kept {
 
   [[nodiscard]] Eigen::ArrayXf text_of(std::size_t n) const {
     const AccountDocument& document = *documents[n];
-    Eigen::ArrayXf text(site.keys());
-    for (Index j = 0; j < text.size(); ++j) text[j] = document.key_stays[static_cast<std::size_t>(j)] != 0 ? 0.F : 1.F;
-    if (site.kind != AttentionKind::causal && document.first_key_special == 0) text[0] = 1;
-    return text;
+    return text_keys(site.kind, document.key_stays, document.first_key_special != 0);
   }
 
   AccountSite site;
@@ -145,6 +128,17 @@ class LayerBits {
     if (!kept_.known_words) return;
     for (std::size_t n = 0; n < kept_.documents.size(); ++n) add_word_gain(n);
     drawn_.clear();
+  }
+
+  /// What every chosen query attends to, and the predictors; once.
+  [[nodiscard]] AttendedLayer attended() {
+    return {&site_,
+            place_,
+            std::ssize(kept_.row_of),
+            std::move(mean_query_),
+            std::move(mean_key_),
+            std::move(position_),
+            std::move(attended_)};
   }
 
   std::vector<std::vector<Told>> told;  ///< [document][head]
@@ -245,7 +239,7 @@ class LayerBits {
     if (document(n).query_stays[static_cast<std::size_t>(i)] != 0) return false;
     row.text = texts_.segment(row.open.first, row.open.count);
     row.even = row.text.sum();
-    if (row.even < static_cast<double>(least_text)) return false;
+    if (row.even < static_cast<double>(least_text_keys)) return false;
     row.seen = weights.segment(row.open.first, row.open.count).array();
     row.within = row.seen * row.text;
     row.mass = static_cast<double>(row.within.sum());
@@ -265,18 +259,29 @@ class LayerBits {
 
   void add_document(std::size_t n) {
     texts_ = kept_.text_of(n);
-    const Matrix32 drawn = drawn_key(n);
+    Matrix32 drawn = drawn_key(n);
     const LayerQueriesKeys& own = document(n).layers[place_];
+    const Index chosen = std::ssize(kept_.row_of);
+    AttendedDocument& one = attended_.emplace_back();
+    one.document = &document(n);
+    one.mass = Matrix32::Zero(heads_, chosen);
+    one.within = Matrix32::Zero(heads_ * chosen, site_.keys());
     attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
       Row row;
       if (!read(n, head, i, weights, row)) return;
-      if (head == 0) ++queries[n];
-      const Eigen::ArrayXf key = drawn.row(head * std::ssize(kept_.row_of) + kept_.row_of.at(i))
-                                     .segment(row.open.first, row.open.count)
-                                     .array();
+      const Index at = kept_.row_of.at(i);
+      if (head == 0) {
+        ++queries[n];
+        one.queries.push_back(i);
+        one.rows.push_back(at);
+      }
+      const Eigen::ArrayXf key = drawn.row(head * chosen + at).segment(row.open.first, row.open.count).array();
+      one.mass(head, at) = static_cast<float>(row.mass);
+      one.within.row(head * chosen + at).segment(row.open.first, row.open.count) = row.within.matrix().transpose();
       add_row(n, head, row, key);
       if (kept_.known_words) add_words(n, head, i, row, key);
     });
+    one.drawn = std::move(drawn);
   }
 
   /// Equations (1) and (4) for one query.
@@ -366,6 +371,7 @@ class LayerBits {
   Matrix32 position_;         ///< (heads * chosen rows, keys)  p_pos
   Eigen::ArrayXf texts_;      ///< of the document that is read
   std::vector<Drawn> drawn_;  ///< [half]
+  std::vector<AttendedDocument> attended_;
 };
 
 /// Sums of one head over the documents of every group, once e and beta are chosen.
@@ -380,27 +386,6 @@ std::size_t best(std::size_t choices, const Gain& gain) {
   for (std::size_t c = 1; c < choices; ++c)
     if (gain(c) > gain(most)) most = c;
   return most;
-}
-
-/// Interval of a mean over documents by leaving out groups of them.
-/// @param sums, counts  [group]
-std::array<double, 2> jackknife(const std::array<double, groups>& sums, const std::array<double, groups>& counts,
-                                double coverage) {
-  double sum = 0, count = 0;
-  std::vector<double> left;
-  for (Index g = 0; g < groups; ++g) {
-    sum += sums[static_cast<std::size_t>(g)];
-    count += counts[static_cast<std::size_t>(g)];
-  }
-  for (std::size_t g = 0; g < groups; ++g)
-    if (counts[g] > 0 && count > counts[g]) left.push_back((sum - sums[g]) / (count - counts[g]));
-  if (left.size() < 3) return {not_defined, not_defined};
-  const auto n = static_cast<double>(left.size());
-  double mean = 0, spread = 0;
-  for (const double one : left) mean += one / n;
-  for (const double one : left) spread += (one - mean) * (one - mean);
-  const double error = student_quantile((1 - coverage) / 2, n - 1) * std::sqrt((n - 1) / n * spread);
-  return {sum / count - error, sum / count + error};
 }
 
 /// Puts the numbers of one layer's heads where they belong.
@@ -464,23 +449,45 @@ void put(const LayerBits& layer, const Kept& kept, std::size_t place, AttentionB
   }
 }
 
-class AttentionBitsAnalysis : public Analysis {
+class AttentionBitsAnalysis : public AnalysisOf<AttendedKeySums> {
  public:
-  using Analysis::Analysis;
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+  explicit AttentionBitsAnalysis(const AnalysisInput& input)
+      : AnalysisOf(input), site_{input.site.grid, input.site.kind, input.site.length,    0,
+                                 &input.stack(),  false,           input.site.key_length} {
+    how_.seed = input.options.seed;
+    how_.threads = input.threads;
+    rows_ = chosen_rows(site_.length, how_.rows, Random(how_.seed).stream(0));
+    kept_ = attended_documents(site_, input.site.documents, std::ssize(queries_of(rows_)));
+  }
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
+    const Index number = site().number_of(i);
+    if (number < 0 || !is_spread(number, kept_, site().documents)) return nullptr;
+    return look_of<AttendedKeyProbe>(site_, document, rows_);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(AttendedKeySums& sum, Finished& finished) override {
     const AccountHalves* halves = finished.find<AccountHalves>();
     if (halves == nullptr || halves->halves[0].to_deal.empty() || halves->halves[1].to_deal.empty()) return {};
-    AttentionBitsOptions how;
-    how.seed = options().seed;
-    how.threads = input().threads;
-    return describe(attention_bits(*halves, how));
+    return describe(attention_bits(*halves, how_, sum));
   }
+
+ private:
+  AccountSite site_;
+  AttentionBitsOptions how_;
+  std::vector<RowSpan> rows_;
+  Index kept_ = 0;  ///< documents whose attended keys are kept
 };
 
 }  // namespace
 
-AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options) {
+AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options,
+                             const AttendedKeySums& attended_keys) {
   const Kept kept(halves, options);
+  const AttentionWordsReader words(halves.site, attended_keys, {.coverage = options.coverage});
+  const MatchedContentReader content(halves, kept.documents, queries_of(kept.rows),
+                                     {.coverage = options.coverage, .seed = options.seed});
   const Index rows = kept.site.grid.rows();
   const Vector nothing = Vector::Constant(rows, not_defined);
   AttentionBits result;
@@ -492,6 +499,8 @@ AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOpt
   result.gain.fill(result.bits);
   result.sink_mass = nothing;
   result.mixed.fill(nothing);
+  result.words = words.nothing();
+  result.content = content.nothing();
   const Index layers = std::ssize(kept.site.grid.layers);
   std::vector<Index> queries(static_cast<std::size_t>(layers));
   parallel_for(layers, options.threads, [&](Index l) {
@@ -499,7 +508,11 @@ AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOpt
     layer.build();
     put(layer, kept, static_cast<std::size_t>(l), result);
     for (const Index one : layer.queries) queries[static_cast<std::size_t>(l)] += one;
+    const AttendedLayer attended = layer.attended();
+    words.read(attended, result.words);
+    content.read(attended, result.mixed, result.content);
   });
+  content.finish(result.content);
   result.queries = queries.empty() ? 0 : queries.front();
   return result;
 }
@@ -547,6 +560,7 @@ std::vector<Field> describe(const AttentionBits& bits) {
       .note_all("word_draws", bits.options.word_draws)
       .note_all("coverage", bits.options.coverage)
       .note_all("seed", static_cast<std::int64_t>(bits.options.seed));
+  fields.append(describe(bits.words)).append(describe(bits.content, bits.words.texts));
   return fields.taken();
 }
 

@@ -6,7 +6,9 @@
 
 #include "../../core/fields/field.h"
 #include "../pass/analysis_kind.h"
+#include "attention_words.h"
 #include "head_account.h"
+#include "matched_content.h"
 
 namespace headwave {
 
@@ -38,11 +40,6 @@ struct AttentionBitsOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// A number of every head with its interval over documents.
-struct HeadNumber {
-  Vector value, lower, upper;  ///< (rows)  NaN: undefined
-};
-
 /// All of a head's attention.
 struct AttentionBits {
   AccountSite site;
@@ -54,6 +51,8 @@ struct AttentionBits {
   std::array<HeadNumber, bits_hypotheses> gain;  ///< bit; NaN: tokens are not known
   Vector sink_mass;                              ///< (rows)  share of attention on special keys
   std::array<Vector, 2> mixed;                   ///< [half] (rows)  e of (3)
+  AttentionWords words;                          ///< what `word` is
+  MatchedContent content;                        ///< what `match` is
 };
 
 /// All of a head's attention in bits: how far the attention of a query is from uniform attention, in four parts that add
@@ -95,13 +94,16 @@ struct AttentionBits {
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; predictors and fits are held.
 ///
 /// Source: this project.
+/// @param attended_keys  what AttendedKeyProbe saw of rows chosen_rows(T, options.rows, Random(options.seed).stream(0));
+///         none: no words are named and no classes measured
 /// @throws ShapeError if there are fewer than two kept documents, or one half has none
-AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options = {});
+AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options = {},
+                             const AttendedKeySums& attended_keys = {});
 
-/// Fields attention_bits/...
+/// Fields attention_bits/..., attention_words/..., matched_content/...
 std::vector<Field> describe(const AttentionBits& bits);
 
-/// In a job: attention_bits/..., of the documents that head_account deals.
+/// In a job: attention_bits/..., attention_words/..., matched_content/..., of the documents that head_account deals.
 const AnalysisKind& attention_bits_analysis();
 
 }  // namespace headwave

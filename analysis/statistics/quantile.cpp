@@ -47,6 +47,13 @@ double student_quantile(double tail, double degrees) {
   return quantile(complement(boost::math::students_t(degrees), tail));
 }
 
+double student_tail(double t, double degrees) {
+  if (std::isnan(t) || !(degrees > 0))
+    throw NumericError(
+        fmt::format("student_tail: t = {} with {} degrees of freedom; expected a number, and above 0", t, degrees));
+  return cdf(complement(boost::math::students_t(degrees), t));
+}
+
 double bootstrap_tail(double tail, Index n) {
   if (!(tail > 0 && tail < 0.5) || n < 2)
     throw NumericError(
