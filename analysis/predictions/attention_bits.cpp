@@ -463,7 +463,7 @@ class AttentionBitsAnalysis : public AnalysisOf<AttendedKeySums> {
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0 || !is_spread(number, kept_, site().documents)) return nullptr;
-    return look_of<AttendedKeyProbe>(site_, document, rows_);
+    return look_of<AttendedKeyProbe>(site_, number, document, rows_);
   }
 
  protected:

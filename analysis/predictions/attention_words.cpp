@@ -79,7 +79,8 @@ Index attended_documents(const AccountSite& site, Index documents, Index rows) {
   return std::min(documents, std::max(least, most / std::max<Index>(1, site.grid.rows() * (site.keys() + rows))));
 }
 
-AttendedKeyProbe::AttendedKeyProbe(const AccountSite& site, const Document& document, const std::vector<RowSpan>& rows)
+AttendedKeyProbe::AttendedKeyProbe(const AccountSite& site, Index number, const Document& document,
+                                   const std::vector<RowSpan>& rows)
     : site_(site), row_of_(static_cast<std::size_t>(site.length), -1) {
   const TokenSequence &asking = document.query_tokens(site.kind), &asked = document.key_tokens(site.kind);
   std::vector<std::uint8_t> stays;
@@ -92,6 +93,7 @@ AttendedKeyProbe::AttendedKeyProbe(const AccountSite& site, const Document& docu
   }
   for (Index j = 0; j < site.keys(); ++j) keys_.text.push_back(text_[j] != 0 ? 1 : 0);
   if (std::ssize(asked.ids) == site.keys()) keys_.ids = asked.ids;
+  keys_.number = number;
   keys_.got = Matrix32::Zero(site.grid.rows(), site.keys());
   keys_.mass = Matrix32::Zero(site.grid.rows(), std::ssize(queries));
   std::map<std::int32_t, std::string> texts;
@@ -177,8 +179,7 @@ void AttentionWordsReader::classify() {
     const std::array<Index, word_classes> classes{rarity, spelling.punctuation ? 1 : 0, spelling.capital ? 1 : 0,
                                                   spelling.digits ? 1 : 0, spelling.continuation ? 1 : 0};
     combination_.push_back(combinations.emplace(classes, std::ssize(combinations)).first->second);
-    for (std::size_t c = 0; c < word_classes; ++c) class_[c].push_back(classes[c]);
-    class_[static_cast<std::size_t>(WordClass::word_or_class)].back() = static_cast<Index>(w);
+    for (std::size_t c = 0; c + 1 < word_classes; ++c) class_[c].push_back(classes[c]);
   }
 }
 
@@ -199,138 +200,124 @@ AttentionWords AttentionWordsReader::nothing() const {
 
 void AttentionWordsReader::read(const AttendedLayer& layer, AttentionWords& result) const {
   if (!known_ids_) return;
-  name_words(layer, result);
-  measure_classes(layer, result);
-}
-
-void AttentionWordsReader::name_words(const AttendedLayer& layer, AttentionWords& result) const {
-  const Index documents = std::ssize(words_), words = std::ssize(ids_);
-  const Index first = static_cast<Index>(layer.place) * layer.heads();
-  for (Index head = 0; head < layer.heads(); ++head) {
-    // E of (1), key by key.
-    Matrix32 mass(documents, layer.chosen);
-    for (Index n = 0; n < documents; ++n)
-      mass.row(n) = sums_.documents[static_cast<std::size_t>(n)].mass.row(first + head);
-    const Matrix32 given = product(mass, layer.of_head(layer.position, head));
-    ItemSums changes(words);
-    Vector all_got = Vector::Zero(words), all_given = Vector::Zero(words), got = Vector::Zero(words), expected = got;
-    for (Index n = 0; n < documents; ++n) {
-      const std::vector<Index>& of_key = words_[static_cast<std::size_t>(n)];
-      const Matrix32& weights = sums_.documents[static_cast<std::size_t>(n)].got;
-      double sum = 0, keys = 0;
-      std::vector<Index> here;
-      for (Index j = 0; j < std::ssize(of_key); ++j) {
-        const Index word = of_key[static_cast<std::size_t>(j)];
-        if (word < 0) continue;
-        if (expected[word] == 0) here.push_back(word);  // a word may be listed twice: its sums are read once
-        got[word] += static_cast<double>(weights(first + head, j));
-        expected[word] += static_cast<double>(given(n, j));
-        sum += static_cast<double>(given(n, j));
-        keys += 1;
-      }
-      const double single = keys > 0 ? sum / keys : 0;
-      for (const Index word : here) {
-        // A word that no query may see has neither.
-        if (expected[word] > 0) {
-          if (in_documents_[static_cast<std::size_t>(word)] >= options_.least_documents)
-            changes.add(word, std::log((got[word] + single) / (expected[word] + single)));
-          all_got[word] += got[word];
-          all_given[word] += expected[word];
-        }
-        got[word] = expected[word] = 0;
-      }
-    }
-    const Vector q = q_values(moderated_p_values(changes, {.least_documents = options_.least_documents}));
-    std::vector<Index> found;
-    for (Index word = 0; word < words; ++word)
-      if (q[word] <= options_.false_share) found.push_back(word);
-    const auto row = static_cast<std::size_t>(first + head);
-    result.found[row] = std::ssize(found);
-    std::ranges::stable_sort(found, [&](Index a, Index b) { return changes.mean(a) > changes.mean(b); });
-    if (std::ssize(found) > words_named) found.resize(words_named);
-    for (const Index word : found)
-      result.named[row].push_back({ids_[static_cast<std::size_t>(word)], all_got[word] / all_given[word], q[word]});
-  }
-}
-
-void AttentionWordsReader::measure_classes(const AttendedLayer& layer, AttentionWords& result) const {
-  constexpr auto word_or_class = static_cast<std::size_t>(WordClass::word_or_class);
-  const Index documents = std::ssize(layer.documents), keys = site_.keys();
-  const Index combinations = combination_.empty() ? 0 : *std::ranges::max_element(combination_) + 1;
-  std::array<Index, word_classes> count{};
-  for (std::size_t c = 0; c < word_classes; ++c)
-    count[c] = class_[c].empty() ? 0 : *std::ranges::max_element(class_[c]) + 1;
   std::vector<std::vector<Index>> words;
-  std::vector<Index> queries;
   for (const AttendedDocument& one : layer.documents) {
     std::vector<Index>& of_key = words.emplace_back();
     for (const std::int32_t id : one.document->key_ids) of_key.push_back(word_of(id));
-    if (std::ssize(of_key) != keys) return;
+  }
+  for (Index head = 0; head < layer.heads(); ++head)
+    measure_classes(layer, head, name_words(layer, head, result), words, result);
+}
+
+AttentionWordsReader::Drawn AttentionWordsReader::name_words(const AttendedLayer& layer, Index head,
+                                                             AttentionWords& result) const {
+  const Index documents = std::ssize(words_), words = std::ssize(ids_);
+  const Index row = static_cast<Index>(layer.place) * layer.heads() + head;
+  // E of (1), key by key.
+  Matrix32 mass(documents, layer.chosen);
+  for (Index n = 0; n < documents; ++n) mass.row(n) = sums_.documents[static_cast<std::size_t>(n)].mass.row(row);
+  const Matrix32 given = product(mass, layer.of_head(layer.position, head));
+  const Vector none = Vector::Zero(words);
+  Drawn drawn{{none, none}, {none, none}};
+  ItemSums changes(words);
+  Vector got = none, expected = none;  // of one document
+  std::vector<Index> here;
+  for (Index n = 0; n < documents; ++n) {
+    const AttendedKeys& one = sums_.documents[static_cast<std::size_t>(n)];
+    const std::vector<Index>& of_key = words_[static_cast<std::size_t>(n)];
+    double sum = 0, keys = 0;
+    here.clear();
+    for (Index j = 0; j < std::ssize(of_key); ++j) {
+      const Index word = of_key[static_cast<std::size_t>(j)];
+      const auto expects = static_cast<double>(given(n, j));
+      if (word < 0 || !(expects > 0)) continue;  // no query may see it
+      if (expected[word] == 0) here.push_back(word);
+      got[word] += static_cast<double>(one.got(row, j));
+      expected[word] += expects;
+      sum += expects;
+      keys += 1;
+    }
+    const auto half = static_cast<std::size_t>(one.number % 2);
+    for (const Index word : here) {
+      const double single = sum / keys;
+      if (in_documents_[static_cast<std::size_t>(word)] >= options_.least_documents)
+        changes.add(word, std::log((got[word] + single) / (expected[word] + single)));
+      drawn.got[half][word] += got[word];
+      drawn.given[half][word] += expected[word];
+      got[word] = expected[word] = 0;
+    }
+  }
+  const Vector q = q_values(moderated_p_values(changes, {.least_documents = options_.least_documents}));
+  std::vector<Index> found;
+  for (Index word = 0; word < words; ++word)
+    if (q[word] <= options_.false_share) found.push_back(word);
+  result.found[static_cast<std::size_t>(row)] = std::ssize(found);
+  std::ranges::stable_sort(found, [&](Index a, Index b) { return changes.mean(a) > changes.mean(b); });
+  if (std::ssize(found) > words_named) found.resize(words_named);
+  for (const Index word : found)
+    result.named[static_cast<std::size_t>(row)].push_back(
+        {ids_[static_cast<std::size_t>(word)],
+         (drawn.got[0][word] + drawn.got[1][word]) / (drawn.given[0][word] + drawn.given[1][word]), q[word]});
+  return drawn;
+}
+
+/// @returns (words, classes)  exp b of every word, fitted on one half of the documents
+Matrix32 AttentionWordsReader::tilts(const Drawn& drawn, std::size_t half) const {
+  const Index words = std::ssize(ids_);
+  const auto of_classes = [&](const std::vector<Index>& of_word) {
+    const Index count = 1 + *std::ranges::max_element(of_word);
+    Vector got = Vector::Constant(count, shrinks_word), given = got;
+    for (Index w = 0; w < words; ++w) {
+      got[of_word[static_cast<std::size_t>(w)]] += drawn.got[half][w];
+      given[of_word[static_cast<std::size_t>(w)]] += drawn.given[half][w];
+    }
+    Vector ratio(words);
+    for (Index w = 0; w < words; ++w) {
+      const Index c = of_word[static_cast<std::size_t>(w)];
+      ratio[w] = got[c] / given[c];
+    }
+    return ratio;
+  };
+  Matrix32 tilt(words, word_classes);
+  for (std::size_t c = 0; c + 1 < word_classes; ++c)
+    tilt.col(static_cast<Index>(c)) = of_classes(class_[c]).cast<float>();
+  tilt.col(word_classes - 1) =
+      ((drawn.got[half] + shrinks_word * of_classes(combination_)).array() / (drawn.given[half].array() + shrinks_word))
+          .cast<float>();
+  return tilt;
+}
+
+void AttentionWordsReader::measure_classes(const AttendedLayer& layer, Index head, const Drawn& drawn,
+                                           const std::vector<std::vector<Index>>& words, AttentionWords& result) const {
+  const std::array<Matrix32, 2> fitted{tilts(drawn, 0), tilts(drawn, 1)};
+  const auto position = layer.of_head(layer.position, head);
+  std::array<std::vector<double>, word_classes> gains;
+  std::vector<Index> queries;
+  for (std::size_t n = 0; n < layer.documents.size(); ++n) {
+    const AttendedDocument& one = layer.documents[n];
+    if (std::ssize(words[n]) != site_.keys()) return;
+    const Matrix32 mass = one.mass.row(head), got = product(mass, layer.of_head(one.within, head));
+    Matrix32 of_key = Matrix32::Ones(site_.keys(), word_classes);
+    for (Index j = 0; j < site_.keys(); ++j)
+      if (const Index word = words[n][static_cast<std::size_t>(j)]; word >= 0)
+        of_key.row(j) = fitted[1 - layer.half(n)].row(word);
+    const Matrix32 even = product(position, of_key);
     queries.push_back(std::ssize(one.queries));
+    for (std::size_t c = 0; c < word_classes; ++c) {
+      const auto column = static_cast<Index>(c);
+      double gain = 0;
+      for (Index j = 0; j < site_.keys(); ++j)
+        gain += static_cast<double>(got(0, j)) * std::log(static_cast<double>(of_key(j, column)));
+      for (const Index row : one.rows)
+        if (even(row, column) > 0)
+          gain -= static_cast<double>(one.mass(head, row)) * std::log(static_cast<double>(even(row, column)));
+      gains[c].push_back(gain * std::numbers::log2e);
+    }
   }
-  for (Index head = 0; head < layer.heads(); ++head) {
-    // What every key gets and is given.
-    const auto position = layer.of_head(layer.position, head);
-    Matrix got(documents, keys), given(documents, keys);
-    for (Index n = 0; n < documents; ++n) {
-      const AttendedDocument& one = layer.documents[static_cast<std::size_t>(n)];
-      const Matrix32 mass = one.mass.row(head);
-      got.row(n) = product(mass, layer.of_head(one.within, head)).cast<double>();
-      given.row(n) = product(mass, position).cast<double>();
-    }
-    // b of every word, fitted on either half.
-    using Tilts = std::array<Matrix, 2>;  // [half] (words, classes)  exp b
-    Tilts tilt;
-    for (std::size_t half = 0; half < 2; ++half) {
-      const auto tilts_by = [&](const std::vector<Index>& of_word, Index numbers, const Vector& shrunk_to) {
-        Vector sum_got = shrinks_word * shrunk_to, sum_given = Vector::Constant(numbers, shrinks_word);
-        for (Index n = 0; n < documents; ++n) {
-          if (layer.half(static_cast<std::size_t>(n)) != half) continue;
-          for (Index j = 0; j < keys; ++j) {
-            const Index word = words[static_cast<std::size_t>(n)][static_cast<std::size_t>(j)];
-            if (word < 0) continue;
-            const Index number = of_word[static_cast<std::size_t>(word)];
-            sum_got[number] += got(n, j);
-            sum_given[number] += given(n, j);
-          }
-        }
-        return Vector(sum_got.cwiseQuotient(sum_given));
-      };
-      tilt[half].resize(std::ssize(ids_), word_classes);
-      for (std::size_t c = 0; c < word_classes; ++c) {
-        Vector shrunk_to = Vector::Ones(count[c]);
-        if (c == word_or_class) {
-          const Vector of_combination = tilts_by(combination_, combinations, Vector::Ones(combinations));
-          for (Index w = 0; w < count[c]; ++w) shrunk_to[w] = of_combination[combination_[static_cast<std::size_t>(w)]];
-        }
-        const Vector by_class = tilts_by(class_[c], count[c], shrunk_to);
-        for (std::size_t w = 0; w < ids_.size(); ++w)
-          tilt[half](static_cast<Index>(w), static_cast<Index>(c)) = by_class[class_[c][w]];
-      }
-    }
-    // Gains on the other half.
-    std::array<std::vector<double>, word_classes> gains;
-    for (Index n = 0; n < documents; ++n) {
-      const AttendedDocument& one = layer.documents[static_cast<std::size_t>(n)];
-      Matrix32 of_key = Matrix32::Ones(keys, word_classes);
-      for (Index j = 0; j < keys; ++j)
-        if (const Index word = words[static_cast<std::size_t>(n)][static_cast<std::size_t>(j)]; word >= 0)
-          of_key.row(j) = tilt[1 - layer.half(static_cast<std::size_t>(n))].row(word).cast<float>();
-      const Matrix32 even = product(position, of_key);
-      for (std::size_t c = 0; c < word_classes; ++c) {
-        const auto column = static_cast<Index>(c);
-        double gain = got.row(n).dot(of_key.col(column).cast<double>().array().log().matrix().transpose());
-        for (const Index row : one.rows)
-          if (even(row, column) > 0)
-            gain -= static_cast<double>(one.mass(head, row)) * std::log(static_cast<double>(even(row, column)));
-        gains[c].push_back(gain * std::numbers::log2e);
-      }
-    }
-    for (std::size_t c = 0; c < word_classes; ++c)
-      if (c == static_cast<std::size_t>(WordClass::rarity) || known_texts_)
-        put_mean(gains[c], queries, options_.coverage, static_cast<Index>(layer.place) * layer.heads() + head,
-                 result.gain[c]);
-  }
+  for (std::size_t c = 0; c < word_classes; ++c)
+    if (c == static_cast<std::size_t>(WordClass::rarity) || known_texts_)
+      put_mean(gains[c], queries, options_.coverage, static_cast<Index>(layer.place) * layer.heads() + head,
+               result.gain[c]);
 }
 
 std::vector<Field> describe(const AttentionWords& words) {

@@ -27,13 +27,14 @@ struct TokenTexts {
 
 /// How much attention the chosen queries of one document give to each of its keys.
 struct AttendedKeys {
+  Index number = 0;                ///< of the document among those of this length, from 0
   std::vector<std::int32_t> ids;   ///< (keys)  tokens; empty: not known
   std::vector<std::uint8_t> text;  ///< (keys)  1: a key of text
   Matrix32 got;                    ///< (rows, keys)  sum over the chosen queries of their weight on a key of text
   Matrix32 mass;                   ///< (rows, chosen rows)  attention of a query on text; 0: it takes no part
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.ids, self.text, self.got, self.mass);
+    return std::tie(self.number, self.ids, self.text, self.got, self.mass);
   }
 };
 
@@ -53,7 +54,7 @@ Index attended_documents(const AccountSite& site, Index documents, Index rows);
 /// Watches one document: sums what the chosen queries give to each key.
 class AttendedKeyProbe : public Probe {
  public:
-  AttendedKeyProbe(const AccountSite& site, const Document& document, const std::vector<RowSpan>& rows);
+  AttendedKeyProbe(const AccountSite& site, Index number, const Document& document, const std::vector<RowSpan>& rows);
   using Probe::see;
   void see(const Tile& tile) override;
   [[nodiscard]] AttendedKeySums taken();
@@ -115,7 +116,7 @@ struct AttentionWords {
 /// All documents take part, not only those that attention_bits() accounts for.
 ///
 /// A class tilts p_pos as a hypothesis of attention_bits() does, by b(class) = log of attention got over attention given, 2
-/// added to both, fitted on one half of the documents and measured on the other. For `word_or_class` a word's own b is shrunk
+/// added to both, fitted on one half of all documents and measured on the accounted documents of the other. For `word_or_class` a word's own b is shrunk
 /// to that of its combination of classes instead of to 0.
 ///
 /// Source: this project.
@@ -132,19 +133,25 @@ class AttentionWordsReader {
  private:
   void number_words();
   void classify();
-  void name_words(const AttendedLayer& layer, AttentionWords& result) const;
-  void measure_classes(const AttendedLayer& layer, AttentionWords& result) const;
+  /// What words get of the attention of one head, and what p_pos gives them: [half] (words).
+  struct Drawn {
+    std::array<Vector, 2> got, given;
+  };
+  [[nodiscard]] Drawn name_words(const AttendedLayer& layer, Index head, AttentionWords& result) const;
+  [[nodiscard]] Matrix32 tilts(const Drawn& drawn, std::size_t half) const;
+  void measure_classes(const AttendedLayer& layer, Index head, const Drawn& drawn,
+                       const std::vector<std::vector<Index>>& words, AttentionWords& result) const;
   [[nodiscard]] Index word_of(std::int32_t id) const;
 
   const AccountSite& site_;
   const AttendedKeySums& sums_;
   AttentionWordsOptions options_;
   bool known_ids_ = false, known_texts_ = false;
-  std::vector<std::int32_t> ids_;                       ///< of all words, ascending; the place is the word's number
-  std::vector<std::vector<Index>> words_;               ///< [document] (keys)  number of the word; -1: not of text
-  std::vector<Index> in_documents_;                     ///< [word]
-  std::array<std::vector<Index>, word_classes> class_;  ///< [class][word]  number of its class
-  std::vector<Index> combination_;                      ///< [word]  of all classes but word_or_class
+  std::vector<std::int32_t> ids_;                           ///< of all words, ascending; the place is the word's number
+  std::vector<std::vector<Index>> words_;                   ///< [document] (keys)  number of the word; -1: not of text
+  std::vector<Index> in_documents_;                         ///< [word]
+  std::array<std::vector<Index>, word_classes - 1> class_;  ///< [class][word]  number of its class
+  std::vector<Index> combination_;                          ///< [word]  of all classes but word_or_class
 };
 
 /// Fields attention_words/...

@@ -66,6 +66,42 @@ Matrix32 mixed_key(const AttendedLayer& layer, std::size_t n, Index head, const 
   return (1 - e) * layer.of_head(layer.documents[n].drawn, head) + e * layer.of_head(layer.position, head);
 }
 
+constexpr std::array betas{.25, .5, .75, 1.};  // of (2)
+
+/// Gains of one head in one document by a tilt of p_key, summed over queries.
+/// @param score  (chosen rows, keys)  f of (2)
+/// @returns (betas)
+Eigen::RowVector4d tilt_gains(const AttendedLayer& layer, std::size_t n, Index head, const Matrix32& predicted,
+                              const Matrix32& score) {
+  const AttendedDocument& one = layer.documents[n];
+  const auto within = layer.of_head(one.within, head);
+  Eigen::RowVector4d gains = Eigen::RowVector4d::Zero();
+  for (const Index row : one.rows) {
+    const Eigen::ArrayXf p = predicted.row(row).transpose(), f = score.row(row).transpose();
+    const float most = (p > 0).select(f, -1e30F).maxCoeff();
+    const auto above = static_cast<double>(within.row(row).dot(score.row(row))) - static_cast<double>(most);
+    const Eigen::ArrayXf quarter = (.25F * (f - most).min(0.F)).exp(), half = quarter.square();
+    const std::array even{(p * quarter).sum(), (p * half).sum(), (p * half * quarter).sum(), (p * half.square()).sum()};
+    for (std::size_t b = 0; b < betas.size(); ++b)
+      gains[static_cast<Index>(b)] += static_cast<double>(one.mass(head, row)) * std::numbers::log2e *
+                                      (betas[b] * above - std::log(static_cast<double>(std::max(even[b], 1e-30F))));
+  }
+  return gains;
+}
+
+/// The gain of each document with the beta that gains most on the other half; 0 where none gains.
+std::vector<double> best_gains(const AttendedLayer& layer, const std::vector<Matrix>& gains, Index tilt) {
+  std::array<Vector, 2> sums{Vector::Zero(std::ssize(betas)), Vector::Zero(std::ssize(betas))};
+  for (std::size_t n = 0; n < gains.size(); ++n) sums[layer.half(n)] += gains[n].row(tilt).transpose();
+  std::vector<double> best;
+  for (std::size_t n = 0; n < gains.size(); ++n) {
+    Index beta = 0;
+    const double most = sums[1 - layer.half(n)].maxCoeff(&beta);
+    best.push_back(most > 0 ? gains[n](tilt, beta) : 0);
+  }
+  return best;
+}
+
 /// The first items of an order that are found, those of the largest values first.
 std::vector<Index> largest_found(const Vector& q_values, double level, const Vector& values, Index most, Index* all) {
   std::vector<Index> found;
@@ -247,9 +283,14 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
     turning.turn(key.back());
     counts.push_back(std::ssize(one.queries));
   }
+  Matrix32 mean_key = layer.mean_key;
+  turning.turn(mean_key);
   Random random = Random(options_.seed).stream(1 + layer.place).stream(2);
   for (Index head = 0; head < heads; ++head) {
-    const auto key_of = [&](std::size_t n) { return key[n].middleCols(head / (heads / kv_heads) * d_head, d_head); };
+    const auto key_of_head = [&](const Matrix32& all) {
+      return all.middleCols(head / (heads / kv_heads) * d_head, d_head);
+    };
+    const auto key_of = [&](std::size_t n) { return key_of_head(key[n]); };
     Head contents;
     std::array<Eigen::MatrixXd, 2> covariance;
     covariance.fill(Eigen::MatrixXd::Zero(d_head, d_head));
@@ -296,39 +337,35 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
         result.p_values(first + head, r) =
             student_tail((observed[r] - mean) / (sd * std::sqrt(1 + 1 / draws)), draws - 1);
     }
-    // Bits that they keep.
-    std::array<std::vector<double>, directions_kept.size()> gains;
+    // Bits that they keep, with beta of (2) from the other half.
+    std::vector<Matrix> gains;  // [document] (tilts, betas)
     for (std::size_t n = 0; n < documents; ++n) {
-      const AttendedDocument& one = layer.documents[n];
-      const Eigen::MatrixXd& left = fitted[1 - layer.half(n)].u;
-      const auto within = layer.of_head(one.within, head);
+      Matrix& of_document = gains.emplace_back(match_tilts, std::ssize(betas));
+      const auto add = [&](MatchTilt tilt, const Matrix32& score) {
+        of_document.row(static_cast<Index>(tilt)) =
+            tilt_gains(layer, n, head, contents.predicted[n], static_cast<float>(scale) * score);
+      };
       Matrix32 score = Matrix32::Zero(layer.chosen, site_.keys());
-      Index before = 0;
       for (std::size_t k = 0; k < directions_kept.size(); ++k) {
-        const Index upto = std::min(directions_kept[k], d_head);
-        const Matrix32 more = left.middleCols(before, upto - before).cast<float>();
-        if (turning) {
-          const Matrix32 along = product(product(contents.query[n], more), more.transpose());
-          multiply_add(score, turning.turned(along, queries_, site_.length, false), key_of(n).transpose());
-        } else {
-          multiply_add(score, product(contents.query[n], more), product(key_of(n), more).transpose());
-        }
-        before = upto;
-        double gain = 0;
-        for (const Index row : one.rows) {
-          const auto p = contents.predicted[n].row(row).array();
-          const Eigen::ArrayXf tilt = static_cast<float>(scale) * score.row(row).transpose().array();
-          const float most = (p > 0).transpose().select(tilt, -1e30F).maxCoeff();
-          const Eigen::ArrayXf even = p.transpose() * (tilt - most).min(0.F).exp();
-          gain += static_cast<double>(one.mass(head, row)) *
-                  (static_cast<double>(within.row(row).array().transpose().matrix().dot(tilt.matrix())) -
-                   static_cast<double>(most) - std::log(static_cast<double>(even.sum())));
-        }
-        gains[k].push_back(gain * std::numbers::log2e);
+        const Index before = k == 0 ? 0 : std::min(directions_kept[k - 1], d_head);
+        const Matrix32 more =
+            fitted[1 - layer.half(n)].u.middleCols(before, std::min(directions_kept[k], d_head) - before).cast<float>();
+        const Matrix32 along = product(contents.query[n], more);
+        if (turning)
+          multiply_add(score, turning.turned(product(along, more.transpose()), queries_, site_.length, false),
+                       key_of(n).transpose());
+        else
+          multiply_add(score, along, product(key_of(n), more).transpose());
+        add(static_cast<MatchTilt>(k), score);
       }
+      const Matrix32 place =
+          product(turning.turned(contents.query[n], queries_, site_.length, false), key_of_head(mean_key).transpose());
+      add(MatchTilt::place, place);
+      add(MatchTilt::place_and_directions, score + place);
     }
-    for (std::size_t k = 0; k < directions_kept.size(); ++k)
-      put_mean(gains[k], counts, options_.coverage, first + head, result.gain[k]);
+    for (std::size_t tilt = 0; tilt < match_tilts; ++tilt)
+      put_mean(best_gains(layer, gains, static_cast<Index>(tilt)), counts, options_.coverage, first + head,
+               result.gain[tilt]);
     if (!known_words_) continue;
     ThinSvd both = thin_svd(covariance[0] + covariance[1]);
     const Index named = std::min(directions_named, d_head);
@@ -348,47 +385,62 @@ void MatchedContentReader::name_directions(const AttendedLayer& layer, Index hea
                                            const Matrix& key, MatchedContent& result) const {
   const Index heads = layer.heads(), kv_heads = site_.stack->block.kv_heads, d_head = query.rows();
   const auto row = static_cast<std::size_t>(static_cast<Index>(layer.place) * heads + head);
+  const Index directions = query.cols();
+  std::array<std::vector<ItemSums>, 2> sums;  // [side][direction]
+  std::array<Vector, 2> deviation;            // [side] (directions)
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     const Words& words = side == 0 ? all_asking_ : all_asked_;
     const auto of_words = std::ssize(words.ids);
     const Index column = side == 0 ? head * d_head : head / (heads / kv_heads) * d_head;
-    const Matrix32 directions = (side == 0 ? query : key).cast<float>();
-    std::vector<ItemSums> sums(static_cast<std::size_t>(directions.cols()), ItemSums(of_words));
-    Vector square = Vector::Zero(directions.cols());
+    const Matrix32 vectors = (side == 0 ? query : key).cast<float>();
+    sums[side].assign(static_cast<std::size_t>(directions), ItemSums(of_words));
+    Vector square = Vector::Zero(directions);
     double tokens = 0;
     for (std::size_t n = 0; n < all_.size(); ++n) {
       const LayerQueriesKeys& own = all_[n]->layers[layer.place];
       const Matrix32& mean = side == 0 ? layer.mean_query : layer.mean_key;
       const Matrix32 contents =
           (side == 0 ? own.query : own.key).middleCols(column, d_head) - mean.middleCols(column, d_head);
-      const Matrix32 along = product(contents, directions);
-      Matrix sum = Matrix::Zero(of_words, directions.cols());
+      const Matrix32 along = product(contents, vectors);
+      Matrix sum = Matrix::Zero(of_words, directions);
       Vector count = Vector::Zero(of_words);
+      square += along.cast<double>().colwise().squaredNorm().transpose();
+      tokens += static_cast<double>(along.rows());
       for (Index i = 0; i < along.rows(); ++i) {
         const Index word = words.of_token[n][static_cast<std::size_t>(i)];
-        square += along.row(i).transpose().cast<double>().cwiseAbs2();
-        tokens += 1;
         if (word < 0) continue;
         sum.row(word) += along.row(i).cast<double>();
         count[word] += 1;
       }
       for (Index word = 0; word < of_words; ++word)
-        for (Index r = 0; r < directions.cols() && count[word] > 0; ++r)
-          sums[static_cast<std::size_t>(r)].add(word, sum(word, r) / count[word]);
+        for (Index r = 0; r < directions && count[word] > 0; ++r)
+          sums[side][static_cast<std::size_t>(r)].add(word, sum(word, r) / count[word]);
     }
-    for (Index r = 0; r < directions.cols(); ++r) {
-      const ItemSums& of_direction = sums[static_cast<std::size_t>(r)];
-      const Vector q = q_values(moderated_p_values(of_direction, {options_.least_documents, true}));
-      const double deviation = std::sqrt(square[r] / tokens);
+    deviation[side] = (square / tokens).cwiseSqrt();
+  }
+  // False discoveries are controlled over the words of both sides of all directions.
+  std::vector<double> p_values;
+  for (const auto& side : sums)
+    for (const ItemSums& direction : side) {
+      const Vector p = moderated_p_values(direction, {options_.least_documents, true});
+      p_values.insert(p_values.end(), p.begin(), p.end());
+    }
+  const Vector q = q_values(Eigen::Map<const Vector>(p_values.data(), std::ssize(p_values)));
+  Index first = 0;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    const std::vector<std::int32_t>& ids = (side == 0 ? all_asking_ : all_asked_).ids;
+    const auto of_words = std::ssize(ids);
+    for (Index r = 0; r < directions; ++r, first += of_words)
       for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) {
+        const double sign = end == 0 ? 1 : -1;
         Vector projection(of_words);
         for (Index word = 0; word < of_words; ++word)
-          projection[word] = (end == 0 ? 1 : -1) * of_direction.mean(word) / deviation;
-        for (const Index word : largest_found(q, options_.false_share, projection, direction_words, nullptr))
+          projection[word] = sign * sums[side][static_cast<std::size_t>(r)].mean(word) / deviation[side][r];
+        for (const Index word :
+             largest_found(q.segment(first, of_words), options_.false_share, projection, direction_words, nullptr))
           result.words[row][static_cast<std::size_t>(r)][side][end].push_back(
-              {words.ids[static_cast<std::size_t>(word)], end == 0 ? projection[word] : -projection[word], q[word]});
+              {ids[static_cast<std::size_t>(word)], sign * projection[word], q[first + word]});
       }
-    }
   }
 }
 
@@ -406,9 +458,10 @@ void MatchedContentReader::finish(MatchedContent& result) const {
 std::vector<Field> describe(const MatchedContent& content, const TokenTexts& texts) {
   const Axis layer = layer_axis(content.site.grid.layers), head = head_axis(content.site.grid.heads);
   const Axis pair_rank = counting_axis("matched_pair", "1", "rank by excess", 0, pairs_named - 1);
-  const Axis kept{"directions_kept", "1", "number of directions that are kept, the strongest first",
-                  std::vector<std::int64_t>(directions_kept.begin(), directions_kept.end())};
-  const std::vector<Axis> heads{layer, head}, pairs{layer, head, pair_rank}, gains{kept, layer, head};
+  const Axis tilt{"match_tilt", "1", "what is kept of the scores that queries' contents make",
+                  std::vector<std::string>{"1 direction", "2 directions", "4 directions", "8 directions",
+                                           "16 directions", "place", "place and 16 directions"}};
+  const std::vector<Axis> heads{layer, head}, pairs{layer, head, pair_rank}, gains{tilt, layer, head};
   const std::vector<Axis> words{layer,
                                 head,
                                 counting_axis("direction", "1", "direction, the strongest first", 1, directions_named),
@@ -444,6 +497,7 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
             word_q.push_back(there ? one.q_value : not_defined);
           }
   const char* const no_query = "no query of the chosen documents sees 4 keys of text";
+  const char* const no_interval = "fewer than 6 documents of this length";
   const char* const fewer_pairs = "fewer pairs of words get more weight than keys alone tell";
   const char* const fewer_words = "fewer directions, or fewer words that stand out along this one";
   const auto none = [](const char* why) { return std::string("-1: ") + why; };
@@ -467,13 +521,15 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
   fields.add("pairs_found", heads, "1", "number of pairs of words that match", content.pairs_found);
   fields.add("directions", heads, "1", "number of directions in which queries and keys match beyond dealt documents",
              content.directions);
-  fields.add("direction_gain", gains, "bit",
-             "bits of the match part that the strongest directions keep, on documents that they were not fitted on",
-             of(&HeadNumber::value), no_query);
-  fields.add("direction_gain_lower", gains, "bit", "lower end of its interval over documents", of(&HeadNumber::lower),
-             "fewer than 6 documents of this length");
-  fields.add("direction_gain_upper", gains, "bit", "upper end of its interval over documents", of(&HeadNumber::upper),
-             "fewer than 6 documents of this length");
+  fields.add(
+      "gain", gains, "bit",
+      "bits of the match part that the strongest directions of contents keep, or what the query's content tells of "
+      "the key's place, on documents that they were not fitted on",
+      of(&HeadNumber::value), no_query);
+  fields.add("gain_lower", gains, "bit", "lower end of its interval over documents", of(&HeadNumber::lower),
+             no_interval);
+  fields.add("gain_upper", gains, "bit", "upper end of its interval over documents", of(&HeadNumber::upper),
+             no_interval);
   fields.add("direction_word_id", words, "1", "tokens that stand out along a direction", word_id, none(fewer_words));
   fields.add("direction_word", words, "1", "their texts; empty: not known, or fewer words", word);
   fields.add("direction_projection", words, "1",

@@ -30,12 +30,17 @@ constexpr Index pairs_named = 8;  ///< of each head, at most
 struct DirectionWord {
   std::int32_t id = -1;
   double projection = 0;  ///< mean content of the word along the direction, in standard deviations over all tokens
-  double q_value = 1;     ///< chance that the mean is 0, adjusted for the number of words
+  double q_value = 1;     ///< chance that the mean is 0, adjusted for the words of both sides of all directions
 };
 constexpr Index direction_words = 4;   ///< of each end of a side of a direction, at most
 constexpr Index directions_named = 3;  ///< of each head, at most
 constexpr std::array<Index, 5> directions_kept{1, 2, 4, 8, 16};
 constexpr Index directions_tested = 16;
+
+/// What is kept of the scores that the contents of queries make: the first directions with the contents of keys, the place of
+/// the key, or both.
+enum class MatchTilt : std::uint8_t { one, two, four, eight, sixteen, place, place_and_directions };
+constexpr std::size_t match_tilts = 7;
 
 /// The words of one direction: [0: query, 1: key][0: positive end, 1: negative end].
 using DirectionWords = std::array<std::array<std::vector<DirectionWord>, 2>, 2>;
@@ -47,9 +52,9 @@ struct MatchedContent {
   Index documents = 0;
   std::vector<std::vector<MatchedPair>> pairs;  ///< [row]  the largest excess first
   std::vector<Index> pairs_found;               ///< [row]  pairs beyond p_key, named or not
-  Matrix p_values;                ///< (rows, directions_tested)  of each direction against dealt documents
-  std::vector<Index> directions;  ///< [row]  the first of them, as many as beat dealt documents
-  std::array<HeadNumber, directions_kept.size()> gain;              ///< bit
+  Matrix p_values;                           ///< (rows, directions_tested)  of each direction against dealt documents
+  std::vector<Index> directions;             ///< [row]  the first of them, as many as beat dealt documents
+  std::array<HeadNumber, match_tilts> gain;  ///< bit
   std::vector<std::array<DirectionWords, directions_named>> words;  ///< [row]
 };
 
@@ -63,11 +68,14 @@ struct MatchedContent {
 /// is how contents of queries vary together with contents of the keys that they attend to. The documents are two halves.
 /// u_r^T C v_r, with C of one half and u_r, v_r of the other, is compared with the same where every document's queries hold
 /// the contents of another document; a head has as many directions as its first ones beat this, false discoveries controlled
-/// over directions of all heads. Of the match part the first r directions keep the bits
+/// over directions of all heads. The first r directions keep of the match part the bits
 ///
-///     gain(r) = E w sum_j A^X_ij log2(p'_ij / p_key,ij),  p'_ij ~ p_key,ij exp(scale chi_i U_r U_r^T R_(j-i) kappa_j)  (2)
+///     gain = E w sum_j A^X_ij log2(p'_ij / p_key,ij),  p'_ij ~ p_key,ij exp(beta f_ij)                       (2)
+///     f_ij = scale chi_i U_r U_r^T R_(j-i) kappa_j                                                           (3)
 ///
-/// with U_r of the other half. Words of a direction, of C over all documents, are those with a mean projection that differs
+/// with U_r of the other half, and beta, at most 1, that gains most on the other half. With the mean key of place j,
+/// f_ij = scale chi_i R_(j-i) m^K_j, (2) is what the query's content tells of the place that it attends to. The two add up
+/// in the scores, not in bits. Words of a direction, of C over all documents, are those with a mean projection that differs
 /// from 0 by moderated_p_values() over documents.
 ///
 /// A pair of words (a, b): y_n = log (G_n + c_n) / (E_n + c_n), with G_n what the chosen queries of word a in document n give
