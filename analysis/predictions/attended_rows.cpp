@@ -52,6 +52,12 @@ std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
   return {sum / count - error, sum / count + error};
 }
 
+double log_excess(double got, double given, double single) {
+  constexpr double rounding = 1e-4;
+  const double change = std::log((got + single) / (given + single));
+  return std::abs(change) < rounding ? 0 : change;
+}
+
 void put_mean(const std::vector<double>& sums, const std::vector<Index>& queries, double coverage, Index row,
               HeadNumber& number) {
   std::array<double, account_groups> of_group{}, counts{};

@@ -38,6 +38,11 @@ void put_mean(const std::vector<double>& sums, const std::vector<Index>& queries
 std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
                                 const std::array<double, account_groups>& counts, double coverage);
 
+/// log (got + single) / (given + single): how much more attention something gets than is predicted. Changes below 1e-4, which
+/// rounding of float32 attention makes, count as none.
+/// @param single  attention of a single token, which keeps the logarithm small where little is predicted
+double log_excess(double got, double given, double single);
+
 /// What the chosen queries of one document attend to in one layer, and what is predicted of it.
 struct AttendedDocument {
   const AccountDocument* document = nullptr;

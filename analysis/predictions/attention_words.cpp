@@ -241,7 +241,7 @@ AttentionWordsReader::Drawn AttentionWordsReader::name_words(const AttendedLayer
     for (const Index word : here) {
       const double single = sum / keys;
       if (in_documents_[static_cast<std::size_t>(word)] >= options_.least_documents)
-        changes.add(word, std::log((got[word] + single) / (expected[word] + single)));
+        changes.add(word, log_excess(got[word], expected[word], single));
       drawn.got[half][word] += got[word];
       drawn.given[half][word] += expected[word];
       got[word] = expected[word] = 0;

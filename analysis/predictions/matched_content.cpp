@@ -185,12 +185,11 @@ MatchedContent MatchedContentReader::nothing() const {
 
 void MatchedContentReader::read(const AttendedLayer& layer, const std::array<Vector, 2>& mixed,
                                 MatchedContent& result) const {
-  if (known_words_) find_pairs(layer, mixed, result);
+  if (known_words_) find_pairs(layer, result);
   find_directions(layer, mixed, result);
 }
 
-void MatchedContentReader::find_pairs(const AttendedLayer& layer, const std::array<Vector, 2>& mixed,
-                                      MatchedContent& result) const {
+void MatchedContentReader::find_pairs(const AttendedLayer& layer, MatchedContent& result) const {
   const Index of_query = std::ssize(asking_.ids), of_key = std::ssize(asked_.ids), pairs = of_query * of_key;
   const std::size_t documents = layer.documents.size();
   const auto other = [&](Index i, Index j) { return site_.crosses() || i != j; };
@@ -220,7 +219,8 @@ void MatchedContentReader::find_pairs(const AttendedLayer& layer, const std::arr
     queries.setZero();
     for (std::size_t n = 0; n < documents; ++n) {
       const AttendedDocument& one = layer.documents[n];
-      const Matrix32 key = mixed_key(layer, n, head, mixed);
+      // Not mixed with p_pos: the share of p_pos would take a little from every word that draws attention, in all documents.
+      const auto key = layer.of_head(one.drawn, head);
       const auto within = layer.of_head(one.within, head);
       got.setZero();
       given.setZero();
@@ -245,7 +245,7 @@ void MatchedContentReader::find_pairs(const AttendedLayer& layer, const std::arr
       for (const Index pair : shown[n]) {
         const double c = single[pair / of_key];
         if (!(c > 0)) continue;
-        changes.add(pair, std::log((got[pair] + c) / (given[pair] + c)));
+        changes.add(pair, log_excess(got[pair], given[pair], c));
         excess[pair] += got[pair] - given[pair];
         queries[pair] += queries_of_word(static_cast<Index>(n), pair / of_key);
       }

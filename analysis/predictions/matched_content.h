@@ -79,8 +79,8 @@ struct MatchedContent {
 /// from 0 by moderated_p_values() over documents.
 ///
 /// A pair of words (a, b): y_n = log (G_n + c_n) / (E_n + c_n), with G_n what the chosen queries of word a in document n give
-/// to other tokens of word b, E_n the same of p_key, c_n what they would give to one key if attention were uniform. A pair is
-/// found if the mean of y_n over documents is above 0, as words are in AttentionWordsReader.
+/// to other tokens of word b, E_n the same of the draws of p_key, c_n what they would give to one key if attention were
+/// uniform. A pair is found if the mean of y_n over documents is above 0, as words are in AttentionWordsReader.
 ///
 /// Source: this project; (1) for finished heads after Franco and Crovella 2025, NeurIPS.
 class MatchedContentReader {
@@ -109,7 +109,7 @@ class MatchedContentReader {
   template <class Ids, class Counts>
   [[nodiscard]] Words words_in(const std::vector<const AccountDocument*>& documents, Index places, Ids ids,
                                Counts counts) const;
-  void find_pairs(const AttendedLayer& layer, const std::array<Vector, 2>& mixed, MatchedContent& result) const;
+  void find_pairs(const AttendedLayer& layer, MatchedContent& result) const;
   void find_directions(const AttendedLayer& layer, const std::array<Vector, 2>& mixed, MatchedContent& result) const;
   void name_directions(const AttendedLayer& layer, Index head, const Matrix& query, const Matrix& key,
                        MatchedContent& result) const;
