@@ -14,37 +14,21 @@
 #include "../../core/process/threads.h"
 #include "../pass/even_spread.h"
 #include "../statistics/quantile.h"
+#include "attended_rows.h"
 
 namespace headwave {
 
 namespace {
 
 constexpr float least_weight = 1e-15F;  // below it a weight counts as this, so that logarithms stay finite
-constexpr Index least_text = 4;         // keys of text that a query must see
 constexpr std::array mixtures{.01F, .02F, .05F, .1F, .2F, .4F, .6F, .8F, 1.F};  // e of (3)
-constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5), where words fit
-constexpr std::array place_tilts{.1F, .2F, .35F, .5F, .7F, .85F, 1.F};          // for the places that a query chooses
+constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5)
 constexpr std::size_t matching = bits_hypotheses - 1;                           // hypotheses of the match part
-constexpr std::size_t fitting = matching - 1;                                   // ... about words that fit
-static_assert(tilts.size() == place_tilts.size());
 constexpr Index groups = account_groups;
 constexpr float stands_out = 3,
                 little_beside = 0.25F;  // weight of a strongest key beside uniform, of the other beside it
 
 using Logarithms = Eigen::ArrayXf;
-
-/// Query rows that are accounted for: cells of 8 neighbours, spread evenly over the places.
-std::vector<RowSpan> chosen_rows(Index length, Index wanted, Random random) {
-  constexpr Index cell = 8;
-  if (wanted >= length) return {{0, length}};
-  const Index cells = std::max<Index>(1, wanted / cell);
-  std::vector<RowSpan> rows;
-  for (Index c = 0; c < cells; ++c) {
-    const Index first = c * length / cells, room = (c + 1) * length / cells - first;
-    rows.push_back({first + random.below(std::max<Index>(1, room - cell + 1)), std::min(cell, room)});
-  }
-  return rows;
-}
 
 /// What one document says of one head: sums over its queries.
 struct Told {
@@ -83,8 +67,7 @@ class Kept {
     };
     if (in_half(0) == 0 || in_half(1) == 0)
       throw ShapeError("attention_bits: one half of the documents is empty; expected at least two documents");
-    for (const RowSpan& span : rows)
-      for (Index i = span.first; i < span.first + span.count; ++i) row_of.emplace(i, std::ssize(row_of));
+    for (const Index i : queries_of(rows)) row_of.emplace(i, std::ssize(row_of));
     known_words = std::ranges::all_of(documents, [&](const AccountDocument* one) {
       return std::ssize(one->query_ids) == site.length && std::ssize(one->key_ids) == site.keys();
     });
@@ -100,10 +83,7 @@ class Kept {
 
   [[nodiscard]] Eigen::ArrayXf text_of(std::size_t n) const {
     const AccountDocument& document = *documents[n];
-    Eigen::ArrayXf text(site.keys());
-    for (Index j = 0; j < text.size(); ++j) text[j] = document.key_stays[static_cast<std::size_t>(j)] != 0 ? 0.F : 1.F;
-    if (site.kind != AttentionKind::causal && document.first_key_special == 0) text[0] = 1;
-    return text;
+    return text_keys(site.kind, document.key_stays, document.first_key_special != 0);
   }
 
   AccountSite site;
@@ -151,13 +131,23 @@ class LayerBits {
   void build() {
     draw_position();
     by_offset_.assign(static_cast<std::size_t>(heads_), OffsetSums(has_offsets() ? 2 * site_.length - 1 : 0));
-    within_ = Matrix32::Zero(position_.rows(), position_.cols());
     if (kept_.known_words) drawn_.assign(2, none());
     for (std::size_t n = 0; n < kept_.documents.size(); ++n) add_document(n);
     for (Index head = 0; head < heads_; ++head) named.push_back(places(head));
     by_band_.assign(static_cast<std::size_t>(heads_), {});
     for (std::size_t n = 0; n < kept_.documents.size(); ++n) look_again(n);
     drawn_.clear();
+  }
+
+  /// What every chosen query attends to, and the predictors; once.
+  [[nodiscard]] AttendedLayer attended() {
+    return {&site_,
+            place_,
+            std::ssize(kept_.row_of),
+            std::move(mean_query_),
+            std::move(mean_key_),
+            std::move(position_),
+            std::move(attended_)};
   }
 
   /// Of the first place of a head.
@@ -264,19 +254,6 @@ class LayerBits {
     return sums / static_cast<float>(options_.word_draws);
   }
 
-  /// p_query: the mean of draws of other keys.
-  [[nodiscard]] Matrix32 drawn_query(std::size_t n) const {
-    const std::size_t n_documents = kept_.documents.size();
-    Random random = random_.stream(0x9E37ULL + (n << 16U));
-    Matrix32 sums = Matrix32::Zero(position_.rows(), position_.cols());
-    for (Index draw = 0; draw < options_.word_draws; ++draw) {
-      const auto step = static_cast<std::size_t>(1 + random.below(static_cast<Index>(n_documents) - 1));
-      const std::size_t other = (n + step) % n_documents;
-      add_text(document(n).layers[place_].query, dealt_key(other, random), kept_.text_of(other), sums);
-    }
-    return sums / static_cast<float>(options_.word_draws);
-  }
-
   /// One chosen query of one head: its keys, its attention, its predictors.
   struct Row {
     KeySpan open;
@@ -293,7 +270,7 @@ class LayerBits {
     if (document(n).query_stays[static_cast<std::size_t>(i)] != 0) return false;
     row.text = texts_.segment(row.open.first, row.open.count);
     row.even = row.text.sum();
-    if (row.even < static_cast<double>(least_text)) return false;
+    if (row.even < static_cast<double>(least_text_keys)) return false;
     row.seen = weights.segment(row.open.first, row.open.count).array();
     row.within = row.seen * row.text;
     row.mass = static_cast<double>(row.within.sum());
@@ -313,22 +290,32 @@ class LayerBits {
 
   void add_document(std::size_t n) {
     texts_ = kept_.text_of(n);
-    const Matrix32 drawn = drawn_key(n), asked = drawn_query(n);
+    Matrix32 drawn = drawn_key(n);
     const LayerQueriesKeys& own = document(n).layers[place_];
+    const Index chosen = std::ssize(kept_.row_of);
     strongest_.assign(static_cast<std::size_t>(position_.rows()), -1);
+    AttendedDocument& one = attended_.emplace_back();
+    one.document = &document(n);
+    one.mass = Matrix32::Zero(heads_, chosen);
+    one.within = Matrix32::Zero(heads_ * chosen, site_.keys());
     attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
       Row row;
       if (!read(n, head, i, weights, row)) return;
-      if (head == 0) ++queries[n];
-      const Index at = head * std::ssize(kept_.row_of) + kept_.row_of.at(i);
-      const Eigen::ArrayXf key = drawn.row(at).segment(row.open.first, row.open.count).array();
+      const Index at = kept_.row_of.at(i);
+      if (head == 0) {
+        ++queries[n];
+        one.queries.push_back(i);
+        one.rows.push_back(at);
+      }
+      const Eigen::ArrayXf key = drawn.row(head * chosen + at).segment(row.open.first, row.open.count).array();
+      one.mass(head, at) = static_cast<float>(row.mass);
+      one.within.row(head * chosen + at).segment(row.open.first, row.open.count) = row.within.matrix().transpose();
       add_row(n, head, row, key);
       if (kept_.known_words) add_words(n, head, i, row, key);
-      add_place_tilts(n, head, row, key, asked.row(at).segment(row.open.first, row.open.count).transpose().array());
-      within_.row(at).segment(row.open.first, row.open.count) = row.within.matrix().transpose();
       find_strongest(n, head, i, row, key);
       if (has_offsets()) add_offsets(n, head, i, row);
     });
+    one.drawn = std::move(drawn);
     swap_contents(n);
   }
 
@@ -362,6 +349,7 @@ class LayerBits {
   /// what the other keys are, so this is a swap of one pair for every query.
   void swap_contents(std::size_t n) {
     const LayerQueriesKeys& own = document(n).layers[place_];
+    const Matrix32& within = attended_[n].within;
     Random random = random_.stream(0x5ABULL + (n << 12U));
     for (Index swap = 0; swap < options_.swaps; ++swap) {
       std::vector<Index> free = free_places(document(n).key_stays), other(static_cast<std::size_t>(site_.keys()));
@@ -379,7 +367,7 @@ class LayerBits {
         const Index o = other[static_cast<std::size_t>(y)];
         const KeySpan open = kept_.open(place_, i);
         if (o == y || o < open.first || o >= open.first + open.count ||
-            (o == i && site_.kind != AttentionKind::cross) || within_(at, o) > little_beside * within_(at, y))
+            (o == i && site_.kind != AttentionKind::cross) || within(at, o) > little_beside * within(at, y))
           return;
         const auto there = static_cast<double>(weights[y]), goes = static_cast<double>(weights[o]);
         if (!(there + goes > 0)) return;
@@ -414,14 +402,14 @@ class LayerBits {
       return at < 0 ? std::int32_t{-1} : ids[static_cast<std::size_t>(at)];
     };
     const std::int32_t own = word(from.query_ids, i), before = word(from.query_ids, i - 1);
-    std::array<double, fitting> weight{}, drawn{}, position{};
+    std::array<double, matching> weight{}, drawn{}, position{};
     Drawn& words = drawn_[kept_.half(n)];
     for (Index k = 0; k < row.open.count; ++k) {
       if (row.text[k] == 0) continue;
       const Index j = row.open.first + k;
       const std::array fits{word(from.key_ids, j) == own, word(from.key_ids, j - 1) == own,
                             before >= 0 && word(from.key_ids, j - 1) == before};
-      for (std::size_t h = 0; h < fitting; ++h)
+      for (std::size_t h = 0; h < matching; ++h)
         if (fits[h]) {
           weight[h] += static_cast<double>(row.within[k]);
           drawn[h] += static_cast<double>(key[k]);
@@ -432,7 +420,7 @@ class LayerBits {
       words.given(head, number) += row.mass * static_cast<double>(row.position[k]);
     }
     Told& sum = told[n][static_cast<std::size_t>(head)];
-    for (std::size_t h = 0; h < fitting; ++h) {
+    for (std::size_t h = 0; h < matching; ++h) {
       if (drawn[h] == 0 && position[h] == 0) continue;
       for (std::size_t e = 0; e < mixtures.size(); ++e) {
         const double mixed =
@@ -440,25 +428,6 @@ class LayerBits {
         for (std::size_t b = 0; b < tilts.size(); ++b)
           sum.gain[h][e][b] +=
               row.mass * (weight[h] * tilts[b] - std::log1p(mixed * std::expm1(tilts[b]))) * std::numbers::log2e;
-      }
-    }
-  }
-
-  /// Equation (5) for the places that a query chooses.
-  void add_place_tilts(std::size_t n, Index head, const Row& row, const Eigen::ArrayXf& key,
-                       const Eigen::ArrayXf& asked) {
-    constexpr float least = 1e-6F;  // of a mean of draws: less says nothing
-    const Eigen::ArrayXf f = row.text * (asked.max(least) / row.position.max(least)).log();
-    const double attended = dot(row.within, f);
-    auto& gain = told[n][static_cast<std::size_t>(head)].gain[fitting];
-    for (std::size_t b = 0; b < place_tilts.size(); ++b) {
-      const Eigen::ArrayXf tilt = (place_tilts[b] * f).exp();
-      const double drawn = dot(key, tilt), position = dot(row.position * row.text, tilt);
-      for (std::size_t e = 0; e < mixtures.size(); ++e) {
-        const auto mixed = static_cast<double>(mixtures[e]);
-        gain[e][b] +=
-            row.mass * std::numbers::log2e *
-            (static_cast<double>(place_tilts[b]) * attended - std::log((1 - mixed) * drawn + mixed * position));
       }
     }
   }
@@ -476,29 +445,31 @@ class LayerBits {
         tilt.col(j) = ((other.got.col(number).array() + 2) / (other.given.col(number).array() + 2)).log();
       }
     }
-    const LayerQueriesKeys& own = from.layers[place_];
-    attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
-      Row row;
-      if (!read(n, head, i, weights, row)) return;
-      add_band(n, head, i, row);
-      if (!kept_.known_words) return;
-      const Vector b = tilt.row(head).segment(row.open.first, row.open.count).transpose();
-      const double attended = row.within.template cast<double>().matrix().dot(b);
-      const double even = (row.position.template cast<double>() * b.array().exp()).sum();
-      if (even > 0)
-        told[n][static_cast<std::size_t>(head)].word_gain +=
-            row.mass * (attended - std::log(even)) * std::numbers::log2e;
-    });
+    const AttendedDocument& one = attended_[n];
+    const Index chosen = std::ssize(kept_.row_of);
+    for (Index head = 0; head < heads_; ++head)
+      for (std::size_t q = 0; q < one.queries.size(); ++q) {
+        const Index at = head * chosen + one.rows[q];
+        const auto mass = static_cast<double>(one.mass(head, one.rows[q]));
+        add_band(n, head, one.queries[q], mass * one.within.row(at).cast<double>());
+        if (!kept_.known_words) continue;
+        const double attended = one.within.row(at).cast<double>().dot(tilt.row(head));
+        const double even = (position_.row(at).cast<double>().array() * tilt.row(head).array().exp()).sum();
+        if (even > 0)
+          told[n][static_cast<std::size_t>(head)].word_gain += mass * (attended - std::log(even)) * std::numbers::log2e;
+      }
   }
 
-  void add_band(std::size_t n, Index head, Index i, const Row& row) {
+  /// @param weights  (keys)  of the query on text keys
+  void add_band(std::size_t n, Index head, Index i, const Eigen::RowVectorXd& weights) {
     const std::vector<NamedPlace>& places = named[static_cast<std::size_t>(head)];
     if (places.empty()) return;
-    const Index k = i + places.front().offset - row.open.first;
-    if (k < 0 || k >= row.open.count || row.text[k] == 0) return;
+    const Index key = i + places.front().offset;
+    const KeySpan open = kept_.open(place_, i);
+    if (key < open.first || key >= open.first + open.count || texts_[key] == 0) return;
     BandSums& sums = by_band_[static_cast<std::size_t>(head)];
     const auto band = static_cast<std::size_t>(query_bands * i / site_.length);
-    sums.weight[band][n / 2 % groups] += static_cast<double>(row.seen[k]);
+    sums.weight[band][n / 2 % groups] += weights[key];
     ++sums.queries[band][n / 2 % groups];
   }
 
@@ -509,13 +480,13 @@ class LayerBits {
   Random random_;
   Index heads_;
   Matrix32 mean_query_, mean_key_;
-  Matrix32 position_;                  ///< (heads * chosen rows, keys)  p_pos
-  Matrix32 within_;                    ///< (heads * chosen rows, keys)  A^X of the document that is read
-  std::vector<Index> strongest_;       ///< (heads * chosen rows)  key of the experiments; -1: none stands out
-  std::vector<BandSums> by_band_;      ///< [head]
-  std::vector<OffsetSums> by_offset_;  ///< [head]
-  Eigen::ArrayXf texts_;               ///< of the document that is read
-  std::vector<Drawn> drawn_;           ///< [half]
+  Matrix32 position_;                       ///< (heads * chosen rows, keys)  p_pos
+  std::vector<AttendedDocument> attended_;  ///< [document]
+  std::vector<Index> strongest_;            ///< (heads * chosen rows)  key of the experiments; -1: none stands out
+  std::vector<BandSums> by_band_;           ///< [head]
+  std::vector<OffsetSums> by_offset_;       ///< [head]
+  Eigen::ArrayXf texts_;                    ///< of the document that is read
+  std::vector<Drawn> drawn_;                ///< [half]
 };
 
 /// The choice that gains most over the documents of one half.
@@ -525,27 +496,6 @@ std::size_t best(std::size_t choices, const Gain& gain) {
   for (std::size_t c = 1; c < choices; ++c)
     if (gain(c) > gain(most)) most = c;
   return most;
-}
-
-/// Interval of a mean over documents by leaving out groups of them.
-/// @param sums, counts  [group]
-std::array<double, 2> jackknife(const std::array<double, groups>& sums, const std::array<double, groups>& counts,
-                                double coverage) {
-  double sum = 0, count = 0;
-  std::vector<double> left;
-  for (Index g = 0; g < groups; ++g) {
-    sum += sums[static_cast<std::size_t>(g)];
-    count += counts[static_cast<std::size_t>(g)];
-  }
-  for (std::size_t g = 0; g < groups; ++g)
-    if (counts[g] > 0 && count > counts[g]) left.push_back((sum - sums[g]) / (count - counts[g]));
-  if (left.size() < 3) return {not_defined, not_defined};
-  const auto n = static_cast<double>(left.size());
-  double mean = 0, spread = 0;
-  for (const double one : left) mean += one / n;
-  for (const double one : left) spread += (one - mean) * (one - mean);
-  const double error = student_quantile((1 - coverage) / 2, n - 1) * std::sqrt((n - 1) / n * spread);
-  return {sum / count - error, sum / count + error};
 }
 
 std::vector<NamedPlace> LayerBits::places(Index head) const {
@@ -689,8 +639,7 @@ void put(const LayerBits& layer, const Kept& kept, std::size_t place, AttentionB
     result.by_band[static_cast<std::size_t>(at)] = layer.by_band(head);
     result.trials[at] = over_all(layer, kept, head, &Told::trials);
     for (std::size_t q = 0; q < numbers.size(); ++q) {
-      const bool by_words = q > bits_parts && q != numbers.size() - 1;
-      if (by_words && !kept.known_words) continue;
+      if (q > bits_parts && !kept.known_words) continue;
       double sum = 0;
       for (const double one : sums[q]) sum += one;
       numbers[q]->value[at] = sum / count;
@@ -701,10 +650,25 @@ void put(const LayerBits& layer, const Kept& kept, std::size_t place, AttentionB
   }
 }
 
-class AttentionBitsAnalysis : public Analysis {
+class AttentionBitsAnalysis : public AnalysisOf<AttendedKeySums> {
  public:
-  using Analysis::Analysis;
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+  explicit AttentionBitsAnalysis(const AnalysisInput& input)
+      : AnalysisOf(input), site_{input.site.grid, input.site.kind, input.site.length,    0,
+                                 &input.stack(),  false,           input.site.key_length} {
+    how_.seed = input.options.seed;
+    how_.threads = input.threads;
+    rows_ = chosen_rows(site_.length, how_.rows, Random(how_.seed).stream(0));
+    kept_ = attended_documents(site_, input.site.documents, std::ssize(queries_of(rows_)));
+  }
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
+    const Index number = site().number_of(i);
+    if (number < 0 || !is_spread(number, kept_, site().documents)) return nullptr;
+    return look_of<AttendedKeyProbe>(site_, number, document, rows_);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(AttendedKeySums& sum, Finished& finished) override {
     const AccountHalves* halves = finished.find<AccountHalves>();
     if (halves == nullptr) return {};
     if (std::ssize(halves->halves[0].to_deal) + std::ssize(halves->halves[1].to_deal) < least_bits_documents) {
@@ -713,17 +677,24 @@ class AttentionBitsAnalysis : public Analysis {
                     fmt::format("fewer than {} documents of one length", least_bits_documents));
       return fields.taken();
     }
-    AttentionBitsOptions how;
-    how.seed = options().seed;
-    how.threads = input().threads;
-    return describe(attention_bits(*halves, how));
+    return describe(attention_bits(*halves, how_, sum));
   }
+
+ private:
+  AccountSite site_;
+  AttentionBitsOptions how_;
+  std::vector<RowSpan> rows_;
+  Index kept_ = 0;  ///< documents whose attended keys are kept
 };
 
 }  // namespace
 
-AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options) {
+AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options,
+                             const AttendedKeySums& attended_keys) {
   const Kept kept(halves, options);
+  const AttentionWordsReader words(halves.site, attended_keys, {.coverage = options.coverage});
+  const MatchedContentReader content(halves, kept.documents, queries_of(kept.rows),
+                                     {.coverage = options.coverage, .seed = options.seed});
   const Index rows = kept.site.grid.rows();
   const Vector nothing = Vector::Constant(rows, not_defined);
   AttentionBits result;
@@ -738,6 +709,8 @@ AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOpt
   result.places.resize(static_cast<std::size_t>(rows));
   result.by_band.resize(static_cast<std::size_t>(rows));
   result.mixed.fill(nothing);
+  result.words = words.nothing();
+  result.content = content.nothing();
   const Index layers = std::ssize(kept.site.grid.layers);
   std::vector<Index> queries(static_cast<std::size_t>(layers));
   parallel_for(layers, options.threads, [&](Index l) {
@@ -745,7 +718,11 @@ AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOpt
     layer.build();
     put(layer, kept, static_cast<std::size_t>(l), result);
     for (const Index one : layer.queries) queries[static_cast<std::size_t>(l)] += one;
+    const AttendedLayer attended = layer.attended();
+    words.read(attended, result.words);
+    content.read(attended, result.mixed, result.content);
   });
+  content.finish(result.content);
   result.queries = queries.empty() ? 0 : queries.front();
   return result;
 }
@@ -754,9 +731,8 @@ std::vector<Field> describe(const AttentionBits& bits) {
   const Axis layer = layer_axis(bits.site.grid.layers), head = head_axis(bits.site.grid.heads);
   const Axis part{"bits_part", "1", "part of a head's attention; the parts add up to all of it",
                   std::vector<std::string>{"sink", "position", "word", "match"}};
-  const Axis hypothesis{
-      "hypothesis", "1", "what may explain the word part (the first) or the match part (the others)",
-      std::vector<std::string>{"the word itself", "same word", "induction", "same word before", "place by query"}};
+  const Axis hypothesis{"hypothesis", "1", "what may explain the word part (the first) or the match part (the others)",
+                        std::vector<std::string>{"the word itself", "same word", "induction", "same word before"}};
   const std::vector<Axis> heads{layer, head}, parts{part, layer, head}, hypotheses{hypothesis, layer, head};
   const char* const no_query = "no query of the chosen documents sees 4 keys of text";
   const char* const no_interval = "fewer than 6 documents of this length";
@@ -843,6 +819,7 @@ std::vector<Field> describe(const AttentionBits& bits) {
       .note_all("swaps", bits.options.swaps)
       .note_all("coverage", bits.options.coverage)
       .note_all("seed", static_cast<std::int64_t>(bits.options.seed));
+  fields.append(describe(bits.words)).append(describe(bits.content, bits.words.texts));
   return fields.taken();
 }
 

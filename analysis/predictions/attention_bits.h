@@ -6,7 +6,9 @@
 
 #include "../../core/fields/field.h"
 #include "../pass/analysis_kind.h"
+#include "attention_words.h"
 #include "head_account.h"
+#include "matched_content.h"
 
 namespace headwave {
 
@@ -25,9 +27,8 @@ enum class BitsHypothesis : std::uint8_t {
   same_word,    ///< of the match part: the key is the query's word
   induction,    ///< of the match part: the key follows an earlier copy of the query's word
   same_before,  ///< of the match part: the same word stands before the query and before the key
-  query_place,  ///< of the match part: the query chooses a place, whatever key stands there
 };
-constexpr std::size_t bits_hypotheses = 5;
+constexpr std::size_t bits_hypotheses = 4;
 
 struct AttentionBitsOptions {
   Index documents = 16;      ///< that are accounted for, at most
@@ -57,11 +58,6 @@ struct PlaceByBand {
   bool differs = false;                      ///< by a factor of two or more, and beyond its interval over documents
 };
 
-/// A number of every head with its interval over documents.
-struct HeadNumber {
-  Vector value, lower, upper;  ///< (rows)  NaN: undefined
-};
-
 /// All of a head's attention.
 struct AttentionBits {
   AccountSite site;
@@ -78,6 +74,8 @@ struct AttentionBits {
   std::vector<PlaceByBand> by_band;              ///< [row]  of the first of these places
   Vector sink_mass;                              ///< (rows)  share of attention on special keys
   std::array<Vector, 2> mixed;                   ///< [half] (rows)  e of (3)
+  AttentionWords words;                          ///< what `word` is
+  MatchedContent content;                        ///< what `match` is
 };
 
 /// All of a head's attention in bits: how far the attention of a query is from uniform attention, in four parts that add
@@ -110,8 +108,7 @@ struct AttentionBits {
 ///
 /// A hypothesis is a tilt of the predictor before it, p' ~ p exp(beta f_ij): of p_pos by f = b(w_j), the logarithm of how
 /// much more attention than by p_pos a word gets (2 added to both); of p_key by f = 1 where the words fit (BitsHypothesis),
-/// 0 elsewhere; or, for the places that a query chooses, by f = log(p_query / p_pos), p_query being the mean of draws with
-/// this query and keys that are the mean of their place plus the content of a random token of another document. beta, or b, is fitted on one half of the documents, and its gain is measured on the other half,
+/// 0 elsewhere. beta, or b, is fitted on one half of the documents, and its gain is measured on the other half,
 ///
 ///     gain = E w sum A^X log2(p' / p)                                                                            (5)
 ///
@@ -145,14 +142,17 @@ struct AttentionBits {
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; predictors and fits are held.
 ///
 /// Source: this project.
+/// @param attended_keys  what AttendedKeyProbe saw of rows chosen_rows(T, options.rows, Random(options.seed).stream(0));
+///         none: no words are named and no classes measured
 /// @throws ShapeError if there are fewer than two kept documents, or one half has none
-AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options = {});
+AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options = {},
+                             const AttendedKeySums& attended_keys = {});
 
-/// Fields attention_bits/...
+/// Fields attention_bits/..., attention_words/..., matched_content/...
 std::vector<Field> describe(const AttentionBits& bits);
 
-/// In a job: attention_bits/..., of the documents that head_account deals. From fewer than 8 the predictors know too little,
-/// and what they miss would count as match: attention_bits/undefined says so.
+/// In a job: attention_bits/..., attention_words/..., matched_content/..., of the documents that head_account deals. From
+/// fewer than 8 the predictors know too little, and what they miss would count as match: attention_bits/undefined says so.
 constexpr Index least_bits_documents = 8;
 const AnalysisKind& attention_bits_analysis();
 

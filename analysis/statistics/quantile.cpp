@@ -47,6 +47,15 @@ double student_quantile(double tail, double degrees) {
   return quantile(complement(boost::math::students_t(degrees), tail));
 }
 
+double student_tail(double t, double degrees) {
+  if (std::isnan(t) || !(degrees > 0))
+    throw NumericError(
+        fmt::format("student_tail: t = {} with {} degrees of freedom; expected a number, and above 0", t, degrees));
+  // In double: long double takes several times as long, and no test of hypotheses reads its digits.
+  using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+  return cdf(complement(boost::math::students_t_distribution<double, InDouble>(degrees), t));
+}
+
 double bootstrap_tail(double tail, Index n) {
   if (!(tail > 0 && tail < 0.5) || n < 2)
     throw NumericError(

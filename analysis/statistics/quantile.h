@@ -41,6 +41,12 @@ double normal_quantile(double tail);
 /// @throws NumericError if tail or degrees is outside
 double student_quantile(double tail, double degrees);
 
+/// The probability that Student's t exceeds a number.
+///
+/// @param degrees  of freedom, > 0
+/// @throws NumericError if t is NaN or degrees is outside
+double student_tail(double t, double degrees);
+
 /// The tail of a bootstrap distribution that corresponds to a tail of the truth if documents are few.
 ///
 ///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)

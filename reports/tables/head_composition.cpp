@@ -21,7 +21,10 @@ const std::string bits_field = "attention_bits/bits", parts_of_bits_field = "att
                   follow_upper_field = "attention_bits/follow_upper", kept_field = "attention_bits/kept",
                   sink_mass_field = "attention_bits/sink_mass", place_offset_field = "attention_bits/place_offset",
                   place_first_field = "attention_bits/place_first", place_last_field = "attention_bits/place_last",
-                  band_weight_field = "attention_bits/band_weight", band_differs_field = "attention_bits/band_differs";
+                  band_weight_field = "attention_bits/band_weight", band_differs_field = "attention_bits/band_differs",
+                  word_name_field = "attention_words/word", match_gain_field = "matched_content/gain",
+                  match_lower_field = "matched_content/gain_lower", pair_query_field = "matched_content/pair_query",
+                  pair_key_field = "matched_content/pair_key", pair_excess_field = "matched_content/pair_excess";
 constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
 constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
 constexpr Index longest_looks = 40;                     // letters of a cell
@@ -32,10 +35,11 @@ enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part }
 /// Numbers of a Field, head after head for every entry of its first axis.
 struct HeadNumbers {
   const std::vector<double>* values = nullptr;
-  std::size_t heads = 0;
+  std::size_t heads = 0, first = 0;
   [[nodiscard]] double at(std::size_t entry, std::size_t head) const {
-    return values == nullptr ? not_defined : (*values)[entry * heads + head];
+    return values == nullptr ? not_defined : (*values)[(first + entry) * heads + head];
   }
+  [[nodiscard]] HeadNumbers entry(std::size_t one) const { return {values, heads, one}; }
 };
 
 /// What was found of one head, as words for a cell and for a sentence.
@@ -103,6 +107,21 @@ class Compositions {
     part_ = by(parts_of_bits_field, "bits_part", part_names.size());
     gain_ = by(bits_gain_field, "hypothesis", 1 + match_clauses.size());
     gain_lower_ = by(gain_lower_field, "hypothesis", 1 + match_clauses.size());
+    if (result.find(match_gain_field) != nullptr) {
+      const Field& tilts = result.at(match_gain_field);
+      const std::size_t tilt = place_of(tilts, "match_tilt", "place");
+      const auto entries = labels_of(tilts, "match_tilt").size();
+      query_place_ = by(match_gain_field, "match_tilt", entries).entry(tilt);
+      query_place_lower_ = by(match_lower_field, "match_tilt", entries).entry(tilt);
+    }
+    const auto texts = [&](const std::string& name, std::string_view axis) {
+      return result.find(name) == nullptr ? nullptr : &strings_of(result, name, {"layer", "head", axis});
+    };
+    words_ = texts(word_name_field, "word_rank");
+    pair_query_ = texts(pair_query_field, "matched_pair");
+    pair_key_ = texts(pair_key_field, "matched_pair");
+    if (result.find(pair_excess_field) != nullptr)
+      pair_excess_ = &doubles_of(result, pair_excess_field, {"layer", "head", "matched_pair"});
     place_offset_ = by(place_offset_field, "place", 3);
     place_first_ = by(place_first_field, "place", 3);
     place_last_ = by(place_last_field, "place", 3);
@@ -154,15 +173,50 @@ class Compositions {
 
   [[nodiscard]] Clause clause_of(std::size_t part, std::size_t head) const {
     if (part == sink_part) return {sink_, "at " + sink_};
-    if (part == word_part) return {"certain words", "at certain words, whoever asks"};
+    if (part == word_part) {
+      const std::string names = words_text(head, 3), more = words_text(head, 6);
+      return names.empty() ? Clause{"certain words", "at certain words, whoever asks"}
+                           : Clause{"words: " + names, "at words such as " + more + ", whoever asks"};
+    }
     if (part == position_part) {
       const std::string places = places_text(place_offset_, place_first_, place_last_, head);
       return places.empty() ? Clause{"by place", "by where query and key stand"}
                             : Clause{places, places + bands_text(head)};
     }
-    const std::size_t hypothesis = named_match(head);
-    return hypothesis == match_clauses.size() ? Clause{"what it asks for", "for what this token asks for"}
-                                              : match_clauses[hypothesis];
+    return match_clause(head);
+  }
+
+  [[nodiscard]] Clause match_clause(std::size_t head) const {
+    const double match = part_.at(match_part, head);
+    const std::size_t named = named_match(head);
+    if (named < match_clauses.size()) return match_clauses[named];
+    if (query_place_.at(0, head) >= explains * match && !(query_place_lower_.at(0, head) <= 0)) return chosen_place;
+    const std::string pairs = pairs_text(head);
+    return pairs.empty() ? Clause{"what it asks for", "for what this token asks for"}
+                         : Clause{"pairs: " + pairs, "for what this token asks for, such as " + pairs};
+  }
+
+  /// "curse, bill, doctors": the words that draw most, `most` at most; empty: none is named.
+  [[nodiscard]] std::string words_text(std::size_t head, std::size_t most) const {
+    if (words_ == nullptr) return {};
+    const std::size_t ranks = words_->size() / heads_.size();
+    std::vector<std::string> names;
+    for (std::size_t rank = 0; rank < std::min(most, ranks); ++rank)
+      if (const std::string& word = (*words_)[head * ranks + rank]; !word.empty()) names.push_back(visible_text(word));
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  /// "un > ##k, du > fu": query words and the key words that they find, with an excess that is worth a word.
+  [[nodiscard]] std::string pairs_text(std::size_t head) const {
+    constexpr double worth_saying = 0.05;
+    constexpr std::size_t most = 2;
+    if (pair_query_ == nullptr || pair_key_ == nullptr || pair_excess_ == nullptr) return {};
+    const std::size_t ranks = pair_query_->size() / heads_.size();
+    std::vector<std::string> names;
+    for (std::size_t at = head * ranks; at < (head + 1) * ranks && names.size() < most; ++at)
+      if ((*pair_excess_)[at] >= worth_saying && !(*pair_query_)[at].empty() && !(*pair_key_)[at].empty())
+        names.push_back(fmt::format("{} > {}", visible_text((*pair_query_)[at]), visible_text((*pair_key_)[at])));
+    return fmt::format("{}", fmt::join(names, ", "));
   }
 
   /// " (0.25 from the first quarter of a document, 1.00 from the last)"; empty: it is much the same from everywhere.
@@ -192,7 +246,7 @@ class Compositions {
   /// Whether most of the text's bits are content and attention stays with the place, or the other way round. A place that
   /// the query chooses is a place.
   [[nodiscard]] bool is_contradicted(const HeadComposition& one, std::size_t head) const {
-    const double by_query = std::fmax(0, gain_.at(match_clauses.size(), head));
+    const double by_query = std::fmax(0, query_place_.at(0, head));
     const double content = one.part[word_part] + one.part[match_part] - by_query,
                  text = one.part[position_part] + one.part[word_part] + one.part[match_part];
     if (!(text >= close_to_uniform) || !std::isfinite(one.follow)) return false;
@@ -217,7 +271,9 @@ class Compositions {
   FieldHeads heads_;
   std::string sink_;
   HeadNumbers bits_, part_, gain_, gain_lower_, follow_, follow_lower_, follow_upper_, kept_, place_offset_,
-      place_first_, place_last_, band_weight_;
+      place_first_, place_last_, band_weight_, query_place_, query_place_lower_;
+  const std::vector<std::string>*words_ = nullptr, *pair_query_ = nullptr, *pair_key_ = nullptr;
+  const std::vector<double>* pair_excess_ = nullptr;
   const std::vector<std::uint8_t>* differs_ = nullptr;
 };
 
@@ -288,9 +344,10 @@ std::optional<Field> largest_part_field(const Result& result) {
 
 const std::vector<std::string>& head_composition_fields() {
   static const std::vector<std::string> names{
-      bits_field,         parts_of_bits_field, bits_gain_field,   gain_lower_field,  follow_field,
-      follow_lower_field, follow_upper_field,  kept_field,        sink_mass_field,   place_offset_field,
-      place_first_field,  place_last_field,    band_weight_field, band_differs_field};
+      bits_field,         parts_of_bits_field, bits_gain_field,   gain_lower_field,   follow_field,
+      follow_lower_field, follow_upper_field,  kept_field,        sink_mass_field,    place_offset_field,
+      place_first_field,  place_last_field,    band_weight_field, band_differs_field, word_name_field,
+      match_gain_field,   match_lower_field,   pair_query_field,  pair_key_field,     pair_excess_field};
   return names;
 }
 

@@ -1,5 +1,6 @@
 #include "../../analysis/predictions/attention_bits.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -47,6 +48,11 @@ LayerQueriesKeys planted_document(const std::vector<std::int32_t>& w, Random& ra
   return drawn;
 }
 
+/// Words 0 to 4, which draw attention in a planted head, begin with a capital; 5 to 9 are digits.
+std::string text_of(std::int32_t id) {
+  return id < 5 ? std::string("W") + static_cast<char>('a' + id) : id < 10 ? std::to_string(id) : std::string("w");
+}
+
 Stack planted_stack(bool causal) {
   Stack stack;
   stack.block.heads = stack.block.kv_heads = planted_heads;
@@ -69,7 +75,9 @@ LayerQueriesKeys planted_places(const std::vector<std::int32_t>& /*w*/, Random& 
   return drawn;
 }
 
+/// @param keys  gets what the chosen queries give to each key
 AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, bool with_ids = true,
+                      AttendedKeySums* keys = nullptr,
                       LayerQueriesKeys (*queries_keys)(const std::vector<std::int32_t>&, Random&) = planted_document) {
   const AttentionKind kind = stack.block.causal ? AttentionKind::causal : AttentionKind::self;
   const AccountSite site{{{0}, planted_heads}, kind, length, 24, &stack, false, length};
@@ -83,12 +91,16 @@ AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, b
       w[static_cast<std::size_t>(n)] =
           n < length / 2 ? static_cast<std::int32_t>(own.below(words)) : w[static_cast<std::size_t>(n - length / 2)];
     if (with_ids) document.ids = w;
+    for (const std::int32_t id : document.ids) document.tokens.push_back(text_of(id));
     const LayerQueriesKeys drawn = queries_keys(w, own);
     AccountProbe probe(site, number, document, true);
-    std::array<Probe*, 1> probes{&probe};
+    AttendedKeyProbe key_probe(site, number, document,
+                               chosen_rows(length, AttentionBitsOptions().rows, Random(1).stream(0)));
+    std::array<Probe*, 2> probes{&probe, &key_probe};
     const HeadInputs<float> inputs{drawn.query, drawn.key, {}, planted_heads, planted_heads, 1.0};
     attend<float>(inputs, {stack.block.causal, -1, -1, {}, 0}, {0, kind, &document}, probes);
     add_to(sums, probe.taken());
+    if (keys != nullptr) add_to(*keys, key_probe.taken());
   }
   return {site, std::move(sums.halves)};
 }
@@ -168,7 +180,7 @@ TEST_CASE("planted heads: attention follows the content of words that draw or ma
 
 TEST_CASE("planted heads: every place that position makes a head look at is named, at any distance", "[analysis]") {
   const Stack stack = planted_stack(true);
-  const AttentionBits bits = attention_bits(planted(stack, 12, 3, true, planted_places));
+  const AttentionBits bits = attention_bits(planted(stack, 12, 3, true, nullptr, planted_places));
   const std::vector<NamedPlace>& two = bits.places[0];
   REQUIRE(two.size() == 2);
   CHECK(std::min(two[0].offset, two[1].offset) == -3);
@@ -252,6 +264,117 @@ TEST_CASE("attention in bits does not depend on threads", "[analysis]") {
   two.threads = 2;
   for (std::size_t p = 0; p < bits_parts; ++p)
     CHECK(attention_bits(halves, one).part[p].value == attention_bits(halves, two).part[p].value);
+}
+
+TEST_CASE("words and pairs of words are named where they were planted, and nowhere else", "[analysis]") {
+  const Stack stack = planted_stack(true);
+  AttendedKeySums keys;
+  AttentionBitsOptions options;
+  options.documents = 40;
+  const AttentionBits bits = attention_bits(planted(stack, 40, 3, true, &keys), options, keys);
+  const auto words_of = [&](Planted head) {
+    std::vector<std::int32_t> ids;
+    for (const NamedWord& word : bits.words.named[head]) ids.push_back(word.id);
+    std::ranges::sort(ids);
+    return ids;
+  };
+  const std::vector<std::int32_t> five{0, 1, 2, 3, 4};
+  CHECK(words_of(five_words) == five);
+  CHECK(words_of(words_and_place) == five);
+  for (const NamedWord& word : bits.words.named[five_words]) CHECK(word.ratio > 3);
+  for (const Planted head : {noise, previous_place, first_token, uniform}) {
+    CAPTURE(head, words_of(head));
+    CHECK(words_of(head).empty());
+  }
+  CHECK(bits.content.pairs_found[same_word] > 20);
+  for (const MatchedPair& pair : bits.content.pairs[same_word]) {
+    CHECK(pair.query == pair.key);
+    CHECK(pair.excess > 0.2);
+  }
+  for (const Planted head : {noise, previous_place, five_words, words_and_place, first_token, uniform}) {
+    CAPTURE(head, bits.content.pairs_found[head]);
+    CHECK(bits.content.pairs[head].empty());
+  }
+}
+
+TEST_CASE("classes of words gain where they draw attention", "[analysis]") {
+  const Stack stack = planted_stack(true);
+  AttendedKeySums keys;
+  const AttentionBits bits = attention_bits(planted(stack, 16, 4, true, &keys), {}, keys);
+  const auto gain = [&](WordClass of, Planted head) {
+    return bits.words.gain[static_cast<std::size_t>(of)].value[head];
+  };
+  const double word = part(bits, BitsPart::word, five_words);
+  CHECK(gain(WordClass::capital, five_words) > 0.9 * word);
+  CHECK(gain(WordClass::word_or_class, five_words) > 0.9 * word);
+  CHECK(gain(WordClass::digits, five_words) < 0.1 * word);
+  CHECK(gain(WordClass::punctuation, five_words) == Approx(0).margin(1e-6));
+  for (const HeadNumber& one : bits.words.gain) {
+    CHECK(one.value[noise] < 0.02);
+    CHECK(one.value[previous_place] < 0.02);
+  }
+}
+
+TEST_CASE("directions of the match have the words that match at their ends", "[analysis]") {
+  const Stack stack = planted_stack(false);
+  AttentionBitsOptions options;
+  options.documents = 40;
+  const AttentionBits bits = attention_bits(planted(stack, 40, 5), options);
+  CHECK(bits.content.directions[same_word] == directions_tested);
+  CHECK(bits.content.directions[induction] == directions_tested);
+  for (const Planted head : {previous_place, five_words, first_token, uniform})
+    CHECK(bits.content.directions[head] == 0);
+  const double match = part(bits, BitsPart::match, same_word);
+  const auto gain = [&](MatchTilt tilt) { return bits.content.gain[static_cast<std::size_t>(tilt)].value[same_word]; };
+  CHECK(gain(MatchTilt::one) > 0);
+  CHECK(gain(MatchTilt::sixteen) > gain(MatchTilt::four));
+  CHECK(gain(MatchTilt::four) > gain(MatchTilt::one));
+  CHECK(gain(MatchTilt::sixteen) > 0.3 * match);
+  CHECK(gain(MatchTilt::place) < 0.05 * match);
+  // Like words match, so a direction has the same word at its ends of both sides.
+  Index directions = 0;
+  for (const DirectionWords& direction : bits.content.words[same_word])
+    for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) {
+      const std::vector<DirectionWord>&query = direction[0][end], &key = direction[1][end];
+      if (query.empty() || key.empty()) continue;
+      ++directions;
+      CHECK(query.front().id == key.front().id);
+    }
+  CHECK(directions >= 3);
+  for (const DirectionWords& direction : bits.content.words[noise])
+    for (const auto& side : direction)
+      for (const std::vector<DirectionWord>& end : side) CHECK(end.empty());
+}
+
+TEST_CASE("words and matches do not depend on threads, and are described", "[analysis]") {
+  const Stack stack = planted_stack(true);
+  AttendedKeySums keys;
+  const AccountHalves halves = planted(stack, 10, 6, true, &keys);
+  AttentionBitsOptions one, two;
+  two.threads = 2;
+  const std::vector<Field> fields = describe(attention_bits(halves, one, keys)),
+                           again = describe(attention_bits(halves, two, keys));
+  REQUIRE(fields.size() == again.size());
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const auto* numbers = std::get_if<std::vector<double>>(&fields[f].values);
+    if (numbers == nullptr) {
+      CHECK(fields[f].values == again[f].values);
+      continue;
+    }
+    const auto& others = std::get<std::vector<double>>(again[f].values);
+    CHECK(std::ranges::equal(*numbers, others, [](double a, double b) { return a == b || (a != a && b != b); }));
+  }
+  CHECK(std::get<std::vector<std::string>>(field_of(fields, "attention_words/word").values)[words_named * five_words]
+            .starts_with("W"));
+}
+
+TEST_CASE("texts of tokens that documents share are kept once", "[analysis]") {
+  TokenTexts texts{{1, 5}, {"one", "five"}};
+  texts.add({{0, 5, 7}, {"zero", "five", "seven"}});
+  CHECK(texts.ids == std::vector<std::int32_t>{0, 1, 5, 7});
+  CHECK(texts.texts == std::vector<std::string>{"zero", "one", "five", "seven"});
+  CHECK(texts.text(5) == "five");
+  CHECK(texts.text(6).empty());
 }
 
 }  // namespace planted_bits

@@ -28,8 +28,8 @@ Result six_heads() {
         make_field(std::string("attention_bits/") + name, std::move(axes), unit, "", std::move(values)));
   };
   const std::vector<Axis> parts = axes_with("bits_part", {"sink", "position", "word", "match"}),
-                          hypotheses = axes_with("hypothesis", {"the word itself", "same word", "induction",
-                                                                "same word before", "place by query"});
+                          hypotheses = axes_with("hypothesis",
+                                                 {"the word itself", "same word", "induction", "same word before"});
   const double none = not_defined;
   add("bits", six, "bit", {5, 4, 2, 1, 0.02, none});
   add("part", parts, "bit", {0.5, 2.2, 0.1, 0,   0.01, none,  //
@@ -39,10 +39,12 @@ Result six_heads() {
   const std::vector<double> gains{0, 0,   0.9, 0,   0, none,  //
                                   0, 1,   0,   0.1, 0, none,  //
                                   0, 0,   0,   0,   0, none,  //
-                                  0, 0.5, 0,   0,   0, none,  //
-                                  0, 0,   0,   0,   0, none};
+                                  0, 0.5, 0,   0,   0, none};
   add("gain", hypotheses, "bit", gains);
   add("gain_lower", hypotheses, "bit", gains);
+  const Axis tilt{"match_tilt", "1", "", std::vector<std::string>{"1 direction", "place"}};
+  for (const char* name : {"matched_content/gain", "matched_content/gain_lower"})
+    result.fields.push_back(make_field(name, {tilt, six[0], six[1]}, "bit", "", std::vector<double>(12, 0.0)));
   add("follow", six, "1", {0.02, 0.9, 0.95, 0.3, none, none});
   add("follow_lower", six, "1", {0.01, 0.85, 0.9, 0.2, none, none});
   add("follow_upper", six, "1", {0.03, 0.95, 0.99, 0.4, none, none});
@@ -102,11 +104,42 @@ TEST_CASE("compositions: parts that the swaps contradict are said to be") {
   CHECK_THAT(heads[3].text, ContainsSubstring("goes with the content, against what its parts say"));
   CHECK(!heads[0].contradicted);
   // A place that the query chooses is a place.
-  auto& gains = std::get<std::vector<double>>(result.fields[2].values);
-  gains[4 * 6 + 3] = 0.7;
+  for (const char* name : {"matched_content/gain", "matched_content/gain_lower"})
+    std::get<std::vector<double>>(field_of(result, name).values)[6 + 3] = 0.7;
   const HeadComposition chosen = head_compositions(result)[3];
   CHECK(!chosen.contradicted);
-  CHECK(chosen.looks == "what it asks for; certain words");  // its lower end is 0
+  CHECK(chosen.looks == "a place by its word; certain words");
+}
+
+TEST_CASE("compositions: words that draw, and pairs that match, have names") {
+  Result result = six_heads();
+  const Axis rank{"word_rank", "1", "", std::vector<std::int64_t>{1, 2}};
+  const auto add = [&](const char* name, const char* axis, const std::vector<std::string>& texts) {
+    Field field = make_field(name, {six[0], six[1], rank}, "1", "", std::vector<double>(12));
+    field.axes.back().name = axis;
+    field.values = texts;
+    result.fields.push_back(field);
+  };
+  std::vector<std::string> words(12), queries(12), keys(12);
+  words[4] = "curse";
+  words[5] = "bill";
+  queries[6] = "du";
+  keys[6] = "fu";
+  queries[7] = "he";
+  keys[7] = "his";
+  add("attention_words/word", "word_rank", words);
+  add("matched_content/pair_query", "matched_pair", queries);
+  add("matched_content/pair_key", "matched_pair", keys);
+  result.fields.push_back(
+      make_field("matched_content/pair_excess", {six[0], six[1], rank}, "1", "", std::vector<double>(12, 0.0)));
+  result.fields.back().axes.back().name = "matched_pair";
+  auto& excess = std::get<std::vector<double>>(result.fields.back().values);
+  excess[6] = 0.35;
+  excess[7] = 0.01;  // too little to be said
+  const std::vector<HeadComposition> heads = head_compositions(result);
+  CHECK(heads[2].looks == "words: curse, bill");
+  CHECK_THAT(heads[2].text, ContainsSubstring("looks at words such as curse, bill, whoever asks: 2.00 bits"));
+  CHECK(heads[3].looks == "pairs: du > fu; certain words");
 }
 
 TEST_CASE("compositions: a head that looks elsewhere from other places of the document says so") {

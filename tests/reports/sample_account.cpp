@@ -73,12 +73,11 @@ void add_profiles(Result& result, const Size& size) {
 void add_bits(Result& result, const Size& size) {
   const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
   const Axis part{"bits_part", "1", "part", std::vector<std::string>{"sink", "position", "word", "match"}};
-  const Axis hypothesis{
-      "hypothesis", "1", "hypothesis",
-      std::vector<std::string>{"the word itself", "same word", "induction", "same word before", "place by query"}};
+  const Axis hypothesis{"hypothesis", "1", "hypothesis",
+                        std::vector<std::string>{"the word itself", "same word", "induction", "same word before"}};
   const Axis place{"place", "1", "place", std::vector<std::int64_t>{1, 2, 3}};
   const auto rows = static_cast<std::size_t>(size.layers * size.heads);
-  std::vector<double> bits(rows), parts(4 * rows), gains(5 * rows, 0.0), follow(rows), kept(rows, 0.5),
+  std::vector<double> bits(rows), parts(4 * rows), gains(4 * rows, 0.0), follow(rows), kept(rows, 0.5),
       places(3 * rows, not_defined), trials(rows, 100.0);
   constexpr std::array<std::size_t, 4> order{1, 2, 3, 0};
   constexpr std::array shares{0.6, 0.25, 0.1, 0.05};
@@ -113,6 +112,25 @@ void add_bits(Result& result, const Size& size) {
   result.fields.push_back(
       {"attention_bits/band_differs", heads, "1", "differs", std::vector<std::uint8_t>(rows, 0), {"no", "yes"}, {}});
   add("trials", heads, "1", trials);
+  const Axis word{"word_rank", "1", "rank", std::vector<std::int64_t>{1, 2}};
+  std::vector<std::string> names;
+  for (std::size_t row = 0; row < rows; ++row) names.insert(names.end(), {"curse", "bill"});
+  Field words = make_field("attention_words/word", before(heads, {word}), "1", "words", std::vector<double>(2 * rows));
+  words.values = names;
+  result.fields.push_back(words);
+  Axis pair = word;
+  pair.name = "matched_pair";
+  for (const char* name : {"matched_content/pair_query", "matched_content/pair_key"}) {
+    words.name = name;
+    words.axes.back() = pair;
+    result.fields.push_back(words);
+  }
+  result.fields.push_back(make_field("matched_content/pair_excess", before(heads, {pair}), "1", "excess",
+                                     std::vector<double>(2 * rows, 0.2)));
+  const Axis tilt{"match_tilt", "1", "tilt", std::vector<std::string>{"1 direction", "place"}};
+  for (const char* name : {"matched_content/gain", "matched_content/gain_lower"})
+    result.fields.push_back(
+        make_field(name, before({tilt}, heads), "bit", "gain", std::vector<double>(2 * rows, 0.01)));
   add("sink_mass", heads, "1", kept);
   result.fields.back().attributes["keys"] = std::string("special tokens");
 }

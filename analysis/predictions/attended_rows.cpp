@@ -1,0 +1,79 @@
+#include "attended_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../statistics/quantile.h"
+
+namespace headwave {
+
+std::vector<RowSpan> chosen_rows(Index length, Index wanted, Random random) {
+  constexpr Index cell = 8;
+  if (wanted >= length) return {{0, length}};
+  const Index cells = std::max<Index>(1, wanted / cell);
+  std::vector<RowSpan> rows;
+  for (Index c = 0; c < cells; ++c) {
+    const Index first = c * length / cells, room = (c + 1) * length / cells - first;
+    rows.push_back({first + random.below(std::max<Index>(1, room - cell + 1)), std::min(cell, room)});
+  }
+  return rows;
+}
+
+std::vector<Index> queries_of(const std::vector<RowSpan>& rows) {
+  std::vector<Index> queries;
+  for (const RowSpan& span : rows)
+    for (Index i = span.first; i < span.first + span.count; ++i) queries.push_back(i);
+  return queries;
+}
+
+Eigen::ArrayXf text_keys(AttentionKind kind, const std::vector<std::uint8_t>& key_stays, bool first_key_special) {
+  Eigen::ArrayXf text(std::ssize(key_stays));
+  for (Index j = 0; j < text.size(); ++j) text[j] = key_stays[static_cast<std::size_t>(j)] != 0 ? 0.F : 1.F;
+  if (kind != AttentionKind::causal && !first_key_special) text[0] = 1;
+  return text;
+}
+
+std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
+                                const std::array<double, account_groups>& counts, double coverage) {
+  double sum = 0, count = 0;
+  std::vector<double> left;
+  for (std::size_t g = 0; g < account_groups; ++g) {
+    sum += sums[g];
+    count += counts[g];
+  }
+  for (std::size_t g = 0; g < account_groups; ++g)
+    if (counts[g] > 0 && count > counts[g]) left.push_back((sum - sums[g]) / (count - counts[g]));
+  if (left.size() < 3) return {not_defined, not_defined};
+  const auto n = static_cast<double>(left.size());
+  double mean = 0, spread = 0;
+  for (const double one : left) mean += one / n;
+  for (const double one : left) spread += (one - mean) * (one - mean);
+  const double error = student_quantile((1 - coverage) / 2, n - 1) * std::sqrt((n - 1) / n * spread);
+  return {sum / count - error, sum / count + error};
+}
+
+double log_excess(double got, double given, double single) {
+  constexpr double rounding = 1e-4;
+  const double change = std::log((got + single) / (given + single));
+  return std::abs(change) < rounding ? 0 : change;
+}
+
+void put_mean(const std::vector<double>& sums, const std::vector<Index>& queries, double coverage, Index row,
+              HeadNumber& number) {
+  std::array<double, account_groups> of_group{}, counts{};
+  double sum = 0, count = 0;
+  for (std::size_t n = 0; n < sums.size(); ++n) {
+    const std::size_t group = n / 2 % account_groups;
+    of_group[group] += sums[n];
+    counts[group] += static_cast<double>(queries[n]);
+    sum += sums[n];
+    count += static_cast<double>(queries[n]);
+  }
+  if (count == 0) return;
+  number.value[row] = sum / count;
+  const auto [lower, upper] = jackknife(of_group, counts, coverage);
+  number.lower[row] = lower;
+  number.upper[row] = upper;
+}
+
+}  // namespace headwave

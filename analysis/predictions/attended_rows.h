@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "account_documents.h"
+
+namespace headwave {
+
+/// Query rows that are accounted for: cells of 8 neighbours, spread evenly over the places; all if `wanted` is as many.
+std::vector<RowSpan> chosen_rows(Index length, Index wanted, Random random);
+
+/// The queries of some rows.
+std::vector<Index> queries_of(const std::vector<RowSpan>& rows);
+
+/// Keys that a query needs to see to be accounted for: of text, that is neither special nor, in a causal model, the first.
+constexpr Index least_text_keys = 4;
+
+/// (keys)  1: a key of text, 0: a special token, or the first of a causal model.
+Eigen::ArrayXf text_keys(AttentionKind kind, const std::vector<std::uint8_t>& key_stays, bool first_key_special);
+
+/// A number of every head with its interval over documents.
+struct HeadNumber {
+  Vector value, lower, upper;  ///< (rows)  NaN: undefined
+};
+
+/// Mean over documents of one head's number, with its interval: leaves out an eighth of the documents at a time (a
+/// jackknife), with Student's t.
+/// @param sums     (documents)  of the number over the queries of a document
+/// @param queries  (documents)
+/// @param row      of the head
+void put_mean(const std::vector<double>& sums, const std::vector<Index>& queries, double coverage, Index row,
+              HeadNumber& number);
+
+/// Interval of a mean over documents by leaving out groups of them.
+/// @param sums, counts  [group]
+std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
+                                const std::array<double, account_groups>& counts, double coverage);
+
+/// log (got + single) / (given + single): how much more attention something gets than is predicted. Changes below 1e-4, which
+/// rounding of float32 attention makes, count as none.
+/// @param single  attention of a single token, which keeps the logarithm small where little is predicted
+double log_excess(double got, double given, double single);
+
+/// What the chosen queries of one document attend to in one layer, and what is predicted of it.
+struct AttendedDocument {
+  const AccountDocument* document = nullptr;
+  std::vector<Index> queries;  ///< that take part: places, ascending
+  std::vector<Index> rows;     ///< as many: the chosen row that each is
+  Matrix32 mass;               ///< (heads, chosen rows)  w: attention on text; 0: takes no part
+  Matrix32 within;             ///< (heads * chosen rows, keys)  A^X; rows that take no part are 0
+  Matrix32 drawn;              ///< (heads * chosen rows, keys)  mean of the draws of p_key
+};
+
+/// The same of all documents, for one layer.
+struct AttendedLayer {
+  const AccountSite* site = nullptr;
+  std::size_t place = 0;          ///< of the layer in the grid
+  Index chosen = 0;               ///< rows of each head
+  Matrix32 mean_query, mean_key;  ///< of every place, before rotation
+  Matrix32 position;              ///< (heads * chosen rows, keys)  p_pos
+  std::vector<AttendedDocument> documents;
+
+  [[nodiscard]] Index heads() const { return site->grid.heads; }
+  /// The rows of one head.
+  [[nodiscard]] auto of_head(const Matrix32& rows, Index head) const { return rows.middleRows(head * chosen, chosen); }
+  /// Which of the two halves a document belongs to; what is fitted on one is measured on the other.
+  [[nodiscard]] std::size_t half(std::size_t n) const {
+    return static_cast<std::size_t>(documents[n].document->number % 2);
+  }
+};
+
+}  // namespace headwave

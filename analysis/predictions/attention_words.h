@@ -1,0 +1,160 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../pass/document_sum.h"
+#include "attended_rows.h"
+
+namespace headwave {
+
+/// Texts of tokens, by id.
+struct TokenTexts {
+  std::vector<std::int32_t> ids;  ///< ascending
+  std::vector<std::string> texts;
+
+  void add(TokenTexts&& next);
+  /// @returns empty if the text is not known
+  [[nodiscard]] std::string text(std::int32_t id) const;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.ids, self.texts);
+  }
+};
+
+/// How much attention the chosen queries of one document give to each of its keys.
+struct AttendedKeys {
+  Index number = 0;                ///< of the document among those of this length, from 0
+  std::vector<std::int32_t> ids;   ///< (keys)  tokens; empty: not known
+  std::vector<std::uint8_t> text;  ///< (keys)  1: a key of text
+  Matrix32 got;                    ///< (rows, keys)  sum over the chosen queries of their weight on a key of text
+  Matrix32 mass;                   ///< (rows, chosen rows)  attention of a query on text; 0: it takes no part
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.number, self.ids, self.text, self.got, self.mass);
+  }
+};
+
+/// Sums over documents.
+struct AttendedKeySums {
+  ByDocument<AttendedKeys> documents;
+  TokenTexts texts;  ///< of keys and queries
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents, self.texts);
+  }
+};
+
+/// Number of documents whose attended keys are kept: all of them, unless they take more than 64 MiB; then at least 8.
+Index attended_documents(const AccountSite& site, Index documents, Index rows);
+
+/// Watches one document: sums what the chosen queries give to each key.
+class AttendedKeyProbe : public Probe {
+ public:
+  AttendedKeyProbe(const AccountSite& site, Index number, const Document& document, const std::vector<RowSpan>& rows);
+  using Probe::see;
+  void see(const Tile& tile) override;
+  [[nodiscard]] AttendedKeySums taken();
+
+ private:
+  AccountSite site_;
+  std::vector<Index> row_of_;  ///< (queries)  chosen row; -1: not chosen, or takes no part
+  Eigen::ArrayXf text_;
+  AttendedKeys keys_;
+  TokenTexts texts_;
+};
+
+/// Classes of words that may draw attention whoever asks.
+enum class WordClass : std::uint8_t {
+  rarity,        ///< how often the word occurs in the documents: a class for each power of 2
+  punctuation,   ///< no letter and no digit
+  capital,       ///< begins with a capital letter
+  digits,        ///< has a digit
+  continuation,  ///< goes on a word that an earlier token began
+  word_or_class,  ///< the word itself; a word that the other half of the documents does not know counts by all of the above
+};
+constexpr std::size_t word_classes = 6;
+
+struct AttentionWordsOptions {
+  Index least_documents = 3;  ///< in which a word must occur
+  double false_share = 0.1;   ///< of the words that are named for a head, at most so many falsely
+  double coverage = 0.9;      ///< of the intervals
+};
+
+/// A word that draws more attention than its places.
+struct NamedWord {
+  std::int32_t id = -1;
+  double ratio = 0;    ///< attention it gets, divided by what p_pos gives it
+  double q_value = 1;  ///< chance that the name is false, adjusted for the number of words
+};
+constexpr Index words_named = 8;  ///< of each head, at most
+
+/// What draws attention in every head, whoever asks.
+struct AttentionWords {
+  AccountSite site;
+  AttentionWordsOptions options;
+  Index documents = 0;                        ///< in which words were looked for
+  Index words = 0;                            ///< that occur in enough of them
+  std::vector<std::vector<NamedWord>> named;  ///< [row]  the strongest first
+  std::vector<Index> found;                   ///< [row]  words beyond p_pos, named or not
+  std::array<HeadNumber, word_classes> gain;  ///< bit; NaN: texts or ids are not known
+  TokenTexts texts;
+};
+
+/// Words that draw attention, and what kind of word does.
+///
+/// In document n the chosen queries give word v the attention G_nv, summed over its occurrences, where p_pos of
+/// attention_bits() gives it E_nv. With c_n the mean of E_n over single tokens,
+///
+///     y_nv = log (G_nv + c_n) / (E_nv + c_n)                                                     (1)
+///
+/// and a word is found if the mean of y_nv over documents is above 0 by moderated_p_values(), with false discoveries
+/// controlled over the words of a head that occur in enough documents. Of the words found the largest means are named.
+/// All documents take part, not only those that attention_bits() accounts for.
+///
+/// A class tilts p_pos as a hypothesis of attention_bits() does, by b(class) = log of attention got over attention given, 2
+/// added to both, fitted on one half of all documents and measured on the accounted documents of the other. For `word_or_class` a word's own b is shrunk
+/// to that of its combination of classes instead of to 0.
+///
+/// Source: this project.
+class AttentionWordsReader {
+ public:
+  /// @param site, sums  outlive the reader
+  AttentionWordsReader(const AccountSite& site, const AttendedKeySums& sums, const AttentionWordsOptions& options);
+
+  /// No head has been read yet.
+  [[nodiscard]] AttentionWords nothing() const;
+  /// Reads the heads of one layer. May be called from several threads, for different layers.
+  void read(const AttendedLayer& layer, AttentionWords& result) const;
+
+ private:
+  void number_words();
+  void classify();
+  /// What words get of the attention of one head, and what p_pos gives them: [half] (words).
+  struct Drawn {
+    std::array<Vector, 2> got, given;
+  };
+  [[nodiscard]] Drawn name_words(const AttendedLayer& layer, Index head, AttentionWords& result) const;
+  [[nodiscard]] Matrix32 tilts(const Drawn& drawn, std::size_t half) const;
+  void measure_classes(const AttendedLayer& layer, Index head, const Drawn& drawn,
+                       const std::vector<std::vector<Index>>& words, AttentionWords& result) const;
+  [[nodiscard]] Index word_of(std::int32_t id) const;
+
+  const AccountSite& site_;
+  const AttendedKeySums& sums_;
+  AttentionWordsOptions options_;
+  bool known_ids_ = false, known_texts_ = false;
+  std::vector<std::int32_t> ids_;                           ///< of all words, ascending; the place is the word's number
+  std::vector<std::vector<Index>> words_;                   ///< [document] (keys)  number of the word; -1: not of text
+  std::vector<Index> in_documents_;                         ///< [word]
+  std::array<std::vector<Index>, word_classes - 1> class_;  ///< [class][word]  number of its class
+  std::vector<Index> combination_;                          ///< [word]  of all classes but word_or_class
+};
+
+/// Fields attention_words/...
+std::vector<Field> describe(const AttentionWords& words);
+
+}  // namespace headwave

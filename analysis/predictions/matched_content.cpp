@@ -1,0 +1,549 @@
+#include "matched_content.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "../../core/algebra/decompositions.h"
+#include "../../core/algebra/product.h"
+#include "../../core/attention/position_term.h"
+#include "../../core/fields/fields.h"
+#include "../statistics/false_discovery.h"
+#include "../statistics/moderated_test.h"
+#include "../statistics/quantile.h"
+
+namespace headwave {
+
+namespace {
+
+/// Turns contents as the model's rotary term turns queries and keys, or leaves them.
+class Turning {
+ public:
+  Turning(const AccountSite& site, std::size_t place, Index d_head) : term_(site.term(place).turned), d_head_(d_head) {}
+
+  [[nodiscard]] explicit operator bool() const { return term_ != nullptr; }
+
+  /// @param rows  (T, any heads * d_head)
+  void turn(Matrix32& rows) const {
+    if (term_) term_->turn(rows, d_head_);
+  }
+
+  /// Rows that stand at some places of a sequence of a length, turned as there, or back.
+  [[nodiscard]] Matrix32 turned(const Matrix32& rows, const std::vector<Index>& places, Index length, bool back) const {
+    if (!term_) return rows;
+    Matrix32 all = Matrix32::Zero(length, rows.cols());
+    for (Index r = 0; r < rows.rows(); ++r) all.row(places[static_cast<std::size_t>(r)]) = rows.row(r);
+    if (back) flip(all);
+    term_->turn(all, d_head_);
+    if (back) flip(all);
+    Matrix32 result(rows.rows(), rows.cols());
+    for (Index r = 0; r < rows.rows(); ++r) result.row(r) = all.row(places[static_cast<std::size_t>(r)]);
+    return result;
+  }
+
+ private:
+  /// A turn with the sign of one channel of each pair changed before and after is a turn back.
+  void flip(Matrix32& rows) const {
+    for (Index pair = 0; pair < term_->options().channels / 2; ++pair)
+      rows.col(channels_of(term_->options(), pair).second) *= -1;
+  }
+
+  std::shared_ptr<const RotaryTerm> term_;
+  Index d_head_;
+};
+
+Matrix32 rows_at(const Matrix32& all, const std::vector<Index>& places) {
+  Matrix32 rows(std::ssize(places), all.cols());
+  for (Index r = 0; r < rows.rows(); ++r) rows.row(r) = all.row(places[static_cast<std::size_t>(r)]);
+  return rows;
+}
+
+/// p_key of one head in one document.
+Matrix32 mixed_key(const AttendedLayer& layer, std::size_t n, Index head, const std::array<Vector, 2>& mixed) {
+  const auto e = static_cast<float>(mixed[layer.half(n)][static_cast<Index>(layer.place) * layer.heads() + head]);
+  return (1 - e) * layer.of_head(layer.documents[n].drawn, head) + e * layer.of_head(layer.position, head);
+}
+
+constexpr std::array betas{.25, .5, .75, 1.};  // of (2)
+
+/// Gains of one head in one document by a tilt of p_key, summed over queries.
+/// @param score  (chosen rows, keys)  f of (2)
+/// @returns (betas)
+Eigen::RowVector4d tilt_gains(const AttendedLayer& layer, std::size_t n, Index head, const Matrix32& predicted,
+                              const Matrix32& score) {
+  const AttendedDocument& one = layer.documents[n];
+  const auto within = layer.of_head(one.within, head);
+  Eigen::RowVector4d gains = Eigen::RowVector4d::Zero();
+  for (const Index row : one.rows) {
+    const Eigen::ArrayXf p = predicted.row(row).transpose(), f = score.row(row).transpose();
+    const float most = (p > 0).select(f, -1e30F).maxCoeff();
+    const auto above = static_cast<double>(within.row(row).dot(score.row(row))) - static_cast<double>(most);
+    const Eigen::ArrayXf quarter = (.25F * (f - most).min(0.F)).exp(), half = quarter.square();
+    const std::array even{(p * quarter).sum(), (p * half).sum(), (p * half * quarter).sum(), (p * half.square()).sum()};
+    for (std::size_t b = 0; b < betas.size(); ++b)
+      gains[static_cast<Index>(b)] += static_cast<double>(one.mass(head, row)) * std::numbers::log2e *
+                                      (betas[b] * above - std::log(static_cast<double>(std::max(even[b], 1e-30F))));
+  }
+  return gains;
+}
+
+/// The gain of each document with the beta that gains most on the other half; 0 where none gains.
+std::vector<double> best_gains(const AttendedLayer& layer, const std::vector<Matrix>& gains, Index tilt) {
+  std::array<Vector, 2> sums{Vector::Zero(std::ssize(betas)), Vector::Zero(std::ssize(betas))};
+  for (std::size_t n = 0; n < gains.size(); ++n) sums[layer.half(n)] += gains[n].row(tilt).transpose();
+  std::vector<double> best;
+  for (std::size_t n = 0; n < gains.size(); ++n) {
+    Index beta = 0;
+    const double most = sums[1 - layer.half(n)].maxCoeff(&beta);
+    best.push_back(most > 0 ? gains[n](tilt, beta) : 0);
+  }
+  return best;
+}
+
+/// The first items of an order that are found, those of the largest values first.
+std::vector<Index> largest_found(const Vector& q_values, double level, const Vector& values, Index most, Index* all) {
+  std::vector<Index> found;
+  for (Index i = 0; i < q_values.size(); ++i)
+    if (q_values[i] <= level && values[i] > 0) found.push_back(i);
+  if (all != nullptr) *all = std::ssize(found);
+  std::ranges::stable_sort(found, [&](Index a, Index b) { return values[a] > values[b]; });
+  if (std::ssize(found) > most) found.resize(static_cast<std::size_t>(most));
+  return found;
+}
+
+}  // namespace
+
+template <class Ids, class Counts>
+MatchedContentReader::Words MatchedContentReader::words_in(const std::vector<const AccountDocument*>& documents,
+                                                           Index places, Ids ids, Counts counts) const {
+  std::map<std::int32_t, Index> in_documents;
+  for (const AccountDocument* one : documents) {
+    std::set<std::int32_t> here;
+    for (Index i = 0; i < places; ++i)
+      if (counts(*one, i)) here.insert(ids(*one, i));
+    for (const std::int32_t id : here) ++in_documents[id];
+  }
+  Words words;
+  std::map<std::int32_t, Index> number;
+  for (const auto& [id, n] : in_documents)
+    if (n >= options_.least_documents) {
+      number.emplace(id, std::ssize(words.ids));
+      words.ids.push_back(id);
+    }
+  for (const AccountDocument* one : documents) {
+    std::vector<Index>& of_token = words.of_token.emplace_back();
+    for (Index i = 0; i < places; ++i) {
+      const auto found = counts(*one, i) ? number.find(ids(*one, i)) : number.end();
+      of_token.push_back(found == number.end() ? -1 : found->second);
+    }
+  }
+  return words;
+}
+
+MatchedContentReader::MatchedContentReader(const AccountHalves& halves,
+                                           const std::vector<const AccountDocument*>& accounted,
+                                           std::vector<Index> queries, const MatchedContentOptions& options)
+    : site_(halves.site), queries_(std::move(queries)), options_(options), documents_(std::ssize(accounted)) {
+  for (const AccountHalf& half : halves.halves)
+    for (const AccountDocument& document : half.to_deal) all_.push_back(&document);
+  std::ranges::sort(all_, {}, &AccountDocument::number);
+  known_words_ = std::ranges::all_of(all_, [&](const AccountDocument* one) {
+    return std::ssize(one->query_ids) == site_.length && std::ssize(one->key_ids) == site_.keys();
+  });
+  if (!known_words_) return;
+  const auto at = [](const auto& list, Index i) { return list[static_cast<std::size_t>(i)]; };
+  const auto query_id = [&](const AccountDocument& one, Index i) { return at(one.query_ids, i); };
+  const auto key_id = [&](const AccountDocument& one, Index j) { return at(one.key_ids, j); };
+  const auto query_counts = [&](const AccountDocument& one, Index i) { return at(one.query_stays, i) == 0; };
+  const auto key_counts = [&](const AccountDocument& one, Index j) { return at(one.key_stays, j) == 0; };
+  asking_ = words_in(
+      accounted, std::ssize(queries_),
+      [&](const AccountDocument& one, Index r) { return query_id(one, at(queries_, r)); },
+      [&](const AccountDocument& one, Index r) { return query_counts(one, at(queries_, r)); });
+  asked_ = words_in(accounted, site_.keys(), key_id, key_counts);
+  all_asking_ = words_in(all_, site_.length, query_id, query_counts);
+  all_asked_ = words_in(all_, site_.keys(), key_id, key_counts);
+}
+
+MatchedContent MatchedContentReader::nothing() const {
+  MatchedContent result;
+  result.site = site_;
+  result.options = options_;
+  result.documents = documents_;
+  const Index rows = site_.grid.rows();
+  result.pairs.resize(static_cast<std::size_t>(rows));
+  result.pairs_found.assign(static_cast<std::size_t>(rows), 0);
+  result.directions.assign(static_cast<std::size_t>(rows), 0);
+  result.words.resize(static_cast<std::size_t>(rows));
+  result.p_values = Matrix::Constant(rows, directions_tested, not_defined);
+  const Vector none = Vector::Constant(rows, not_defined);
+  result.gain.fill({none, none, none});
+  return result;
+}
+
+void MatchedContentReader::read(const AttendedLayer& layer, const std::array<Vector, 2>& mixed,
+                                MatchedContent& result) const {
+  if (known_words_) find_pairs(layer, result);
+  find_directions(layer, mixed, result);
+}
+
+void MatchedContentReader::find_pairs(const AttendedLayer& layer, MatchedContent& result) const {
+  const Index of_query = std::ssize(asking_.ids), of_key = std::ssize(asked_.ids), pairs = of_query * of_key;
+  const std::size_t documents = layer.documents.size();
+  const auto other = [&](Index i, Index j) { return site_.crosses() || i != j; };
+  // Pairs that a document shows, and how many queries there are of each word.
+  std::vector<std::vector<Index>> shown(documents);
+  Matrix queries_of_word = Matrix::Zero(static_cast<Index>(documents), of_query);
+  for (std::size_t n = 0; n < documents; ++n) {
+    const AttendedDocument& one = layer.documents[n];
+    std::vector<std::uint8_t> seen(static_cast<std::size_t>(pairs), 0);
+    for (std::size_t k = 0; k < one.rows.size(); ++k) {
+      const Index a = asking_.of_token[n][static_cast<std::size_t>(one.rows[k])];
+      if (a < 0) continue;
+      queries_of_word(static_cast<Index>(n), a) += 1;
+      const KeySpan open =
+          allowed_keys(one.queries[k], site_.keys(), site_.kind == AttentionKind::causal, site_.window(layer.place));
+      for (Index j = open.first; j < open.end(); ++j)
+        if (const Index b = asked_.of_token[n][static_cast<std::size_t>(j)]; b >= 0 && other(one.queries[k], j))
+          seen[static_cast<std::size_t>(a * of_key + b)] = 1;
+    }
+    for (Index pair = 0; pair < pairs; ++pair)
+      if (seen[static_cast<std::size_t>(pair)] != 0) shown[n].push_back(pair);
+  }
+  Vector got(pairs), given(pairs), excess(pairs), queries(pairs), single(of_query);
+  for (Index head = 0; head < layer.heads(); ++head) {
+    ItemSums changes(pairs);
+    excess.setZero();
+    queries.setZero();
+    for (std::size_t n = 0; n < documents; ++n) {
+      const AttendedDocument& one = layer.documents[n];
+      // Not mixed with p_pos: the share of p_pos would take a little from every word that draws attention, in all documents.
+      const auto key = layer.of_head(one.drawn, head);
+      const auto within = layer.of_head(one.within, head);
+      got.setZero();
+      given.setZero();
+      single.setZero();
+      for (std::size_t k = 0; k < one.rows.size(); ++k) {
+        const Index row = one.rows[k], i = one.queries[k];
+        const Index a = asking_.of_token[n][static_cast<std::size_t>(row)];
+        if (a < 0) continue;
+        const auto mass = static_cast<double>(one.mass(head, row));
+        double* const got_of = got.data() + a * of_key;
+        double* const given_of = given.data() + a * of_key;
+        const Index* const words = asked_.of_token[n].data();
+        Index keys = 0;
+        for (Index j = 0; j < site_.keys(); ++j) {
+          keys += key(row, j) > 0 ? 1 : 0;
+          if (words[j] < 0 || !other(i, j)) continue;
+          got_of[words[j]] += mass * static_cast<double>(within(row, j));
+          given_of[words[j]] += mass * static_cast<double>(key(row, j));
+        }
+        single[a] += mass / static_cast<double>(std::max<Index>(1, keys));
+      }
+      for (const Index pair : shown[n]) {
+        const double c = single[pair / of_key];
+        if (!(c > 0)) continue;
+        changes.add(pair, log_excess(got[pair], given[pair], c));
+        excess[pair] += got[pair] - given[pair];
+        queries[pair] += queries_of_word(static_cast<Index>(n), pair / of_key);
+      }
+    }
+    const Vector q = q_values(moderated_p_values(changes, {.least_documents = options_.least_documents}));
+    excess.array() /= queries.array().max(1);
+    const auto row = static_cast<std::size_t>(static_cast<Index>(layer.place) * layer.heads() + head);
+    for (const Index pair : largest_found(q, options_.false_share, excess, pairs_named, &result.pairs_found[row]))
+      result.pairs[row].push_back({asking_.ids[static_cast<std::size_t>(pair / of_key)],
+                                   asked_.ids[static_cast<std::size_t>(pair % of_key)], excess[pair], q[pair]});
+  }
+}
+
+/// The contents of one head's chosen queries and of the keys, and what the queries attend to beyond p_key.
+struct MatchedContentReader::Head {
+  std::vector<Matrix32> query;      ///< [document] (chosen rows, d_head)  chi
+  std::vector<Matrix32> attended;   ///< [document] (chosen rows, d_head)  w_i sum_j (A^X - p_key)_ij R_(j-i) kappa_j
+  std::vector<Matrix32> predicted;  ///< [document] (chosen rows, keys)  p_key
+};
+
+void MatchedContentReader::find_directions(const AttendedLayer& layer, const std::array<Vector, 2>& mixed,
+                                           MatchedContent& result) const {
+  const std::size_t documents = layer.documents.size();
+  const Index heads = layer.heads(), kv_heads = site_.stack->block.kv_heads;
+  const Index d_head = layer.mean_query.cols() / heads, first = static_cast<Index>(layer.place) * heads;
+  const Turning turning(site_, layer.place, d_head);
+  const double scale = site_.stack->block.score_scale;
+  const Index tested = std::min(directions_tested, d_head);
+  std::vector<Matrix32> query, key;  // contents of all heads
+  std::vector<Index> counts;
+  for (const AttendedDocument& one : layer.documents) {
+    const LayerQueriesKeys& own = one.document->layers[layer.place];
+    query.push_back(rows_at(own.query, queries_) - rows_at(layer.mean_query, queries_));
+    key.emplace_back(own.key - layer.mean_key);
+    turning.turn(key.back());
+    counts.push_back(std::ssize(one.queries));
+  }
+  Matrix32 mean_key = layer.mean_key;
+  turning.turn(mean_key);
+  Random random = Random(options_.seed).stream(1 + layer.place).stream(2);
+  for (Index head = 0; head < heads; ++head) {
+    const auto key_of_head = [&](const Matrix32& all) {
+      return all.middleCols(head / (heads / kv_heads) * d_head, d_head);
+    };
+    const auto key_of = [&](std::size_t n) { return key_of_head(key[n]); };
+    Head contents;
+    std::array<Eigen::MatrixXd, 2> covariance;
+    covariance.fill(Eigen::MatrixXd::Zero(d_head, d_head));
+    for (std::size_t n = 0; n < documents; ++n) {
+      const AttendedDocument& one = layer.documents[n];
+      contents.predicted.push_back(mixed_key(layer, n, head, mixed));
+      Matrix32 beyond = layer.of_head(one.within, head) - contents.predicted.back();
+      beyond.array().colwise() *= one.mass.row(head).transpose().array();
+      contents.query.emplace_back(query[n].middleCols(head * d_head, d_head));
+      contents.attended.push_back(turning.turned(product(beyond, key_of(n)), queries_, site_.length, true));
+      covariance[layer.half(n)] += product(contents.query[n].transpose(), contents.attended[n]).cast<double>();
+    }
+    const std::array<ThinSvd, 2> fitted{thin_svd(covariance[0]), thin_svd(covariance[1])};
+    // Directions of one half on the other half, and on the other half with the contents of other documents' queries.
+    Vector observed = Vector::Zero(tested);
+    Matrix dealt = Matrix::Zero(options_.draws, tested);
+    for (std::size_t half = 0; half < 2; ++half) {
+      const Matrix32 left = fitted[half].u.leftCols(tested).cast<float>();
+      const Matrix32 right = fitted[half].v.leftCols(tested).cast<float>();
+      std::vector<Matrix32> asking, asked;
+      for (std::size_t n = 0; n < documents; ++n) {
+        asking.push_back(product(contents.query[n], left));
+        asked.push_back(product(contents.attended[n], right));
+      }
+      for (std::size_t n = 0; n < documents; ++n) {
+        if (layer.half(n) == half) continue;
+        observed += asking[n].cwiseProduct(asked[n]).colwise().sum().transpose().cast<double>();
+        for (Index draw = 0; draw < options_.draws; ++draw) {
+          const auto step = static_cast<std::size_t>(1 + random.below(static_cast<Index>(documents) - 1));
+          const Matrix32& from = asking[(n + step) % documents];
+          const Index rows = from.rows(), shift = random.below(rows);
+          dealt.row(draw) +=
+              (from.bottomRows(rows - shift).cwiseProduct(asked[n].topRows(rows - shift)).colwise().sum() +
+               from.topRows(shift).cwiseProduct(asked[n].bottomRows(shift)).colwise().sum())
+                  .cast<double>();
+        }
+      }
+    }
+    const auto draws = static_cast<double>(options_.draws);
+    for (Index r = 0; r < tested; ++r) {
+      const double mean = dealt.col(r).mean();
+      const double sd = std::sqrt((dealt.col(r).array() - mean).square().sum() / (draws - 1));
+      if (sd > 0)
+        result.p_values(first + head, r) =
+            student_tail((observed[r] - mean) / (sd * std::sqrt(1 + 1 / draws)), draws - 1);
+    }
+    // Bits that they keep, with beta of (2) from the other half.
+    std::vector<Matrix> gains;  // [document] (tilts, betas)
+    for (std::size_t n = 0; n < documents; ++n) {
+      Matrix& of_document = gains.emplace_back(match_tilts, std::ssize(betas));
+      const auto add = [&](MatchTilt tilt, const Matrix32& score) {
+        of_document.row(static_cast<Index>(tilt)) =
+            tilt_gains(layer, n, head, contents.predicted[n], static_cast<float>(scale) * score);
+      };
+      Matrix32 score = Matrix32::Zero(layer.chosen, site_.keys());
+      for (std::size_t k = 0; k < directions_kept.size(); ++k) {
+        const Index before = k == 0 ? 0 : std::min(directions_kept[k - 1], d_head);
+        const Matrix32 more =
+            fitted[1 - layer.half(n)].u.middleCols(before, std::min(directions_kept[k], d_head) - before).cast<float>();
+        const Matrix32 along = product(contents.query[n], more);
+        if (turning)
+          multiply_add(score, turning.turned(product(along, more.transpose()), queries_, site_.length, false),
+                       key_of(n).transpose());
+        else
+          multiply_add(score, along, product(key_of(n), more).transpose());
+        add(static_cast<MatchTilt>(k), score);
+      }
+      const Matrix32 place =
+          product(turning.turned(contents.query[n], queries_, site_.length, false), key_of_head(mean_key).transpose());
+      add(MatchTilt::place, place);
+      add(MatchTilt::place_and_directions, score + place);
+    }
+    for (std::size_t tilt = 0; tilt < match_tilts; ++tilt)
+      put_mean(best_gains(layer, gains, static_cast<Index>(tilt)), counts, options_.coverage, first + head,
+               result.gain[tilt]);
+    if (!known_words_) continue;
+    ThinSvd both = thin_svd(covariance[0] + covariance[1]);
+    const Index named = std::min(directions_named, d_head);
+    for (Index r = 0; r < named; ++r) {
+      Index largest = 0;
+      both.u.col(r).cwiseAbs().maxCoeff(&largest);
+      if (both.u(largest, r) < 0) {
+        both.u.col(r) *= -1;
+        both.v.col(r) *= -1;
+      }
+    }
+    name_directions(layer, head, both.u.leftCols(named), both.v.leftCols(named), result);
+  }
+}
+
+void MatchedContentReader::name_directions(const AttendedLayer& layer, Index head, const Matrix& query,
+                                           const Matrix& key, MatchedContent& result) const {
+  const Index heads = layer.heads(), kv_heads = site_.stack->block.kv_heads, d_head = query.rows();
+  const auto row = static_cast<std::size_t>(static_cast<Index>(layer.place) * heads + head);
+  const Index directions = query.cols();
+  std::array<std::vector<ItemSums>, 2> sums;  // [side][direction]
+  std::array<Vector, 2> deviation;            // [side] (directions)
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    const Words& words = side == 0 ? all_asking_ : all_asked_;
+    const auto of_words = std::ssize(words.ids);
+    const Index column = side == 0 ? head * d_head : head / (heads / kv_heads) * d_head;
+    const Matrix32 vectors = (side == 0 ? query : key).cast<float>();
+    sums[side].assign(static_cast<std::size_t>(directions), ItemSums(of_words));
+    Vector square = Vector::Zero(directions);
+    double tokens = 0;
+    for (std::size_t n = 0; n < all_.size(); ++n) {
+      const LayerQueriesKeys& own = all_[n]->layers[layer.place];
+      const Matrix32& mean = side == 0 ? layer.mean_query : layer.mean_key;
+      const Matrix32 contents =
+          (side == 0 ? own.query : own.key).middleCols(column, d_head) - mean.middleCols(column, d_head);
+      const Matrix32 along = product(contents, vectors);
+      Matrix sum = Matrix::Zero(of_words, directions);
+      Vector count = Vector::Zero(of_words);
+      square += along.cast<double>().colwise().squaredNorm().transpose();
+      tokens += static_cast<double>(along.rows());
+      for (Index i = 0; i < along.rows(); ++i) {
+        const Index word = words.of_token[n][static_cast<std::size_t>(i)];
+        if (word < 0) continue;
+        sum.row(word) += along.row(i).cast<double>();
+        count[word] += 1;
+      }
+      for (Index word = 0; word < of_words; ++word)
+        for (Index r = 0; r < directions && count[word] > 0; ++r)
+          sums[side][static_cast<std::size_t>(r)].add(word, sum(word, r) / count[word]);
+    }
+    deviation[side] = (square / tokens).cwiseSqrt();
+  }
+  // False discoveries are controlled over the words of both sides of all directions.
+  std::vector<double> p_values;
+  for (const auto& side : sums)
+    for (const ItemSums& direction : side) {
+      const Vector p = moderated_p_values(direction, {options_.least_documents, true});
+      p_values.insert(p_values.end(), p.begin(), p.end());
+    }
+  const Vector q = q_values(Eigen::Map<const Vector>(p_values.data(), std::ssize(p_values)));
+  Index first = 0;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    const std::vector<std::int32_t>& ids = (side == 0 ? all_asking_ : all_asked_).ids;
+    const auto of_words = std::ssize(ids);
+    for (Index r = 0; r < directions; ++r, first += of_words)
+      for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) {
+        const double sign = end == 0 ? 1 : -1;
+        Vector projection(of_words);
+        for (Index word = 0; word < of_words; ++word)
+          projection[word] = sign * sums[side][static_cast<std::size_t>(r)].mean(word) / deviation[side][r];
+        for (const Index word :
+             largest_found(q.segment(first, of_words), options_.false_share, projection, direction_words, nullptr))
+          result.words[row][static_cast<std::size_t>(r)][side][end].push_back(
+              {ids[static_cast<std::size_t>(word)], sign * projection[word], q[first + word]});
+      }
+  }
+}
+
+void MatchedContentReader::finish(MatchedContent& result) const {
+  const Vector flat = result.p_values.reshaped<Eigen::RowMajor>();
+  const Vector q = q_values(flat);
+  for (std::size_t row = 0; row < result.directions.size(); ++row) {
+    Index& count = result.directions[row];
+    while (count < directions_tested && q[static_cast<Index>(row) * directions_tested + count] <= options_.false_share)
+      ++count;
+    for (Index r = count; r < directions_named; ++r) result.words[row][static_cast<std::size_t>(r)] = {};
+  }
+}
+
+std::vector<Field> describe(const MatchedContent& content, const TokenTexts& texts) {
+  const Axis layer = layer_axis(content.site.grid.layers), head = head_axis(content.site.grid.heads);
+  const Axis pair_rank = counting_axis("matched_pair", "1", "rank by excess", 0, pairs_named - 1);
+  const Axis tilt{"match_tilt", "1", "what is kept of the scores that queries' contents make",
+                  std::vector<std::string>{"1 direction", "2 directions", "4 directions", "8 directions",
+                                           "16 directions", "place", "place and 16 directions"}};
+  const std::vector<Axis> heads{layer, head}, pairs{layer, head, pair_rank}, gains{tilt, layer, head};
+  const std::vector<Axis> words{layer,
+                                head,
+                                counting_axis("direction", "1", "direction, the strongest first", 1, directions_named),
+                                {"matched_side", "1", "side of the scores", std::vector<std::string>{"query", "key"}},
+                                {"direction_end", "1", "sign of the projection; like ends match",
+                                 std::vector<std::string>{"positive", "negative"}},
+                                counting_axis("direction_rank", "1", "rank by projection", 0, direction_words - 1)};
+  // Places without a pair or word have -1, an empty text and NaN.
+  std::vector<std::int64_t> pair_query, pair_key, word_id;
+  std::vector<std::string> pair_query_text, pair_key_text, word;
+  std::vector<double> excess, pair_q, projection, word_q;
+  for (const std::vector<MatchedPair>& named : content.pairs)
+    for (std::size_t k = 0; k < pairs_named; ++k) {
+      const bool there = k < named.size();
+      const MatchedPair one = there ? named[k] : MatchedPair{};
+      pair_query.push_back(one.query);
+      pair_key.push_back(one.key);
+      pair_query_text.push_back(texts.text(one.query));
+      pair_key_text.push_back(texts.text(one.key));
+      excess.push_back(there ? one.excess : not_defined);
+      pair_q.push_back(there ? one.q_value : not_defined);
+    }
+  for (const auto& directions : content.words)
+    for (const DirectionWords& direction : directions)
+      for (const auto& side : direction)
+        for (const std::vector<DirectionWord>& end : side)
+          for (std::size_t k = 0; k < direction_words; ++k) {
+            const bool there = k < end.size();
+            const DirectionWord one = there ? end[k] : DirectionWord{};
+            word_id.push_back(one.id);
+            word.push_back(texts.text(one.id));
+            projection.push_back(there ? one.projection : not_defined);
+            word_q.push_back(there ? one.q_value : not_defined);
+          }
+  const char* const no_query = "no query of the chosen documents sees 4 keys of text";
+  const char* const no_interval = "fewer than 6 documents of this length";
+  const char* const fewer_pairs = "fewer pairs of words get more weight than keys alone tell";
+  const char* const fewer_words = "fewer directions, or fewer words that stand out along this one";
+  const auto none = [](const char* why) { return std::string("-1: ") + why; };
+  const auto of = [&](auto member) {
+    std::vector<Vector> all;
+    for (const HeadNumber& one : content.gain) all.push_back(one.*member);
+    return all;
+  };
+  Fields fields("matched_content");
+  fields.add("pair_query_id", pairs, "1", "token of the query of a pair of words that match", pair_query,
+             none(fewer_pairs));
+  fields.add("pair_key_id", pairs, "1", "token of the key of that pair", pair_key, none(fewer_pairs));
+  fields.add("pair_query", pairs, "1", "text of the query's token; empty: not known, or fewer pairs", pair_query_text);
+  fields.add("pair_key", pairs, "1", "text of the key's token; empty: not known, or fewer pairs", pair_key_text);
+  fields.add(
+      "pair_excess", pairs, "1",
+      "mean weight that a query of the one word gives to keys of the other, beyond what draws attention whoever asks",
+      excess, fewer_pairs);
+  fields.add("pair_q_value", pairs, "1", "p-value of the pair over documents, adjusted for the number of pairs", pair_q,
+             fewer_pairs);
+  fields.add("pairs_found", heads, "1", "number of pairs of words that match", content.pairs_found);
+  fields.add("directions", heads, "1", "number of directions in which queries and keys match beyond dealt documents",
+             content.directions);
+  fields.add(
+      "gain", gains, "bit",
+      "bits of the match part that the strongest directions of contents keep, or what the query's content tells of "
+      "the key's place, on documents that they were not fitted on",
+      of(&HeadNumber::value), no_query);
+  fields.add("gain_lower", gains, "bit", "lower end of its interval over documents", of(&HeadNumber::lower),
+             no_interval);
+  fields.add("gain_upper", gains, "bit", "upper end of its interval over documents", of(&HeadNumber::upper),
+             no_interval);
+  fields.add("direction_word_id", words, "1", "tokens that stand out along a direction", word_id, none(fewer_words));
+  fields.add("direction_word", words, "1", "their texts; empty: not known, or fewer words", word);
+  fields.add("direction_projection", words, "1",
+             "mean content of the token along the direction, in standard deviations over all tokens", projection,
+             fewer_words);
+  fields.add("direction_q_value", words, "1", "p-value of that mean over documents, adjusted for the number of words",
+             word_q, fewer_words);
+  fields.note_all("documents", content.documents)
+      .note_all("least_documents", content.options.least_documents)
+      .note_all("false_share", content.options.false_share)
+      .note_all("draws", content.options.draws)
+      .note_all("coverage", content.options.coverage)
+      .note_all("seed", static_cast<std::int64_t>(content.options.seed));
+  return fields.taken();
+}
+
+}  // namespace headwave

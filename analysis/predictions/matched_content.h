@@ -1,0 +1,131 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "attention_words.h"
+#include "head_account.h"
+
+namespace headwave {
+
+struct MatchedContentOptions {
+  Index least_documents = 3;  ///< in which a pair of words, or a word of a direction, must occur
+  double false_share = 0.1;   ///< of what is named or counted, at most so much falsely
+  Index draws = 20;           ///< of dealt documents
+  double coverage = 0.9;      ///< of the intervals
+  std::uint64_t seed = 1;
+};
+
+/// A query word and a key word that it finds.
+struct MatchedPair {
+  std::int32_t query = -1, key = -1;
+  double excess = 0;   ///< mean weight that a query of the one gives to all keys of the other, beyond p_key
+  double q_value = 1;  ///< chance that the pair is false, adjusted for the number of pairs
+};
+constexpr Index pairs_named = 8;  ///< of each head, at most
+
+/// A word that stands out along a direction.
+struct DirectionWord {
+  std::int32_t id = -1;
+  double projection = 0;  ///< mean content of the word along the direction, in standard deviations over all tokens
+  double q_value = 1;     ///< chance that the mean is 0, adjusted for the words of both sides of all directions
+};
+constexpr Index direction_words = 4;   ///< of each end of a side of a direction, at most
+constexpr Index directions_named = 3;  ///< of each head, at most
+constexpr std::array<Index, 5> directions_kept{1, 2, 4, 8, 16};
+constexpr Index directions_tested = 16;
+
+/// What is kept of the scores that the contents of queries make: the first directions with the contents of keys, the place of
+/// the key, or both.
+enum class MatchTilt : std::uint8_t { one, two, four, eight, sixteen, place, place_and_directions };
+constexpr std::size_t match_tilts = 7;
+
+/// The words of one direction: [0: query, 1: key][0: positive end, 1: negative end].
+using DirectionWords = std::array<std::array<std::vector<DirectionWord>, 2>, 2>;
+
+/// What queries find in keys.
+struct MatchedContent {
+  AccountSite site;
+  MatchedContentOptions options;
+  Index documents = 0;
+  std::vector<std::vector<MatchedPair>> pairs;  ///< [row]  the largest excess first
+  std::vector<Index> pairs_found;               ///< [row]  pairs beyond p_key, named or not
+  Matrix p_values;                           ///< (rows, directions_tested)  of each direction against dealt documents
+  std::vector<Index> directions;             ///< [row]  the first of them, as many as beat dealt documents
+  std::array<HeadNumber, match_tilts> gain;  ///< bit
+  std::vector<std::array<DirectionWords, directions_named>> words;  ///< [row]
+};
+
+/// Pairs of words that find each other, and the directions in which queries and keys match.
+///
+/// With chi_i and kappa_j the contents of queries and keys (what a token adds to the mean of its place), A^X, p_key and w of
+/// attention_bits(), and R_t the rotation of a rotary model over t tokens,
+///
+///     C = sum over queries of w_i sum_j (A^X_ij - p_key,ij) chi_i (R_(j-i) kappa_j)^T = U diag(s) V^T        (1)
+///
+/// is how contents of queries vary together with contents of the keys that they attend to. The documents are two halves.
+/// u_r^T C v_r, with C of one half and u_r, v_r of the other, is compared with the same where every document's queries hold
+/// the contents of another document; a head has as many directions as its first ones beat this, false discoveries controlled
+/// over directions of all heads. The first r directions keep of the match part the bits
+///
+///     gain = E w sum_j A^X_ij log2(p'_ij / p_key,ij),  p'_ij ~ p_key,ij exp(beta f_ij)                       (2)
+///     f_ij = scale chi_i U_r U_r^T R_(j-i) kappa_j                                                           (3)
+///
+/// with U_r of the other half, and beta, at most 1, that gains most on the other half. With the mean key of place j,
+/// f_ij = scale chi_i R_(j-i) m^K_j, (2) is what the query's content tells of the place that it attends to. The two add up
+/// in the scores, not in bits. Words of a direction, of C over all documents, are those with a mean projection that differs
+/// from 0 by moderated_p_values() over documents.
+///
+/// A pair of words (a, b): y_n = log (G_n + c_n) / (E_n + c_n), with G_n what the chosen queries of word a in document n give
+/// to other tokens of word b, E_n the same of the draws of p_key, c_n what they would give to one key if attention were
+/// uniform. A pair is found if the mean of y_n over documents is above 0, as words are in AttentionWordsReader.
+///
+/// Source: this project; (1) for finished heads after Franco and Crovella 2025, NeurIPS.
+class MatchedContentReader {
+ public:
+  /// @param halves    outlive the reader
+  /// @param accounted documents whose attention is accounted for
+  /// @param queries   chosen rows
+  MatchedContentReader(const AccountHalves& halves, const std::vector<const AccountDocument*>& accounted,
+                       std::vector<Index> queries, const MatchedContentOptions& options);
+
+  /// No head has been read yet.
+  [[nodiscard]] MatchedContent nothing() const;
+  /// Reads the heads of one layer. May be called from several threads, for different layers.
+  /// @param mixed  [half] (rows)  share of p_pos in p_key
+  void read(const AttendedLayer& layer, const std::array<Vector, 2>& mixed, MatchedContent& result) const;
+  /// Counts directions once every layer has been read.
+  void finish(MatchedContent& result) const;
+
+ private:
+  /// Words that occur in enough documents, by number.
+  struct Words {
+    std::vector<std::int32_t> ids;
+    std::vector<std::vector<Index>> of_token;  ///< [document] (places)  -1: too rare, or not of text
+  };
+  struct Head;
+  template <class Ids, class Counts>
+  [[nodiscard]] Words words_in(const std::vector<const AccountDocument*>& documents, Index places, Ids ids,
+                               Counts counts) const;
+  void find_pairs(const AttendedLayer& layer, MatchedContent& result) const;
+  void find_directions(const AttendedLayer& layer, const std::array<Vector, 2>& mixed, MatchedContent& result) const;
+  void name_directions(const AttendedLayer& layer, Index head, const Matrix& query, const Matrix& key,
+                       MatchedContent& result) const;
+
+  const AccountSite& site_;
+  std::vector<const AccountDocument*> all_;  ///< documents that were kept whole
+  std::vector<Index> queries_;
+  MatchedContentOptions options_;
+  Index documents_ = 0;
+  bool known_words_ = false;
+  Words asking_, asked_;          ///< of the accounted documents: of the chosen queries (by row), of the keys
+  Words all_asking_, all_asked_;  ///< of all documents: of all queries, of the keys
+};
+
+/// Fields matched_content/...
+/// @param texts  of tokens
+std::vector<Field> describe(const MatchedContent& content, const TokenTexts& texts);
+
+}  // namespace headwave
