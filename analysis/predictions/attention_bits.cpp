@@ -556,6 +556,7 @@ const AnalysisKind& attention_bits_analysis() {
                                  .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::equal_length},
                                  .reads = {head_account_analysis},
+                                 .of_sums = true,
                                  .make = make_of<AttentionBitsAnalysis>};
   return kind;
 }

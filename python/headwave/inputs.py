@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import tempfile
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Sequence
 
@@ -59,7 +58,6 @@ class Input:
     allow_unknown: bool = False  #: take a text whose tokens are nearly all unknown
     function: str = "run"  #: of this package, for messages
     remembered: Mapping[str, Any] = field(default_factory=dict)  #: of profiles, what results remember of their documents
-    _folder: Any = None  #: of profiles in memory, which C++ reads as files
 
     def __post_init__(self) -> None:
         self.model = unwrapped(self.model)
@@ -166,27 +164,18 @@ class Input:
                 raise FormatError(f"{self.function}: {name} does not apply to profiles: they are sums over documents that passed elsewhere")
 
     def _of_profiles(self) -> Any:
-        given = self.value if isinstance(self.value, (list, tuple)) else [self.value]
-        files, called = [], []
-        for number, each in enumerate(given):
+        values = self.value if isinstance(self.value, (list, tuple)) else [self.value]
+        given = []
+        for number, each in enumerate(values):
             if isinstance(each, (str, os.PathLike)):
-                files.append(path(each, "profiles"))
-                called.append(files[-1])
+                given.append(path(each, "profiles"))
             elif isinstance(each, Profiles):
-                self._folder = self._folder or tempfile.TemporaryDirectory(prefix="headwave-")
-                files.append(os.path.join(self._folder.name, f"{number}.h5"))
-                called.append("memory" if len(given) == 1 else f"memory[{number}]")
-                each.save(files[-1])
+                given.append(each.given("memory" if len(values) == 1 else f"memory[{number}]"))
             else:
                 raise FormatError(f"profiles: {type(each).__name__}; expected what watch(...).result() gives, a file that it saved, or a list of these")
-        if not files:
+        if not given:
             raise FormatError("profiles: an empty list; expected a file at least")
-        return _core.profiles_input(files, called, self.remembered)
-
-    def close(self) -> None:
-        """Removes what was written for the job, which must have ended."""
-        if self._folder is not None:
-            self._folder.cleanup()
+        return _core.profiles_input(given, self.remembered)
 
     def _text_or_ids(self) -> dict[str, Any]:
         if self.kind == "text":

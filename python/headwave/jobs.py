@@ -101,15 +101,12 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         warnings.warn(f"run: {why}; headwave.watch follows it instead, and analyses that need weights or single documents are left out "
                       "(docs/profiles.md)", stacklevel=3)
         reach, seen, only = whole(options.get("reach", 64), "reach", 1, 2048), over, set(names(options.get("only", ()), "only"))
-        deal = not only or bool(only & {"head_account", "offset_agreement"})
+        deal = not only or bool(only & {"head_account", "offset_agreement", "attention_bits"}) or bool(options.get("everything"))
         over = told(progress, lambda look: seen.watched(reach, deal, look))
     command = f"headwave.run({', '.join(filter(None, [repr(called) if called else '', kind + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
-    try:
-        opened = over.opened()
-        found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
-    finally:
-        over.close()
+    opened = over.opened()
+    found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
     _warn_of_documents(found[0][1].provenance)
     results = _results(found)
     if over.kind == "profiles":

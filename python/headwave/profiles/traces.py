@@ -37,7 +37,7 @@ class Traces:
         sinks: whether heads have learned sinks, so that the weights of a query may add up to less than 1
     """
 
-    def __init__(self, scores: Scores, exact: int, length: int, causal: bool, blocks: int, special: bool, sinks: bool) -> None:
+    def __init__(self, scores: Scores, exact: int, length: int, causal: bool, special: bool, sinks: bool) -> None:
         device, heads = scores.query.device, scores.query.shape[1]
         self._wide = torch.float32 if device.type == "mps" else torch.float64
         self.exact, self.reach, self.causal, self.length = exact, exact // 2, causal, length
@@ -50,7 +50,6 @@ class Traces:
         self.trace_count, self.trace_documents = zeros(PAIRS, offsets), zeros(PAIRS, offsets)
         self.null_weight, self.null_variance, self.null_deviation, self.null_third, self.null_root = (zeros(PAIRS, heads, near) for _ in range(5))
         self.null_documents = zeros(PAIRS, near)
-        self.account_weight = zeros(blocks, heads, near)
         self.query, self.key, self.groups = (torch.from_numpy(of).to(device) for of in place_pairs(length, causal))
         self.place_sum, self.place_documents = zeros(heads, len(self.query)), zeros(len(self.query))
         self.place_squares = zeros(heads)
@@ -59,15 +58,15 @@ class Traces:
         self.lengths: list[int] = []              # tokens of each document
         self.numbers: list[int] = []              # of each document
 
-    def add(self, of: "TracedDocuments", span: Span, blocks: list[int]) -> None:
+    def add(self, of: "TracedDocuments", span: Span) -> None:
         """Adds documents that have seen all their tiles."""
         self.numbers += span.documents
         self.scores.add(of.scores, span.documents)
-        self._add_traces(of, blocks, span.q1 - span.q0)
+        self._add_traces(of, span.q1 - span.q0)
         self._add_null(of)
         self._add_places(of)
 
-    def _add_traces(self, of: "TracedDocuments", blocks: list[int], length: int) -> None:
+    def _add_traces(self, of: "TracedDocuments", length: int) -> None:
         # Pairs at each offset, as far as masks without a window allow.
         counts = torch.stack([of.along(kind).sum(0) for kind in range(PAIRS)])
         self.trace += of.trace[:, :PAIRS].sum(0)
@@ -78,8 +77,6 @@ class Traces:
         own = torch.where(counts[0, near] > 0, of.trace[:, 0, :, near], torch.nan).float().cpu().numpy()
         self.by_document.extend(own)
         self.lengths.extend([length] * len(own))
-        if length == self.length:
-            self.account_weight.index_add_(0, torch.as_tensor(blocks, device=of.trace.device), of.trace[:, WITHOUT_FIRST, :, near])
 
     def _add_null(self, of: "TracedDocuments") -> None:
         near = slice(self.exact - self.reach, self.exact + self.reach + 1)
@@ -165,6 +162,11 @@ class TracedDocuments:
         at = (row * padded.shape[-1] + column).expand(*weights.shape[:2], -1)
         value = padded.flatten(2).gather(2, at).to(self._wide) * (opened[:, None, row] if causal else 1)
         self.places[:, heads].scatter_(2, pairs.expand_as(at), value.masked_fill(~allowed[:, :, row, column], torch.nan))
+
+    @property
+    def without_first(self) -> torch.Tensor:
+        """Of the weights of each document those whose query and key are not the first token: (n, H, 2 exact + 1)."""
+        return self.trace[:, WITHOUT_FIRST]
 
     def add_offsets(self, weight: torch.Tensor) -> None:
         """Adds sums of all heads by offset: TileSums.weight."""
