@@ -199,14 +199,13 @@ void add_inputs(nb::module_& module) {
       .def(
           "__init__",
           [](ModelPlace* made, const fs::path& model, const fs::path& map, const std::string& layers,
-             const std::string& weights, const std::string& called) {
+             const std::string& weights) {
             ModelPlace place(model, map);
-            place.called = called;
             if (!layers.empty()) place.layers = known_of(first_layers(layers), "layers", layers, expected_first_layers);
             place.weights_in = known_of(weights_in(weights), "weights", weights, "auto, memory or layers");
             new (made) ModelPlace(place);
           },
-          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"), nb::arg("called") = "")
+          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"))
       .def_prop_ro(
           "longest", [](const ModelPlace& place) { return model_map(place).longest; },
           "The longest document that the model reads, in tokens; 0: any.");

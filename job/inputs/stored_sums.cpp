@@ -503,7 +503,8 @@ Gather StoredSums::gather(const JobOptions& options) const {
 std::string StoredSums::no_account() const {
   const StoredProfiles& first = profiles_.front();
   if (!first.dealing) return "needs queries and keys of documents; watch with deal=True";
-  if (!Attendings(first).fit()) return "its layers attend in more than two ways, by windows, positions or soft caps";
+  if (const Attendings attendings(first); !attendings.ways.empty() && !attendings.fit())
+    return "its layers attend in more than two ways, by windows, positions or soft caps";
   return "needs documents of the most common length, and queries and keys were kept of those as long as the first; "
          "give "
          "documents of one length";

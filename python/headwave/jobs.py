@@ -52,14 +52,12 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     Args:
         model: a Hugging Face model directory; a name on the hub, which is looked up in the local cache, nothing is downloaded;
             or a model of transformers, which runs where it is, with its own weights. None where states bring their own
-            queries, keys, weights or attention. Weights in pytorch_model.bin are read by torch.load(weights_only=True) into a
-            temporary safetensors file, which takes as much room on the disk; a warning says so
+            queries, keys, weights or attention.
         tokenizer: of transformers, for `text`: needed for a model of transformers; used in place of a directory's own. A str
             or a pathlib.Path in its place is the text
         text: a text as str, or a file as pathlib.Path, cut into documents
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
-        ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file; also a
-            column of ids, or a table with one, of pyarrow, `datasets`, pandas or polars, and files of Arrow and Parquet
+        ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
         states: stored states, queries and keys or attention (docs/inputs.md): a file, an array, or a dict of
             arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md). A store of zarr, a
             file of h5py and the arrays of either are read a document at a time, and nothing is copied

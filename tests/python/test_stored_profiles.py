@@ -203,6 +203,13 @@ def test_an_account_in_parts_and_from_files_is_that_of_one_watch(program, tmp_pa
     require_same_account(headwave.open(tmp_path / "program"), expected)
 
 
+def test_layers_that_attend_in_three_ways_have_no_account(tmp_path):
+    profiles = headwave.open(saved("smollm3", documents([24] * 8), tmp_path / "profiles.h5", deal=True))
+    profiles["causal"].account_window[:] = [0, 3, 4]
+    with pytest.warns(UserWarning, match="nothing came of head_account: its layers attend in more than two ways"):
+        headwave.run(profiles=profiles, only=["head_account", "measured_offset"], reach=11)
+
+
 def test_profiles_in_memory_are_read_where_they_lie(tmp_path, monkeypatch):
     profiles = headwave.open(saved("llama", documents([24] * 8), tmp_path / "profiles.h5", deal=True))
     for name in ("TemporaryDirectory", "NamedTemporaryFile", "mkdtemp", "mkstemp"):
