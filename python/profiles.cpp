@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -6,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "../analysis/attention/attention_distance.h"
+#include "../analysis/attention/document_correlation.h"
 #include "../analysis/predictions/account_documents.h"
 #include "../job/inputs/stored_sums.h"
 #include "memory.h"
@@ -88,6 +90,20 @@ void add_profiles(nb::module_& module) {
       nb::arg("options"), "Refuses options of a job that profiles cannot follow.");
   module.def("distances", &distances, nb::arg("arrays"), nb::arg("layers"), nb::arg("heads"), nb::arg("kv_heads"),
              nb::arg("shares"), nb::arg("recent"), "How far the heads of a stack look, of its sums by distance.");
+  module.def(
+      "place_pairs",
+      [](Index length, bool causal) {
+        const PlacePairs pairs(length, causal ? AttentionKind::causal : AttentionKind::self);
+        std::array<std::vector<Index>, 3> found;  // queries, keys, groups
+        for (std::size_t group = 0; group + 1 < pairs.groups().size(); ++group)
+          for (Index i = pairs.groups()[group]; i < pairs.groups()[group + 1]; ++i) {
+            found[0].push_back(pairs.pair(i).query);
+            found[1].push_back(pairs.pair(i).key);
+            found[2].push_back(static_cast<Index>(group));
+          }
+        return nb::make_tuple(found[0], found[1], found[2]);
+      },
+      nb::arg("length"), nb::arg("causal"), "Pairs of places at which documents are compared: queries, keys, groups.");
   module.def(
       "dealt_documents",
       [](Index documents, Index length) {
