@@ -65,17 +65,17 @@ JobInput profiles(const nb::list& given, const nb::dict& about) {
 }
 
 /// How far the heads of a stack look: Fields attention_distance/...
-Result distances(const std::map<std::string, nb::object>& arrays, const std::vector<Index>& layers, Index heads,
+Result distances(const std::map<std::string, nb::object>& arrays, const std::vector<std::string>& modules, Index heads,
                  Index kv_heads, const std::vector<double>& shares, const std::vector<Index>& recent) {
   StoredProfiles profiles;
   profiles.path = "profiles";
   profiles.heads = heads;
-  profiles.layers = layers;
+  profiles.layers = numbered_layers(modules);
   for (const auto& [label, array] : arrays) profiles.arrays[label] = array_of(array);
   Result result;
   result.fields = waited_for([&] {
-    return describe(
-        attention_distances(distance_sum(profiles), {layers, heads}, kv_heads, {.shares = shares, .recent = recent}));
+    return describe(attention_distances(distance_sum(profiles), {profiles.layers, heads}, kv_heads,
+                                        {.shares = shares, .recent = recent}));
   });
   return result;
 }
@@ -88,7 +88,7 @@ void add_profiles(nb::module_& module) {
   module.def(
       "require_options_of_sums", [](const nb::dict& options) { require_options_of_sums(options_of(options)); },
       nb::arg("options"), "Refuses options of a job that profiles cannot follow.");
-  module.def("distances", &distances, nb::arg("arrays"), nb::arg("layers"), nb::arg("heads"), nb::arg("kv_heads"),
+  module.def("distances", &distances, nb::arg("arrays"), nb::arg("modules"), nb::arg("heads"), nb::arg("kv_heads"),
              nb::arg("shares"), nb::arg("recent"), "How far the heads of a stack look, of its sums by distance.");
   module.def(
       "place_pairs",

@@ -114,20 +114,6 @@ std::optional<Index> layer_in_path(const std::string& module) {
   return number;
 }
 
-/// Numbers of the layers in the model: as their modules' paths say, or 0, 1, 2, ...
-std::vector<Index> numbered_layers(const std::vector<std::string>& modules) {
-  std::vector<Index> numbers;
-  for (const std::string& module : modules) {
-    const std::optional<Index> number = layer_in_path(module);
-    if (!number || (!numbers.empty() && *number <= numbers.back())) break;
-    numbers.push_back(*number);
-  }
-  if (numbers.size() == modules.size()) return numbers;
-  numbers.clear();
-  for (std::size_t layer = 0; layer < modules.size(); ++layer) numbers.push_back(static_cast<Index>(layer));
-  return numbers;
-}
-
 /// Takes an array, or vectors, out of a stack, and checks their axes.
 /// @param sizes  of the axes that are known; those that are not are set
 template <class Array>
@@ -307,6 +293,19 @@ StoredProfiles stored_stack(const NamedProfiles& named, NamedProfiles::Stack& st
 }
 
 }  // namespace
+
+std::vector<Index> numbered_layers(const std::vector<std::string>& modules) {
+  std::vector<Index> numbers;
+  for (const std::string& module : modules) {
+    const std::optional<Index> number = layer_in_path(module);
+    if (!number || (!numbers.empty() && *number <= numbers.back())) break;
+    numbers.push_back(*number);
+  }
+  if (numbers.size() == modules.size()) return numbers;
+  numbers.clear();
+  for (std::size_t layer = 0; layer < modules.size(); ++layer) numbers.push_back(static_cast<Index>(layer));
+  return numbers;
+}
 
 bool is_profile_array(std::string_view name) {
   const auto is = [&](const ProfileArrayKind& kind) { return kind.name == name; };

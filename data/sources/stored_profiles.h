@@ -44,6 +44,10 @@ struct NamedProfiles {
   std::vector<Stack> stacks;
 };
 
+/// Numbers of layers in the model: as the last number in each module's path says, or 0, 1, 2, ... where these do not
+/// ascend.
+std::vector<Index> numbered_layers(const std::vector<std::string>& modules);
+
 /// Whether a run reads an array of profiles as numbers; otherwise as vectors, or not at all.
 bool is_profile_array(std::string_view name);
 bool is_profile_vectors(std::string_view name);

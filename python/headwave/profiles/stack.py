@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import re
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
@@ -157,13 +156,6 @@ class Stack:
             texts = [f"{one:.0f} {other:.0f}" if one and other else "" for one, other in both] or [""] * len(self.document_digest)
             self.document_digest = np.array([int(hashlib.sha256(text.encode()).hexdigest()[:13], 16) if text else 0 for text in texts])
 
-    @property
-    def layer_numbers(self) -> list[int]:
-        """The number of each layer in the model, as the modules' paths say; 0, 1, 2, ... where these do not ascend."""
-        found = [re.search(r"(?<=\.)\d+(?=\.|$)", path) for path in self.layers]
-        numbers = [-1 if number is None else int(number[0]) for number in found]
-        return numbers if numbers[0] >= 0 and all(one < other for one, other in zip(numbers, numbers[1:])) else list(range(len(numbers)))
-
     def __add__(self, other: "Stack") -> "Stack":
         """The sums over the documents of both. Block b holds the documents of both blocks b.
 
@@ -235,7 +227,7 @@ class Stack:
         shares = [real(share, "shares", 0, 1) for share in shares]
         recent = [whole(each, "recent", 1) for each in (recent if isinstance(recent, Sequence) else [recent])]
         arrays = {label: getattr(self, label) for label in ("first_offset", "last_offset", "weight", "pairs", "kept")}
-        found = _core.distances(arrays, self.layer_numbers, self.heads, self.kv_heads, shares, recent)
+        found = _core.distances(arrays, self.layers, self.heads, self.kv_heads, shares, recent)
         return groups_of(found.fields())["attention_distance"]
 
     @property
