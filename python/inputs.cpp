@@ -16,7 +16,6 @@
 #include "../job/inputs/identity.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/job_input.h"
-#include "../job/inputs/stored_sums.h"
 #include "memory.h"
 #include "options.h"
 #include "waiting.h"
@@ -173,13 +172,6 @@ std::vector<std::pair<std::string, Result>> run(const JobInput& input, const nb:
   return named_results(std::move(found), by);
 }
 
-template <class Open>
-JobInput opened(const std::string& name, const Open& open) {
-  JobInput input = waited_for(open);
-  require_two_tokens(input, name);
-  return input;
-}
-
 }  // namespace
 
 Document document_of(const nb::dict& dict) {
@@ -207,14 +199,13 @@ void add_inputs(nb::module_& module) {
       .def(
           "__init__",
           [](ModelPlace* made, const fs::path& model, const fs::path& map, const std::string& layers,
-             const std::string& weights, const std::string& called) {
+             const std::string& weights) {
             ModelPlace place(model, map);
-            place.called = called;
             if (!layers.empty()) place.layers = known_of(first_layers(layers), "layers", layers, expected_first_layers);
             place.weights_in = known_of(weights_in(weights), "weights", weights, "auto, memory or layers");
             new (made) ModelPlace(place);
           },
-          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"), nb::arg("called") = "")
+          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"))
       .def_prop_ro(
           "longest", [](const ModelPlace& place) { return model_map(place).longest; },
           "The longest document that the model reads, in tokens; 0: any.");
@@ -277,17 +268,6 @@ void add_inputs(nb::module_& module) {
       nb::arg("states"), nb::arg("model").none(), nb::arg("heads"), nb::arg("documents").none(),
       nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("apply_norm"), nb::arg("any_states"),
       "Stored states, queries and keys, or finished attention.");
-  module.def(
-      "profiles_input",
-      [](const std::vector<fs::path>& files, const std::vector<std::string>& called, const nb::dict& about) {
-        const Attributes said = attributes_of(about);
-        return opened(called.front(), [&] { return profiles_input(files, called, said); });
-      },
-      nb::arg("files"), nb::arg("called"), nb::arg("about"),
-      "Sums of headwave.watch, what messages call their files, and what results remember of the documents.");
-  module.def(
-      "require_options_of_sums", [](const nb::dict& options) { require_options_of_sums(options_of(options)); },
-      nb::arg("options"), "Refuses options of a job that profiles cannot follow.");
   module.def(
       "exceeded_lengths",
       [](const fs::path& folder, Index tokens) { return dict_of(exceeded_lengths(folder, tokens)); }, nb::arg("folder"),

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "../core/errors/error.h"
+#include "../job/inputs/job_input.h"
 #include "python.h"
+#include "waiting.h"
 
 namespace headwave::python {
 
@@ -54,5 +56,15 @@ inline Matrix32 matrix_of(const Rows32& rows) {
 /// A document that Python describes: a dict of "name", "ids", "tokens", "special" and "layers", a list of
 /// (layer, states, query, key), where missing arrays are None.
 Document document_of(const nb::dict& dict);
+
+/// An input that some work opens while Python may run on.
+/// @param name  what messages call it
+/// @throws ShapeError if no document has two tokens
+template <class Open>
+JobInput opened(const std::string& name, const Open& open) {
+  JobInput input = waited_for(open);
+  require_two_tokens(input, name);
+  return input;
+}
 
 }  // namespace headwave::python

@@ -88,6 +88,7 @@ NB_MODULE(_core, module) {
   add_results(module);
   add_attention(module);
   add_inputs(module);
+  add_profiles(module);
   add_studies(module);
   add_capture(module);
 }

@@ -27,6 +27,7 @@ void add_errors(nb::module_& module);
 void add_results(nb::module_& module);
 void add_attention(nb::module_& module);
 void add_inputs(nb::module_& module);
+void add_profiles(nb::module_& module);
 void add_studies(nb::module_& module);
 void add_capture(nb::module_& module);
 

@@ -221,12 +221,14 @@ DistanceSum distance_sum(const OffsetTraces& traces) {
   return sum;
 }
 
-AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& grid, Index kv_heads) {
+AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& grid, Index kv_heads,
+                                       const DistanceOptions& options) {
   AttentionDistances found;
   found.grid = grid;
   found.kv_heads = kv_heads;
   found.bins = sum.bins;
-  found.recent = recent_windows(sum.bins);
+  found.shares = options.shares;
+  found.recent = options.recent.empty() ? recent_windows(sum.bins) : options.recent;
   found.weight.resize(sum.weight.rows(), sum.weight.cols());
   for (Index row = 0; row < sum.weight.rows(); ++row)
     for (Index bin = 0; bin < sum.weight.cols(); ++bin) {
@@ -237,12 +239,12 @@ AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& g
   found.held = estimator.held();
   const auto apart = [](const SummedHead& head, Index /*column*/) { return 1 - head.regular.sum() / head.kept; };
   const auto window = [&](const SummedHead& head, Index column) {
-    return smallest_window(head, sum.bins, window_shares[static_cast<std::size_t>(column)]);
+    return smallest_window(head, sum.bins, found.shares[static_cast<std::size_t>(column)]);
   };
   const auto distant = [&](const SummedHead& head, Index column) {
     return distant_share(head, sum.bins, found.recent[static_cast<std::size_t>(column)]);
   };
-  const Index groups = std::ssize(grid.layers) * kv_heads, shares = std::ssize(window_shares);
+  const Index groups = std::ssize(grid.layers) * kv_heads, shares = std::ssize(found.shares);
   found.apart = estimator.of(1, groups, apart).first;
   std::tie(found.window, found.group_window) = estimator.of(shares, groups, window);
   std::tie(found.distant, found.group_distant) = estimator.of(std::ssize(found.recent), groups, distant);
@@ -269,11 +271,11 @@ std::vector<Field> describe(const AttentionDistances& distances) {
   fields.add("apart", {layer, head}, "1", "share of attention on pairs of a special or first token",
              distances.apart.value);
   fields.add("apart_error", {layer, head}, "1", standard_error, distances.apart.error, few);
-  for (std::size_t share = 0; share < window_shares.size(); ++share) {
+  for (std::size_t share = 0; share < distances.shares.size(); ++share) {
     const auto column = static_cast<Index>(share);
-    const std::string name = fmt::format("window_{:.0f}", 100 * window_shares[share]),
-                      what = fmt::format("tokens that hold {:.0f} % of the attention, beside special and first ones",
-                                         100 * window_shares[share]);
+    const std::string name = fmt::format("window_{:g}", 100 * distances.shares[share]),
+                      what = fmt::format("tokens that hold {:g} % of the attention, beside special and first ones",
+                                         100 * distances.shares[share]);
     fields.add(name, {layer, head}, "token", what, distances.window.value.col(column));
     fields.add(name + "_error", {layer, head}, "token", standard_error, distances.window.error.col(column), few);
     fields.add("key_head_" + name, {layer, key_head}, "token", what + ": the most of a key head's query heads",

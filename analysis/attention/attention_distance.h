@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -49,8 +48,11 @@ struct HeadEstimates {
   Matrix error;  ///< (rows, columns)  by leaving out one block of documents at a time; NaN: fewer than two blocks
 };
 
-/// Shares of attention that a window shall hold.
-inline constexpr std::array window_shares{0.9, 0.95, 0.99};
+/// Which windows and distant shares are asked for.
+struct DistanceOptions {
+  std::vector<double> shares{0.9, 0.95, 0.99};  ///< s of (2), shares of attention that a window shall hold
+  std::vector<Index> recent;  ///< w of (3), in tokens; empty: 64, 256, ... as far as there are distances
+};
 
 /// Slashes of a head.
 inline constexpr Index most_slashes = 8;
@@ -71,15 +73,16 @@ inline constexpr Index most_slashes = 8;
 /// (2) and (3) are this project's.
 struct AttentionDistances {
   HeadGrid grid;
-  Index kv_heads = 0;  ///< key heads of a layer
+  Index kv_heads = 0;          ///< key heads of a layer
+  std::vector<double> shares;  ///< s of (2)
   DistanceBins bins;
   Matrix weight;               ///< (rows, bins)  mean weight of all pairs at that distance; NaN: no pair
   Matrix held;                 ///< (rows, bins)  (1), up to the end of each bin
   std::vector<Index> recent;   ///< w of (3), in tokens
   HeadEstimates apart;         ///< (rows, 1)
-  HeadEstimates window;        ///< (rows, window_shares)
+  HeadEstimates window;        ///< (rows, shares)
   HeadEstimates distant;       ///< (rows, recent)
-  HeadEstimates group_window;  ///< (layers * kv_heads, window_shares)  the largest of the query heads of a key head
+  HeadEstimates group_window;  ///< (layers * kv_heads, shares)  the largest of the query heads of a key head
   HeadEstimates group_distant;
   Matrix slash_distance;  ///< (rows, most_slashes)  the largest mean weight first; NaN: there are fewer distances
   HeadEstimates slash;    ///< (rows, most_slashes)  mean weight of regular pairs at that distance
@@ -90,7 +93,8 @@ DistanceSum distance_sum(const OffsetTraces& traces);
 
 /// @param sum       of one block at least
 /// @param kv_heads  of a layer; divides the heads
-AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& grid, Index kv_heads);
+AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& grid, Index kv_heads,
+                                       const DistanceOptions& options = {});
 
 /// Fields attention_distance/...
 std::vector<Field> describe(const AttentionDistances& distances);

@@ -95,34 +95,12 @@ struct ShuffledDraw {
   }
 };
 
-/// Profiles of dealt contents of one layer, summed over some documents.
-struct DealtProfiles {
-  Index documents = 0;
-  std::array<Matrix, 3> profile;  ///< [term] (heads, 2 reach + 1)  sums of the mean weight at an offset; NaN: no pair
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.profile);
-  }
-};
-
-/// Contents of one layer that were dealt while a model ran elsewhere (docs/profiles.md).
-struct DealtLayer {
-  Vector pairs, uniform;                               ///< (2 reach + 1)  sums over the dealt documents
-  std::array<std::vector<DealtProfiles>, 2> profiles;  ///< [half]  the parts that intervals leave out one at a time
-  std::vector<ShuffledDraw> null;                      ///< draws of the null, over both halves
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.pairs, self.uniform, self.profiles, self.null);
-  }
-};
-
 /// Sums over documents.
 struct AccountSums {
   std::array<AccountHalf, 2> halves;
-  std::vector<DealtLayer> dealt;  ///< one for each layer if contents were dealt elsewhere; else empty
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.halves, self.dealt);
+    return std::tie(self.halves);
   }
   [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
 };

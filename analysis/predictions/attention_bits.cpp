@@ -829,6 +829,7 @@ const AnalysisKind& attention_bits_analysis() {
                                  .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::equal_length},
                                  .reads = {head_account_analysis},
+                                 .of_sums = true,
                                  .by_default = true,
                                  .make = make_of<AttentionBitsAnalysis>};
   return kind;

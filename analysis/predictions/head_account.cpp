@@ -70,7 +70,7 @@ void check(const AccountSums& sums, const AccountSite& site) {
   if (sums.documents() < 1) throw ShapeError("head_account: there is no document");
   for (const AccountHalf& half : sums.halves) {
     if (half.documents == 0) continue;
-    if (sums.dealt.empty() && half.layers.size() != site.grid.layers.size())
+    if (half.layers.size() != site.grid.layers.size())
       throw ShapeError(
           fmt::format("head_account: sums over {} layers; expected {}", half.layers.size(), site.grid.layers.size()));
     for (const LayerQueriesKeys& layer : half.layers)
@@ -100,15 +100,6 @@ struct NearPairs {
     }
   }
 };
-
-/// The same of contents that were dealt elsewhere, under whatever mask.
-NearPairs near_pairs(const AccountSums& sums, const AccountSite& site, std::size_t place) {
-  NearPairs near(site, place);
-  if (sums.dealt.empty()) return near;
-  near.pairs = sums.dealt[place].pairs;
-  near.uniform = sums.dealt[place].uniform;
-  return near;
-}
 
 /// Sums over pairs become means; NaN where there is no pair.
 Matrix mean_along(Matrix sums, const Vector& pairs) {
@@ -201,8 +192,8 @@ struct AlwaysStay {
 
 /// Profiles of one layer's heads, from one half of the documents.
 struct HalfProfiles {
-  std::vector<DealtProfiles> dealt;  ///< of single documents, or of parts of the half
-  std::vector<ShuffledDraw> null;    ///< sums over the documents
+  std::vector<std::array<Matrix, account_terms>> dealt;  ///< [document][term]  mean weight at an offset; NaN: no pair
+  std::vector<ShuffledDraw> null;                        ///< sums over the documents
 };
 
 HalfProfiles deal_half(const AccountSite& site, std::size_t place, const AccountHalf& half, const Matrix32& mean_query,
@@ -221,7 +212,7 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
     const std::vector<Index> together = dealt_places(document.key_stays, own);
     const Matrix32 query_content = document.layers[place].query - mean_query;
     const Matrix32 key = dealt(mean_key, document.layers[place].key - mean_key, together);
-    std::array<Matrix, account_terms>& found = profiles.dealt.emplace_back(DealtProfiles{1, {}}).profile;
+    std::array<Matrix, account_terms>& found = profiles.dealt.emplace_back();
     for (std::size_t term = 0; term < account_terms; ++term) {
       const bool position = term == static_cast<std::size_t>(AccountTerm::position);
       const bool with_context = term == static_cast<std::size_t>(AccountTerm::context);
@@ -319,9 +310,6 @@ class Builder {
   Builder(const AccountSums& sums, HeadAccount& account) : sums_(sums), account_(account), site_(account.site) {
     account.documents = sums.documents();
     for (const AccountHalf& half : sums.halves) account.dealt += static_cast<Index>(half.to_deal.size());
-    if (dealt_elsewhere())
-      for (const auto& half : sums.dealt.front().profiles)
-        for (const DealtProfiles& part : half) account.dealt += part.documents;
     heads_ = site_.grid.heads;
     rows_ = site_.grid.rows();
     always_stay_ = {std::vector<std::uint8_t>(static_cast<std::size_t>(site_.length), 1),
@@ -347,12 +335,6 @@ class Builder {
 
  private:
   [[nodiscard]] bool two_halves() const { return sums_.halves[1].documents > 0; }
-  [[nodiscard]] bool dealt_elsewhere() const { return !sums_.dealt.empty(); }
-
-  /// Pairs of one document at every offset.
-  [[nodiscard]] Vector pairs_of_document(std::size_t place) const {
-    return dealt_elsewhere() ? Vector(pairs_[place].pairs / static_cast<double>(account_.dealt)) : pairs_[place].pairs;
-  }
 
   /// Mean profile of a half over the documents of all groups but one.
   [[nodiscard]] Matrix measured_of(std::size_t half, std::size_t place, Index left_out) const {
@@ -364,7 +346,7 @@ class Builder {
       sum += from.group_weights[g].middleRows(static_cast<Index>(place) * heads_, heads_);
       documents += from.group_documents[g];
     }
-    return mean_along(sum / static_cast<double>(std::max<Index>(1, documents)), pairs_of_document(place));
+    return mean_along(sum / static_cast<double>(std::max<Index>(1, documents)), pairs_[place].pairs);
   }
 
   [[nodiscard]] Profiles profiles_of(std::size_t half, std::size_t place, Index left_out) const {
@@ -375,8 +357,8 @@ class Builder {
       Index count = 0;
       for (std::size_t d = 0; d < dealt.size(); ++d)
         if (left_out < 0 || static_cast<Index>(d) % folds_ != left_out) {
-          sum += dealt[d].profile[term];
-          count += dealt[d].documents;
+          sum += dealt[d][term];
+          ++count;
         }
       profiles.dealt[term] = sum / static_cast<double>(count);
     }
@@ -396,14 +378,14 @@ class Builder {
   void set_measured() {
     account_.measured = account_.uniform = Matrix(rows_, 2 * site_.reach + 1);
     for (std::size_t l = 0; l < site_.grid.layers.size(); ++l) {
-      pairs_.push_back(near_pairs(sums_, site_, l));
+      pairs_.emplace_back(site_, l);
       const Index first = static_cast<Index>(l) * heads_;
       Matrix sum = Matrix::Zero(heads_, 2 * site_.reach + 1);
       for (const AccountHalf& half : sums_.halves)
         for (const Matrix& weights : half.group_weights)
           if (weights.size() > 0) sum += weights.middleRows(first, heads_);
       account_.measured.middleRows(first, heads_) =
-          mean_along(sum / static_cast<double>(account_.documents), pairs_of_document(l));
+          mean_along(sum / static_cast<double>(account_.documents), pairs_[l].pairs);
       account_.uniform.middleRows(first, heads_) =
           mean_along(pairs_[l].uniform.transpose(), pairs_[l].pairs).replicate(heads_, 1);
     }
@@ -416,8 +398,7 @@ class Builder {
   void deal() {
     const auto halves = static_cast<Index>(two_halves() ? 2 : 1), layers = std::ssize(site_.grid.layers);
     dealt_.resize(static_cast<std::size_t>(2 * layers));
-    if (dealt_elsewhere()) take_dealt();
-    parallel_for(dealt_elsewhere() ? 0 : layers * halves, account_.options.threads, [&](Index i) {
+    parallel_for(layers * halves, account_.options.threads, [&](Index i) {
       const auto place = static_cast<std::size_t>(i / halves), half = static_cast<std::size_t>(i % halves);
       const AccountHalf &own = sums_.halves[half], &other = sums_.halves[two_halves() ? 1 - half : half];
       const Matrix32 mean_query = own.layers[place].query / static_cast<float>(own.documents);
@@ -430,19 +411,9 @@ class Builder {
     for (std::size_t term = 0; term < account_terms; ++term) {
       Matrix& profile = account_.profile[term] = Matrix::Zero(rows_, 2 * site_.reach + 1);
       for (std::size_t i = 0; i < dealt_.size(); ++i)
-        for (const DealtProfiles& part : dealt_[i].dealt)
-          profile.middleRows(static_cast<Index>(i / 2) * heads_, heads_) += part.profile[term];
+        for (const auto& document : dealt_[i].dealt)
+          profile.middleRows(static_cast<Index>(i / 2) * heads_, heads_) += document[term];
       profile /= static_cast<double>(account_.dealt);
-    }
-  }
-
-  /// Profiles of contents that were dealt elsewhere, parts without documents left out.
-  void take_dealt() {
-    for (std::size_t place = 0; place < sums_.dealt.size(); ++place) {
-      for (std::size_t half = 0; half < 2; ++half)
-        for (const DealtProfiles& part : sums_.dealt[place].profiles[half])
-          if (part.documents > 0) dealt_[2 * place + half].dealt.push_back(part);
-      dealt_[2 * place].null = sums_.dealt[place].null;
     }
   }
 
@@ -564,7 +535,7 @@ class HeadAccountAnalysis : public AnalysisOf<AccountSums> {
     if (sum.documents() == 0) return {};  // of stored profiles that hold no dealt contents
     HeadAccountOptions how;
     how.false_share = options().false_share;
-    how.draws = sum.dealt.empty() ? options().draws : std::ssize(sum.dealt.front().null);
+    how.draws = options().draws;
     how.seed = options().seed;
     how.threads = input().threads;
     std::vector<Field> fields = describe(finished.keep(head_account(sum, site_, how)));
@@ -589,7 +560,6 @@ HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const
   HeadAccount account;
   account.site = site;
   account.options = options;
-  account.dealt_elsewhere = !sums.dealt.empty();
   Builder(sums, account).build();
   return account;
 }
@@ -678,9 +648,6 @@ std::vector<Field> describe(const HeadAccount& account) {
       .note_all("draws", account.options.draws)
       .note_all("coverage", account.options.coverage)
       .note_all("seed", static_cast<std::int64_t>(account.options.seed));
-  if (account.dealt_elsewhere)
-    fields.note_all("dealt_by",
-                    "headwave.watch, beside the running model: each document with the means of the documents so far");
   return fields.taken();
 }
 

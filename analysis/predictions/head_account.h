@@ -86,9 +86,8 @@ struct HeadAccount {
   AccountSite site;
   HeadAccountOptions options;
   Index documents = 0, dealt = 0;
-  bool dealt_elsewhere = false;  ///< contents were dealt while the model ran (docs/profiles.md)
-  Matrix measured;               ///< (rows, 2 reach + 1)  mean weight at an offset; NaN: no pair, or masked
-  Matrix uniform;                ///< (rows, 2 reach + 1)  the same of uniform attention
+  Matrix measured;  ///< (rows, 2 reach + 1)  mean weight at an offset; NaN: no pair, or masked
+  Matrix uniform;   ///< (rows, 2 reach + 1)  the same of uniform attention
   std::array<Matrix, account_terms> profile;      ///< [term] (rows, 2 reach + 1)
   Vector strength;                                ///< (rows)  of `measured`, profile_strength()
   std::array<ProfileMatch, account_terms> match;  ///< [term]

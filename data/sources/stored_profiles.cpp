@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::int64_t newest_profiles = 1;
 
+constexpr Index account_parts = 8;  ///< of each half of the documents
+
 /// Sizes that arrays share, by the letters below.
 using ProfileSizes = std::map<char, Index>;
 
@@ -33,7 +35,8 @@ enum class ProfileNumbers {
 
 /// An array and its axes: L layers, K kinds of pairs, H heads, O offsets, N near offsets, B blocks, P pairs of
 /// places, D documents; T bins of offsets, A pairs that are not apart and such as are; S scores of a head, R offsets
-/// at which its largest weights lie.
+/// at which its largest weights lie. Of the account: Y parts of the documents, Z halves, E documents that are kept, J
+/// places, U offsets between places, G key heads, M components, F pairs of components that turn.
 struct ProfileArrayKind {
   const char *name, *axes;
   ProfileNumbers numbers = ProfileNumbers::positive;
@@ -49,7 +52,6 @@ constexpr ProfileArrayKind trace_arrays[] = {{"trace", "LKHO"},
                                              {"null_third", "LKHN", ProfileNumbers::open},
                                              {"null_root", "LKHN", ProfileNumbers::open},
                                              {"null_documents", "LKN"},
-                                             {"account_weight", "BLHN"},
                                              {"place_sum", "LHP", ProfileNumbers::finite},
                                              {"place_documents", "LP"},
                                              {"place_squares", "LH"},
@@ -66,40 +68,36 @@ constexpr ProfileArrayKind trace_arrays[] = {{"trace", "LKHO"},
                                              {"argmax_documents", "LH"},
                                              {"sink_position", "LH", ProfileNumbers::finite},
                                              {"window", "L"},
+                                             {"length", "D"},
                                              {"document_digest", "D"}};
 
-/// C terms of the account, W draws of its null.
-constexpr ProfileArrayKind dealt_arrays[] = {{"dealt_weight", "BLCHT"},   {"dealt_pairs", "BLT"},
-                                             {"dealt_uniform", "BLT"},    {"dealt_null_weight", "LWHN"},
-                                             {"dealt_null_pairs", "LWN"}, {"dealt_null_uniform", "LWN"}};
-
-/// A file of profiles, and what messages call it.
-class ProfilesFile : private Hdf5File {
- public:
-  ProfilesFile(const std::filesystem::path& path, const std::string& called)
-      : Hdf5File(path), called_(called.empty() ? path : std::filesystem::path(called)) {}
-
-  using Hdf5File::attributes;
-  using Hdf5File::doubles;
-  using Hdf5File::has;
-  using Hdf5File::integers;
-  using Hdf5File::names;
-  using Hdf5File::node;
-  using Hdf5File::strings;
-  [[nodiscard]] const std::filesystem::path& path() const { return called_; }
-
- private:
-  std::filesystem::path called_;
-};
+constexpr ProfileArrayKind account_arrays[] = {{"account_documents", "Y"},
+                                               {"account_weight", "YLHN"},
+                                               {"kept_number", "E"},
+                                               {"kept_token", "EJ", ProfileNumbers::finite},
+                                               {"kept_stays", "EJ"},
+                                               {"kept_first_special", "E"},
+                                               {"scale", "L", ProfileNumbers::finite},
+                                               {"soft_cap", "L"},
+                                               {"account_window", "L"},
+                                               {"turn_frequency", "LF", ProfileNumbers::open},
+                                               {"turn_gain", "L", ProfileNumbers::finite},
+                                               {"turn_neighbours", "L"},
+                                               {"score_bias", "LHU", ProfileNumbers::finite},
+                                               {"sink_score", "LH", ProfileNumbers::open}};
+constexpr ProfileArrayKind account_vectors[] = {
+    {"half_query", "ZLJHM"}, {"half_key", "ZLJGM"}, {"kept_query", "ELJHM"}, {"kept_key", "ELJGM"}};
+/// Only where a layer has them.
+constexpr std::string_view optional_arrays[] = {"score_bias", "sink_score"};
 
 [[noreturn]] void refuse_profiles(const std::filesystem::path& path, const std::string& found) {
   throw FormatError(fmt::format("{}: {}", path.string(), found));
 }
 
-std::int64_t whole_attribute(const ProfilesFile& file, const Attributes& of, const std::string& name) {
+std::int64_t whole_attribute(const std::filesystem::path& path, const Attributes& of, const std::string& name) {
   const auto found = of.find(name);
   const auto* value = found == of.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-  if (value == nullptr) refuse_profiles(file.path(), fmt::format("lacks the whole number '{}'; expected it", name));
+  if (value == nullptr) refuse_profiles(path, fmt::format("lacks the whole number '{}'; expected it", name));
   return *value;
 }
 
@@ -116,30 +114,19 @@ std::optional<Index> layer_in_path(const std::string& module) {
   return number;
 }
 
-/// Numbers of the layers in the model: as their modules' paths say, or 0, 1, 2, ...
-std::vector<Index> numbered_layers(const std::vector<std::string>& modules) {
-  std::vector<Index> numbers;
-  for (const std::string& module : modules) {
-    const std::optional<Index> number = layer_in_path(module);
-    if (!number || (!numbers.empty() && *number <= numbers.back())) break;
-    numbers.push_back(*number);
-  }
-  if (numbers.size() == modules.size()) return numbers;
-  numbers.clear();
-  for (std::size_t layer = 0; layer < modules.size(); ++layer) numbers.push_back(static_cast<Index>(layer));
-  return numbers;
-}
-
-void read_profile_array(const ProfilesFile& file, const ProfileArrayKind& kind, ProfileSizes& sizes,
-                        StoredProfiles& profiles) {
+/// Takes an array, or vectors, out of a stack, and checks their axes.
+/// @param sizes  of the axes that are known; those that are not are set
+template <class Array>
+Array taken(std::map<std::string, Array>& arrays, const ProfileArrayKind& kind, ProfileSizes& sizes,
+            const StoredProfiles& profiles) {
   const std::string dataset = fmt::format("{}/{}", profiles.name, kind.name);
-  if (!file.has(dataset))
-    throw FormatError(
-        fmt::format("{}: lacks the array '{}', which a run reads; expected a file of headwave.watch(model, null=True), "
-                    "of this version or a later one",
-                    file.path().string(), dataset));
-  ProfileArray& array = profiles.arrays[kind.name];
-  array.shape = file.node(dataset).shape;
+  const auto found = arrays.find(kind.name);
+  if (found == arrays.end())
+    throw FormatError(fmt::format(
+        "{}: lacks the array '{}', which a run reads; expected what headwave.watch(model, null=True) of this "
+        "version sums",
+        profiles.path.string(), dataset));
+  Array array = std::move(found->second);
   const std::string_view axes = kind.axes;
   bool fits = array.shape.size() == axes.size();
   std::vector<std::string> expected;
@@ -153,18 +140,54 @@ void read_profile_array(const ProfilesFile& file, const ProfileArrayKind& kind, 
       if (fits) sizes[axes[axis]] = array.shape[axis];
     }
   }
-  if (!fits)
-    throw FormatError(fmt::format("{}: '{}' has the shape ({}); expected ({})", file.path().string(), dataset,
+  Index entries = 1;
+  for (const Index size : array.shape) entries *= size;
+  if (!fits || entries != std::ssize(array.values))
+    throw FormatError(fmt::format("{}: '{}' has the shape ({}); expected ({})", profiles.path.string(), dataset,
                                   fmt::join(array.shape, ", "), fmt::join(expected, ", ")));
-  array.values = file.doubles(dataset);
+  return array;
+}
+
+[[noreturn]] void refuse_number(const StoredProfiles& profiles, const char* array, double value, const char* expected) {
+  throw FormatError(fmt::format(
+      "{}: '{}/{}' holds {}; expected finite numbers{}. Look for NaN or huge values in the watched model's weights",
+      profiles.path.string(), profiles.name, array, value, expected));
+}
+
+void take_array(NamedProfiles::Stack& stack, const ProfileArrayKind& kind, ProfileSizes& sizes,
+                StoredProfiles& profiles) {
+  ProfileArray array = taken(stack.arrays, kind, sizes, profiles);
   constexpr double most = 1e16, rounding = 1e-6;  // more than any sum or digest; what is computed of them stays finite
   for (const double value : array.values) {
     if (std::isnan(value) ? kind.numbers == ProfileNumbers::open
                           : std::abs(value) <= most && (value >= -rounding || kind.numbers != ProfileNumbers::positive))
       continue;
-    throw FormatError(fmt::format(
-        "{}: '{}' holds {}; expected finite numbers{}. Look for NaN or huge values in the watched model's weights",
-        file.path().string(), dataset, value, kind.numbers == ProfileNumbers::positive ? " from 0 on" : ""));
+    refuse_number(profiles, kind.name, value, kind.numbers == ProfileNumbers::positive ? " from 0 on" : "");
+  }
+  profiles.arrays[kind.name] = std::move(array);
+}
+
+/// What the account reads. Documents that are kept have the length of the first.
+void take_account(NamedProfiles::Stack& stack, ProfileSizes& sizes, StoredProfiles& profiles) {
+  const Index length = static_cast<Index>(profiles.arrays.at("length").values.front());
+  sizes['Y'] = 2 * account_parts;
+  sizes['Z'] = 2;
+  sizes['J'] = length;
+  sizes['U'] = 2 * length - 1;
+  sizes['G'] = profiles.kv_heads;
+  sizes['M'] = profiles.d_head;
+  for (const ProfileArrayKind& kind : account_arrays)
+    if (stack.arrays.contains(kind.name) || std::ranges::count(optional_arrays, kind.name) == 0)
+      take_array(stack, kind, sizes, profiles);
+  if (2 * sizes['F'] > profiles.d_head)
+    refuse_profiles(profiles.path, fmt::format("turns {} pairs of {} components; expected at most half as many",
+                                               sizes['F'], profiles.d_head));
+  constexpr float most = 1e15F;
+  for (const ProfileArrayKind& kind : account_vectors) {
+    ProfileVectors vectors = taken(stack.vectors, kind, sizes, profiles);
+    for (const float value : vectors.values)
+      if (!(std::abs(value) <= most)) refuse_number(profiles, kind.name, value, "");
+    profiles.vectors[kind.name] = std::move(vectors);
   }
 }
 
@@ -184,36 +207,43 @@ std::string joined(const std::vector<std::string>& names) {
   return printable(fmt::format("{}", fmt::join(names, ", ")));
 }
 
-Stacks stacks_of(const ProfilesFile& file) {
+/// Whether a stack holds more than profiles: what a run reads.
+bool has_null(const NamedProfiles::Stack& stack) {
+  return stack.arrays.contains("trace");
+}
+
+Stacks stacks_of(const NamedProfiles& named) {
   Stacks stacks;
   std::vector<std::string> bare;  // profiles without a null
-  for (const std::string& name : file.names("/"))
-    if (!kind_of_stack(name))
-      stacks.left_out.push_back(name);
+  for (const NamedProfiles::Stack& stack : named.stacks)
+    if (!kind_of_stack(stack.name))
+      stacks.left_out.push_back(stack.name);
     else
-      (file.has(name + "/trace") ? stacks.read : bare).push_back(name);
+      (has_null(stack) ? stacks.read : bare).push_back(stack.name);
   if (stacks.read.empty() && bare.empty())
-    refuse_profiles(file.path(), fmt::format("holds no stack of self-attention{}; expected 'causal' or 'self'",
-                                             stacks.left_out.empty() ? "" : " (" + joined(stacks.left_out) + ")"));
-  if (stacks.read.empty()) return {{bare.front()}, {}};  // read_profile_array() says what it lacks
+    refuse_profiles(named.called, fmt::format("holds no stack of self-attention{}; expected 'causal' or 'self'",
+                                              stacks.left_out.empty() ? "" : " (" + joined(stacks.left_out) + ")"));
+  if (stacks.read.empty()) return {{bare.front()}, {}};  // taken() says what it lacks
   for (const std::string& name : stacks.read)
     for (const std::string& other : stacks.read)
       if (name < other && kind_of_stack(name) == kind_of_stack(other))
         refuse_profiles(
-            file.path(),
+            named.called,
             fmt::format("holds several stacks of layers of one kind ({}); expected one of each kind; take "
                         "one out: headwave.open(\"{}\").save(\"{}.h5\", only=[\"{}\"])",
-                        joined(stacks.read), printable(file.path().string()), printable(name), printable(name)));
+                        joined(stacks.read), printable(named.called.string()), printable(name), printable(name)));
   std::ranges::sort(stacks.read, {}, [](const std::string& name) { return kind_of_stack(name).value(); });
   stacks.left_out.insert(stacks.left_out.end(), bare.begin(), bare.end());
   return stacks;
 }
 
-StoredProfiles stored_stack(const ProfilesFile& file, const Attributes& about, const std::string& name) {
+StoredProfiles stored_stack(const NamedProfiles& named, NamedProfiles::Stack& stack) {
+  const std::filesystem::path& path = named.called;
+  const Attributes &about = named.about, &of_stack = stack.about;
   StoredProfiles profiles;
-  profiles.path = file.path();
-  profiles.name = name;
-  profiles.kind = kind_of_stack(name).value();
+  profiles.path = path;
+  profiles.name = stack.name;
+  profiles.kind = kind_of_stack(stack.name).value();
   profiles.model = attribute_text(about, "model");
   const auto text = [&](const char* key) {  // settings that are texts are kept as JSON
     const auto kept = nlohmann::json::parse(attribute_text(about, key), nullptr, false);
@@ -222,70 +252,105 @@ StoredProfiles stored_stack(const ProfilesFile& file, const Attributes& about, c
   profiles.checkpoint = text("checkpoint");
   profiles.revision = text("revision");
   profiles.weights_digest = text("weights_digest");
-  profiles.blocks = whole_attribute(file, about, "blocks");
-  profiles.dealing = whole_attribute(file, about, "deal") != 0;
+  profiles.blocks = whole_attribute(path, about, "blocks");
+  profiles.dealing = whole_attribute(path, about, "deal") != 0;
   profiles.special = attribute_text(about, "special");
-  profiles.exact = whole_attribute(file, about, "exact");
-  const Attributes of_stack = file.attributes(profiles.name);
-  profiles.heads = whole_attribute(file, of_stack, "heads");
-  profiles.kv_heads = whole_attribute(file, of_stack, "kv_heads");
-  profiles.d_head = whole_attribute(file, of_stack, "d_head");
-  profiles.layers = numbered_layers(file.strings(profiles.name + "/layer"));
+  profiles.exact = whole_attribute(path, about, "exact");
+  profiles.heads = whole_attribute(path, of_stack, "heads");
+  profiles.kv_heads = whole_attribute(path, of_stack, "kv_heads");
+  profiles.d_head = whole_attribute(path, of_stack, "d_head");
+  profiles.layers = numbered_layers(stack.modules);
   constexpr Index most = 1 << 20;
   const auto sensible = [](Index size) { return size >= 1 && size <= most; };
   if (!sensible(profiles.heads) || !sensible(profiles.kv_heads) || !sensible(profiles.d_head) ||
       !sensible(profiles.blocks) || profiles.heads % profiles.kv_heads != 0 || profiles.layers.empty())
     refuse_profiles(
-        file.path(),
+        path,
         fmt::format(
             "has {} layers of {} heads, {} key heads of width {}; expected 1 or more, and key heads that divide heads",
             profiles.layers.size(), profiles.heads, profiles.kv_heads, profiles.d_head));
   ProfileSizes sizes{
-      {'L', std::ssize(profiles.layers)}, {'H', profiles.heads}, {'K', 3}, {'C', 3}, {'A', 2}, {'S', 12}, {'R', 17}};
-  for (const ProfileArrayKind& kind : trace_arrays) read_profile_array(file, kind, sizes, profiles);
-  profiles.dealt_documents = whole_attribute(file, of_stack, "dealt_documents");
-  if (profiles.dealt_documents > 0)
-    for (const ProfileArrayKind& kind : dealt_arrays) read_profile_array(file, kind, sizes, profiles);
+      {'L', std::ssize(profiles.layers)}, {'H', profiles.heads}, {'K', 3}, {'A', 2}, {'S', 12}, {'R', 17}};
+  for (const ProfileArrayKind& kind : trace_arrays) take_array(stack, kind, sizes, profiles);
   for (const char offsets : {'O', 'N'})
     if (sizes[offsets] % 2 == 0)
       refuse_profiles(
-          file.path(),
-          fmt::format("has {} offsets from left to right; expected an odd number, 0 among them", sizes[offsets]));
-  for (const std::int64_t length : file.integers(profiles.name + "/length")) {
-    if (!sensible(length))
-      refuse_profiles(file.path(), fmt::format("a document has {} tokens; expected 1 to {}", length, most));
-    profiles.lengths.push_back(length);
+          path, fmt::format("has {} offsets from left to right; expected an odd number, 0 among them", sizes[offsets]));
+  for (const double length : profiles.arrays.at("length").values) {
+    if (!sensible(static_cast<Index>(length)))
+      refuse_profiles(path, fmt::format("a document has {} tokens; expected 1 to {}", length, most));
+    profiles.lengths.push_back(static_cast<Index>(length));
   }
   const std::vector<double>& in_blocks = profiles.arrays.at("block_documents").values;
   const double blocked = std::accumulate(in_blocks.begin(), in_blocks.end(), 0.0);
   if (blocked != static_cast<double>(profiles.lengths.size()))
-    refuse_profiles(file.path(), fmt::format("blocks hold {} documents, and {} have a length; expected as many",
-                                             blocked, profiles.lengths.size()));
-  if (profiles.lengths.empty() || std::ssize(profiles.lengths) != sizes['D'])
-    refuse_profiles(file.path(),
-                    fmt::format("{} documents have a length, and {} have traces; expected as many, 1 or more",
-                                profiles.lengths.size(), sizes['D']));
+    refuse_profiles(path, fmt::format("blocks hold {} documents, and {} have a length; expected as many", blocked,
+                                      profiles.lengths.size()));
+  if (profiles.lengths.empty()) refuse_profiles(path, "holds no document; expected one or more");
+  profiles.dealt_documents = whole_attribute(path, of_stack, "dealt_documents");
+  if (profiles.dealt_documents > 0) take_account(stack, sizes, profiles);
   return profiles;
 }
 
 }  // namespace
 
-std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path, const std::string& called) {
-  const ProfilesFile file(path, called);
-  const Attributes about = file.attributes("/");
-  if (attribute_text(about, "format") != profiles_format)
-    refuse_profiles(file.path(),
+std::vector<Index> numbered_layers(const std::vector<std::string>& modules) {
+  std::vector<Index> numbers;
+  for (const std::string& module : modules) {
+    const std::optional<Index> number = layer_in_path(module);
+    if (!number || (!numbers.empty() && *number <= numbers.back())) break;
+    numbers.push_back(*number);
+  }
+  if (numbers.size() == modules.size()) return numbers;
+  numbers.clear();
+  for (std::size_t layer = 0; layer < modules.size(); ++layer) numbers.push_back(static_cast<Index>(layer));
+  return numbers;
+}
+
+bool is_profile_array(std::string_view name) {
+  const auto is = [&](const ProfileArrayKind& kind) { return kind.name == name; };
+  return std::ranges::any_of(trace_arrays, is) || std::ranges::any_of(account_arrays, is);
+}
+
+bool is_profile_vectors(std::string_view name) {
+  return std::ranges::any_of(account_vectors, [&](const ProfileArrayKind& kind) { return kind.name == name; });
+}
+
+std::vector<StoredProfiles> stored_profiles(NamedProfiles named) {
+  if (attribute_text(named.about, "format") != profiles_format)
+    refuse_profiles(named.called,
                     "is no file of profiles; expected one that headwave.watch(model).result().save() wrote");
-  if (const std::int64_t version = whole_attribute(file, about, "format_version"); version > newest_profiles)
-    refuse_profiles(file.path(),
+  if (const std::int64_t version = whole_attribute(named.called, named.about, "format_version");
+      version > newest_profiles)
+    refuse_profiles(named.called,
                     fmt::format("is of format {}; this headwave reads {}: get a newer one", version, newest_profiles));
-  const Stacks stacks = stacks_of(file);
+  const Stacks stacks = stacks_of(named);
   std::vector<StoredProfiles> read;
   for (const std::string& name : stacks.read) {
-    read.push_back(stored_stack(file, about, name));
+    read.push_back(stored_stack(named, *std::ranges::find(named.stacks, name, &NamedProfiles::Stack::name)));
     read.back().left_out = stacks.left_out;
   }
   return read;
+}
+
+std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path, const std::string& called) {
+  const Hdf5File file(path);
+  NamedProfiles named{called.empty() ? path : std::filesystem::path(called), file.attributes("/"), {}};
+  for (const std::string& name : file.names("/")) {
+    NamedProfiles::Stack& stack = named.stacks.emplace_back();
+    stack.name = name;
+    if (!kind_of_stack(name) || !file.has(name + "/trace")) continue;
+    stack.about = file.attributes(name);
+    stack.modules = file.strings(name + "/layer");
+    for (const std::string& array : file.names(name)) {
+      const std::string dataset = fmt::format("{}/{}", name, array);
+      if (is_profile_array(array)) stack.arrays[array] = {file.node(dataset).shape, file.doubles(dataset)};
+      if (!is_profile_vectors(array)) continue;
+      const auto values = std::make_shared<const std::vector<float>>(file.floats(dataset));
+      stack.vectors[array] = {file.node(dataset).shape, *values, values};
+    }
+  }
+  return stored_profiles(std::move(named));
 }
 
 }  // namespace headwave

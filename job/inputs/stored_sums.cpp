@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,13 +52,14 @@ class SummedDocuments : public Source {
     return document;
   }
   [[nodiscard]] Attributes provenance() const override {
-    return {{"source", std::string("stored profiles")},
-            {"source_file", fmt::format("{}", fmt::join(names_, ", "))},
-            {"source_sha256", digests_.list()},
-            {"ids_sha256", ids_},
-            {"documents", std::int64_t{count()}},
-            {"length", std::int64_t{std::ranges::max(lengths_)}},
-            {"special_tokens", special_}};
+    Attributes said{{"source", std::string("stored profiles")},
+                    {"source_file", fmt::format("{}", fmt::join(names_, ", "))},
+                    {"ids_sha256", ids_},
+                    {"documents", std::int64_t{count()}},
+                    {"length", std::int64_t{std::ranges::max(lengths_)}},
+                    {"special_tokens", special_}};
+    if (!digests_.list().empty()) said["source_sha256"] = digests_.list();
+    return said;
   }
   void require_unchanged() const override { digests_.require_same(); }
 
@@ -69,7 +72,79 @@ class SummedDocuments : public Source {
   std::string special_;
 };
 
-/// A model of which only its heads and masks are known.
+/// How some layers attend: what AccountSums are read with.
+struct Attending {
+  double soft_cap = 0;
+  Index window = 0;
+  double gain = 1;                ///< of rotary positions
+  bool neighbours = false;        ///< channels 2m and 2m + 1 turn together, not m and m + r/2
+  std::vector<double> frequency;  ///< (r/2) of rotary positions, in radians per token; empty: none
+  Matrix bias;                    ///< (heads, 2 T - 1) of scores by offset; or empty
+
+  [[nodiscard]] bool is_like(const Attending& other) const {
+    const auto close = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b)); };
+    return soft_cap == other.soft_cap && window == other.window && close(gain, other.gain) &&
+           neighbours == other.neighbours && std::ranges::equal(frequency, other.frequency, close) &&
+           bias.rows() == other.bias.rows() && (bias.size() == 0 || bias.isApprox(other.bias, 1e-6));
+  }
+
+  [[nodiscard]] PositionTerm term() const {
+    PositionTerm term;
+    if (bias.size() > 0) term.added = std::make_shared<OffsetBias>(bias);
+    if (frequency.empty()) return term;
+    RotaryOptions turned;
+    turned.channels = 2 * std::ssize(frequency);
+    turned.base = 1;
+    turned.pairing = neighbours ? RotaryPairing::neighbours : RotaryPairing::halves;
+    turned.scaling = RotaryScaling::longrope;  // a factor of its own for each frequency
+    turned.attention_factor = gain;
+    for (const double one : frequency) turned.short_factors.push_back(1 / one);
+    turned.long_factors = turned.short_factors;
+    term.turned = std::make_shared<RotaryTerm>(turned);
+    return term;
+  }
+};
+
+Attending attending_of(const StoredProfiles& profiles, std::size_t layer) {
+  const auto row = [&](const char* name) {
+    const ProfileArray& array = profiles.arrays.at(name);
+    const std::size_t size = array.values.size() / profiles.layers.size();
+    return std::span(array.values).subspan(layer * size, size);
+  };
+  Attending attending{row("soft_cap")[0],
+                      static_cast<Index>(std::lround(row("account_window")[0])),
+                      row("turn_gain")[0],
+                      row("turn_neighbours")[0] != 0,
+                      {},
+                      {}};
+  for (const double frequency : row("turn_frequency"))
+    if (!std::isnan(frequency)) attending.frequency.push_back(frequency);
+  if (profiles.arrays.contains("score_bias")) {
+    const Index columns = profiles.arrays.at("score_bias").shape.back();
+    attending.bias = Eigen::Map<const Matrix>(row("score_bias").data(), profiles.heads, columns);
+    if (attending.bias.isZero(0)) attending.bias.resize(0, 0);
+  }
+  return attending;
+}
+
+/// The ways in which layers attend, and that of each layer. A Stack can have two.
+struct Attendings {
+  std::vector<Attending> ways;
+  std::vector<std::size_t> of_layer;
+  explicit Attendings(const StoredProfiles& profiles) {
+    for (std::size_t layer = 0; profiles.dealt_documents > 0 && layer < profiles.layers.size(); ++layer) {
+      const Attending own = attending_of(profiles, layer);
+      const auto like = std::ranges::find_if(ways, [&](const Attending& way) { return way.is_like(own); });
+      of_layer.push_back(static_cast<std::size_t>(like - ways.begin()));
+      if (like == ways.end()) ways.push_back(own);
+    }
+  }
+  [[nodiscard]] bool fit() const {
+    return !ways.empty() && ways.size() <= 2 && ways.front().soft_cap == ways.back().soft_cap;
+  }
+};
+
+/// A model of which only its heads and masks are known; and how its heads attend, where queries and keys were kept.
 Model model_of(const StoredProfiles& profiles) {
   Model model;
   model.family = profiles.model;
@@ -80,6 +155,26 @@ Model model_of(const StoredProfiles& profiles) {
   block.kv_heads = profiles.kv_heads;
   block.d_head = profiles.d_head;
   block.score_scale = not_defined;
+  const Attendings attendings(profiles);
+  if (!attendings.fit()) return model;
+  block.score_scale = profiles.arrays.at("scale").values.front();
+  block.soft_cap = attendings.ways.front().soft_cap;
+  block.window = attendings.ways.front().window;
+  model.stack.position_term = attendings.ways.front().term();
+  model.stack.others.window = attendings.ways.back().window;
+  model.stack.others.position_term = attendings.ways.back().term();
+  for (std::size_t layer = 0; layer < profiles.layers.size(); ++layer)
+    if (attendings.of_layer[layer] > 0) model.stack.others.layers.push_back(profiles.layers[layer]);
+  if (!profiles.arrays.contains("sink_score")) return model;
+  const std::vector<double>& scores = profiles.arrays.at("sink_score").values;
+  const auto sinks = std::make_shared<const std::vector<float>>(scores.begin(), scores.end());
+  for (std::size_t layer = 0; layer < profiles.layers.size(); ++layer) {
+    const float* own = sinks->data() + static_cast<Index>(layer) * profiles.heads;
+    if (!std::isnan(*own))
+      model.stack.blocks[static_cast<std::size_t>(profiles.layers[layer])].self.sinks =
+          VectorView32(own, profiles.heads);
+  }
+  model.storage = sinks;
   return model;
 }
 
@@ -184,105 +279,77 @@ OffsetTraceSum within(OffsetTraceSum sum, Index reach) {
   return sum;
 }
 
-/// Columns of bins that hold one offset each, at t = -reach .. reach; -1: the file has none.
-std::vector<Index> columns_of_offsets(const StoredProfiles& profiles, Index reach) {
-  const std::vector<double>&first = profiles.arrays.at("first_offset").values,
-        &last = profiles.arrays.at("last_offset").values;
-  std::vector<Index> columns(static_cast<std::size_t>(2 * reach + 1), -1);
-  for (std::size_t bin = 0; bin < first.size(); ++bin)
-    if (first[bin] == last[bin] && std::abs(first[bin]) <= static_cast<double>(reach))
-      columns[static_cast<std::size_t>(static_cast<Index>(first[bin]) + reach)] = static_cast<Index>(bin);
-  return columns;
+/// Queries or keys of one half, or of one document, before rotary positions turn them: (T, heads * d_head).
+/// @param at     which half or document, and the layer
+/// @param factor  by which they are multiplied
+Matrix32 kept_vectors(const StoredProfiles& profiles, const char* name, std::size_t at, double factor = 1) {
+  const ProfileVectors& vectors = profiles.vectors.at(name);
+  const Index rows = vectors.shape[2], columns = vectors.shape[3] * vectors.shape[4];
+  const float* first = vectors.values.data() + static_cast<Index>(at) * rows * columns;
+  Matrix32 matrix = Eigen::Map<const Matrix32>(first, rows, columns);
+  if (factor != 1) matrix *= static_cast<float>(factor);
+  return matrix;
 }
 
-Matrix chosen_columns(const Matrix& from, const std::vector<Index>& columns) {
-  Matrix chosen = Matrix::Zero(from.rows(), std::ssize(columns));
-  for (std::size_t t = 0; t < columns.size(); ++t)
-    if (columns[t] >= 0) chosen.col(static_cast<Index>(t)) = from.col(columns[t]);
-  return chosen;
-}
-
-/// What was dealt of one layer while the model ran.
-DealtLayer dealt_layer(const StoredProfiles& profiles, Index layer, Index reach) {
-  const SumReader read(profiles);
-  const std::vector<Index> columns = columns_of_offsets(profiles, reach);
-  const Index layers = std::ssize(profiles.layers), heads = profiles.heads, terms = account_terms;
-  const Index blocks = profiles.arrays.at("dealt_pairs").shape.front();
-  DealtLayer dealt;
-  dealt.pairs = dealt.uniform = Vector::Zero(2 * reach + 1);
-  std::vector<Vector> pairs;
-  for (Index block = 0; block < blocks; ++block) {
-    const auto counts = [&](const char* name) -> Vector {
-      return chosen_columns(read.rows(name, block * layers + layer, 1), columns).row(0).transpose();
-    };
-    pairs.push_back(counts("dealt_pairs"));
-    dealt.pairs += pairs.back();
-    dealt.uniform += counts("dealt_uniform");
+/// Queries and keys of all layers, of one half or document. Queries make up for scales that differ from the first
+/// layer's.
+std::vector<LayerQueriesKeys> layers_of(const StoredProfiles& profiles, const std::string& whose, std::size_t number) {
+  const std::vector<double>& scale = profiles.arrays.at("scale").values;
+  std::vector<LayerQueriesKeys> layers;
+  for (std::size_t layer = 0; layer < profiles.layers.size(); ++layer) {
+    const std::size_t at = number * profiles.layers.size() + layer;
+    layers.push_back({kept_vectors(profiles, (whose + "_query").c_str(), at, scale[layer] / scale.front()),
+                      kept_vectors(profiles, (whose + "_key").c_str(), at)});
   }
-  for (Index block = 0; block < blocks; ++block) {
-    const Vector& own = pairs[static_cast<std::size_t>(block)];
-    DealtProfiles& part = dealt.profiles[static_cast<std::size_t>(block % 2)].emplace_back();
-    // Dealt documents are of one length: each has the same share of the pairs.
-    const double share = dealt.pairs.sum() > 0 ? own.sum() / dealt.pairs.sum() : 0;
-    part.documents = std::lround(share * static_cast<double>(profiles.dealt_documents));
-    for (Index term = 0; term < terms; ++term) {
-      Matrix& profile = part.profile[static_cast<std::size_t>(term)];
-      profile =
-          chosen_columns(read.rows("dealt_weight", ((block * layers + layer) * terms + term) * heads, heads), columns);
-      for (Index t = 0; t < own.size(); ++t)
-        profile.col(t) *= own[t] > 0           ? static_cast<double>(part.documents) / own[t]
-                          : dealt.pairs[t] > 0 ? 0.0
-                                               : not_defined;
-    }
-  }
-  const Index draws = profiles.arrays.at("dealt_null_pairs").shape[1];
-  for (Index draw = layer * draws; draw < (layer + 1) * draws; ++draw)
-    dealt.null.push_back({middle_columns(read.rows("dealt_null_weight", draw * heads, heads), reach),
-                          middle_columns(read.rows("dealt_null_uniform", draw, 1), reach).row(0).transpose(),
-                          middle_columns(read.rows("dealt_null_pairs", draw, 1), reach).row(0).transpose()});
-  return dealt;
+  return layers;
 }
 
-/// How many documents of the first one's length each block holds. Empty where that is not known: files were added
-/// whose documents differ in length.
-std::vector<Index> documents_of_blocks(const StoredProfiles& profiles) {
-  const std::vector<Index>& lengths = profiles.lengths;
-  const std::vector<double>& said = profiles.arrays.at("block_documents").values;
-  std::vector<Index> all(said.begin(), said.end());
-  if (std::ranges::count(lengths, lengths.front()) == std::ssize(lengths)) return all;
-  std::vector<Index> counted(all.size(), 0), alike(all.size(), 0);
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    const std::size_t block = i % static_cast<std::size_t>(profiles.blocks);
-    if (block >= all.size()) return {};
-    ++counted[block];
-    if (lengths[i] == lengths.front()) ++alike[block];
-  }
-  return counted == all ? alike : std::vector<Index>();
+/// One document that was kept whole.
+/// @param before  documents of files before, an even number
+AccountDocument kept_document(const StoredProfiles& profiles, std::size_t number, Index before) {
+  const auto length = static_cast<std::size_t>(profiles.lengths.front());
+  const auto row = [&](const char* name) {
+    return std::span(profiles.arrays.at(name).values).subspan(number * length, length);
+  };
+  AccountDocument document;
+  document.number = before + std::lround(profiles.arrays.at("kept_number").values[number]);
+  for (const double stays : row("kept_stays")) document.query_stays.push_back(stays != 0 ? 1 : 0);
+  for (const double id : row("kept_token"))
+    document.query_ids.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(id)));
+  if (std::ranges::min(document.query_ids) < 0) document.query_ids.clear();
+  document.key_stays = document.query_stays;
+  document.key_ids = document.query_ids;
+  document.first_key_special = profiles.arrays.at("kept_first_special").values[number] != 0 ? 1 : 0;
+  document.layers = layers_of(profiles, "kept", number);
+  return document;
 }
 
-/// The account's sums over the documents of one file, those of the first one's length; of no document if none was
-/// dealt, if blocks mix documents of even and of odd number, or if it is not known which documents a block holds.
-AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
+Index account_documents_of(const StoredProfiles& profiles) {
+  const std::vector<double>& parts = profiles.arrays.at("account_documents").values;
+  return std::lround(std::accumulate(parts.begin(), parts.end(), 0.0));
+}
+
+/// The account's sums over the documents of one file, those of the first one's length.
+/// @param before  as of kept_document()
+AccountSums account_sum(const StoredProfiles& profiles, Index reach, Index before) {
   AccountSums sums;
-  const std::vector<Index> alike = documents_of_blocks(profiles);
-  if (profiles.dealt_documents == 0 || profiles.blocks % 2 != 0 || alike.empty()) return sums;
   const SumReader read(profiles);
   const Index rows = std::ssize(profiles.layers) * profiles.heads;
-  const Index blocks = profiles.arrays.at("account_weight").shape.front();
-  for (AccountHalf& half : sums.halves) {
-    half.group_documents.assign(account_groups, 0);
-    half.group_weights.resize(account_groups);
+  for (std::size_t h = 0; h < 2; ++h) {
+    AccountHalf& half = sums.halves[h];
+    for (std::size_t group = 0; group < account_groups; ++group) {
+      const std::size_t part = 2 * group + h;
+      half.group_documents.push_back(std::lround(profiles.arrays.at("account_documents").values[part]));
+      half.documents += half.group_documents.back();
+      half.group_weights.push_back(
+          middle_columns(read.rows("account_weight", static_cast<Index>(part) * rows, rows), reach));
+    }
+    if (half.documents > 0) half.layers = layers_of(profiles, "half", h);
   }
-  for (Index block = 0; block < blocks; ++block) {
-    AccountHalf& half = sums.halves[static_cast<std::size_t>(block % 2)];
-    const auto group = static_cast<std::size_t>(block / 2 % account_groups);
-    const Index documents = alike[static_cast<std::size_t>(block)];
-    half.documents += documents;
-    half.group_documents[group] += documents;
-    add_to(half.group_weights[group], middle_columns(read.rows("account_weight", block * rows, rows), reach));
+  for (std::size_t number = 0; number < profiles.arrays.at("kept_number").values.size(); ++number) {
+    AccountDocument document = kept_document(profiles, number, before);
+    sums.halves[static_cast<std::size_t>(document.number % 2)].to_deal.push_back(std::move(document));
   }
-  for (Index layer = 0; layer < std::ssize(profiles.layers); ++layer)
-    sums.dealt.push_back(dealt_layer(profiles, layer, reach));
   return sums;
 }
 
@@ -411,6 +478,10 @@ void require_alike(const StoredProfiles& one, const StoredProfiles& other) {
 
 }  // namespace
 
+DistanceSum distance_sum(const StoredProfiles& profiles) {
+  return distance_sum_of(profiles, distance_bins(profiles));
+}
+
 Gather StoredSums::gather(const JobOptions& options) const {
   const Index reach = traces_.null_weight[all_pairs].cols() / 2;
   if (options.reach > reach)
@@ -431,10 +502,12 @@ Gather StoredSums::gather(const JobOptions& options) const {
 
 std::string StoredSums::no_account() const {
   const StoredProfiles& first = profiles_.front();
-  if (!first.dealing) return "needs contents that were dealt; watch with deal=True";
-  if (std::ranges::all_of(profiles_, [](const StoredProfiles& each) { return each.dealt_documents == 0; }))
-    return "no document was dealt: each process needs more documents of one length, or a watch with a smaller least=";
-  return "needs contents that were dealt, of documents of the most common length; give files of one length each";
+  if (!first.dealing) return "needs queries and keys of documents; watch with deal=True";
+  if (const Attendings attendings(first); !attendings.ways.empty() && !attendings.fit())
+    return "its layers attend in more than two ways, by windows, positions or soft caps";
+  return "needs documents of the most common length, and queries and keys were kept of those as long as the first; "
+         "give "
+         "documents of one length";
 }
 
 std::string StoredSums::files() const {
@@ -457,10 +530,14 @@ std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const 
     return sum;
   }
   const Index length = profiles_.front().lengths.front();
-  if (&kind == &head_account_analysis() && site.length == length) {
+  if (&kind == &head_account_analysis() && site.length == length && Attendings(profiles_.front()).fit()) {
     auto sum = std::make_unique<DocumentSumOf<AccountSums>>();
-    for (const StoredProfiles& each : profiles_)
-      add_to(sum->value, account_sum(each, std::min(reach, (length - 1) / 2)));
+    Index before = 0;
+    for (const StoredProfiles& each : profiles_) {
+      if (each.dealt_documents == 0) continue;
+      add_to(sum->value, account_sum(each, std::min(reach, (length - 1) / 2), before));
+      before += (account_documents_of(each) + 1) / 2 * 2;
+    }
     return sum;
   }
   return nullptr;
@@ -571,12 +648,16 @@ void require_other_documents(const std::vector<std::vector<StoredProfiles>>& sta
 
 }  // namespace
 
-JobInput profiles_input(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& called,
-                        const Attributes& about) {
+JobInput profiles_input(std::vector<GivenProfiles> given, const Attributes& about) {
+  std::vector<std::filesystem::path> files;
+  for (const GivenProfiles& each : given)
+    if (const auto* path = std::get_if<std::filesystem::path>(&each)) files.push_back(*path);
   const DigestedFiles digests(files);
   std::vector<std::vector<StoredProfiles>> stacks;  // by kind of attention, then by file
-  for (std::size_t f = 0; f < files.size(); ++f) {
-    std::vector<StoredProfiles> read = stored_profiles(files[f], called.empty() ? std::string() : called[f]);
+  for (GivenProfiles& each : given) {
+    const auto* path = std::get_if<std::filesystem::path>(&each);
+    std::vector<StoredProfiles> read =
+        path != nullptr ? stored_profiles(*path) : stored_profiles(std::get<NamedProfiles>(std::move(each)));
     if (stacks.empty()) stacks.resize(read.size());
     if (read.size() != stacks.size())
       throw ShapeError(
@@ -596,6 +677,10 @@ JobInput profiles_input(const std::vector<std::filesystem::path>& files, const s
   input.provenance.insert(about.begin(), about.end());
   for (JobInput& other : input.others) other.provenance.insert(about.begin(), about.end());
   return input;
+}
+
+JobInput profiles_input(const std::vector<std::filesystem::path>& files) {
+  return profiles_input(std::vector<GivenProfiles>(files.begin(), files.end()), {});
 }
 
 }  // namespace headwave

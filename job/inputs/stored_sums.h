@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <variant>
 #include <vector>
 
+#include "../../analysis/attention/attention_distance.h"
 #include "../../analysis/attention/offset_trace.h"
 #include "../../analysis/pass/analysis_kind.h"
 #include "../../data/sources/stored_profiles.h"
@@ -46,14 +48,21 @@ class StoredSums {
 /// @throws ShapeError that names the option; as require_in_range() and chosen_analyses()
 void require_options_of_sums(const JobOptions& options);
 
-/// Opens files of profiles (data/sources/stored_profiles.h). Documents of several files stand one after another.
-/// An encoder-decoder has two kinds of attention that are read, each an input of its own (JobInput::others).
-/// @param files   at least one
-/// @param called  what messages and results call them, as many; empty: by their paths
-/// @param about   what else the results remember of the documents
-/// @throws Error as stored_profiles(); ShapeError naming what differs if the files are not of one model, watched
-///         with the same options
-JobInput profiles_input(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& called = {},
-                        const Attributes& about = {});
+/// A file of profiles, or profiles in memory.
+using GivenProfiles = std::variant<std::filesystem::path, NamedProfiles>;
+
+/// Reads sums over documents (data/sources/stored_profiles.h). Documents of several files, or watches, stand one after
+/// another. An encoder-decoder has two kinds of attention that are read, each an input of its own (JobInput::others).
+/// @param given  at least one
+/// @param about  what else the results remember of the documents
+/// @throws Error as stored_profiles(); ShapeError naming what differs if they are not of one model, watched with the
+///         same options
+JobInput profiles_input(std::vector<GivenProfiles> given, const Attributes& about);
+JobInput profiles_input(const std::vector<std::filesystem::path>& files);
+
+/// The sums of weights by distance of one stack, from its arrays `first_offset`, `last_offset`, `weight`, `pairs` and
+/// `kept`.
+/// @throws FormatError if offset bins leave out a distance
+DistanceSum distance_sum(const StoredProfiles& profiles);
 
 }  // namespace headwave

@@ -6,20 +6,17 @@ import json
 import os
 import pathlib
 import re
-import tempfile
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from . import _core
 from .arguments import names, path, text, unwrapped, whole, whole_or_none
 from .arrays import as_array, listed_ids, raw
-from .columns import listed_column
 from .documents import documents_of, texts_of, unk_strings, unknown_share
 from .errors import FormatError, IoError, ShapeError
 from .hub import model_folder
-from .lazy import LazyArrays, is_lazy, opened_zarr, packed_hdf5
+from .lazy import LazyArrays, is_lazy
 from .neighbours import named_states
-from .pickled import readable_model
 from .profiles.result import Profiles
 
 
@@ -59,7 +56,6 @@ class Input:
     allow_unknown: bool = False  #: take a text whose tokens are nearly all unknown
     function: str = "run"  #: of this package, for messages
     remembered: Mapping[str, Any] = field(default_factory=dict)  #: of profiles, what results remember of their documents
-    _folder: Any = None  #: of profiles in memory, which C++ reads as files
 
     def __post_init__(self) -> None:
         self.model = unwrapped(self.model)
@@ -166,35 +162,25 @@ class Input:
                 raise FormatError(f"{self.function}: {name} does not apply to profiles: they are sums over documents that passed elsewhere")
 
     def _of_profiles(self) -> Any:
-        given = self.value if isinstance(self.value, (list, tuple)) else [self.value]
-        files, called = [], []
-        for number, each in enumerate(given):
+        values = self.value if isinstance(self.value, (list, tuple)) else [self.value]
+        given = []
+        for number, each in enumerate(values):
             if isinstance(each, (str, os.PathLike)):
-                files.append(path(each, "profiles"))
-                called.append(files[-1])
+                given.append(path(each, "profiles"))
             elif isinstance(each, Profiles):
-                self._folder = self._folder or tempfile.TemporaryDirectory(prefix="headwave-")
-                files.append(os.path.join(self._folder.name, f"{number}.h5"))
-                called.append("memory" if len(given) == 1 else f"memory[{number}]")
-                each.save(files[-1])
+                given.append(each.given("memory" if len(values) == 1 else f"memory[{number}]"))
             else:
                 raise FormatError(f"profiles: {type(each).__name__}; expected what watch(...).result() gives, a file that it saved, or a list of these")
-        if not files:
+        if not given:
             raise FormatError("profiles: an empty list; expected a file at least")
-        return _core.profiles_input(files, called, self.remembered)
-
-    def close(self) -> None:
-        """Removes what was written for the job, which must have ended."""
-        if self._folder is not None:
-            self._folder.cleanup()
+        return _core.profiles_input(given, self.remembered)
 
     def _text_or_ids(self) -> dict[str, Any]:
         if self.kind == "text":
             return {"text": _written(self.value), "ids": None}
-        ids = listed_column(self.value, self.documents) if self.kind == "ids" else self.value
-        if isinstance(ids, (str, os.PathLike)):
-            raise FormatError(f"{self.function}: ids of a model of PyTorch are lists, an array or a column; read the file first")
-        return {"text": None, "ids": ids}
+        if isinstance(self.value, (str, os.PathLike)):
+            raise FormatError(f"{self.function}: ids of a model of PyTorch are lists or an array; read the file first")
+        return {"text": None, "ids": self.value}
 
     def _of_module(self) -> Any:
         from .torch_models import module_input  # PyTorch where it is there
@@ -208,9 +194,8 @@ class Input:
     def _of_states(self) -> Any:
         if self.length is not None:
             raise FormatError(f"{self.function}: length does not apply to states: documents are as they were stored")
-        return _of_arrays(self.value, lambda arrays: _core.states_input(
-            arrays, self.place, self.heads, self.documents, self.layer, self.dataset, self.axes, self.apply_norm,
-            self.any_states))
+        return _core.states_input(_arrays(self.value), self.place, self.heads, self.documents, self.layer, self.dataset, self.axes, self.apply_norm,
+                                  self.any_states)
 
     def _of_folder(self) -> Any:
         if self.model is None:
@@ -224,7 +209,7 @@ class Input:
             return _core.text_input(self.place, _text(self.value), self.documents, self.length, self.special_tokens,
                                     bool(self.allow_unknown))
         if self.kind == "ids":
-            return _core.ids_input(self.place, ids_place(listed_column(self.value, self.documents)), self.documents, self.length)
+            return _core.ids_input(self.place, ids_place(self.value), self.documents, self.length)
         return _core.random_input(self.place, self.value, self.documents, self.special_tokens, self.seed)
 
     def _of_tokenizer(self) -> Any:
@@ -260,9 +245,8 @@ def given_input(function: str, model: Any, tokenizer: Any, sources: dict[str, An
 
 
 def model_place(model: str, map: str, layers: str, weights: str) -> Any:
-    """Where a model lies for C++; of pytorch_model.bin its conversion."""
-    folder, called = readable_model(model)
-    return _core.ModelPlace(folder, map, layers, weights, called)
+    """Where a model lies for C++."""
+    return _core.ModelPlace(model, map, layers, weights)
 
 
 def _text(value: Any, name: str = "text") -> Any:
@@ -301,23 +285,10 @@ def ids_place(value: Any) -> Any:
     return "ids", json.dumps(listed)
 
 
-def _of_arrays(value: Any, opened: Callable[[Any], Any]) -> Any:
-    """What C++ opens of arrays; of an HDF5 file that it refuses, what it opens through h5py, where that reads more."""
-    arrays = _arrays(value)
-    try:
-        return opened(arrays)
-    except FormatError:
-        packed = packed_hdf5(arrays) if isinstance(arrays, str) else None
-        if packed is None:
-            raise
-    return opened(packed)
-
-
 def _arrays(value: Any) -> Any:
     """Arrays by name: a file or folder, what C++ reads in memory, or what it asks for block by block."""
     if isinstance(value, (str, os.PathLike)):
-        place = path(value, "states")
-        return opened_zarr(place) or place
+        return path(value, "states")
     named = named_states(value)
     if any(is_lazy(of) for of in named.values()):
         return LazyArrays({text(name, "states: a name"): of for name, of in named.items()}, "states")

@@ -52,14 +52,12 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     Args:
         model: a Hugging Face model directory; a name on the hub, which is looked up in the local cache, nothing is downloaded;
             or a model of transformers, which runs where it is, with its own weights. None where states bring their own
-            queries, keys, weights or attention. Weights in pytorch_model.bin are read by torch.load(weights_only=True) into a
-            temporary safetensors file, which takes as much room on the disk; a warning says so
+            queries, keys, weights or attention.
         tokenizer: of transformers, for `text`: needed for a model of transformers; used in place of a directory's own. A str
             or a pathlib.Path in its place is the text
         text: a text as str, or a file as pathlib.Path, cut into documents
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
-        ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file; also a
-            column of ids, or a table with one, of pyarrow, `datasets`, pandas or polars, and files of Arrow and Parquet
+        ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
         states: stored states, queries and keys or attention (docs/inputs.md): a file, an array, or a dict of
             arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md). A store of zarr, a
             file of h5py and the arrays of either are read a document at a time, and nothing is copied
@@ -101,15 +99,12 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         warnings.warn(f"run: {why}; headwave.watch follows it instead, and analyses that need weights or single documents are left out "
                       "(docs/profiles.md)", stacklevel=3)
         reach, seen, only = whole(options.get("reach", 64), "reach", 1, 2048), over, set(names(options.get("only", ()), "only"))
-        deal = not only or bool(only & {"head_account", "offset_agreement"})
+        deal = not only or bool(only & {"head_account", "offset_agreement", "attention_bits"}) or bool(options.get("everything"))
         over = told(progress, lambda look: seen.watched(reach, deal, look))
     command = f"headwave.run({', '.join(filter(None, [repr(called) if called else '', kind + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
-    try:
-        opened = over.opened()
-        found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
-    finally:
-        over.close()
+    opened = over.opened()
+    found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
     _warn_of_documents(found[0][1].provenance)
     results = _results(found)
     if over.kind == "profiles":

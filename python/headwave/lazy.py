@@ -1,9 +1,7 @@
-"""Stored arrays that are read block by block while a job asks for them: of zarr, of HDF5 files that h5py opens."""
+"""Stored arrays that are read block by block while a job asks for them: of files that h5py opens, of stores that zarr opens."""
 
 from __future__ import annotations
 
-import contextlib
-import pathlib
 import threading
 from typing import Any, Iterator, Mapping, Sequence
 
@@ -13,7 +11,6 @@ from .arrays import as_array
 from .errors import FormatError, IoError, ShapeError
 
 NUMBERS = ("num_heads", "head_dim", "causal", "score_scale", "window", "turned")
-_READ_BY_PROGRAM = {1, 2, 3}   # HDF5's numbers of gzip, shuffle and fletcher32
 
 
 def is_lazy(value: Any) -> bool:
@@ -98,41 +95,6 @@ class LazyArrays:
         return as_array(read, f"{self.called}: '{name}'")
 
 
-def opened_zarr(path: str) -> LazyArrays | None:
-    """The arrays in a store of zarr; None for everything else.
-
-    Raises:
-        FormatError: zarr is missing; IoError: the store cannot be opened.
-    """
-    place = pathlib.Path(path)
-    return _of_zarr(place) if _is_zarr(place) else None
-
-
-def packed_hdf5(path: str) -> LazyArrays | None:
-    """The arrays of an HDF5 file that the program refuses since lzf or a plugin packed them; None for everything else, or without h5py."""
-    place = pathlib.Path(path)
-    if not place.is_file() or not _begins_as_hdf5(place):
-        return None
-    try:
-        import h5py
-    except ImportError:
-        return None   # the program's error says what to do
-    with contextlib.suppress(ImportError):
-        import hdf5plugin  # noqa: F401  it tells h5py of its filters
-    try:
-        file = h5py.File(place)
-        arrays = dict(flat(file))
-        filters = {number for of in arrays.values() for number in _other_filters(of)}
-    except (OSError, FormatError):
-        return None   # what is wrong with it the program says
-    if not filters:
-        file.close()
-        return None
-    if lost := sorted(number for number in filters if not h5py.h5z.filter_avail(number)):
-        raise FormatError(f"{place}: packed by HDF5's filter {lost[0]}, which h5py lacks here; pip install hdf5plugin")
-    return LazyArrays({**numbers_beside(file), **arrays}, str(place), [str(place)])
-
-
 def numbers_beside(value: Any) -> dict[str, np.ndarray]:
     """The numbers that a file of h5py or a group of zarr holds as its attributes."""
     attributes = getattr(value, "attrs", {})
@@ -152,37 +114,6 @@ def _type_and_shape(of: Any, called: str) -> tuple[str, list[int]]:
     if dtype.kind not in "fiub" and dtype.name != "bfloat16":
         raise FormatError(f"{called}: holds {dtype} values; expected numbers")
     return dtype.name, shape
-
-
-def _is_zarr(place: pathlib.Path) -> bool:
-    if place.is_dir():
-        return any((place / name).exists() for name in ("zarr.json", ".zgroup", ".zarray"))
-    return place.name.endswith(".zarr.zip")
-
-
-def _of_zarr(place: pathlib.Path) -> LazyArrays:
-    try:
-        import zarr
-    except ImportError as missing:
-        raise FormatError(f"{place}: a store of zarr, which the library zarr reads ({missing}); pip install zarr") from missing
-    try:
-        opened = zarr.open(str(place), mode="r")
-    except Exception as error:
-        raise IoError(f"{place}: cannot be opened as a store of zarr: {_line(error)}") from error
-    name = place.name.removesuffix(".zip").removesuffix(".zarr")
-    arrays = {**numbers_beside(opened), **(dict(flat(opened)) if is_group(opened) else {name: opened})}
-    return LazyArrays(arrays, str(place))
-
-
-def _begins_as_hdf5(place: pathlib.Path) -> bool:
-    with place.open("rb") as file:
-        return file.read(8) == b"\x89HDF\r\n\x1a\n"
-
-
-def _other_filters(dataset: Any) -> set[int]:
-    """The filters of a dataset, by HDF5's numbers, that the program does not read."""
-    packed = dataset.id.get_create_plist()
-    return {packed.get_filter(i)[0] for i in range(packed.get_nfilters())} - _READ_BY_PROGRAM
 
 
 def _line(error: Exception) -> str:

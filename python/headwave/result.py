@@ -16,41 +16,8 @@ import numpy as np
 from . import _core
 from .arguments import missing, names, path as as_path, real, text
 from .errors import FormatError, IoError
+from .fields import Group, at_place, groups_of, xarray_or_none
 from .profiles.result import are_profiles, open_profiles
-
-Group = Any  #: an xarray.Dataset's node in a DataTree; where xarray is not there an ArrayGroup
-
-
-@functools.cache
-def _xarray() -> Any:
-    """xarray, or None where it is not there; asked for with the first array, as importing it takes longer than many a job."""
-    try:
-        import xarray
-    except ImportError:
-        return None
-    return xarray
-
-
-class LabelledArray(np.ndarray):
-    """An array of numpy that knows its axes: what a result holds where xarray is not there."""
-    dims: tuple[str, ...] = ()
-    coords: dict[str, np.ndarray] = {}
-    attrs: dict[str, Any] = {}
-
-    def __array_finalize__(self, source: Any) -> None:
-        pass  # what is made of it has other axes
-
-
-class ArrayGroup(dict):
-    """The arrays of one analysis by name, also as attributes: a stand-in where xarray is not there."""
-    attrs: dict[str, Any]
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(missing(name, self)) from None
-
 
 class Result:
     """What a job found.
@@ -86,7 +53,7 @@ class Result:
         Raises:
             ImportError: xarray is not there.
         """
-        xarray = _xarray()
+        xarray = xarray_or_none()
         if xarray is None:
             raise ImportError("a DataTree needs xarray: pip install xarray; without it result['measured_offset'] is numpy")
         if self._tree is None:
@@ -104,7 +71,7 @@ class Result:
             raise KeyError(missing(group, self._made()))
         if quantity and quantity not in self._made()[group]:
             raise KeyError(f"{group}: {missing(quantity, self._made()[group])}")
-        found = self.tree[group] if _xarray() is not None else self._made()[group]
+        found = self.tree[group] if xarray_or_none() is not None else self._made()[group]
         return found[quantity] if quantity else found
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -143,7 +110,7 @@ class Result:
         if not match:
             raise FormatError(f"head: '{name}'; expected a layer and a head, as L0H2")
         place = {"layer": int(match[1]), "head": int(match[2])}
-        found = {group: one for group, of in self._made().items() if (one := _at(of, place)) is not None}
+        found = {group: one for group, of in self._made().items() if (one := at_place(of, place)) is not None}
         if not found:
             raise KeyError(f"there is no head {name}")
         return found
@@ -247,11 +214,7 @@ class Result:
 
     def _made(self) -> dict[str, Any]:
         if self._groups is None:
-            fields: dict[str, list[dict[str, Any]]] = {}
-            for field in self._found.fields():
-                fields.setdefault(field["name"].partition("/")[0], []).append(field)
-            make = _dataset if _xarray() is not None else _group
-            self._groups = {name: make(of) for name, of in fields.items()}
+            self._groups = groups_of(self._found.fields())
         return self._groups
 
 
@@ -338,65 +301,3 @@ def _of_bytes(data: bytes) -> Any:
 
 def _inches(width: Any) -> float:
     return _core.figure_width(text(width, "width")) if isinstance(width, str) else real(width, "width")
-
-
-def _at(group: Any, place: dict[str, int]) -> Any:
-    """The arrays of a group that have all these axes, at a place on them; None where there is no such array."""
-    chosen = {name: array for name, array in (group.data_vars if hasattr(group, "data_vars") else group).items()
-              if all(axis in array.dims and of in array.coords[axis] for axis, of in place.items())}
-    if not chosen:
-        return None
-    if hasattr(group, "data_vars"):
-        return group[list(chosen)].sel(place)
-    found = ArrayGroup()
-    for name, array in chosen.items():
-        at = tuple(int(np.flatnonzero(array.coords[axis] == place[axis])[0]) if axis in place else slice(None) for axis in array.dims)
-        one = np.asarray(array)[at].view(LabelledArray) if np.ndim(np.asarray(array)[at]) else np.asarray(array)[at]
-        if isinstance(one, LabelledArray):
-            one.dims = tuple(axis for axis in array.dims if axis not in place)
-            one.coords = {axis: array.coords[axis] for axis in one.dims}
-            one.attrs = array.attrs
-        found[name] = one
-    return found
-
-
-def _attributes(field: dict[str, Any]) -> dict[str, Any]:
-    attributes = {"long_name": field["long_name"], "units": field["units"], **field["attributes"]}
-    if field["flag_meanings"]:
-        attributes["flag_values"] = np.arange(len(field["flag_meanings"]), dtype=np.uint8)
-        attributes["flag_labels"] = field["flag_meanings"]
-    return attributes
-
-
-def _values(of: dict[str, Any], shape: Sequence[int]) -> np.ndarray:
-    values = of["values"]  # of C's long long numpy makes a type that zarr does not know; by its name it is int64
-    return np.array(values, dtype=object).reshape(shape) if isinstance(values, list) else values.view(values.dtype.str)
-
-
-def _axis(axis: dict[str, Any]) -> np.ndarray:
-    return _values(axis, (len(axis["values"]),))
-
-
-def _dataset(fields: list[dict[str, Any]]) -> Any:
-    xarray = _xarray()
-    variables, coordinates = {}, {}
-    for field in fields:
-        for axis in field["axes"]:
-            if axis["name"] not in coordinates:
-                about = {"long_name": axis["long_name"], "units": axis["units"]}
-                coordinates[axis["name"]] = xarray.Variable((axis["name"],), _axis(axis), about)
-        dims = tuple(axis["name"] for axis in field["axes"])
-        values = _values(field, [len(axis["values"]) for axis in field["axes"]])
-        variables[field["name"].partition("/")[2]] = xarray.Variable(dims, values, _attributes(field))
-    return xarray.Dataset(variables, coordinates)
-
-
-def _group(fields: list[dict[str, Any]]) -> ArrayGroup:
-    group = ArrayGroup()
-    for field in fields:
-        array = _values(field, [len(axis["values"]) for axis in field["axes"]]).view(LabelledArray)
-        array.dims = tuple(axis["name"] for axis in field["axes"])
-        array.coords = {axis["name"]: _axis(axis) for axis in field["axes"]}
-        array.attrs = _attributes(field)
-        group[field["name"].partition("/")[2]] = array
-    return group

@@ -16,7 +16,7 @@ from .documents import documents_of, require_known, texts_of, unk_strings, unkno
 from .errors import FormatError, ShapeError
 from .hooks import Watch
 from .profiles import watch
-from .profiles.dealing import CannotDeal
+from .profiles.rotary import CannotDeal
 from .profiles.result import Profiles
 
 _DTYPES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64",
@@ -156,9 +156,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
                 if told is not None:
                     told(f"document {number + 1} of {len(different)}")
                 module(torch.tensor([one], device=device))
-        with warnings.catch_warnings():   # that nothing was dealt stands in the result
-            warnings.simplefilter("ignore", UserWarning)
-            return running.result()
+        return running.result()
 
     if len(different) < len(listed):
         remembered["equal_documents"] = len(listed) - len(different)

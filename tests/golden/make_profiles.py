@@ -21,7 +21,7 @@ os.chdir(HERE)   # so that the files name the checkpoint without a place on this
 model = transformers.AutoModel.from_pretrained("families/llama").float().eval()
 (PLACE / "ids.json").write_text(json.dumps(ids) + "\n")
 for name, part in (("first.h5", ids[:16]), ("second.h5", ids[16:])):
-    with torch.no_grad(), headwave.watch(model, exact=15, null=True, deal=True, least=2) as watch:
+    with torch.no_grad(), headwave.watch(model, exact=15, deal=True) as watch:
         for document in part:
             model(torch.tensor([document]))
     watch.result().save(PLACE / name, overwrite=True)

@@ -56,22 +56,19 @@ TEST_CASE("stored profiles give what a run on the model gives") {
   CHECK(std::get<std::int64_t>(found.provenance.at("documents")) == 24);
 }
 
-TEST_CASE("an account of stored profiles has the run's ceiling, and dealt profiles of its own") {
+TEST_CASE("an account of stored profiles, and all attention in bits, are those of a run on the model") {
   const std::filesystem::path place = repository_file("tests/golden/profiles");
-  const Result found = of_profiles({place / "first.h5", place / "second.h5"}, of_short_documents());
-  const Field& overlap = found.at("head_account/overlap");
+  JobOptions options = of_short_documents();
+  options.only.push_back("attention_bits");
+  const Result found = of_profiles({place / "first.h5", place / "second.h5"}, options);
   const JobInput model = ids_input(repository_file("tests/golden/families/llama"), place / "ids.json");
-  const Result expected = run_input(model, of_short_documents()).front().result;
-  const std::vector<double>&ours = overlap.doubles(), &theirs = expected.at("head_account/overlap").doubles();
-  const std::size_t heads = ours.size() / 4;
-  for (std::size_t i = 3 * heads; i < 4 * heads; ++i) CHECK_THAT(ours[i], Catch::Matchers::WithinAbs(theirs[i], 1e-5));
-  const std::vector<double>&dealt = found.at("head_account/dealt_profile").doubles(),
-        &exact = expected.at("head_account/dealt_profile").doubles();
-  for (std::size_t i = 0; i < dealt.size(); ++i) {
-    REQUIRE(std::isnan(dealt[i]) == std::isnan(exact[i]));
-    // Of 15 documents each, dealt in other orders: rows of up to 16 weights.
-    if (!std::isnan(dealt[i])) CHECK_THAT(dealt[i], Catch::Matchers::WithinAbs(exact[i], 0.1));
-  }
+  const Result expected = run_input(model, options).front().result;
+  for (const char* const name :
+       {"head_account/dealt_profile", "head_account/part", "head_account/part_lower", "head_account/overlap",
+        "head_account/null_strength", "head_account/null_high", "head_account/p_value", "attention_bits/bits",
+        "attention_bits/part", "attention_bits/part_lower", "attention_bits/gain", "attention_bits/sink_mass"})
+    require_close(found, expected, name, 1e-5);
+  CHECK(found.at("head_account/verdict").values == expected.at("head_account/verdict").values);
 }
 
 TEST_CASE("stored profiles name what they cannot give") {

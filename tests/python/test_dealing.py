@@ -1,4 +1,8 @@
-"""Dealt profiles of headwave.watch: against the equations, written out for one document at a time."""
+"""What headwave.watch(deal=True) keeps of queries and keys; the account of them is compared with the program's in test_stored_profiles.py."""
+
+import os
+import pathlib
+import warnings
 
 import numpy as np
 import pytest
@@ -9,105 +13,56 @@ if not hasattr(transformers, "PreTrainedModel"):
     pytest.skip("transformers cannot be used here", allow_module_level=True)
 
 import headwave  # noqa: E402
-from headwave.profiles.dealing import _dealt  # noqa: E402
+from conftest import ROOT  # noqa: E402
+from headwave.profiles.kept import Kept  # noqa: E402
 from watched_models import MODELS, built  # noqa: E402
 
-T, DOCUMENTS, LEAST = 24, 7, 2
+T, DOCUMENTS = 24, 7
 IDS = torch.randint(3, 64, (DOCUMENTS, T), generator=torch.Generator().manual_seed(3))
 
 
 def projections(model, names, width):
-    """Queries and keys of layer 1, (documents, heads, T, d) each, before rotary positions, by hooks on the modules that make them."""
+    """Queries and keys of layer 1, (documents, T, heads, d) each, before rotary positions, by hooks on the modules that make them."""
     found = {}
     hooks = [model.get_submodule(name).register_forward_hook(lambda _, args, out, name=name: found.__setitem__(name, out)) for name in names]
     with torch.no_grad():
         model(IDS)
     for hook in hooks:
         hook.remove()
-    return [found[name].unflatten(-1, (-1, width)).transpose(1, 2).double() for name in names]
+    return [found[name].unflatten(-1, (-1, width)).numpy() for name in names]
 
 
-def turned(x, base=10000.0):
-    """Rotary positions of a Llama, halves of the width together."""
-    half = x.shape[-1] // 2
-    angle = torch.arange(T)[:, None] * base ** (-torch.arange(half) / half)
-    cos, sin = angle.cos().double(), angle.sin().double()
-    a, b = x[..., :half], x[..., half:]
-    return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
-
-
-def expected(query, key, turn, causal):
-    """Sums of dealt attention by term and offset, t = -(T-1) .. T-1, first token aside: (3, heads, 2 T - 1), and documents dealt."""
-    heads, group = query.shape[1], query.shape[1] // key.shape[1]
-    scale, sums, dealt = query.shape[-1] ** -0.5, torch.zeros(3, query.shape[1], 2 * T - 1, dtype=torch.float64), 0
-    offsets = torch.arange(T)[None] - torch.arange(T)[:, None]
-    by_half = ([], [])
-    contents = ([], [])
-
-    def scores(q, k):
-        return scale * turn(q) @ turn(k).repeat_interleave(group, 0).transpose(1, 2)
-
-    def by_offset(of):
-        return torch.stack([of[:, offsets == t].sum(1) for t in range(-(T - 1), T)], 1)
-
-    for n in range(DOCUMENTS):
-        half = n % 2
-        by_half[half].append(n)
-        if min(len(by_half[half]) - 1, len(by_half[1 - half])) < LEAST:
-            continue
-        mean_query, mean_key = query[by_half[half]].mean(0), key[by_half[1 - half]].mean(0)
-        dq, dk = query[n] - mean_query, key[n] - mean_key
-        contents[half].append(by_offset(scores(dq, dk)) / (T - torch.arange(-(T - 1), T).abs()))
-        c = torch.stack(contents[half]).mean(0)
-        t = torch.arange(-(T - 1), T).abs()
-        c = (c - c[:, (t > min(8, T / 8)) & (t < T / 2)].quantile(0.5, dim=1, keepdim=True)) * ((t > 0) & (t < T / 2))
-        random = torch.Generator().manual_seed(1 + n)
-        stays = torch.arange(T) == 0
-        rho, pi = _dealt(stays, random), _dealt(stays, random)
-        k = mean_key + dk[:, pi]
-        order = c[:, offsets + T - 1]
-        for term, s in enumerate((scores(mean_query + dq[:, rho], k), scores(mean_query + dq[:, pi], k), scores(mean_query + dq[:, pi], k) + order)):
-            a = torch.softmax(s.masked_fill(offsets > 0, -np.inf) if causal else s, -1)
-            a[:, 0], a[:, :, 0] = 0, 0
-            sums[term] += by_offset(a)
-        dealt += 1
-    return sums.numpy(), dealt
-
-
-@pytest.mark.parametrize(("name", "modules", "turn", "causal"), [
-    ("bert", ("encoder.layer.1.attention.self.query", "encoder.layer.1.attention.self.key"), lambda x: x, False),
-    ("gpt_neox", None, None, True),
-    ("llama", ("layers.1.self_attn.q_proj", "layers.1.self_attn.k_proj"), turned, True)])
-def test_dealt_profiles_are_those_of_the_equations(name, modules, turn, causal):
+@pytest.mark.parametrize(("name", "modules"), [
+    ("bert", ("encoder.layer.1.attention.self.query", "encoder.layer.1.attention.self.key")),
+    ("llama", ("layers.1.self_attn.q_proj", "layers.1.self_attn.k_proj"))])
+def test_queries_and_keys_are_kept_before_rotary_positions(name, modules):
     model = built(MODELS[name][0](), "sdpa")
     with torch.no_grad():
-        plain = model(IDS).last_hidden_state
-        with headwave.watch(model, exact=T, deal=True, least=LEAST) as watch:
+        plain = [model(IDS[:3]).last_hidden_state, model(IDS[3:]).last_hidden_state]
+        with headwave.watch(model, exact=T, deal=True) as watch:
             outputs = [model(IDS[:3]).last_hidden_state, model(IDS[3:]).last_hidden_state]
-        assert torch.equal(torch.cat([model(IDS[:3]).last_hidden_state, model(IDS[3:]).last_hidden_state]), torch.cat(outputs))
-        torch.testing.assert_close(plain, torch.cat(outputs), rtol=1e-4, atol=1e-4)
+    assert torch.equal(torch.cat(plain), torch.cat(outputs))
     stack = next(iter(watch.result().stacks.values()))
-    regular = stack.dealt_pairs[:, 1].sum()
-    assert regular == stack.dealt_documents * ((T - 1) * T // 2 if causal else (T - 1) ** 2)
-    np.testing.assert_allclose(stack.dealt_weight[:, 1, 0].sum((0, 2)) <= regular, True)
-    if modules is None:   # partly rotary: that it is dealt at all is what is tested
-        return
-    want, dealt = expected(*projections(model, modules, 8), turn, causal)
-    assert stack.dealt_documents == dealt
-    got = stack.dealt_weight[:, 1].sum(0)
-    columns = slice(0, T) if causal else slice(0, 2 * T - 1)
-    np.testing.assert_allclose(got, want[:, :, columns], atol=1e-4)
+    for side, of in zip(("query", "key"), projections(model, modules, 8)):
+        np.testing.assert_allclose(getattr(stack, f"kept_{side}")[:, 1], of, atol=1e-5)
+        for half in range(2):
+            np.testing.assert_allclose(getattr(stack, f"half_{side}")[half, 1], of[half::2].sum(0), atol=1e-4)
+    np.testing.assert_array_equal(stack.kept_token, IDS)
+    np.testing.assert_array_equal(stack.account_documents[:DOCUMENTS], 1)
+    assert stack.account_documents.sum() == DOCUMENTS and not stack.account_window.any()
 
 
-def test_without_contents_position_is_all_there_is():
-    model = built(MODELS["llama"][0](), "sdpa")
-    with torch.no_grad(), headwave.watch(model, deal=True, least=2) as watch:
-        model(IDS[:1].expand(8, T))
-    stack = watch.result()["causal"]
-    measured = stack.weight[0, :, 0] / stack.pairs[0, :, 0].clip(1)[:, None]
-    for term in range(3):
-        dealt = stack.dealt_weight[:, :, term].sum(0) / stack.dealt_pairs.sum(0).clip(1)[:, None]
-        np.testing.assert_allclose(dealt, measured, atol=1e-4)
+def test_where_there_is_no_room_kept_documents_are_spread_evenly():
+    kept = Kept.__new__(Kept)
+    kept.length, kept.documents, kept._pairs, kept._whole = 4, 0, 6, {}
+    kept.query = kept.key = torch.zeros(2, 4, 1, 2)
+    vectors = type("Unturned", (), {"query": torch.zeros(1, 1, 4, 2), "key": torch.zeros(1, 1, 4, 2)})
+    for number in range(100):
+        span = headwave.profiles.tiles.Span([0], [number], 0, 4, 0, 4)
+        kept.add(vectors, [span])
+        assert len(kept._whole) <= 12
+    there = sorted(kept._whole)   # of 50 pairs every eighth
+    assert there == [number for pair in range(7, 50, 8) for number in (2 * pair, 2 * pair + 1)] and kept.dealt == there
 
 
 def test_what_cannot_be_dealt_is_refused_by_name():
@@ -116,9 +71,34 @@ def test_what_cannot_be_dealt_is_refused_by_name():
         model = built(MODELS[name][0](), implementation)
         with torch.no_grad(), headwave.watch(model, deal=True), pytest.raises(headwave.FormatError, match=message):
             model(IDS)
-    from headwave.profiles import dealing
-    with pytest.raises(dealing.CannotDeal, match="documents of 6 tokens or fewer"):
-        dealing.require_room(type("Scores", (), {"query": torch.zeros(1, 4, 16, 8), "key": torch.zeros(1, 2, 16, 8)}), 400_000, 16)
+    model = built(MODELS["llama"][0](), "sdpa")
+    mask = torch.ones(1, 1, T, T, dtype=torch.bool).tril()
+    mask[..., 9, 4] = False
+    with torch.no_grad(), headwave.watch(model, deal=True), pytest.raises(headwave.FormatError, match="neither causal nor a window"):
+        model(IDS[:1], attention_mask=mask)
+    # 8 documents, 2 layers, 24 tokens, 4 heads and 2 key heads of 8 float32: 73,728 bytes.
+    with torch.no_grad(), headwave.watch(model, deal=True, room=5e-5), pytest.raises(
+            headwave.FormatError, match=r"2 layers at 24 tokens, take 6.9e-05 GiB, and deal=True has room=5e-05; give room=0.1, or documents of 17 tokens"):
+        model(IDS[:1])
+
+
+def test_an_account_of_minilm_is_that_of_the_program():
+    """All 72 verdicts, and the account in bits, of a trained model."""
+    from test_stored_profiles import require_same_account
+
+    place = next((place for place in (pathlib.Path(os.environ.get("HEADWAVE_MINILM", "")), ROOT.parent / "shared" / "data" / "minilm")
+                  if (place / "model.safetensors").is_file()), None)
+    if place is None:
+        pytest.skip("MiniLM is not there; name its folder: HEADWAVE_MINILM=...")
+    tokenizer, model = transformers.AutoTokenizer.from_pretrained(place), transformers.AutoModel.from_pretrained(place).eval()
+    words = sorted(token for token, _ in tokenizer.get_vocab().items() if token.isalpha() and len(token) > 3)
+    random = np.random.default_rng(2)
+    ids = [tokenizer(" ".join(random.choice(words[:400], 60)))["input_ids"][:63] + [tokenizer.sep_token_id] for _ in range(12)]
+    with torch.no_grad(), headwave.watch(model, deal=True, tokenizer=tokenizer) as watch, warnings.catch_warnings():
+        for document in ids:
+            model(torch.tensor([document]))
+    options = {"only": ["head_account", "attention_bits"], "reach": 31}
+    require_same_account(headwave.run(profiles=watch.result(), **options), headwave.run(place, ids=ids, **options))
 
 
 def test_rotary_functions_are_as_they_were():

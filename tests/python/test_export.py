@@ -49,11 +49,6 @@ def queries_of(model, inputs, kept):
     return torch.stack([out.reshape(*out.shape[:2], 4, -1)[kept].transpose(0, 1) for out in found]).double()
 
 
-def complex_pairs(queries):
-    half = queries.shape[-1] // 2
-    return torch.complex(queries[..., :half], queries[..., half:])
-
-
 @pytest.mark.parametrize("name", ["llama", "qwen3"])
 def test_queries_before_rotary_positions_have_the_moments_of_the_projections(name, tmp_path):
     pytest.importorskip("h5py")
@@ -72,9 +67,6 @@ def test_queries_before_rotary_positions_have_the_moments_of_the_projections(nam
             np.testing.assert_allclose(
                 stack.unrotated_cov[layer, head], torch.cov(of.T), atol=1e-4 * float(of.var())
             )
-            np.testing.assert_allclose(
-                stack.unrotated_modulus[layer, head], complex_pairs(of).abs().mean(0), atol=1e-5
-            )
 
 
 def test_moments_of_parts_add_up_and_come_back_from_the_file(tmp_path):
@@ -83,7 +75,7 @@ def test_moments_of_parts_add_up_and_come_back_from_the_file(tmp_path):
     whole = watched(model, ids, queries=True)["causal"]
     watched(model, ids[:2], queries=True).save(tmp_path / "0.h5")
     added = (headwave.open(tmp_path / "0.h5") + watched(model, ids[2:], queries=True))["causal"]
-    for label in ("tokens", "mean", "cov", "modulus"):
+    for label in ("tokens", "mean", "cov"):
         np.testing.assert_allclose(
             getattr(added, f"unrotated_{label}"), getattr(whole, f"unrotated_{label}"), rtol=1e-5, atol=1e-6
         )
@@ -122,7 +114,7 @@ def test_duo_attention_reads_patterns(tmp_path):
     result.export("duo_attention", tmp_path / "pattern", recent=64)
     heads = np.loadtxt(tmp_path / "pattern" / "full_attention_heads.tsv", dtype=float, delimiter="\t")
     about = json.loads((tmp_path / "pattern" / "config.json").read_text())
-    np.testing.assert_allclose(heads, result["causal"].distant(64, groups=True).value)
+    np.testing.assert_allclose(heads, result["causal"].distances(recent=64)["key_head_distant"][..., 0])
     assert heads.shape == (2, 2) and ((heads >= 0) & (heads <= 1)).all()
     assert (about["sink_size"], about["recent_size"], about["documents"]) == (4, 64, 4) and np.shape(
         about["standard_error"]
@@ -161,7 +153,7 @@ print(json.dumps([press.sink_size, press.recent_size, press.streaming_mask.tolis
     )
     sink, recent, streaming = json.loads(printed.splitlines()[-1])
     assert (sink, recent) == (4, 64)
-    distant = result["causal"].distant(64, groups=True).value
+    distant = result["causal"].distances(recent=64)["key_head_distant"][..., 0]
     np.testing.assert_array_equal(streaming, distant < np.median(distant))   # the half that looks least far
 
 
@@ -202,72 +194,16 @@ torch.save([press.mu.detach(), press.cov.detach()], sys.argv[2])
     np.testing.assert_array_equal(cov, tensors["query_cov"])
 
 
-def test_triattention_reads_statistics_of_queries(tmp_path, calibrated):
-    """As its load_head_frequency_stats() does; numbers as its calibrate.py makes them of the queries of hooks."""
-    result, queries = calibrated
-    result.export("triattention", tmp_path)
-    payload = torch.load(tmp_path / "stats.pt", map_location="cpu")
-    metadata, stats = payload["metadata"], payload["stats"]
-    assert [tuple(of) for of in metadata["sampled_heads"]] == [
-        (layer, head) for layer in range(2) for head in range(4)
-    ]
-    assert (
-        metadata["head_dim"],
-        metadata["dtype"],
-        metadata["attn_implementation"],
-        metadata["rope_style"],
-        metadata["rope_type"],
-    ) == (8, "float32", "sdpa", "half", "default")
-    for layer, head in metadata["sampled_heads"]:
-        of, pairs = stats[f"layer{layer:02d}_head{head:02d}"], complex_pairs(queries[layer, head])
-        np.testing.assert_allclose(
-            torch.complex(of["q_mean_real"], of["q_mean_imag"]), pairs.mean(0), atol=1e-5
-        )
-        np.testing.assert_allclose(of["q_abs_mean"], pairs.abs().mean(0), atol=1e-5)
-
-
-def test_triattention_reads_the_frequencies_of_the_model(tmp_path):
-    """Without them its loaders took those of theta = 10,000, whatever the model has."""
-    pytest.importorskip("h5py")
-    scaled = {"rope_type": "linear", "factor": 4.0, "rope_theta": 500000.0}
-    config = transformers.LlamaConfig(**{**MODELS["llama"][0]().to_diff_dict(), "rope_parameters": scaled})
-    model = built(config)
-    model.config._name_or_path = "org/tiny"
-    watched(model, ids_of(4, 40, 7), queries=True).save(tmp_path / "profiles.h5")
-    profiles = headwave.open(tmp_path / "profiles.h5")
-    profiles.export("triattention", tmp_path)
-    metadata = torch.load(tmp_path / "stats.pt")["metadata"]
-    expected = 500000.0 ** (-torch.arange(0, 8, 2) / 8) / 4
-    assert metadata["inv_freq"].dtype == torch.float32
-    np.testing.assert_allclose(metadata["inv_freq"], expected, rtol=1e-6)
-    assert [metadata[name] for name in ("model_name", "num_layers", "num_attention_heads", "num_kv_heads", "rope_theta")] == ["org/tiny", 2, 4, 2, 500000.0]
-    assert metadata["rope_scaling"] == {"rope_type": "linear", "factor": 4.0} and isinstance(metadata["rope_theta"], float)
-    profiles.settings["rotary"] = []
-    with pytest.raises(headwave.FormatError, match="these profiles hold none.*watch it again"):
-        profiles.export("triattention", tmp_path / "unknown")
-    with pytest.raises(headwave.FormatError, match="one base of rotary positions for all layers; this model has several: 10000"):
-        config = transformers.Gemma3TextConfig(**{**MODELS["gemma3"][0]().to_diff_dict(), "layer_types": ["sliding_attention", "full_attention"]})
-        watched(built(config), ids_of(4, 40, 8), queries=True).export("triattention", tmp_path / "several")
-    assert not (tmp_path / "unknown").exists() and not (tmp_path / "several").exists()
-
-
-@pytest.mark.parametrize("name", ["glm", "gpt_neox", "gpt2"])
-def test_pairs_of_other_channels_are_refused(name, tmp_path):
-    """Neighbouring channels, a part of the channels, no rotary positions."""
-    with pytest.raises(headwave.FormatError, match="do not turn these together"):
-        watched(built(MODELS[name][0]()), ids_of(4, 40, 8), queries=True).export("triattention", tmp_path)
-
-
 def test_what_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, calibrated, monkeypatch):
     result, _ = calibrated
     for to, options, message in (
-        ("vllm", {}, "expected one of duo_attention, kvpress, triattention, headvis"),
+        ("vllm", {}, "expected one of duo_attention, kvpress"),
         ("kvpress", {"recent": 3}, "has no option recent"),
     ):
         with pytest.raises(headwave.FormatError, match=message):
             result.export(to, tmp_path / "out", **options)
     plain = watched(model_of(), ids_of(2, 30, 1))
-    for to in ("kvpress", "triattention"):
+    for to in ("kvpress",):
         with pytest.raises(headwave.FormatError, match="queries=True"):
             plain.export(to, tmp_path / "out")
     with pytest.raises(headwave.FormatError, match="one stack of causal layers"):
@@ -283,125 +219,16 @@ def test_what_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, calibra
     def full(*_args, **_options):
         raise OSError("no space left")
 
-    monkeypatch.setattr(json, "dump", full)
+    monkeypatch.setattr(np, "savetxt", full)
     with pytest.raises(headwave.IoError, match="no space left"):
         result.export("duo_attention", tmp_path / "full")
     assert list((tmp_path / "full").iterdir()) == []
 
 
-@pytest.fixture(params=[64, 16])
-def shown(request, tmp_path):
-    """A folder of HeadVis, and finished weights of its documents: (layers, documents, heads, T, T)."""
-    from test_watch import eager_weights
-
-    model, ids = model_of(), ids_of(6, 50, 9)
-    ids[:, 25:] = ids[:, :25]   # half of the tokens have an earlier copy, at least
-    result = watched(model, ids, exact=request.param, sequences=4)
-    result.export("headvis", tmp_path / "shown", model="org/tiny", dataset="numbers")
-    eager = model_of()
-    eager.set_attn_implementation("eager")
-    weights = np.stack([of.double().numpy() for of in eager_weights(eager, {"input_ids": ids}).values()])
-    return tmp_path / "shown", weights, ids.numpy(), result
-
-
-def read(path):
-    return json.loads(path.read_text())
-
-
-def test_headvis_has_the_metrics_that_neuronpedia_computes(shown):
-    """As its compute-head-metrics.py defines them, of finished weights; distances beyond `exact` are taken as even within a bin."""
-    folder, weights, ids, result = shown
-    rows = {(row["layer"], row["head"]): row for row in read(folder / "scatter_data.json")}
-    distance = np.abs(np.subtract.outer(np.arange(50), np.arange(50)))
-    mean = (weights * distance).sum((1, 3, 4)) / 300
-    expected = {
-        "self_attention_score": np.diagonal(weights, 0, 3, 4).mean((1, 3)),
-        "prev_token_score": np.diagonal(weights, -1, 3, 4).mean((1, 3)),
-        "pattern_entropy": -(weights * np.log(np.maximum(weights, 1e-300))).sum((1, 3, 4)) / 300,
-        "qk_distance": mean,
-        "qk_distance_variance": (weights * distance**2).sum((1, 3, 4)) / 300 - mean**2,
-    }
-    assert sorted(rows) == [(layer, head) for layer in range(2) for head in range(4)]
-    for name, of in expected.items():
-        found = np.array([[rows[layer, head][name] for head in range(4)] for layer in range(2)])
-        binned = name.startswith("qk") and result.settings["exact"] < 50
-        np.testing.assert_allclose(found, of, rtol=0.05 if binned else 1e-6, atol=2e-6)
-    scores, queries = np.zeros((2, 4)), 0
-    for document in range(4):   # of the sequences shown; of each query the eight largest weights
-        for i in range(50):
-            keys = [j + 1 for j in range(i) if ids[document, j] == ids[document, i]]
-            queries += bool(keys)
-            row = weights[:, document, :, i]
-            least = np.maximum(np.sort(row, -1)[..., -8], 0.01)
-            scores += np.where(row >= least[..., None], row, 0)[..., keys].sum(-1)
-    found = np.array([[rows[layer, head]["induction_score"] for head in range(4)] for layer in range(2)])
-    np.testing.assert_allclose(found, scores / queries, atol=2e-6)
-
-
-def test_headvis_shows_the_largest_weights_of_single_documents(shown):
-    folder, weights, ids, result = shown
-    config = read(folder / "config.json")
-    assert config["heads"] == [[layer, head] for layer in range(2) for head in range(4)]
-    # What Neuronpedia's loaders require, where they look for it.
-    said = config["pipeline_config"] | config
-    assert [said[key] for key in ("model_name", "dataset_name", "n_sequences", "seq_len", "dtype", "attn_implementation")] == [
-        "org/tiny", "numbers", 6, 50, "float32", "sdpa"
-    ]
-    assert len(said["weights_digest"]) == 64 and said["ids_sha256"] == result["causal"].digest
-    for layer, head in config["heads"]:
-        of = read(folder / "heads" / config["head_data_pattern"].format(layer=layer, head=head))
-        own = weights[layer, :, head]
-        assert len(of["sequences"]) == of["statistics"]["n_samples"] == 4
-        assert sorted(one["interval"] for one in of["sequences"]) == [1, 2, 3, 4]
-        for one in of["sequences"]:
-            number = one["sequence_id"]
-            assert one["tokens"] == [str(token) for token in ids[number]] and one["seq_len"] == 50
-            query, key = np.divmod(one["attention_indices"], 50)
-            np.testing.assert_allclose(one["attention_values"], own[number, query, key], atol=6e-5)
-            assert np.all(np.diff(one["attention_indices"]) > 0) and np.bincount(query, minlength=50).max() <= 8
-            left_out = own[number].copy()
-            left_out[query, key] = 0
-            for i in range(50):   # nothing larger is missing
-                there = own[number, i, key[query == i]]
-                assert left_out[i].max() <= (there.min() + 1e-9 if len(there) == 8 else 0.005)
-            assert one["max_activation"] == pytest.approx(own[number, 1:, 1:].max(), abs=2e-6)
-        by_interval = sorted(of["sequences"], key=lambda one: one["interval"])
-        assert [one["max_activation"] for one in by_interval] == sorted(one["max_activation"] for one in by_interval)
-        shares, edges = of["qk_distance_histogram"]["bin_values"], of["qk_distance_histogram"]["bin_edges"]
-        assert len(edges) == len(shares) + 1 and sum(shares) == pytest.approx(1, abs=1e-5)
-        offsets = np.subtract.outer(np.arange(50), np.arange(50))
-        assert shares[2] == pytest.approx(own[:, (offsets >= 2) & (offsets < 4)].sum() / 300, abs=2e-6)
-        assert sum(of["histogram"]["bin_values"]) == 4 and len(of["top_key_tokens"]) <= 50
-
-
-def test_sequences_of_parts_and_of_texts_that_are_generated(tmp_path):
-    pytest.importorskip("h5py")
-    model, ids = model_of(), ids_of(3, 30, 10)
-    watched(model, ids[:1], sequences=5).save(tmp_path / "0.h5")
-    added = (headwave.open(tmp_path / "0.h5") + watched(model, ids[1:], sequences=5))["causal"]
-    whole = watched(model, ids, sequences=5)["causal"]
-    for label in ("sequence_length", "sequence_ids", "sequence_tokens", "largest_key"):
-        np.testing.assert_array_equal(getattr(added, label), getattr(whole, label))
-    np.testing.assert_allclose(added.largest_weight, whole.largest_weight, atol=1e-6)
-
-    torch.manual_seed(1)
-    model = transformers.AutoModelForCausalLM.from_config(MODELS["llama"][0]()).eval()
-    with headwave.watch(model, sequences=2) as watch:
-        written = model.generate(ids[:2], max_new_tokens=9, min_new_tokens=9, do_sample=False)
-    stack, whole = watch.result()["causal"], watched(model, written[:, :-1], sequences=2)["causal"]
-    np.testing.assert_array_equal(stack.sequence_ids, whole.sequence_ids)
-    np.testing.assert_allclose(stack.largest_weight, whole.largest_weight, atol=1e-5)
-    with pytest.raises(headwave.ShapeError, match="weights_digest"):   # other weights
+def test_profiles_of_other_weights_are_not_added():
+    ids = ids_of(3, 30, 10)
+    with pytest.raises(headwave.ShapeError, match="weights_digest"):
         watched(model_of(), ids[:1]) + watched(built(MODELS["llama"][0]()).half().float(), ids[1:])
-
-
-def test_hybrids_are_shown_with_the_numbers_of_their_layers(tmp_path):
-    result = watched(built(MODELS["qwen3_5"][0]()), ids_of(3, 30, 11), sequences=2)
-    result.export("headvis", tmp_path / "shown")
-    assert [path.name for path in sorted((tmp_path / "shown" / "heads").iterdir())] == [f"L3H{head}.json" for head in range(4)]
-    with pytest.raises(headwave.FormatError, match="sequences=20"):
-        watched(model_of(), ids_of(2, 30, 1)).export("headvis", tmp_path / "none")
-    assert not (tmp_path / "none").exists()
 
 
 def test_a_command_exports_stored_profiles(tmp_path):
@@ -444,10 +271,3 @@ def test_the_digest_is_that_of_the_weights_wherever_they_lie():
     assert weights_digest(model) != digest
     odd = torch.nn.Linear(3, 1, bias=False)   # no multiple of eight bytes
     assert weights_digest(odd) != weights_digest(torch.nn.Linear(3, 1, bias=False))
-
-
-def test_tokens_that_are_not_known_are_no_copies(tmp_path):
-    model = model_of()
-    result = watched(model, {"inputs_embeds": model.get_input_embeddings()(ids_of(2, 30, 12))}, sequences=2)
-    result.export("headvis", tmp_path / "shown")
-    assert all(row["induction_score"] is None for row in read(tmp_path / "shown" / "scatter_data.json"))

@@ -1,6 +1,5 @@
 """What TransformerLens, nnsight and BertViz hold, by the names and shapes that they document."""
 
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -86,7 +85,7 @@ def test_a_dict_of_dicts_and_a_file_of_h5py_are_taken(tmp_path):
             maps(closed)
 
 
-def test_a_file_of_h5py_keeps_its_numbers_and_texts(tmp_path, monkeypatch):
+def test_a_file_of_h5py_keeps_its_numbers_and_texts(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "states.h5", "w") as file:
         for layer, (q, k, _) in enumerate(drawn()):
@@ -94,11 +93,8 @@ def test_a_file_of_h5py_keeps_its_numbers_and_texts(tmp_path, monkeypatch):
                 file.create_dataset(f"{name}/layer_{layer}", data=of.reshape(3, 20, 16), compression="lzf")
         file["tokens"] = [[f"t{i}" for i in range(20)]] * 3
         file.attrs.update(num_heads=2, causal=1)
-    assert np.abs(maps(tmp_path / "states.h5") - WANT).max() < 1e-6
-    with monkeypatch.context() as without:
-        without.setitem(sys.modules, "h5py", None)
-        with pytest.raises(headwave.FormatError, match="lzf.*headwave.run.states=h5py.File"):
-            maps(tmp_path / "states.h5")
+    with pytest.raises(headwave.FormatError, match="lzf.*headwave.run.states=h5py.File"):
+        maps(tmp_path / "states.h5")
     with h5py.File(tmp_path / "states.h5") as file:
         assert np.abs(maps(file) - WANT).max() < 1e-6
         assert "t1" in np.asarray(headwave.run(states=file, only=["attention_map"])["attention_map/token"])

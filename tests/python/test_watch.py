@@ -857,8 +857,6 @@ def test_profiles_of_two_processes_add_up_to_those_of_one(tmp_path):
         added + watched(ids[:1], exact=8)
     with pytest.raises(headwave.ShapeError, match="the same documents"):
         parts[0] + watched(ids[:4], blocks=4, exact=16)
-    with pytest.raises(headwave.FormatError, match="an even number"):
-        watched(ids[:4], blocks=3, deal=True)
 
 
 def test_a_window_and_what_is_beyond_it_are_those_of_the_weights():
@@ -868,16 +866,17 @@ def test_a_window_and_what_is_beyond_it_are_those_of_the_weights():
     model = built(transformers.LlamaConfig(**{**MODELS["llama"][0]().to_diff_dict(), "max_position_embeddings": 512}), "eager")
     weights = np.stack([of.double().numpy() for of in eager_weights(model, {"input_ids": ids}).values()])  # (layers, documents, heads, T, T)
     i, j = np.indices(weights.shape[-2:])
-    for recent in (1, 10, 100):
-        found = stack.distant(recent)
+    distances = stack.distances(shares=(0.5, 0.9, 0.99), recent=(1, 10, 100))
+    assert distances["recent"].values.tolist() == [1, 10, 100]
+    for column, recent in enumerate((1, 10, 100)):
         beyond = np.where((i - j >= recent) & (j >= 4), weights, 0).sum((-1, -2))
-        np.testing.assert_allclose(found.value, beyond.sum(1) / weights.sum((1, 3, 4)), atol=1e-5)
+        np.testing.assert_allclose(distances["distant"][..., column], beyond.sum(1) / weights.sum((1, 3, 4)), atol=1e-5)
         by_block = [np.delete(beyond, np.s_[b::3], 1).sum(1) / np.delete(weights, np.s_[b::3], 1).sum((1, 3, 4)) for b in range(3)]
-        np.testing.assert_allclose(found.error, np.sqrt(2 / 3 * np.square(by_block - np.mean(by_block, 0)).sum(0)), atol=1e-5)
-        grouped = stack.distant(recent, groups=True).value
-        np.testing.assert_allclose(grouped, found.value.reshape(2, 2, 2).max(-1))
+        np.testing.assert_allclose(distances["distant_error"][..., column], np.sqrt(2 / 3 * np.square(by_block - np.mean(by_block, 0)).sum(0)), atol=1e-5)
+        grouped = distances["key_head_distant"].values[..., column]
+        np.testing.assert_allclose(grouped, distances["distant"].values[..., column].reshape(2, 2, 2).max(-1))
     for share in (0.5, 0.9, 0.99):
-        window = stack.coverage(share).value
+        window = distances[f"window_{100 * share:g}"].values
         inside = lambda w: np.where((i - j < w[:, None, None, None, None]) | (j < 4) | (i < 4), weights, 0).sum((1, 3, 4))  # noqa: E731
         for head in range(4):
             of_head = window[:, head]
@@ -891,36 +890,25 @@ def weight_apart(stack):
 
 def test_the_largest_slashes_are_those_of_the_profile():
     stack = watched(torch.randint(3, 64, (2, 100), generator=torch.Generator().manual_seed(3)), exact=64)["causal"]
-    offsets, found = stack.slashes(3)
+    distances = stack.distances()
+    far, found, error = (distances[name].values[..., :3] for name in ("slash_distance", "slash_weight", "slash_error"))
     mean = np.where(stack.pairs[:, :, :1].sum(0) >= 0.25 * 198, stack.mean_weight(apart=False), np.nan)   # of 2 x 99 regular tokens
-    np.testing.assert_allclose(found.value[..., 0], np.nanmax(mean, -1))
-    assert offsets.shape == (2, 4, 3) and (offsets <= 0).all() and (np.diff(found.value) <= 0).all()
+    np.testing.assert_allclose(found[..., 0], np.nanmax(mean, -1))
+    assert far.shape == (2, 4, 3) and (far >= 0).all() and (np.diff(found) <= 0).all()
     weight, pairs = stack.weight[:, :, 0], stack.pairs[:, :, 0]
-    of_documents = np.stack([np.take_along_axis(weight[b] / pairs[b][:, None], np.searchsorted(stack.first_offset, offsets), -1) for b in range(2)])
-    np.testing.assert_allclose(found.error, np.abs(of_documents[0] - of_documents[1]) / 2)
-    np.testing.assert_allclose(stack.apart().value, weight_apart(stack), rtol=1e-12)
+    of_documents = np.stack([np.take_along_axis(weight[b] / pairs[b][:, None], np.searchsorted(stack.first_offset, -far.astype(int)), -1) for b in range(2)])
+    np.testing.assert_allclose(error, np.abs(of_documents[0] - of_documents[1]) / 2)
+    np.testing.assert_allclose(distances["apart"], weight_apart(stack), rtol=1e-5)   # tiles are float32
 
 
 def test_profiles_are_opened_without_pytorch(tmp_path):
     pytest.importorskip("h5py")
     watched(torch.randint(3, 64, (2, 40))).save(tmp_path / "profiles.h5")
-    code = f"import sys; sys.modules['torch'] = None; import headwave; print(headwave.open({str(tmp_path / 'profiles.h5')!r})['causal'].distant(8).value.shape)"
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "(2, 4)"
+    code = f"import sys; sys.modules['torch'] = None; import headwave; print(headwave.open({str(tmp_path / 'profiles.h5')!r})['causal'].distances(recent=8)['distant'].shape)"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "(2, 4, 1)"
     (tmp_path / "other.h5").write_bytes((tmp_path / "profiles.h5").read_bytes()[:900])
     with pytest.raises(headwave.Error, match="other.h5"):
         headwave.open(tmp_path / "other.h5")
-
-
-def test_profiles_add_up_where_only_the_shorter_documents_were_dealt():
-    generator = torch.Generator().manual_seed(5)
-    long = watched(torch.randint(3, 64, (2, 300), generator=generator), exact=16, deal=True)  # too few to be dealt
-    short = watched(torch.randint(3, 64, (20, 40), generator=generator), exact=16, deal=True)
-    stack, part = (long + short)["causal"], short["causal"]
-    assert long["causal"].dealt_documents == 0 and stack.dealt_documents == part.dealt_documents > 0
-    assert stack.dealt_weight.shape[-1] == stack.dealt_pairs.shape[-1] == len(stack.first_offset) > len(part.first_offset)
-    places = np.searchsorted(stack.first_offset, part.first_offset)
-    np.testing.assert_array_equal(stack.dealt_pairs[..., places].sum(0), part.dealt_pairs.sum(0))
-    np.testing.assert_allclose(stack.dealt_weight.sum(), part.dealt_weight.sum())
 
 
 def test_run_watches_models_of_unknown_families_and_says_so():
@@ -951,4 +939,4 @@ def test_run_without_an_account_where_contents_cannot_be_dealt():
     with pytest.warns(UserWarning, match="without an account, watch: .*deal=True"):
         found = headwave.run(model, ids=[*ids, [5]], reach=16)   # a token alone has no pair
     assert "head_account" not in found and "measured_offset" in found and found.provenance["documents"] == 2
-    assert "contents that were dealt" in str(found.provenance["undefined_account"])
+    assert "queries and keys of documents" in str(found.provenance["undefined_account"])

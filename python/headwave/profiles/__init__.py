@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = None, first: int = 1, tokenizer: Any = None,
           special: Iterable[int] = (), kernel: str = "auto", seed: int = 1, deal: bool = False,
-          least: int = 8, queries: bool = False, null: bool = False, sequences: int = 0) -> "Watch":
+          room: float = 2.0, queries: bool = False, null: bool = False) -> "Watch":
     """Sums up where a model's heads look while the model runs, as it is: on its device, in its dtype, with its own attention.
 
     Example:
@@ -34,15 +34,13 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         first: tokens at the beginning of a document whose pairs are counted apart
         tokenizer, special: special tokens, whose pairs are counted apart too
         kernel: "torch", "triton" or "auto": Triton's where it is installed and the device is a GPU
-        seed: of the sampled rows, and of what is dealt
-        deal: sum dealt profiles too (docs/account.md), of documents of one length: three more walks over each, and mean queries and keys of
-            every place are kept
-        least: documents of each half that give means before any is dealt
-        queries: sum queries before rotary positions too, for export(): means and covariances, heads times d_head
+        seed: of the sampled rows
+        deal: keep queries and keys of some documents, of which a run makes the account of every head (docs/account.md), and what
+            null=True sums. They are of the length of the first document
+        room: GiB of memory that these may take. Where more documents pass, some are kept, evenly spread
+        queries: sum queries before rotary positions too, for export("kvpress"): means and covariances, heads times d_head
             squared numbers in each layer
         null: sum also what `headwave run --profiles` reads: traces of whole documents and their null, from the same tiles of weights
-        sequences: documents, from the first on, of which the eight largest weights of every query are kept, for
-            export("headvis"): about 64 bytes for each token and head
 
     Raises:
         FormatError: a layer computes attention in a way that cannot be followed; the message names it
@@ -51,4 +49,4 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         from .watching import Watch
     except ImportError as error:
         raise FormatError("watch: needs PyTorch; pip install torch transformers") from error
-    return Watch(unwrapped(model), exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least, queries, null, sequences)
+    return Watch(unwrapped(model), exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, room, queries, null)

@@ -36,10 +36,9 @@ class Layer:
     window: int
     dtype: str
     rope_type: str
-    dealing: Any = None
+    kept: Any = None
     moments: Any = None
     traces: Any = None
-    sequences: Any = None
 
     @classmethod
     def of(cls, path: str, times: int, cross: bool, implementation: str, module: str, scores: Scores, given: dict[str, Any], sums: LayerSums,

@@ -15,31 +15,13 @@ def origin(model: torch.nn.Module) -> dict[str, Any]:
     """What profiles keep of a model.
 
     Returns:
-        "checkpoint": name or folder that it was loaded from; "revision": commit on the hub; "weights_digest"; "rotary", as
-        rotary(); each may be empty
+        "checkpoint": name or folder that it was loaded from; "revision": commit on the hub; "weights_digest"; each may be
+        empty
     """
     config = getattr(model, "config", None)
     said = {"checkpoint": getattr(config, "name_or_path", ""), "revision": getattr(config, "_commit_hash", "")}
     return {name: value if isinstance(value, str) else "" for name, value in said.items()} | {
-        "weights_digest": weights_digest(model), "rotary": rotary(model)}
-
-
-def rotary(model: torch.nn.Module) -> list[dict[str, Any]]:
-    """How a model of transformers turns queries and keys: of each base that its layers have "inv_freq", the frequencies of the channel pairs
-    in radians per token, and what the config says of it, `rope_theta` among it. Empty where it does not say so.
-    """
-    config = getattr(model, "config", None)
-    config = config.get_text_config() if hasattr(config, "get_text_config") else config
-    said = getattr(config, "rope_parameters", None)
-    found: list[dict[str, Any]] = []
-    for path, buffer in model.named_buffers():
-        name = path.rpartition(".")[2]
-        if not name.endswith("inv_freq") or "original" in name or buffer.is_meta or buffer.dim() != 1 or not isinstance(said, dict):
-            continue
-        one = dict(said.get(name.removesuffix("inv_freq").rstrip("_"), said), inv_freq=buffer.detach().float().cpu().tolist())
-        if one not in found:
-            found.append(one)
-    return found
+        "weights_digest": weights_digest(model)}
 
 
 def weights_digest(model: torch.nn.Module) -> str:

@@ -130,10 +130,8 @@ def _two_axes(value: Any) -> torch.Tensor | None:
 class Documents:
     """Numbers the documents that pass through one model, and takes the digest of their ids."""
 
-    def __init__(self, special: Iterable[int], first: int, sequences: int = 0, generation: Any = None) -> None:
+    def __init__(self, special: Iterable[int], first: int, generation: Any = None) -> None:
         self.count = 0
-        self.ids: dict[int, list[int]] = {}   # of the first `sequences` documents, by number
-        self._sequences = sequences
         self.special = frozenset(special)
         self.first = first          # tokens at the beginning that are counted apart
         self.digest = hashlib.sha256()
@@ -262,8 +260,6 @@ class Documents:
     def _note(self, ids: torch.Tensor, number: int) -> None:
         ids = ids.to(torch.int64)
         self._own.setdefault(number, hashlib.sha256()).update(ids.numpy().astype("<i8").tobytes())
-        if number < self._sequences:
-            self.ids.setdefault(number, []).extend(ids.tolist())
         self.digest.update(len(ids).to_bytes(8, "little"))
         self.digest.update(ids.numpy().astype("<i8").tobytes())
 

@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from .. import _core
 from ..errors import FormatError
 from .head_scores import DocumentScores, HeadScores
 from .tiles import APART, REGULAR, Scores, Span
 
 PAIRS = 3                 # kinds of pairs: all, without special tokens, without special and first tokens
 WITHOUT_FIRST = 3         # one kind more, without null: the account's
-GROUPS, QUERIES, SHORTEST, SEED = 256, 8, 4, 37   # of place_pairs(), as in analysis/attention/document_correlation.cpp
-_WORD = (1 << 64) - 1
 
 
 class Traces:
@@ -37,7 +36,7 @@ class Traces:
         sinks: whether heads have learned sinks, so that the weights of a query may add up to less than 1
     """
 
-    def __init__(self, scores: Scores, exact: int, length: int, causal: bool, blocks: int, special: bool, sinks: bool) -> None:
+    def __init__(self, scores: Scores, exact: int, length: int, causal: bool, special: bool, sinks: bool) -> None:
         device, heads = scores.query.device, scores.query.shape[1]
         self._wide = torch.float32 if device.type == "mps" else torch.float64
         self.exact, self.reach, self.causal, self.length = exact, exact // 2, causal, length
@@ -50,8 +49,9 @@ class Traces:
         self.trace_count, self.trace_documents = zeros(PAIRS, offsets), zeros(PAIRS, offsets)
         self.null_weight, self.null_variance, self.null_deviation, self.null_third, self.null_root = (zeros(PAIRS, heads, near) for _ in range(5))
         self.null_documents = zeros(PAIRS, near)
-        self.account_weight = zeros(blocks, heads, near)
-        self.query, self.key, self.groups = (torch.from_numpy(of).to(device) for of in place_pairs(length, causal))
+        pairs = place_pairs(length, causal)
+        self._group_count = int(pairs[2].max(initial=-1)) + 1
+        self.query, self.key, self.groups = (torch.from_numpy(of).to(device) for of in pairs)
         self.place_sum, self.place_documents = zeros(heads, len(self.query)), zeros(len(self.query))
         self.place_squares = zeros(heads)
         self.scores = HeadScores(heads, causal, special, sinks, self._wide, device)
@@ -59,15 +59,15 @@ class Traces:
         self.lengths: list[int] = []              # tokens of each document
         self.numbers: list[int] = []              # of each document
 
-    def add(self, of: "TracedDocuments", span: Span, blocks: list[int]) -> None:
+    def add(self, of: "TracedDocuments", span: Span) -> None:
         """Adds documents that have seen all their tiles."""
         self.numbers += span.documents
         self.scores.add(of.scores, span.documents)
-        self._add_traces(of, blocks, span.q1 - span.q0)
+        self._add_traces(of, span.q1 - span.q0)
         self._add_null(of)
         self._add_places(of)
 
-    def _add_traces(self, of: "TracedDocuments", blocks: list[int], length: int) -> None:
+    def _add_traces(self, of: "TracedDocuments", length: int) -> None:
         # Pairs at each offset, as far as masks without a window allow.
         counts = torch.stack([of.along(kind).sum(0) for kind in range(PAIRS)])
         self.trace += of.trace[:, :PAIRS].sum(0)
@@ -78,8 +78,6 @@ class Traces:
         own = torch.where(counts[0, near] > 0, of.trace[:, 0, :, near], torch.nan).float().cpu().numpy()
         self.by_document.extend(own)
         self.lengths.extend([length] * len(own))
-        if length == self.length:
-            self.account_weight.index_add_(0, torch.as_tensor(blocks, device=of.trace.device), of.trace[:, WITHOUT_FIRST, :, near])
 
     def _add_null(self, of: "TracedDocuments") -> None:
         near = slice(self.exact - self.reach, self.exact + self.reach + 1)
@@ -100,7 +98,7 @@ class Traces:
     def _add_places(self, of: "TracedDocuments") -> None:
         """Weights at pairs of places, less the mean of their group, in units of their root mean square."""
         x, there = of.places, ~of.places.isnan()
-        groups = torch.zeros(*x.shape[:2], GROUPS + 1, dtype=x.dtype, device=x.device)
+        groups = torch.zeros(*x.shape[:2], self._group_count, dtype=x.dtype, device=x.device)
         index = self.groups.expand_as(x)
         count = groups.scatter_add(2, index, there.to(x.dtype))
         total = groups.scatter_add(2, index, x.nan_to_num())
@@ -165,6 +163,11 @@ class TracedDocuments:
         at = (row * padded.shape[-1] + column).expand(*weights.shape[:2], -1)
         value = padded.flatten(2).gather(2, at).to(self._wide) * (opened[:, None, row] if causal else 1)
         self.places[:, heads].scatter_(2, pairs.expand_as(at), value.masked_fill(~allowed[:, :, row, column], torch.nan))
+
+    @property
+    def without_first(self) -> torch.Tensor:
+        """Of the weights of each document those whose query and key are not the first token: (n, H, 2 exact + 1)."""
+        return self.trace[:, WITHOUT_FIRST]
 
     def add_offsets(self, weight: torch.Tensor) -> None:
         """Adds sums of all heads by offset: TileSums.weight."""
@@ -266,60 +269,5 @@ def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path
 
 @functools.lru_cache(maxsize=8)
 def place_pairs(length: int, causal: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The program's pairs of places at which documents are compared: queries, keys, and the group of each pair.
-
-    The program's generator (core/numbers/random.h) draws one key and up to eight queries for each group, all within
-    the first part of a document.
-    """
-    if length < SHORTEST:
-        return tuple(np.zeros(0, np.int64) for _ in range(3))
-    part = SHORTEST + np.arange(GROUPS) * (length - SHORTEST + 1) // GROUPS
-    state = np.array([_state(_scattered(_scattered(SEED ^ 0x68656164) + _GOLDEN * (g + 1))) for g in range(GROUPS)], np.uint64).T.copy()
-    key = 1 + (_bits(state) % (part - (3 if causal else 1)).astype(np.uint64)).astype(np.int64)
-    candidates = [np.setdiff1d(np.arange(k + 1 if causal else 1, p), [k]) for k, p in zip(key, part)]
-    left = np.array([len(of) for of in candidates])
-    items = np.zeros((GROUPS, left.max()), np.int64)
-    for g, of in enumerate(candidates):
-        items[g, :len(of)] = of
-    sizes = left.copy()
-    while (left > 1).any():
-        lanes = np.flatnonzero(left > 1)
-        those = state[:, lanes]
-        other = (_bits(those) % left[lanes].astype(np.uint64)).astype(np.int64)
-        state[:, lanes] = those
-        last = left[lanes] - 1
-        items[lanes, last], items[lanes, other] = items[lanes, other], items[lanes, last]
-        left[lanes] -= 1
-    taken = np.minimum(sizes, QUERIES)
-    group = np.repeat(np.arange(GROUPS), taken)
-    return np.concatenate([items[g, :taken[g]] for g in range(GROUPS)]), key[group], group
-
-
-_GOLDEN = 0x9e3779b97f4a7c15
-
-
-def _scattered(word: int) -> int:
-    word &= _WORD
-    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9 & _WORD
-    word = (word ^ word >> 27) * 0x94d049bb133111eb & _WORD
-    return word ^ word >> 31
-
-
-def _state(seed: int) -> list[int]:
-    return [_scattered(seed + _GOLDEN * (word + 1)) for word in range(4)]
-
-
-def _bits(state: np.ndarray) -> np.ndarray:
-    """64 random bits of each lane of xoshiro256**; the state goes on."""
-    def turned(x: np.ndarray, by: int) -> np.ndarray:
-        return x << np.uint64(by) | x >> np.uint64(64 - by)
-
-    result = turned(state[1] * np.uint64(5), 7) * np.uint64(9)
-    shifted = state[1] << np.uint64(17)
-    state[2] ^= state[0]
-    state[3] ^= state[1]
-    state[1] ^= state[2]
-    state[0] ^= state[3]
-    state[2] ^= shifted
-    state[3] = turned(state[3], 45)
-    return result
+    """The program's pairs of places at which documents are compared: queries, keys, and the group of each pair."""
+    return tuple(np.array(of, np.int64) for of in _core.place_pairs(length, causal))

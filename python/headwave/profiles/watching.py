@@ -16,19 +16,19 @@ from typing import Any, Callable, Iterable, Iterator
 import numpy as np
 import torch
 
-from ..arguments import whole, whole_or_none
+from ..arguments import real, whole, whole_or_none
 from ..errors import FormatError, ShapeError
 from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
-from .dealing import DRAWS, CannotDeal, Dealing, Rotations, require_room, turning
 from .implementations import named, read
+from .kept import Kept, attending, room_for, window_of
 from .layers import Layer
+from .moments import moments
 from .origin import origin
 from .passes import FINISHED, Documents, Frame, MaskRecord, Miscounted, length_of, mask_record, rejected, text_of
 from .result import Profiles
-from .sequences import Sequences
+from .rotary import CannotDeal, Rotations, Unturned, unturned
 from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
 from .traces import TracedDocuments, Traces, require_whole
-from .unrotated import unrotated
 
 CELL = 64                           # neighbouring query rows that are sampled together
 BUDGET = {"cpu": 6 << 20}           # bytes of weights in a tile
@@ -48,7 +48,7 @@ class Watch:
     """A watch that is going on, from its making until close(), or the end of its `with`."""
 
     def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
-                 kernel: str, seed: int, deal: bool, least: int, queries: bool, null: bool, sequences: int) -> None:
+                 kernel: str, seed: int, deal: bool, room: float, queries: bool, null: bool) -> None:
         if not isinstance(model, torch.nn.Module):
             raise FormatError(f"watch: {type(model).__name__}; expected a torch.nn.Module")
         if kernel not in ("auto", "torch", "triton"):
@@ -56,15 +56,11 @@ class Watch:
         self._interfaces = _Interfaces.require()
         self.bins = OffsetBins(whole(exact, "exact", 1, 4096))
         self.blocks = whole(blocks, "blocks", 1, 4096)
-        if deal and self.blocks % 2:
-            raise FormatError(f"watch: blocks={blocks} with deal=True; expected an even number: documents of even and of odd "
-                              "number are two halves")
         self.rows = whole_or_none(rows, "rows", 2 * CELL)
         self._first, self._seed = whole(first, "first", 0, 64), whole(seed, "seed")
         self._kernel = _kernel(kernel)
-        self._least = whole(least, "least", 1)
-        self._deals, self._queries, self._null = bool(deal), bool(queries), bool(null)
-        self._sequences, self._tokenizer = whole(sequences, "sequences", 0), tokenizer
+        self._deals, self._queries, self._null = bool(deal), bool(queries), bool(null or deal)
+        self._room, self._pairs = real(room, "room", 0, 2**20), 0
         self._special = [int(token) for token in (*getattr(tokenizer, "all_special_ids", ()), *special)]
         self._name = type(model).__name__
         self._model = weakref.ref(model)
@@ -132,14 +128,8 @@ class Watch:
         ran = {name for name, _ in self._layers}
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
-                    "special": sorted(set(self._special)), "deal": self._deals, "least": self._least,
-                    "queries": self._queries, "null": self._null, "sequences": self._sequences, **self._origin}
-        profiles = Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing, self._tokenizer)
-        for stack in profiles.stacks.values():
-            if self._deals and not stack.cross and stack.dealt_documents == 0:
-                warnings.warn(f"watch: deal=True: none of {stack.documents} documents of {stack.name} was dealt, since {2 * self._least} of one length "
-                              f"must come before it (least={self._least} in each half); watch more documents, or with a smaller least", stacklevel=3)
-        return profiles
+                    "special": sorted(set(self._special)), "deal": self._deals, "queries": self._queries, "null": self._null, **self._origin}
+        return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing)
 
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
 
@@ -236,7 +226,7 @@ class Watch:
         key_offset = 0 if record is None else record.key_offset
         shift = self._shift(module, given, cross, record, own)
         scores = read(function, name, given, output, shift, cast)
-        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first, self._sequences,
+        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first,
                                                                         getattr(outermost.module, "generation_config", None)))
         spans = self._spans(own, scores, documents, record, key_offset, past, cross)
         layer = self._layers.get((path, times))
@@ -249,20 +239,20 @@ class Watch:
             raise FormatError(f"watch: {path} ({type(module).__name__}) calls attention several times in one pass, and watch sums one call of each "
                               f"layer; {self._instead_of(path)}")
         outermost.seen.add((path, times))
-        self._add(own, scores, spans, layer)
-        if self._sequences and not cross:
-            layer.sequences = layer.sequences or Sequences(self._sequences)
-            for span in spans:
-                layer.sequences.add(scores, span, path, BUDGET.get(scores.query.device.type, OTHER_BUDGET))
+        before = None
         if self._rotations is not None:
             last, self._rotations.last = self._rotations.last, None
             if last is None and self._rotations.misses(module):
                 raise CannotDeal(f"watch: {path} ({type(module).__name__}) turns queries and keys in a way that watch does "
                                   "not see, as deal=True and queries=True need; omit both")
-            if self._queries and (more := unrotated(scores, spans, last, path)) is not None:
+            before = unturned(last, scores, path)
+            if self._queries and (more := moments(before.query, spans)) is not None:
                 layer.moments = more if layer.moments is None else layer.moments + more
-            if self._deals and not cross:
-                self._deal(own, layer, scores, spans, last)
+        if self._deals and not cross:
+            self._keep(own, layer, scores, spans, before)
+        self._add(own, scores, spans, layer)
+        if layer.kept is not None:
+            layer.kept.add(before, spans)
 
     def _instead_of(self, path: str) -> str:
         """What to do where one module cannot be watched."""
@@ -347,7 +337,9 @@ class Watch:
                 if traced is not None:
                     traced.add_offsets(part[0].weight.sum(0))
             if traced is not None:
-                layer.traces.add(traced, span, blocks)
+                layer.traces.add(traced, span)
+            if layer.kept is not None:
+                layer.kept.add_weights(traced.without_first, spans, span)
 
     def _traced(self, layer: Layer, scores: Scores, span: Span, counted: list[Any]) -> Any:
         """The documents of a span, for the traces of a layer."""
@@ -357,7 +349,7 @@ class Watch:
             raise FormatError(f"watch: null=True: {layer.path} looked {'back alone' if layer.traces.causal else 'both ways'} in the documents before, "
                               f"and not in document {span.documents[0]}; watch documents of one kind at a time")
         if layer.traces is None:
-            layer.traces = Traces(scores, self.bins.exact, span.q1 - span.q0, not ahead, self.blocks, bool(self._special), layer.sinks)
+            layer.traces = Traces(scores, self.bins.exact, span.q1 - span.q0, not ahead, bool(self._special), layer.sinks)
         return TracedDocuments(layer.traces, scores, span, BUDGET.get(scores.query.device.type, OTHER_BUDGET) // 4)
 
     def _counts_key(self, s: int, scores: Scores, span: Span) -> Any:
@@ -385,31 +377,22 @@ class Watch:
                 if added is not None:
                     yield stacked([(added, band_of(r0 + at), 1.0)])
 
-    def _deal(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span], last: Any) -> None:
-        """Adds the documents of a call to the dealt profiles of a layer: those of the length of the first, without a cache."""
+    def _keep(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span], before: Unturned) -> None:
+        """Makes ready to keep queries and keys of the documents of a call."""
         if scores.weights is not None:
             raise CannotDeal(f"watch: {layer.path} gives finished weights; for deal=True call model.set_attn_implementation('sdpa')")
-        whole = [(s, span) for s, span in enumerate(spans) if scores.shift == 0 and span.place == 0 and (span.q0, span.q1) == (span.k0, span.k1)]
-        if not whole:
-            return
-        if layer.dealing is None:
-            length = whole[0][1].q1 - whole[0][1].q0
-            require_room(scores, len(self._names), length)
-            layer.dealing = Dealing(self.blocks, scores, length, self.bins, self._least, DRAWS if self._null else 0)
-        before = turning(last, scores, layer.path)
-        for s, span in whole:
-            if span.q1 - span.q0 != layer.dealing.length:
-                continue
-            without_first = dataclasses.replace(span, apart_queries=[span.q0], apart_keys=[span.k0])
-            key = (self._counts_key(s, scores, span), "without first")
+        for s, span in enumerate(spans):
+            require_whole(scores, span, self._first, self.rows, layer.path)
+            length = span.q1 - span.q0
+            if layer.kept is None:
+                depth = max(len(self._names), int(getattr(getattr(self._model(), "config", None), "num_hidden_layers", 0) or 0))
+                self._pairs = self._pairs or room_for(scores, length, depth, self._room)
+                layer.kept = Kept(scores, length, self._pairs, attending(scores, before, span, layer.path), self.bins.exact // 2)
+            key = (self._counts_key(s, scores, span), "window")
             if key not in own.counts:
-                own.counts[key] = self._tiles(scores, without_first), scores.mask
-            counted = own.counts[key][0][1]
-
-            def sums_of(of: Scores, one: Span) -> torch.Tensor:
-                return sum(sums.weight.sum((0, 1)) for sums, _, _ in self._parts(of, one, None))
-
-            layer.dealing.add(scores, span, before, sums_of, counted, self._seed, self.blocks)
+                own.counts[key] = window_of(scores, span, layer.path), scores.mask
+            if length == layer.kept.length and own.counts[key][0] != layer.kept.attending.window:
+                raise CannotDeal(f"watch: {layer.path} has another mask in document {span.documents[0]} than in those before; watch it without deal")
 
     def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float, int]] | None, list[Any]]:
         """Sampled query rows, None where all are taken, and the counts of their pairs, which are the same in every layer of one mask."""

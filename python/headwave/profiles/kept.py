@@ -1,0 +1,195 @@
+"""Queries and keys that watch keeps for the account (docs/account.md): the program deals them, and tells why heads look where they look."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import torch
+
+from .. import _core
+from .rotary import CannotDeal, Turns, Unturned, turns_of
+from .tiles import Scores, Span
+
+PARTS = 16   # groups of documents that intervals leave out, of two halves: analysis/predictions/account_documents.h
+LEAST = 8    # documents, below which an account gives no verdict
+
+
+@dataclasses.dataclass
+class Attending:
+    """How a layer makes weights of queries and keys.
+
+    Args:
+        window: |t| < window; 0: no limit
+        bias: (H, 2 T - 1) added to the scores at t = -(T-1) .. T-1; None: nothing
+        sinks: (H) logits; None: none
+    """
+
+    window: int
+    turns: Turns
+    bias: np.ndarray | None
+    sinks: np.ndarray | None
+
+
+class Kept:
+    """Queries and keys of one layer before rotary positions, of documents with the length of the first one.
+
+    Sums of all of them at every place are kept by halves, documents of even and of odd number; single documents whole, as many pairs of an even
+    and an odd one as there is room for: once it is full, every second pair, then every fourth, ...
+
+    Args:
+        pairs: of documents, that there is room for
+
+    Attributes:
+        query, key: (2, T, H, d), (2, T, Hk, d) sums
+        weight: (PARTS, H, 2 reach + 1) sums of weights by offset, the first token neither query nor key
+        documents: how many
+    """
+
+    def __init__(self, scores: Scores, length: int, pairs: int, attending: Attending, reach: int) -> None:
+        device, heads, kv_heads, width = scores.query.device, scores.query.shape[1], scores.key.shape[1], scores.query.shape[3]
+        self.length, self.attending, self.documents, self._pairs = length, attending, 0, pairs
+        self.query, self.key = (torch.zeros(2, length, each, width, dtype=torch.float32, device=device) for each in (heads, kv_heads))
+        self.weight = torch.zeros(PARTS, heads, 2 * reach + 1, dtype=torch.float32 if device.type == "mps" else torch.float64, device=device)
+        self._whole: dict[int, tuple[torch.Tensor, torch.Tensor, Span, int]] = {}
+
+    def numbers(self, spans: list[Span]) -> dict[int, int]:
+        """The documents of a call that have the length of the first one, and their numbers among all such."""
+        alike = sorted(document for span in spans if span.q1 - span.q0 == self.length for document in span.documents)
+        return {document: self.documents + place for place, document in enumerate(alike)}
+
+    def add(self, before: Unturned, spans: list[Span]) -> None:
+        """Adds the documents of a call."""
+        for document, number in self.numbers(spans).items():
+            span = next(span for span in spans if document in span.documents)
+            place = span.documents.index(document)
+            query, key = (of[span.rows[place], :, span.q0:span.q1].transpose(0, 1) for of in (before.query, before.key))
+            self.query[number % 2] += query
+            self.key[number % 2] += key
+            every = 1
+            while (number // 2 + 1) // every > self._pairs:
+                every *= 2
+            self._whole = {one: of for one, of in self._whole.items() if (one // 2 + 1) % every == 0}
+            if (number // 2 + 1) % every == 0:
+                self._whole[number] = (*(torch.clone(of, memory_format=torch.contiguous_format).cpu() for of in (query, key)), span, place)
+        self.documents += len(self.numbers(spans))
+
+    def add_weights(self, weight: torch.Tensor, spans: list[Span], span: Span) -> None:
+        """Adds weights of the documents of one span of a call, before add().
+
+        Args:
+            weight: (n, H, offsets), t = 0 in the middle
+        """
+        if span.q1 - span.q0 == self.length:
+            numbers, reach, middle = self.numbers(spans), self.weight.shape[-1] // 2, weight.shape[-1] // 2
+            parts = torch.tensor([numbers[document] % PARTS for document in span.documents], device=weight.device)
+            self.weight.index_add_(0, parts, weight[..., middle - reach:middle + reach + 1].to(self.weight.dtype))
+
+    @property
+    def dealt(self) -> list[int]:
+        """The numbers of the documents that are dealt: of those that are kept the program's choice."""
+        there = sorted(self._whole)
+        return [there[i] for i in _core.dealt_documents(len(there), self.length)]
+
+    def whole(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Queries and keys of a document: (T, H, d), (T, Hk, d)."""
+        return tuple(of.float().numpy() for of in self._whole[number][:2])
+
+    def tokens(self, number: int) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Ids of a document's tokens, -1: not known; which are never dealt, special tokens and the first; whether the first is a special one."""
+        _, _, span, place = self._whole[number]
+        special = [j - span.k0 for j in span.special]
+        stays = np.zeros(self.length)
+        stays[[0, *special]] = 1
+        return span.ids[place].numpy() if span.ids else np.full(self.length, -1), stays, 0 in special
+
+
+def room_for(scores: Scores, length: int, layers: int, room: float) -> int:
+    """Pairs of documents whose queries and keys have room.
+
+    Args:
+        room: GiB, for all layers
+
+    Raises:
+        CannotDeal: fewer than an account needs
+    """
+    size = length * scores.query.shape[3] * (scores.query.shape[1] + scores.key.shape[1]) * scores.query.element_size() * layers
+    if size * LEAST > room * 2**30:
+        raise CannotDeal(f"watch: queries and keys of {LEAST} documents, {layers} layers at {length} tokens, take {size * LEAST / 2**30:.2g} GiB, and "
+                         f"deal=True has room={room:g}; give room={np.ceil(10 * size * LEAST / 2**30) / 10:g}, or documents of "
+                         f"{int(length * room * 2**30 / (size * LEAST))} tokens or fewer")
+    return int(room * 2**30 // (2 * size))
+
+
+def attending(scores: Scores, before: Unturned, span: Span, path: str) -> Attending:
+    """How a layer attends in the documents of a span.
+
+    Raises:
+        CannotDeal: in a way that the program cannot follow
+    """
+    row, tokens = span.rows[0], slice(span.q0, span.q1)
+    sinks = None if scores.sinks is None else scores.sinks.float().cpu().numpy()
+    return Attending(window_of(scores, span, path), turns_of(before, row, tokens, path), bias_of(scores, span, path), sinks)
+
+
+def window_of(scores: Scores, span: Span, path: str) -> int:
+    """|t| < window may be looked at, t <= 0 alone in a causal model; 0: no limit.
+
+    Raises:
+        CannotDeal: other pairs may be looked at
+    """
+    length = span.q1 - span.q0
+    allowed = scores.allowed(span.index, span.q0, span.q1, span.k0, span.k1).flip(2)
+    window = length - int(allowed[0, 0, -1].int().argmax())
+    expected = torch.ones(length, length, dtype=torch.bool, device=allowed.device).triu_(1 - window)
+    expected.tril_(window - 1 if bool(allowed[0, 0, 0, 1:].any()) else 0)
+    if not torch.equal(allowed, expected.expand_as(allowed)):
+        raise CannotDeal(f"watch: {path} has a mask that is neither causal nor a window, which deal=True needs; watch it without deal")
+    return 0 if window == length else window
+
+
+def bias_of(scores: Scores, span: Span, path: str) -> np.ndarray | None:
+    """(H, 2 T - 1) of the scores at t = -(T-1) .. T-1; None: nothing is added.
+
+    Raises:
+        CannotDeal: what is added does not depend on t alone
+    """
+    if scores.bias is None and not (isinstance(scores.mask, torch.Tensor) and scores.mask.is_floating_point()):
+        return None
+    length, heads = span.q1 - span.q0, scores.query.shape[1]
+    nothing = dataclasses.replace(scores, query=torch.zeros_like(scores.query))
+    added = nothing.scores([span.rows[0]], slice(0, heads), span.q0, span.q1, span.k0, span.k1)[0].flip(1)
+    allowed = scores.allowed([span.rows[0]], span.q0, span.q1, span.k0, span.k1)[0].flip(1).expand_as(added)
+    added = added.masked_fill(~allowed, 0)
+    bias = torch.cat([added[:, -1], added[:, 0, 1:]], 1)
+    t = torch.arange(length, device=bias.device) - torch.arange(length, device=bias.device)[:, None]
+    if not torch.allclose(bias[:, t + length - 1].masked_fill(~allowed, 0), added, atol=1e-5):
+        raise CannotDeal(f"watch: {path} adds to its scores what does not depend on the offset alone, which deal=True needs; watch it without deal")
+    return bias.cpu().numpy() if bool(bias.any()) else None
+
+
+def account_arrays(layers: list[Any], reach: int) -> dict[str, np.ndarray]:
+    """Arrays of ACCOUNT (stack.py) of the layers of a stack, each with its `kept`."""
+    all_kept = [layer.kept for layer in layers]
+    first, ways = all_kept[0], [kept.attending for kept in all_kept]
+    near = slice((first.weight.shape[-1] - 1) // 2 - reach, (first.weight.shape[-1] - 1) // 2 + reach + 1)
+    numbers = first.dealt
+    tokens = [first.tokens(number) for number in numbers]
+    pairs = max(1, *(len(way.turns.frequency) for way in ways))
+    arrays = {
+        "account_documents": np.array([len(range(part, first.documents, PARTS)) for part in range(PARTS)]),
+        "account_weight": np.stack([kept.weight.cpu().numpy()[..., near] for kept in all_kept], 1),
+        "kept_number": np.array(numbers), "kept_token": np.stack([ids for ids, _, _ in tokens]),
+        "kept_stays": np.stack([stays for _, stays, _ in tokens]), "kept_first_special": np.array([special for _, _, special in tokens], np.int64),
+        "half_query": np.stack([kept.query.cpu().numpy() for kept in all_kept], 1), "half_key": np.stack([kept.key.cpu().numpy() for kept in all_kept], 1),
+        "account_window": np.array([way.window for way in ways]), "turn_gain": np.array([way.turns.gain for way in ways]),
+        "turn_neighbours": np.array([way.turns.neighbours for way in ways], np.int64),
+        "turn_frequency": np.stack([np.pad(way.turns.frequency, (0, pairs - len(way.turns.frequency)), constant_values=np.nan) for way in ways])}
+    for side, label in enumerate(("kept_query", "kept_key")):
+        arrays[label] = np.stack([np.stack([kept.whole(number)[side] for kept in all_kept]) for number in numbers])
+    if any(way.bias is not None for way in ways):
+        arrays["score_bias"] = np.stack([np.zeros((layers[0].heads, 2 * first.length - 1)) if way.bias is None else way.bias for way in ways])
+    if any(way.sinks is not None for way in ways):
+        arrays["sink_score"] = np.stack([np.full(layers[0].heads, np.nan) if way.sinks is None else way.sinks for way in ways])
+    return arrays

@@ -1,0 +1,174 @@
+"""Rotary positions of a running model: what queries and keys were before them, and how they turn channels."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+import threading
+from typing import Any, Callable
+
+import numpy as np
+import torch
+
+from ..errors import FormatError
+from .tiles import Scores
+
+
+class CannotDeal(FormatError):
+    """The account cannot be made of this model, or of documents as long as these."""
+
+
+class Rotations:
+    """Keeps what transformers' apply_rotary_pos_emb was given last.
+
+    Args:
+        modules: modules that compute attention
+    """
+
+    def __init__(self, modules: list[torch.nn.Module]) -> None:
+        self._thread = threading.local()
+        self._places = {sys.modules[type(module).__module__] for module in modules}
+        self._places = {place for place in self._places if hasattr(place, "apply_rotary_pos_emb")}
+        self._originals: list[tuple[Any, Callable[..., Any]]] = []
+
+    @property
+    def last(self) -> tuple[Any, ...] | None:
+        """Function, its arguments, and queries and keys after, as this thread called it last."""
+        return getattr(self._thread, "last", None)
+
+    @last.setter
+    def last(self, what: tuple[Any, ...] | None) -> None:
+        self._thread.last = what
+
+    def misses(self, module: torch.nn.Module) -> bool:
+        """Whether a module turns queries and keys by some other function."""
+        source = inspect.getsource(type(module))
+        if sys.modules[type(module).__module__] not in self._places:
+            return bool(re.search("rotary|rope", source, re.IGNORECASE))
+        return bool(set(re.findall(r"\bapply_rot\w*", source)) - {"apply_rotary_pos_emb"})
+
+    def begin(self) -> None:
+        for place in self._places:
+            original = place.apply_rotary_pos_emb
+            self._originals.append((place, original))
+            place.apply_rotary_pos_emb = self._keeping(original)
+
+    def end(self) -> None:
+        for place, original in self._originals:
+            place.apply_rotary_pos_emb = original
+        self._originals.clear()
+        self.last = None
+
+    def _keeping(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def apply(*args: Any, **kwargs: Any) -> Any:
+            output = original(*args, **kwargs)
+            self._keep(original, args, kwargs, output)
+            return output
+        return apply
+
+    @torch.compiler.disable
+    def _keep(self, *what: Any) -> None:
+        self.last = what
+
+
+@dataclasses.dataclass
+class Unturned:
+    """Queries and keys of one call before rotary positions.
+
+    Args:
+        width: channels of a head that are given to `turn`, the first ones; 0: nothing turns
+        turn: (B, n, T, width) of the call's tokens -> the same, turned
+    """
+
+    query: torch.Tensor
+    key: torch.Tensor
+    width: int = 0
+    turn: Callable[[torch.Tensor], torch.Tensor] = lambda x: x
+
+
+def unturned(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Unturned:
+    """What came before rotary positions.
+
+    Args:
+        last: what apply_rotary_pos_emb was given and returned for these queries; None: no rotary positions
+
+    Raises:
+        CannotDeal: something else is done to queries or keys after they were turned
+    """
+    if last is None:
+        return Unturned(scores.query, scores.key)
+    function, args, kwargs, output = last
+    refusal = CannotDeal(f"watch: {path} turns queries and keys in a way that watch cannot undo, as deal=True and queries=True need; omit both")
+    if not (isinstance(output, tuple) and len(output) == 2 and len(args) >= 2 and all(isinstance(each, torch.Tensor) for each in args[:2])):
+        raise refusal
+    width, before = args[0].shape[-1], []
+    for given, turned, whole in zip(args[:2], output, (scores.query, scores.key)):
+        if whole is scores.key and whole.shape[2] > turned.shape[2]:   # a cache: queries alone are asked for
+            before.append(whole)
+            continue
+        if given.shape != turned.shape or turned.shape[:-1] != whole.shape[:-1] or not torch.equal(turned.to(whole.dtype), whole[..., :width]):
+            raise refusal
+        before.append(torch.cat([given, whole[..., width:]], -1))
+    return Unturned(*before, width, lambda x: function(x, x, *args[2:], **kwargs)[0])
+
+
+@dataclasses.dataclass
+class Turns:
+    """Pair m of a head's channels is turned by n f_m at position n, and multiplied by `gain`.
+
+    Args:
+        frequency: (r/2) f, in radians per token; empty: nothing turns
+        neighbours: channels 2m and 2m + 1 are pair m; otherwise m and m + r/2
+    """
+
+    frequency: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
+    gain: float = 1.0
+    neighbours: bool = False
+
+
+def turns_of(before: Unturned, row: int, tokens: slice, path: str) -> Turns:
+    """How rotary positions turn the tokens of one document, found by turning unit vectors.
+
+    Raises:
+        CannotDeal: they do something else
+    """
+    refusal = CannotDeal(f"watch: {path} has rotary positions that are no rotation of channel pairs (m, m + r/2) or (2m, 2m + 1) by steps of one "
+                         "angle, which deal=True needs; watch it without deal")
+    if not before.width:
+        return Turns()
+    (batch, _, length, _), width = before.query.shape, before.width
+    own, beside = np.zeros((2, width, tokens.stop - tokens.start))
+    partner = np.arange(width)
+    some = max(1, (1 << 22) // (batch * length * width))
+    for c0 in range(0, width, some):
+        unit = torch.eye(width, device=before.query.device)[c0:c0 + some]
+        out = before.turn(unit[None, :, None].expand(batch, -1, length, -1))[row, :, tokens].double().cpu().numpy()
+        for c, turned in enumerate(out, c0):
+            size = np.square(turned).sum(0)
+            own[c], size[c] = turned[:, c], 0
+            if size.max() > 0:
+                partner[c] = size.argmax()
+                beside[c] = turned[:, partner[c]]
+            if np.sqrt(size.sum() - size.max()) > 1e-5 * np.sqrt(len(turned)):
+                raise refusal
+    moved = partner != np.arange(width)
+    if not moved.any():
+        if np.abs(own - 1).max() > 1e-6:
+            raise refusal
+        return Turns()
+    apart = np.abs(partner - np.arange(width))[moved]
+    touched = int(np.flatnonzero(moved | (np.abs(own - 1).max(1) > 1e-6))[-1]) + 1
+    neighbours = apart[0] == 1 and touched > 2
+    channels = touched + touched % 2 if neighbours else 2 * int(apart[0])
+    first = np.arange(0, channels, 2) if neighbours else np.arange(channels // 2)
+    if (apart != apart[0]).any() or not touched <= channels <= width or (moved[first] & (partner[first] != first + apart[0])).any():
+        raise refusal
+    gain, angle = np.hypot(own, beside)[first], np.unwrap(np.arctan2(beside, own)[first], axis=1)
+    t = np.arange(angle.shape[1]) - (angle.shape[1] - 1) / 2
+    frequency = angle @ t / (t @ t)
+    rounding = 1e-3 if before.query.dtype in (torch.float32, torch.float64) else 3e-2
+    if np.abs(angle - angle.mean(1, keepdims=True) - frequency[:, None] * t).max() > rounding or np.ptp(gain) > rounding:
+        raise refusal
+    return Turns(frequency, float(np.mean(gain)), bool(neighbours))

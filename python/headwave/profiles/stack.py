@@ -1,0 +1,355 @@
+"""Layers of one kind that were watched: the arrays of their heads, which are added, and asked how far heads look."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import TYPE_CHECKING, Any, Sequence
+
+import numpy as np
+
+from .. import _core
+from ..arguments import real, whole
+from ..errors import ShapeError
+from ..fields import groups_of
+from .moments import LABELS, Moments
+
+if TYPE_CHECKING:
+    from .bins import OffsetBins
+    from .layers import Layer
+
+# Arrays of a stack and their axes. Those that are sums over documents are added where files are; the means are weighted by their tokens.
+_ABOUT_AXES = {"first_offset": ("bin",), "last_offset": ("bin",), "band_first": ("band",), "block_documents": ("block",)}
+_AXES = {
+    "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"), "uniform": ("block", "layer", "kind", "bin"),
+    "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"), "uniform_entropy": ("block", "layer"),
+    "first_keys": ("block", "layer", "head", "first_key"), "band_weight": ("band", "layer", "kind", "head", "bin"),
+    "band_pairs": ("band", "layer", "kind", "bin"), "band_entropy": ("band", "layer", "head"), "band_rows": ("band", "layer"),
+    "band_first_keys": ("band", "layer", "head", "first_key"), "sampling_variance": ("layer", "kind", "head", "bin"),
+    "query_mean": ("layer", "head", "component"), "key_mean": ("layer", "kv_head", "component"), "query_tokens": ("layer",), "key_tokens": ("layer",),
+    "unrotated_tokens": ("layer",), "unrotated_mean": ("layer", "head", "component"),
+    "unrotated_cov": ("layer", "head", "component", "other_component"),
+}
+# What the program reads, `headwave run --profiles`: sums over documents too, and arrays of one document after another.
+_TRACES = {
+    "trace": ("layer", "pairs_kind", "head", "offset"), "trace_mean": ("layer", "pairs_kind", "head", "offset"), "trace_count": ("layer", "pairs_kind", "offset"),
+    "trace_documents": ("layer", "pairs_kind", "offset"), "null_weight": ("layer", "pairs_kind", "head", "near"), "null_variance": ("layer", "pairs_kind", "head", "near"),
+    "null_deviation": ("layer", "pairs_kind", "head", "near"), "null_third": ("layer", "pairs_kind", "head", "near"),
+    "null_root": ("layer", "pairs_kind", "head", "near"), "null_documents": ("layer", "pairs_kind", "near"),
+    "place_sum": ("layer", "head", "place"), "place_documents": ("layer", "place"), "place_squares": ("layer", "head"),
+    "by_document": ("document", "layer", "head", "near"), "length": ("document",), "document_digest": ("document",),
+    "head_score": ("layer", "score", "head"), "head_score_documents": ("layer", "score", "head"), "argmax_share": ("layer", "head", "near_offset"),
+    "argmax_documents": ("layer", "head"), "sink_position": ("layer", "head"),
+}
+# What the account reads (kept.py): documents with the length of the first one.
+_ACCOUNT = {
+    "account_documents": ("part",), "account_weight": ("part", "layer", "head", "near"), "half_query": ("half", "layer", "position", "head", "component"),
+    "half_key": ("half", "layer", "position", "kv_head", "component"), "kept_number": ("kept_document",), "kept_token": ("kept_document", "position"),
+    "kept_stays": ("kept_document", "position"), "kept_first_special": ("kept_document",),
+    "kept_query": ("kept_document", "layer", "position", "head", "component"), "kept_key": ("kept_document", "layer", "position", "kv_head", "component"),
+    "account_window": ("layer",), "turn_frequency": ("layer", "turned_pair"), "turn_gain": ("layer",), "turn_neighbours": ("layer",),
+    "score_bias": ("layer", "head", "between"), "sink_score": ("layer", "head"),
+}
+_VECTORS = {"half_query", "half_key", "kept_query", "kept_key"}   # there can be gigabytes: they stay float32
+_OF_DOCUMENTS = ("kept_number", "kept_token", "kept_stays", "kept_first_special", "kept_query", "kept_key")
+_COUNTS = {"pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens",
+           "unrotated_tokens"}
+_COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents", "head_score_documents", "argmax_documents",
+            "sink_position", "document_digest", "account_documents", "kept_number", "kept_token", "kept_stays", "kept_first_special", "account_window",
+            "turn_neighbours"}
+_OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
+_ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dtype", "rope_type")
+
+
+class Stack:
+    """Layers of one kind, one after another: the arrays of their heads.
+
+    Arrays are float64: counts and sums over documents, not means, so that files of several processes are added.
+
+    Attributes:
+        name: "causal", "self" or "cross", with a number where there are several
+        layers: paths of the modules
+        heads, kv_heads, width: query heads and key heads of a layer, and d_head
+        scale, soft_cap, window, sinks: (layers) of the scores; 0: none
+        documents, dealt_documents: how many were summed, and of how many queries and keys were kept for the account
+        block_documents: (blocks) documents of each block
+        first_offset, last_offset: (bins) tokens; band_first: (bands) first position
+        weight: (blocks, layers, 2, heads, bins) sums of weights; pairs of regular tokens first, then those apart
+        pairs, uniform: (blocks, layers, 2, bins) pairs, and what weights would add up to if all allowed keys had the same
+        entropy, kept: (blocks, layers, heads) sums over query rows, in nats; rows, uniform_entropy: (blocks, layers)
+        first_keys: (blocks, layers, heads, 8) weight on each of the first keys
+        band_weight, band_pairs, ...: the same by query band, over all documents
+        sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
+        query_mean, key_mean: (layers, heads, d), (layers, kv_heads, d) as attention takes them
+        unrotated_mean, unrotated_cov: (layers, heads, d), (layers, heads, d, d) of regular queries before rotary positions,
+            unrotated_tokens: (layers) of them; only if watched with queries=True
+    """
+
+    def __init__(self, name: str, layers: list[str], about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.name, self.layers = name, layers
+        self.__dict__.update(about)
+        self.__dict__.update(arrays)
+
+    @classmethod
+    def of(cls, name: str, layers: list[Layer], bins: OffsetBins) -> "Stack":
+        """The sums of watched layers."""
+        from .bins import band_first  # with PyTorch, which reading a file does without
+
+        def stacked(attribute: str, axis: int) -> np.ndarray:
+            return np.stack([getattr(layer.sums, attribute).cpu().numpy().astype(np.float64) for layer in layers], axis)
+
+        first = layers[0]
+        documents = max(layer.documents.count for layer in layers)
+        used = np.flatnonzero(stacked("pairs", 1).sum((0, 1, 2)))
+        part = slice(int(used[0]), int(used[-1]) + 1) if len(used) else slice(bins.centre, bins.centre + 1)
+        blocks = first.sums.weight.shape[0]
+        there = min(documents, blocks)   # blocks that have a document
+        arrays = {"block_documents": np.array([len(range(b, documents, blocks)) for b in range(there)]),
+                  "first_offset": bins.first[part], "last_offset": bins.last[part]}
+        arrays |= {label: stacked(label, 1)[:there, ..., part] for label in ("weight", "pairs", "uniform")}
+        arrays |= {label: stacked(label, 1)[:there] for label in ("entropy", "kept", "rows", "uniform_entropy", "first_keys")}
+        band_rows = stacked("band_rows", 1)
+        bands = int(np.flatnonzero(band_rows.sum(1))[-1]) + 1 if band_rows.any() else 1
+        arrays |= {"band_first": np.array([band_first(b) for b in range(bands)]), "band_rows": band_rows[:bands]}
+        arrays |= {label: stacked(label, 1)[:bands, ..., part] for label in ("band_weight", "band_pairs")}
+        arrays |= {label: stacked(label, 1)[:bands] for label in ("band_entropy", "band_first_keys")}
+        arrays["sampling_variance"] = stacked("variance", 0)[..., part]
+        tokens = stacked("tokens", 0)
+        arrays |= {"query_tokens": tokens[:, 0], "key_tokens": tokens[:, 1]}
+        arrays |= {f"{side}_mean": stacked(f"{side}_sum", 0) / np.maximum(arrays[f"{side}_tokens"], 1)[:, None, None] for side in ("query", "key")}
+        if all(layer.traces is not None for layer in layers):
+            arrays |= _traces_of([layer.traces for layer in layers])
+            arrays["document_digest"] = np.array(first.documents.digests(sorted(first.traces.numbers)))
+        kept = all(layer.kept is not None for layer in layers)
+        if kept:
+            from .kept import account_arrays
+
+            arrays |= account_arrays(layers, arrays["null_weight"].shape[-1] // 2)
+        if all(layer.moments is not None for layer in layers):
+            moments = [layer.moments for layer in layers]
+            arrays |= {f"unrotated_{label}": _together(moments, label) for label in LABELS}
+        arrays |= {label: np.array([getattr(layer, label) for layer in layers], np.float64) for label in _OF_LAYERS}
+        about = {label: getattr(first, label) for label in _ABOUT}
+        about |= {"documents": documents, "dealt_documents": len(arrays["kept_number"]) if kept else 0,
+                  "digest": first.documents.digest.hexdigest() if first.documents.knows_ids else ""}
+        return cls(name, [layer.path if layer.times == 1 else f"{layer.path}#{layer.times}" for layer in layers], about, arrays)
+
+    @classmethod
+    def read(cls, name: str, group: Any) -> "Stack":
+        """The sums in a group of profiles.h5."""
+        about = {label: group.attrs.get("d_head" if label == "width" else label, "") for label in _ABOUT}
+        about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")} | {"digest": group.attrs["ids_sha256"]}
+        about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
+        about["cross"] = bool(about["cross"])   # netCDF leaves booleans out, so the file has 0 or 1
+        arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", "band_first", *_OF_LAYERS)}
+        arrays |= {label: group[label][()] if label in _VECTORS else group[label][()].astype(np.float64)
+                   for label in (*_AXES, *_TRACES, *_ACCOUNT) if label in group}
+        arrays.setdefault("sampling_variance", np.zeros(arrays["weight"].shape[1:]))
+        return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
+
+    def read_beside(self, encoder: "Stack | None") -> None:
+        """Tells documents of a decoder apart by what its encoder read, too; None: that is not known."""
+        known = encoder is not None and encoder.digest and encoder.documents == self.documents
+        self.digest = hashlib.sha256((encoder.digest + self.digest).encode()).hexdigest() if known and self.digest else ""
+        if hasattr(self, "document_digest"):
+            both = zip(encoder.document_digest, self.document_digest) if known and hasattr(encoder, "document_digest") else ()
+            texts = [f"{one:.0f} {other:.0f}" if one and other else "" for one, other in both] or [""] * len(self.document_digest)
+            self.document_digest = np.array([int(hashlib.sha256(text.encode()).hexdigest()[:13], 16) if text else 0 for text in texts])
+
+    def __add__(self, other: "Stack") -> "Stack":
+        """The sums over the documents of both. Block b holds the documents of both blocks b.
+
+        Raises:
+            ShapeError: the two are not of one model
+        """
+        for label in ("layers", "heads", "kv_heads", "width", "cross"):
+            if getattr(self, label) != getattr(other, label):
+                raise ShapeError(f"profiles: {self.name}: {label} is {getattr(self, label)} in one and {getattr(other, label)} in the other; "
+                                 "expected profiles of one model")
+        for label in _OF_LAYERS:
+            if not np.array_equal(getattr(self, label), getattr(other, label)):
+                raise ShapeError(f"profiles: {self.name}: {label} of the scores differs; expected profiles of one model")
+        documents = self.documents + other.documents
+        digest = hashlib.sha256((self.digest + other.digest).encode()).hexdigest() if self.digest and other.digest else ""
+        about = {label: getattr(self, label) for label in _ABOUT}
+        about |= {"documents": documents, "dealt_documents": self.dealt_documents + other.dealt_documents, "digest": digest}
+        wider, narrower = sorted((self, other), key=lambda one: len(one.first_offset), reverse=True)
+        at = int(np.searchsorted(wider.first_offset, narrower.first_offset[0]))
+        if not np.array_equal(wider.first_offset[at:at + len(narrower.first_offset)], narrower.first_offset):
+            low, high = sorted((self, other), key=lambda one: one.first_offset[0])
+            raise ShapeError(f"profiles: {self.name}: offset bins {low.first_offset[0]} to {low.last_offset[-1]} and {high.first_offset[0]} to "
+                             f"{high.last_offset[-1]} do not agree; expected the same exact= in both")
+        arrays = {label: getattr(wider, label) for label in ("first_offset", "last_offset", *_OF_LAYERS)}
+        arrays["band_first"] = max(self.band_first, other.band_first, key=len)
+        arrays["block_documents"] = _added([(self.block_documents, 0), (other.block_documents, 0)], ("block",), 0)
+        for label, axes in _AXES.items():
+            there = [(getattr(each, label), first) for each, first in ((wider, 0), (narrower, at)) if hasattr(each, label)]
+            if label.startswith("unrotated_"):
+                continue   # together, below
+            if label.endswith("_mean"):
+                tokens = [getattr(each, label.replace("mean", "tokens"))[:, None, None] for each in (wider, narrower)]
+                total = sum(mean * count for (mean, _), count in zip(there, tokens))
+                arrays[label] = total / np.maximum(sum(tokens), 1)
+            elif there:
+                arrays[label] = _added(there, axes, len(wider.first_offset))
+        if hasattr(self, "trace") and hasattr(other, "trace"):
+            arrays |= _added_traces(self, other)
+        if hasattr(self, "kept_number") and hasattr(other, "kept_number"):
+            arrays |= _added_account(self, other)
+        if hasattr(self, "unrotated_mean") and hasattr(other, "unrotated_mean"):
+            both = [one + another for one, another in zip(self._moments, other._moments)]
+            arrays |= {f"unrotated_{label}": _together(both, label) for label in LABELS}
+        return Stack(self.name, self.layers, about, arrays)
+
+    def __repr__(self) -> str:
+        return f"Stack({self.name}: {len(self.layers)} layers of {self.heads} heads, {self.documents} documents)"
+
+    def mean_weight(self, apart: bool = True) -> np.ndarray:
+        """Mean weight at each offset, (layers, heads, bins): sums over documents over the pairs there are; NaN where there is none.
+
+        Args:
+            apart: whether pairs of special and first tokens count too
+        """
+        kinds = slice(0, 2 if apart else 1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.weight[:, :, kinds].sum((0, 2)) / self.pairs[:, :, kinds].sum((0, 2))[:, None]
+
+    def distances(self, *, shares: Sequence[float] = (0.9, 0.95, 0.99), recent: int | Sequence[int] = ()) -> Any:
+        """How far heads look: the group `attention_distance` of a result (docs/result-file.md), of these sums and by the program's own code.
+
+        Example:
+            >>> stack.distances(recent=256)["key_head_distant"]      # of every key head, what a cache of 256 tokens loses of its attention
+
+        Args:
+            shares: of attention, that a window shall hold: window_90, window_95, ...
+            recent: tokens; the share of attention farther away is `distant`; none: 64, 256, 1024, ... as far as documents reach
+        """
+        shares = [real(share, "shares", 0, 1) for share in shares]
+        recent = [whole(each, "recent", 1) for each in (recent if isinstance(recent, Sequence) else [recent])]
+        arrays = {label: getattr(self, label) for label in ("first_offset", "last_offset", "weight", "pairs", "kept")}
+        found = _core.distances(arrays, self.layers, self.heads, self.kv_heads, shares, recent)
+        return groups_of(found.fields())["attention_distance"]
+
+    @property
+    def _moments(self) -> list[Moments]:
+        arrays = [getattr(self, f"unrotated_{label}") for label in LABELS]
+        return [Moments(*(array[layer] for array in arrays)) for layer in range(len(self.layers))]
+
+
+@dataclasses.dataclass
+class Summed:
+    """The sums of a model.
+
+    Args:
+        model: its class
+        settings: of the watch
+        stacks: by name; layers of one kind of attention each
+        skipped: layers without attention, and such as did not run
+    """
+
+    model: str
+    settings: dict[str, Any]
+    stacks: dict[str, Stack]
+    skipped: list[str]
+
+
+def _together(moments: list[Moments], label: str) -> np.ndarray:
+    """One array of the moments of every layer."""
+    values = (getattr(each, label) for each in moments)
+    arrays = [value.cpu().numpy() if hasattr(value, "cpu") else np.asarray(value) for value in values]
+    return np.stack(arrays).astype(np.float64)
+
+
+def _added(arrays: list[tuple[np.ndarray, int]], axes: tuple[str, ...], bins: int) -> np.ndarray:
+    """The sum of arrays with `bins` bins; each may have fewer, and comes with the bin that it begins at. Other axes are counted from 0."""
+    shape = [bins if axis == "bin" else max(sizes) for axis, sizes in zip(axes, zip(*(array.shape for array, _ in arrays)))]
+    total = np.zeros(shape, np.result_type(*(array for array, _ in arrays)))
+    for array, first in arrays:
+        total[tuple(slice(first, first + size) if axis == "bin" else slice(size) for axis, size in zip(axes, array.shape))] += array
+    return total
+
+
+def _traces_of(layers: list[Any]) -> dict[str, np.ndarray]:
+    """Arrays of `_TRACES` of watched layers: documents in their order, offsets as far as documents are long."""
+    first = layers[0]
+    order = np.argsort(first.numbers)
+    length = np.array(first.lengths)[order]
+    beyond = first.exact - min(first.exact, int(length.max()) - 1)
+    arrays = {"length": length, "by_document": np.stack([np.stack([layer.by_document[d] for d in order]) for layer in layers], 1)}
+    for label, axes in _TRACES.items():
+        if label not in (*arrays, "document_digest"):
+            those = [layer.scores if hasattr(layer.scores, label) else layer for layer in layers]
+            values = np.stack([getattr(of, label).cpu().numpy().astype(np.float64) for of in those], axes.index("layer"))
+            arrays[label] = values[..., beyond:values.shape[-1] - beyond] if axes[-1] == "offset" else values
+    return arrays
+
+
+def _added_account(one: Stack, other: Stack) -> dict[str, np.ndarray]:
+    """The arrays of `_ACCOUNT` over the documents of both: those of the other one keep their halves, and get numbers after those of the first."""
+    arrays = {label: getattr(one, label) for label in _ACCOUNT if hasattr(one, label)}
+    for label in ("account_documents", "account_weight", "half_query", "half_key"):
+        arrays[label] = arrays[label] + getattr(other, label)
+    before = int(one.account_documents.sum() + 1) // 2 * 2
+    for label in _OF_DOCUMENTS:
+        arrays[label] = np.concatenate([arrays[label], getattr(other, label) + (before if label == "kept_number" else 0)])
+    return arrays
+
+
+def _added_traces(one: Stack, other: Stack) -> dict[str, np.ndarray]:
+    """The sums of `_TRACES` over the documents of both.
+
+    Raises:
+        ShapeError: first documents differ in length, so that other places were compared
+    """
+    if one.place_sum.shape != other.place_sum.shape or one.length[0] != other.length[0]:
+        raise ShapeError(f"profiles: {one.name}: the first document has {one.length[0]} tokens in one and {other.length[0]} in the other; expected "
+                         "first documents of one length, whose places the null compares")
+    arrays = {}
+    for label, axes in _TRACES.items():
+        values = [getattr(each, label) for each in (one, other) if hasattr(each, label)]
+        if len(values) < 2:   # an earlier headwave did not sum it
+            continue
+        if label == "sink_position":
+            arrays[label] = one.sink_position
+            continue
+        if axes[0] == "document":
+            arrays[label] = np.concatenate(values)
+            continue
+        if axes[-1] == "offset":
+            most = max(of.shape[-1] for of in values)
+            values = [np.pad(of, [(0, 0)] * (of.ndim - 1) + [((most - of.shape[-1]) // 2,) * 2]) for of in values]
+        arrays[label] = _added([(of, 0) for of in values], axes, 0)
+    return arrays
+
+
+# What stands along an axis; along the others, numbers from 0.
+_NAMES = {"kind": ("regular", "apart"), "pairs_kind": ("all", "without_special", "without_sink")}
+_SIGNED = ("offset", "near", "near_offset", "between")
+
+
+def about_of(stack: Stack) -> dict[str, Any]:
+    return {"documents": stack.documents, "dealt_documents": stack.dealt_documents, "ids_sha256": stack.digest, "heads": stack.heads,
+            "kv_heads": stack.kv_heads, "d_head": stack.width, "cross": int(stack.cross), "implementation": stack.implementation,
+            "module": stack.module, "dtype": stack.dtype, "rope_type": stack.rope_type}
+
+
+def variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    """The arrays of a stack that a file holds, in the types that it holds them in, and their axes."""
+    found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
+    for name, dims in (_ABOUT_AXES | {name: ("layer",) for name in _OF_LAYERS} | _AXES | _TRACES | _ACCOUNT).items():
+        values = getattr(stack, name, None)
+        if values is None or (name == "sampling_variance" and not values.any()):
+            continue
+        if name in _AXES or name in _TRACES or name in _ACCOUNT:
+            as_counts = name in _COUNTS and np.array_equal(values, np.round(values))
+            values = values.astype(np.int64 if as_counts else np.float32 if name not in _COUNTS else np.float64)
+        found[name] = (dims, values)
+    return found
+
+
+def coordinates(stack: Stack) -> dict[str, np.ndarray]:
+    """What stands along every axis of the arrays of a stack."""
+    sizes = {axis: size for dims, values in variables(stack).values() for axis, size in zip(dims, values.shape)}
+    found = {axis: np.array(_NAMES[axis], object) if axis in _NAMES else np.arange(size) - (size // 2 if axis in _SIGNED else 0)
+             for axis, size in sizes.items()}
+    return found | {"layer": np.array(stack.layers, object)}
