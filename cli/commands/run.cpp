@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/digest.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/inputs/stored_sums.h"
@@ -111,13 +110,8 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
     const std::vector<Index> missing = part.missing();
     if (missing.empty()) return;
     const LastWords words = resume_words();
-    try {
-      run_part_of_job(input.model, *input.source, options.job, progress(),
-                      [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
-    } catch (const ChangedFile&) {
-      part.remove();  // or it would be gone on with, and merged
-      throw;
-    }
+    run_part_of_job(input.model, *input.source, options.job, progress(),
+                    [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
   });
   end_progress();
   say(fmt::format("{}: documents {}, part {} of {}; put the parts together with `headwave merge`",

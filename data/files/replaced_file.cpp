@@ -111,7 +111,6 @@ void ReplacedFile::forget() const {
 }
 
 void ReplacedFile::commit() {
-  require_intact_files();
   if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
   if (!file_.close()) fail_by_errno(path_, "cannot be written");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_by_errno(path_, "cannot be given its name");

@@ -44,7 +44,7 @@ class ReplacedFile {
   void forget() const;
 
   /// Syncs the temporary file, gives it its name, and syncs the folder.
-  /// @throws IoError if the disk refuses, or a file that is mapped was written to (require_intact_files())
+  /// @throws IoError if the disk refuses
   void commit();
 
  private:

@@ -28,7 +28,7 @@ namespace {
 class SummedDocuments : public Source {
  public:
   /// @param ids  digest of the ids of all documents
-  SummedDocuments(const std::vector<StoredProfiles>& profiles, DigestedFiles digests, std::string ids)
+  SummedDocuments(const std::vector<StoredProfiles>& profiles, std::string digests, std::string ids)
       : digests_(std::move(digests)), ids_(std::move(ids)) {
     const StoredProfiles& first = profiles.front();
     for (const Index layer : first.layers) layers_.push_back({layer, {}, {}, {}, {}});
@@ -52,16 +52,15 @@ class SummedDocuments : public Source {
   [[nodiscard]] Attributes provenance() const override {
     return {{"source", std::string("stored profiles")},
             {"source_file", fmt::format("{}", fmt::join(names_, ", "))},
-            {"source_sha256", digests_.list()},
+            {"source_sha256", digests_},
             {"ids_sha256", ids_},
             {"documents", std::int64_t{count()}},
             {"length", std::int64_t{std::ranges::max(lengths_)}},
             {"special_tokens", special_}};
   }
-  void require_unchanged() const override { digests_.require_same(); }
 
  private:
-  DigestedFiles digests_;
+  std::string digests_;
   std::vector<StoredLayer> layers_;
   std::vector<Index> lengths_;
   std::vector<std::string> names_;
@@ -497,7 +496,7 @@ void require_options_of_sums(const JobOptions& options) {
 namespace {
 
 /// One kind of attention of all files.
-JobInput input_of_stack(std::vector<StoredProfiles> profiles, const DigestedFiles& digests, const std::string& ids) {
+JobInput input_of_stack(std::vector<StoredProfiles> profiles, const std::string& digests, const std::string& ids) {
   Index columns = 1;
   for (const StoredProfiles& each : profiles) columns = std::max(columns, each.arrays.at("trace").shape.back());
   OffsetTraceSum traces;
@@ -573,7 +572,7 @@ void require_other_documents(const std::vector<std::vector<StoredProfiles>>& sta
 
 JobInput profiles_input(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& called,
                         const Attributes& about) {
-  const DigestedFiles digests(files);
+  const std::string digests = sha256_list(files);
   std::vector<std::vector<StoredProfiles>> stacks;  // by kind of attention, then by file
   for (std::size_t f = 0; f < files.size(); ++f) {
     std::vector<StoredProfiles> read = stored_profiles(files[f], called.empty() ? std::string() : called[f]);
