@@ -151,9 +151,8 @@ hid_t memory_type(const Hdf5Dataset& data, std::int64_t) {
 
 /// The file in the library. Datasets stay open, since opening one costs as much as reading a small one.
 struct Hdf5File::Opened {
-  Opened(const std::filesystem::path& path, std::uintmax_t size, Hdf5Lock lock) : bytes(size) {
+  Opened(const std::filesystem::path& path, std::uintmax_t size) : bytes(size) {
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    if (lock == Hdf5Lock::none) H5Pset_file_locking(access.id(), false, true);
     // h5py's own chunks of stored states hold tens of documents: they stay unpacked for the next document.
     constexpr std::size_t places = 10007, most_unpacked = std::size_t{16} << 20U;
     H5Pset_cache(access.id(), 0, places, most_unpacked, 0.75);
@@ -197,9 +196,9 @@ auto Hdf5File::read_named(const std::string& object, Work work) const {
   return named(object.empty() ? name_ : fmt::format("{}: {}", name_, printable(object)), work);
 }
 
-Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5Lock lock) : path_(path), name_(shown_path(path)) {
+Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown_path(path)) {
   const std::uintmax_t bytes = FileBytes(path).size();  // says what cannot be opened and why better than the library
-  read_named("", [&] { opened_ = std::make_unique<Opened>(path, bytes, lock); });
+  read_named("", [&] { opened_ = std::make_unique<Opened>(path, bytes); });
 }
 
 Hdf5File::~Hdf5File() {

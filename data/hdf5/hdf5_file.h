@@ -24,11 +24,6 @@ struct Hdf5Node {
   std::string identity;  ///< of a group: equal for two paths to one group
 };
 
-enum class Hdf5Lock {
-  shared,  ///< the library's own lock: nobody writes the file while it is read
-  none     ///< for a file that this process just wrote and has locked itself
-};
-
 /// An HDF5 file, open for reading.
 ///
 /// A dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are
@@ -38,7 +33,7 @@ enum class Hdf5Lock {
 class Hdf5File {
  public:
   /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
-  explicit Hdf5File(const std::filesystem::path& path, Hdf5Lock lock = Hdf5Lock::shared);
+  explicit Hdf5File(const std::filesystem::path& path);
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
   ~Hdf5File();

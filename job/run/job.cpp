@@ -151,9 +151,9 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
     results.push_back({site.kind, std::move(result)});
   }
   const AccountEvidenceOptions evidence{
-      .heads = options.evidence, .together = pass.by_layer() ? pass.together() : threads, .threads = threads};
+      .heads = options.evidence, .together = model.by_layer() ? pass.together() : threads, .threads = threads};
   for (std::size_t s = 0; s < results.size(); ++s)
-    add_evidence(results[s].result, pass.model(), source, pass, s, evidence, report);
+    add_evidence(results[s].result, model, source, pass, s, evidence, report);
   report.end();
   return results;
 }
