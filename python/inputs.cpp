@@ -16,6 +16,7 @@
 #include "../job/inputs/identity.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/job_input.h"
+#include "../job/inputs/run_input.h"
 #include "memory.h"
 #include "options.h"
 #include "waiting.h"

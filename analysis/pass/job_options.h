@@ -37,8 +37,7 @@ struct JobOptions {
   std::uint64_t seed = 1;
   int threads = 0;
   Index together = 0;
-  std::int64_t max_memory = 0;   ///< bytes of resident memory, which limit the documents side by side; 0: no limit
-  bool may_keep_layers = false;  ///< a model opened layer by layer may be kept in memory if its job can hold it
+  std::int64_t max_memory = 0;  ///< bytes of resident memory, which limit the documents side by side; 0: no limit
   std::map<std::string_view, Index> own = {};  ///< options of single analyses that differ from their defaults
 
   [[nodiscard]] Index operator[](const OwnOption& option) const {

@@ -29,9 +29,7 @@ struct AtlasCommand {
 
 int atlas(AtlasCommand& options) {
   for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
-  std::vector<std::filesystem::path> read{folder_of_model(options.model)};
-  if (!options.map.empty()) read.push_back(options.map);
-  OutputFolder folder = opened_folder(options.folder, read);
+  OutputFolder folder = opened_folder(options.folder, {options.map});
   progress_at("predicting the offsets of every head");
   std::vector<KindResult> results =
       model_atlas(place_of(options.model, options.map, options.place), options.atlas, progress());

@@ -6,6 +6,7 @@
 
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/job_input.h"
+#include "../../job/inputs/run_input.h"
 #include "../../job/run/shard_files.h"
 #include "../options/help.h"
 #include "../options/job_file.h"

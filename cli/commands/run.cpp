@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/digest.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/job_input.h"
+#include "../../job/inputs/run_input.h"
 #include "../../job/inputs/stored_sums.h"
+#include "../../job/run/document_pass.h"
 #include "../../job/run/resume_file.h"
 #include "../../job/run/shard_files.h"
 #include "../../reports/drawing/visible_text.h"
@@ -67,8 +68,9 @@ int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
 /// The job, going on where an earlier run ended. What it came to stays in the file until somebody removes it.
 std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Ranks& ranks, ResumeFile& kept) {
   try {
-    const LastWords words = resume_words();
-    if (ranks.count() == 1) return run_input(input, options, progress(), resumed_by(kept));
+    if (ranks.count() == 1)
+      return run_input(input, options, progress(),
+                       [&](DocumentPass& pass, StageReport& report) { pass.run(report, &kept); });
     const Attributes identity = run_identity(input, options);
     const int threads = ranks.threads(options.threads);
     options.threads = threads * ranks.here();  // once the documents are through the others here have nothing to do
@@ -110,14 +112,8 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
         fmt::format("{} to {} of {}", blocks.first(range.first), blocks.first(range.end) - 1, input.source->count());
     const std::vector<Index> missing = part.missing();
     if (missing.empty()) return;
-    const LastWords words = resume_words();
-    try {
-      run_part_of_job(input.model, *input.source, options.job, progress(),
-                      [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
-    } catch (const ChangedFile&) {
-      part.remove();  // or it would be gone on with, and merged
-      throw;
-    }
+    run_part_of_job(input.model, *input.source, options.job, progress(),
+                    [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
   });
   end_progress();
   say(fmt::format("{}: documents {}, part {} of {}; put the parts together with `headwave merge`",
@@ -146,12 +142,12 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   const Written before = looks ? written_before(options, given) : Written::nothing;
   if (before == Written::all) {
     remove_resume_file(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
-    finish_drawings(options.folder, files_read(options));
+    draw_again(options.folder);
     if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);
     return done;
   }
   FolderOptions opened = options.folder;
-  opened.resumed = before == Written::part;  // it ended while it wrote its kinds of attention
+  opened.force = opened.force || before == Written::part;  // it ended while it wrote its kinds of attention
   OutputFolder folder = opened_folder(opened, files_read(options));
   const fs::path file = resume_file_in(folder, unfinished_name, options.keep, options.folder.force);
   if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);

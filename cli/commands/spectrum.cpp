@@ -61,9 +61,6 @@ OutputFolder opened_folder(const SpectrumCommand& command) {
   OutputFiles files;
   for (const std::string& name : figure_files("spectra")) files.written.emplace_back(name);
   for (std::size_t i = 0; i < command.models.size(); ++i) files.written.push_back(result_name(command, i));
-  if (command.force)
-    for (const std::filesystem::path& old : written_spectra(command.folder)) files.more.push_back(old.filename());
-  for (const std::filesystem::path& model : command.models) files.read.push_back(folder_of_model(model));
   return {command.folder, files, command.force};
 }
 
@@ -97,7 +94,7 @@ int compare_spectra(SpectrumCommand& command) {
   command.analysis.spectrum.spectrum.window = command.hann ? Window::hann : Window::rectangular;
   OutputFolder folder = opened_folder(command);
   std::vector<ModelSpectrum> spectra = position_spectra(command.models, command.analysis);
-  const std::vector<std::filesystem::path> old = written_spectra(folder.path());
+  folder.outdate(written_spectra(folder.path()));
   std::vector<std::unique_ptr<ReplacedFile>> files;
   std::vector<LabelledSpectrum> curves;
   for (std::size_t i = 0; i < spectra.size(); ++i) {
@@ -113,7 +110,7 @@ int compare_spectra(SpectrumCommand& command) {
     file->commit();
     written.push_back(file->path());
   }
-  folder.remove_old(old, written);
+  folder.remove_outdated(written);
   std::vector<std::filesystem::path> figures;
   const bool drawing = draws_figures(command);
   if (drawing) {

@@ -16,9 +16,7 @@
 #include "../../data/results/result_file.h"
 #include "../../data/sources/state_writer.h"
 #include "../../data/sources/stored_profiles.h"
-#include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
-#include "../../reports/figures/written_files.h"
 #include "../options/help.h"
 #include "../results/result_path.h"
 #include "../terminal/terminal.h"
@@ -29,22 +27,6 @@ namespace headwave::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A line for each page or figure beside a result that was drawn from another one.
-bool has_own_drawings(const fs::path& file) {
-  const std::string mark = run_mark(Hdf5File(file).attributes("/provenance"));
-  if (mark.empty() || file.filename() != "results.h5") return true;
-  const auto drawings = drawings_in(file.parent_path());
-  const auto of_another = [&](const Drawing& drawing) { return drawing.is_ours() && !drawing.is_of(mark); };
-  for (const Drawing& drawing : drawings)
-    if (of_another(drawing))
-      fmt::print(
-          "{}: was drawn from another result than {}: its {} differs; `headwave run --resume`, or `headwave figures` "
-          "and "
-          "`headwave report` with --force, draw it again\n",
-          visible_text(drawing.files.front().string()), visible_text(file.string()), run_mark_name);
-  return std::ranges::none_of(drawings, of_another);
-}
 
 /// A line for each file, and one for everything that is wrong in it.
 /// @returns done where it is as it was written, different where not, failed where that cannot be told
@@ -66,7 +48,6 @@ int validity(const fs::path& file) {
       return done;
     }
     const ResultContent content = require_whole_result(result_path(file));
-    if (!has_own_drawings(result_path(file))) return different;
     fmt::print("{}: whole; schema {}, {} arrays, every byte as the digest at the file's end says\n",
                visible_text(file.string()), content.schema_version, content.arrays);
     return done;
@@ -96,9 +77,8 @@ void add_validate(CLI::App& program, Command& chosen) {
   auto paths = std::make_shared<std::vector<fs::path>>();
   CLI::App* command =
       program.add_subcommand("validate",
-                             "check that results, captured states and profiles are as they were written, and "
-                             "that page and figures belong to them; exits with 3 where one is not, "
-                             "with 1 where one cannot be read");
+                             "check that results, captured states and profiles are as they were written; exits with 3 "
+                             "where one is not, with 1 where one cannot be read");
   command->add_option("path", *paths, "results.h5 of earlier runs, or their folders")->required()->type_name("PATH");
   add_examples(*command, {{"validate result states.h5", "every byte of the files against the digests at their ends"},
                           {"validate result/results.h5 -q && echo whole", "for scripts: the exit code says it"}});

@@ -23,6 +23,7 @@
 #include "../../job/run/document_pass.h"
 #include "../../job/run/resume_file.h"
 #include "../../job/run/sealed_file.h"
+#include "../terminal/progress.h"
 #include "../terminal/terminal.h"
 
 namespace headwave::cli {

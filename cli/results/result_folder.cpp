@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -12,14 +11,9 @@
 
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
-#include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
-#include "../../data/results/result_layout.h"
-#include "../../job/inputs/identity.h"
-#include "../../job/run/sealed_file.h"
 #include "../../reports/drawing/gnuplot.h"
-#include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/chosen_heads.h"
 #include "../../reports/figures/written_files.h"
@@ -31,41 +25,12 @@
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
-#include "result_path.h"
-#include "resuming.h"
 
 namespace headwave::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What earlier runs wrote into a folder and say so: results, and drawings that carry a mark.
-std::vector<fs::path> own_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& [kind, file] : result_files(folder)) {
-    files.push_back(file);
-    for (Drawing& drawing : drawings_in(file.parent_path()))
-      if (drawing.is_ours()) append(files, std::move(drawing.files));
-  }
-  return files;
-}
-
-/// A mark for a result that no run has given one: a digest of what it says.
-std::string mark_of_content(const Result& result) {
-  std::string text = result.title + identity_text(stated_identity(result.provenance));
-  for (const Field& field : result.fields) {
-    text += field.name + value_digest(field);
-    for (const Axis& axis : field.axes) text += axis.name + value_digest(axis);
-  }
-  return sha256_of_text(text);
-}
-
-/// All but results: what is drawn of them.
-std::vector<fs::path> drawings_of(std::vector<fs::path> files) {
-  std::erase_if(files, [](const fs::path& file) { return file.filename() == "results.h5"; });
-  return files;
-}
 
 /// Where a kind's result goes within the folder.
 fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
@@ -156,7 +121,6 @@ OutputFiles output_files(const FolderOptions& options, const std::vector<fs::pat
                          const std::vector<fs::path>& more) {
   OutputFiles files{more};
   files.read = read;
-  files.more.emplace_back(unfinished_name);
   std::vector<fs::path> places{""};
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
     places.emplace_back(name_of(kind));
@@ -166,9 +130,6 @@ OutputFiles output_files(const FolderOptions& options, const std::vector<fs::pat
     files.written.push_back(place / "report.html");
     for (const std::string& name : figure_files()) files.written.push_back(place / "figures" / name);
   }
-  const auto inside = [&](const fs::path& file) { return file.lexically_relative(options.folder); };
-  if (options.force) std::ranges::transform(written_files(options.folder), std::back_inserter(files.more), inside);
-  if (options.resumed) std::ranges::transform(own_files(options.folder), std::back_inserter(files.own), inside);
   return files;
 }
 
@@ -193,15 +154,16 @@ OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::p
 }
 
 void write_results(const std::vector<FolderContent>& contents, double seconds) {
-  std::vector<std::vector<fs::path>> old, written;
   std::vector<std::unique_ptr<ReplacedFile>> files;
+  std::vector<fs::path> pages;
   for (const auto& [folder, results, beside] : contents) {
-    old.push_back(written_files(folder.path()));
-    const std::size_t first = files.size();
+    std::vector<fs::path> old = written_files(folder.path());
+    const auto is_page = [](const fs::path& file) { return file.filename() == "report.html"; };
+    if (folder.may_replace()) std::ranges::copy_if(old, std::back_inserter(pages), is_page);
     for (auto& [kind, result] : results) {
-      if (run_mark(result.provenance).empty()) result.provenance[run_mark_name] = mark_of_content(result);
       add_program(result.provenance, seconds);
       files.push_back(std::make_unique<ReplacedFile>(folder.inside(place_of(results, kind)) / "results.h5"));
+      std::erase(old, files.back()->path());
       progress_at("writing " + files.back()->path().filename().string());
       write_result(result, *files.back());
     }
@@ -209,16 +171,12 @@ void write_results(const std::vector<FolderContent>& contents, double seconds) {
       files.push_back(std::make_unique<ReplacedFile>(folder.path() / name));
       files.back()->write(text);
     }
-    written.emplace_back();
-    for (std::size_t i = first; i < files.size(); ++i) written.back().push_back(files[i]->path());
+    folder.outdate(std::move(old));
   }
   for (const FolderContent& content : contents) content.folder.require_free();
   commit_all(files);
-  for (std::size_t i = 0; i < contents.size(); ++i) {
-    append(written[i], drawings_of(old[i]));
-    contents[i].folder.remove_old(old[i], written[i]);
-    contents[i].folder.outdate(drawings_of(old[i]));
-  }
+  // The page is made last: where there is one, all of this result is drawn.
+  for (const fs::path& page : pages) fs::remove(page);
 }
 
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {

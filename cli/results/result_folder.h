@@ -18,9 +18,8 @@ namespace headwave::cli {
 /// Options that every command which writes a result folder shares.
 struct FolderOptions {
   std::filesystem::path folder;
-  bool force = false;    ///< replace existing files
-  bool resumed = false;  ///< replace files of an earlier run of the same, and no others
-  bool figures = true;   ///< false: neither figures nor a page
+  bool force = false;                                           ///< replace existing files
+  bool figures = true;                                          ///< false: neither figures nor a page
   std::function<bool()> styles_figures = [] { return false; };  ///< an option says how figures look
   FigureOptions drawing;
   HeadTableOptions table;  ///< its heads are those of `drawing`
@@ -51,7 +50,7 @@ void figure_progress(const std::string& name, std::size_t number, std::size_t co
 
 /// All files that may be written into the folder: results, pages and every figure, for each kind of
 /// attention.
-/// @param read  files and folders that the command reads; none may be replaced
+/// @param read  files that the command reads; none may be replaced
 /// @param more  files written beside these
 OutputFiles output_files(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
                          const std::vector<std::filesystem::path>& more = {});
@@ -82,10 +81,9 @@ struct FolderContent {
   TextsBeside beside = {};
 };
 
-/// Writes into every folder, all or nothing: files get their names once all are on the disk (commit_all),
-/// then earlier results of other kinds are removed. Their figures and pages stay until write_figures() is done.
-/// @param contents  results get version, command and time as provenance, and a mark if they have none
-///                  (run_mark.h)
+/// Writes into every folder: files get their names once all are written.
+/// Other files of an earlier result stay until write_figures() is done.
+/// @param contents  results get version, command and time as provenance
 void write_results(const std::vector<FolderContent>& contents, double seconds = seconds_so_far());
 
 /// Writes report.html and, if gnuplot is there, figures/ beside the results unless --no-figures was given, and says

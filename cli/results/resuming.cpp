@@ -43,10 +43,6 @@ void remove_resume_file(const fs::path& file, const fs::path& lock) {
   fs::remove(file);
 }
 
-LastWords resume_words() {
-  return LastWords("ended before it was done; go on with --resume");
-}
-
 namespace {
 
 std::optional<Shard> read_shard(const std::string& text) {

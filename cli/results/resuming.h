@@ -6,7 +6,6 @@
 
 #include "../../core/numbers/matrix.h"
 #include "../options/cli11.h"
-#include "../terminal/terminal.h"
 #include "output_folder.h"
 
 namespace headwave::cli {
@@ -34,9 +33,6 @@ std::filesystem::path resume_file_in(const OutputFolder& folder, const std::file
 /// @param lock    of the folder, removed with it
 /// @throws IoError if another command is writing there
 void remove_resume_file(const std::filesystem::path& file, const std::filesystem::path& lock);
-
-/// While the object lives, an interrupted program says how to resume it.
-LastWords resume_words();
 
 /// One part of work that is divided by hand, counted from 1.
 struct Shard {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <set>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -22,9 +21,7 @@
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/memory_limit.h"
-#include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
-#include "../../reports/figures/written_files.h"
 #include "../../reports/page/report.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
@@ -70,39 +67,6 @@ void say_not_found(const JobOptions& job, const std::vector<KindResult>& results
   }
 }
 
-/// What a run that ended early left undone of a result's drawings.
-struct Undone {
-  std::vector<fs::path> old;         ///< files that were drawn from another result
-  std::vector<std::string> figures;  ///< that are missing, or old, or lack a file
-  bool page = false;                 ///< the same
-};
-
-/// Drawings that are not headwave's, or not known to be, stay.
-/// @param result  of the folder, all of it
-Undone undone(const fs::path& folder, const Result& result, const FolderOptions& options) {
-  const std::string mark = run_mark(result.provenance);
-  std::vector<std::string> endings{".txt"};
-  for (const std::string& format : options.drawing.formats) endings.push_back("." + format);
-  std::set<std::string> drawable{"report.html"};
-  for (const FigureKind* kind : kinds_of(result)) drawable.insert(kind->name);
-  Undone left;
-  for (Drawing& drawing : drawings_in(folder)) {
-    const auto lacks = [&](const std::string& ending) {
-      return std::ranges::none_of(drawing.files, [&](const fs::path& file) { return file.extension() == ending; });
-    };
-    const bool page = drawing.name == "report.html", old = drawing.is_ours() && !drawing.is_of(mark);
-    const bool part = drawing.is_ours() && !page && std::ranges::any_of(endings, lacks);
-    if (options.figures && drawable.contains(drawing.name) && (drawing.files.empty() || old || part)) {
-      if (page)
-        left.page = true;
-      else
-        left.figures.push_back(drawing.name);
-    }
-    if (old) append(left.old, std::move(drawing.files));
-  }
-  return left;
-}
-
 /// Says which analyses looked at some of the documents alone, where documents differ in length.
 void say_fewer_documents(const KindResult& found) {
   const Field* lengths = found.result.find("offset_trace/length");
@@ -141,13 +105,7 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
   options.input.place.max_memory = options.max_memory;
   if (!options.max_memory.empty()) options.job.max_memory = bytes_of(options.max_memory);
-  // Opened layer by layer, a model is kept in memory once the first documents have shown that it is small
-  // beside them.
-  std::string& weights = options.input.place.weights;
-  options.job.may_keep_layers = weights == "auto" && options.input.interventions.empty() && given.states->empty();
-  const std::string asked = options.job.may_keep_layers ? std::exchange(weights, "layers") : weights;
   JobInput input = input_of(options.input, given, options.job.seed);
-  weights = asked;
   require_heads(options.folder.drawing, input.model, *input.source);
   for (const JobInput& other : input.others) require_heads(options.folder.drawing, other.model, *other.source);
   require_maps(options.job, *input.source);
@@ -191,7 +149,7 @@ void sign_results(std::vector<KindResult>& results, const Attributes& identity, 
   const std::string digest = run_digest(identity);
   for (KindResult& found : results) {
     found.result.provenance["job"] = job_text;
-    found.result.provenance[run_mark_name] = digest;
+    found.result.provenance[run_digest_name] = digest;
   }
 }
 
@@ -230,40 +188,24 @@ void show_run(OutputFolder& folder, const std::vector<KindResult>& results, cons
   write_figures(folder, results, options.folder);
 }
 
-void finish_drawings(const FolderOptions& options, const std::vector<fs::path>& read) {
-  const auto words = [&](const std::string& said) {
-    say(fmt::format("{}: the job is finished; {}", visible_text(options.folder.string()), said));
-  };
-  bool figures = options.figures;
-  const auto draw = [&](OutputFolder* folder) {
-    std::size_t undone_drawings = 0;
+void draw_again(const FolderOptions& options) {
+  std::string drawn;
+  if (options.figures) {
+    const bool figures = draws_figures(options);
+    OutputFolder folder(options.folder, {}, true);
     for (const auto& [kind, file] : result_files(options.folder)) {
-      const Result result = read_result(file);
       const fs::path place = file.parent_path();
-      const Undone left = undone(place, result, options);
-      undone_drawings += left.old.size() + left.figures.size() + (left.page ? 1 : 0);
-      if (folder == nullptr) continue;
-      folder->remove_old(left.old, {});
-      FigureOptions drawing = options.drawing;
-      drawing.only = left.figures;
-      const fs::path inner = place.lexically_relative(options.folder);
-      if (figures && !left.figures.empty())
-        draw_figures(result, folder->inside(inner / "figures"), drawing, figure_progress);
-      if (left.page) write_report(result, place / "report.html");
+      if (fs::exists(place / "report.html")) continue;
+      const Result result = read_result(file);
+      if (figures)
+        draw_figures(result, folder.inside(place.lexically_relative(options.folder) / "figures"), options.drawing,
+                     figure_progress);
+      write_report(result, place / "report.html");
+      drawn = figures ? "; its page and figures are drawn again"
+                      : "; its page is made again; " + without_gnuplot(options.folder);
     }
-    return undone_drawings;
-  };
-  if (draw(nullptr) == 0) return words("there is nothing to go on with");
-  figures = draws_figures(options);
-  OutputFiles files;
-  files.read = read;
-  OutputFolder folder(options.folder, files, true);
-  draw(&folder);
-  end_progress();
-  if (figures == options.figures)
-    words("figures and pages that were missing, or drawn from an earlier result, are those of this one now");
-  else
-    words("its page is there; " + without_gnuplot(options.folder));
+  }
+  say(fmt::format("{}: the job is finished{}", visible_text(options.folder.string()), drawn));
 }
 
 }  // namespace headwave::cli

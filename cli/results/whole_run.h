@@ -57,11 +57,9 @@ enum class Written {
 /// @throws FormatError naming what differs, if one is of another run; Error as require_whole_result()
 Written written_before(const WholeRunOptions& options, const SourceOptions& given);
 
-/// Draws the figures and pages that a finished run lacks, or that were drawn from an earlier result; with
-/// --no-figures the latter are removed. Says what was done.
-/// @param read  files and folders that must not be replaced
+/// Draws the figures and the page of a finished run whose page is missing, unless --no-figures was given, and says so.
 /// @throws IoError as OutputFolder and draw_figures()
-void finish_drawings(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
+void draw_again(const FolderOptions& options);
 
 /// Prints the table or the listing of a written run, and draws it.
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options);

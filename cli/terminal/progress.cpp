@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "../../core/process/joined_thread.h"
-#include "terminal.h"
 
 namespace headwave::cli {
 
@@ -111,6 +110,11 @@ Display& display() {
 }
 
 }  // namespace
+
+bool& quiet() {
+  static bool flag = false;
+  return flag;
+}
 
 ProgressCallback progress() {
   if (quiet()) return {};

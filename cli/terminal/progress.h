@@ -6,6 +6,9 @@
 
 namespace headwave::cli {
 
+/// Whether -q was given.
+bool& quiet();
+
 /// Shows on standard error where a command stands and about how much time is left; nothing under -q.
 ///
 /// On a terminal one line overwrites itself twice a second. Elsewhere, in logs, plain lines are written now

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -40,11 +39,6 @@ void note_unprinted() {
 }
 
 }  // namespace
-
-bool& quiet() {
-  static bool flag = false;
-  return flag;
-}
 
 void remember_command_line(int argc, char** argv) {
   started = std::time(nullptr);
@@ -112,30 +106,6 @@ void say(const std::string& text) {
   if (quiet()) return;
   end_progress();
   std::fprintf(stderr, "%s\n", text.c_str());
-}
-
-namespace {
-
-std::string to_say;
-
-/// Only what a signal's handler may do; then the signal ends the program as it would have.
-extern "C" void say_last_words(int signal) {
-  (void)!::write(STDERR_FILENO, to_say.data(), to_say.size());
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
-}  // namespace
-
-LastWords::LastWords(std::string words) {
-  to_say = "\nheadwave: " + std::move(words) + "\n";
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(signal, say_last_words) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup wants it
-}
-
-LastWords::~LastWords() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 std::string shell_word(const std::string& word) {

@@ -11,9 +11,6 @@
 
 namespace headwave::cli {
 
-/// Whether -q was given.
-bool& quiet();
-
 /// The command line as it can be typed again, and the time of its start, for provenance.
 void remember_command_line(int argc, char** argv);
 const std::string& command_line();
@@ -45,16 +42,6 @@ void try_to_print(const std::function<void()>& print);
 
 /// Whether the reader of standard output has closed it, as `head` does.
 bool is_unread();
-
-/// A message on standard error if a signal (Ctrl-C, a shutdown) ends the program while the object lives. One
-/// at a time.
-class LastWords {
- public:
-  explicit LastWords(std::string words);
-  LastWords(const LastWords&) = delete;
-  LastWords& operator=(const LastWords&) = delete;
-  ~LastWords();
-};
 
 /// A word as POSIX shells read it: quoted if necessary.
 std::string shell_word(const std::string& word);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The kernels, compiled once per vector width: only kernels.cpp, kernels_avx2.cpp and kernels_avx512.cpp include this header.
+// The kernels, compiled once per vector width: only kernels_chosen.cpp, kernels_avx2.cpp and kernels_avx512.cpp include this header.
 // Everything here has internal linkage, and the latter two rename what they take from Eigen: the linker would keep only one
 // of two templates of the same name. (Beside one shared library per vector width this is the smaller way: only products,
 // softmax and sums over rows are hot, and one archive stays one archive.)

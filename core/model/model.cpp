@@ -1,7 +1,6 @@
 #include "model.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace headwave {
@@ -62,25 +61,6 @@ bool Stack::compresses() const {
 
 bool Stack::has_sinks() const {
   return std::ranges::any_of(blocks, [](const Block& b) { return !b.self.sinks.empty(); });
-}
-
-void Model::keep_layers() {
-  // All are read before anything changes: where one cannot be, the model is what it was.
-  const std::array towers{&stack, decoder ? &*decoder : nullptr};
-  std::array<std::vector<Block>, 2> blocks;
-  auto kept = std::make_shared<std::vector<std::shared_ptr<const void>>>(1, storage);
-  for (std::size_t t = 0; t < towers.size(); ++t)
-    for (Index layer = 0; towers[t] != nullptr && towers[t]->store != nullptr && layer < towers[t]->layers(); ++layer) {
-      const std::shared_ptr<const Block> whole = towers[t]->store->block(layer);
-      blocks[t].push_back(*whole);
-      kept->push_back(whole);
-    }
-  for (std::size_t t = 0; t < towers.size(); ++t) {
-    if (towers[t] == nullptr || towers[t]->store == nullptr) continue;
-    towers[t]->blocks = std::move(blocks[t]);
-    towers[t]->store = nullptr;
-  }
-  storage = std::move(kept);
 }
 
 std::shared_ptr<const PredictionHead> Model::prediction() const {

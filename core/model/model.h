@@ -34,11 +34,6 @@ class LayerStore {
   /// A layer of which only the query and key projections, and the norms before them, must be there.
   /// @throws as block()
   [[nodiscard]] virtual std::shared_ptr<const Block> queries_and_keys(Index layer) const = 0;
-
-  /// Bytes that a whole layer takes while it is held. Reads nothing.
-  [[nodiscard]] virtual double bytes(Index layer) const = 0;
-  /// Whether all layers share one set of weights in the checkpoint (ALBERT).
-  [[nodiscard]] virtual bool is_one() const = 0;
 };
 
 /// The layers of a stack with another window or other positions than the rest: local layers among global
@@ -116,9 +111,6 @@ struct Model {
 
   /// Whether weights are read layer by layer. Documents then pass through the model side by side.
   [[nodiscard]] bool by_layer() const { return stack.store != nullptr; }
-  /// Reads every layer and keeps it in memory. The prediction head is still read when it is asked for.
-  /// @throws as LayerStore::block(); the model is then unchanged
-  void keep_layers();
   /// The prediction head, from memory or from the checkpoint.
   /// @throws IoError, FormatError if it cannot be read now
   [[nodiscard]] std::shared_ptr<const PredictionHead> prediction() const;

@@ -49,11 +49,6 @@ class Source {
 
   /// What the result should remember of the input: paths, sha256, how text was packed, special tokens or not.
   [[nodiscard]] virtual Attributes provenance() const = 0;
-
-  /// Checks that the files documents are read from are still what the digests in provenance() say; call this
-  /// before results of the documents are used. A source in memory has nothing to check.
-  /// @throws FormatError naming a file that changed meanwhile
-  virtual void require_unchanged() const {}
 };
 
 }  // namespace headwave

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <complex>
 #include <string>
 
+#include "fft_library.h"
 #include "matrix.h"
 
 namespace headwave {
-
-using MatrixC = MatrixOf<std::complex<double>>;  ///< complex, row-major
 
 /// The factor that a sequence is multiplied by before its transform.
 enum class Window {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <complex>
 #include <string>
 
-#include "fft.h"
+#include "matrix.h"
 
 namespace headwave {
+
+using MatrixC = MatrixOf<std::complex<double>>;  ///< complex, row-major
 
 /// Fourier transforms by one library: all that fft.h needs of it. Nothing is normalised. Every function may be called from
 /// several threads at once, and the digits of a transform repeat.

@@ -12,9 +12,9 @@
 
 #include <Eigen/Core>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/errors/error.h"
-#include "safetensors.h"
 
 namespace headwave {
 
@@ -104,12 +104,6 @@ const char* name_of(NumberType type) {
   constexpr std::array names{"float16", "bfloat16", "float32", "float64", "int8",   "int16", "int32",
                              "int64",   "uint8",    "uint16",  "uint32",  "uint64", "bool"};
   return names[static_cast<std::size_t>(type)];
-}
-
-std::vector<float> floats_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
-  std::vector<float> values(bytes.size() / size_of(type));
-  put_floats(bytes, type, order, values);
-  return values;
 }
 
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into) {
@@ -230,6 +224,10 @@ class Gathering {
 };
 
 }  // namespace
+
+std::string shape_text(std::span<const Index> shape) {
+  return fmt::format("({})", fmt::join(shape, ", "));
+}
 
 ArrayBlock whole_block(const std::vector<Index>& shape) {
   return {std::vector<Index>(shape.size(), 0), shape};

@@ -31,18 +31,16 @@ constexpr bool are_floats(NumberType type, ByteOrder order) {
 /// Stored numbers as floats, at any address and in either byte order. Halves are widened exactly; float64 and
 /// integers are rounded to the nearest float (integers beyond 2^24 lose digits); a boolean is 1 if its byte
 /// is not 0.
-/// @param bytes  a whole number of stored numbers
-/// @throws ShapeError if the bytes do not divide into numbers
-std::vector<float> floats_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order = ByteOrder::little);
-
-/// The same, into memory of the caller.
 /// @param into  as many floats as numbers
 /// @throws ShapeError if the bytes are not that many numbers
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into);
 
 /// The count of stored numbers that are NaN or infinite; 0 for integers.
-/// @throws ShapeError as floats_of(), if the numbers are real
+/// @throws ShapeError if the bytes do not divide into numbers
 std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order = ByteOrder::little);
+
+/// "(3, 4)", as messages and listings write shapes.
+std::string shape_text(std::span<const Index> shape);
 
 /// Part of an array: entries first[a] .. first[a] + count[a] - 1 along each axis a.
 struct ArrayBlock {

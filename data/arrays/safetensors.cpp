@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
@@ -107,10 +106,6 @@ Index TensorInfo::size() const {
   Index product = 1;
   for (const Index size : shape) product *= size;
   return product;
-}
-
-std::string shape_text(std::span<const Index> shape) {
-  return fmt::format("({})", fmt::join(shape, ", "));
 }
 
 std::optional<NumberType> number_type(const std::string& dtype) {
@@ -241,20 +236,6 @@ namespace fs = std::filesystem;
 constexpr const char* single_name = "model.safetensors";
 constexpr const char* index_name = "model.safetensors.index.json";
 
-/// The largest file is the model: others may hold an optimizer's state or training arguments.
-std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
-  std::optional<fs::path> largest;
-  std::uintmax_t most = 0;
-  for (const fs::path& file : files) {
-    std::error_code problem;
-    const std::uintmax_t size = fs::file_size(file, problem);
-    if (problem || !is_foreign_weights_name(file) || (largest && size <= most)) continue;
-    largest = file;
-    most = size;
-  }
-  return largest;
-}
-
 [[noreturn]] void refuse_folder(const fs::path& folder) {
   std::vector<fs::path> files;
   for (std::error_code ended; const auto& entry : fs::directory_iterator(folder, ended)) files.push_back(entry.path());
@@ -268,7 +249,8 @@ std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
     throw FormatError(fmt::format("{}: found neither {} nor {}; to read {}, give that file's path", shown_path(folder),
                                   single_name, index_name, name));
   }
-  if (const auto foreign = largest_foreign(files)) throw foreign_weights(*foreign);
+  if (const auto foreign = std::ranges::find_if(files, is_foreign_weights_name); foreign != files.end())
+    throw foreign_weights(*foreign);
   throw FormatError(
       fmt::format("{}: no weights in this folder: looked for {} and {}", shown_path(folder), single_name, index_name));
 }

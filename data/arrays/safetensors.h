@@ -31,9 +31,6 @@ struct TensorInfo {
   [[nodiscard]] Index size() const;  ///< number of entries
 };
 
-/// "(3, 4)", as messages and listings write shapes.
-std::string shape_text(std::span<const Index> shape);
-
 /// How a type of safetensors ("F32", "BF16", "I64", "BOOL", ...) stores one number; nothing for types that
 /// are not read.
 std::optional<NumberType> number_type(const std::string& dtype);

@@ -57,15 +57,6 @@ DigestedFile digested_file(const std::filesystem::path& path) {
                   shown_path(path)));
 }
 
-/// A sealed file that was written to fails by its seal.
-bool still_has(const std::filesystem::path& file, const std::string& digest) {
-  try {
-    return sha256_list({file}) == digest;
-  } catch (const FormatError&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
@@ -116,22 +107,6 @@ std::string sha256_list(const std::vector<std::filesystem::path>& files) {
   for (const std::filesystem::path& file : files)
     list += fmt::format("{}{}  {}", list.empty() ? "" : "\n", sha256_of_file(file), file.filename().string());
   return list;
-}
-
-DigestedFiles::DigestedFiles(const std::vector<std::filesystem::path>& files) {
-  for (const std::filesystem::path& file : files) {
-    files_.emplace_back(file, sha256_list({file}));
-    list_ += (list_.empty() ? "" : "\n") + files_.back().second;
-  }
-}
-
-void DigestedFiles::require_same() const {
-  for (const auto& [file, digest] : files_)
-    if (std::error_code ignored; std::filesystem::exists(file, ignored) && !still_has(file, digest))
-      throw ChangedFile(fmt::format(
-          "{}: was replaced or written to while it was in use: its SHA-256 is not what it was before; start again, and "
-          "leave the file alone meanwhile",
-          shown_path(file)));
 }
 
 }  // namespace headwave

@@ -6,10 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
-
-#include "../../core/errors/error.h"
 
 struct evp_md_ctx_st;  // of libcrypto
 
@@ -65,32 +62,5 @@ std::string sha256_of_text(std::string_view bytes);
 /// without its folder. What results remember their inputs by; `sha256sum --check` reads it.
 /// @throws as sha256_of_file()
 std::string sha256_list(const std::vector<std::filesystem::path>& files);
-
-/// A file is not what it was when its digest was taken: what was read from it must not be used.
-class ChangedFile : public FormatError {
- public:
-  using FormatError::FormatError;
-};
-
-/// Files with their digests, taken before the files are read piece by piece and compared after: the digests
-/// in a result are those of the bytes that were read. Modification times are not enough: a file written
-/// through a memory map keeps its time (tmpfs) or changes it late.
-class DigestedFiles {
- public:
-  DigestedFiles() = default;
-  /// @throws as sha256_list()
-  explicit DigestedFiles(const std::vector<std::filesystem::path>& files);
-
-  /// As sha256_list() of all.
-  [[nodiscard]] const std::string& list() const { return list_; }
-
-  /// Takes the digests again. A file that is gone does not count: whoever has it open goes on reading it.
-  /// @throws ChangedFile naming the first file that differs; IoError if one cannot be read
-  void require_same() const;
-
- private:
-  std::vector<std::pair<std::filesystem::path, std::string>> files_;
-  std::string list_;
-};
 
 }  // namespace headwave

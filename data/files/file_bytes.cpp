@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
-#include <set>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,8 +13,6 @@
 #include "printable.h"
 
 namespace headwave {
-
-namespace {}  // namespace
 
 std::string ReadableBytes::text(std::size_t first, std::size_t most) const {
   std::string text(std::min(most, size() - std::min(first, size())), '\0');
@@ -58,29 +54,17 @@ void MemoryBytes::read(std::size_t first, std::span<std::byte> into) const {
   std::ranges::copy(bytes_.subspan(first, into.size()), into.begin());
 }
 
-namespace {
-
-std::mutex mapping;
-std::set<const MappedFile*> all_mapped;
-
-}  // namespace
-
 MappedFile::MappedFile(const std::filesystem::path& path) : MappedFile(FileBytes(path)) {}
 
 MappedFile::MappedFile(const FileBytes& file) : path_(file.path()), size_(file.size()) {
-  if (::fstat(file.descriptor(), &when_mapped_) != 0) fail_by_errno(path_, "cannot be examined");
   if (size_ > 0) {  // mmap refuses a length of zero
     void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
     if (address == MAP_FAILED) fail_by_errno(path_, "cannot be mapped into memory");
     data_ = static_cast<const std::byte*>(address);
   }
-  const std::lock_guard lock(mapping);
-  all_mapped.insert(this);
 }
 
 MappedFile::~MappedFile() {
-  const std::lock_guard lock(mapping);
-  all_mapped.erase(this);
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
@@ -90,28 +74,6 @@ void MappedFile::let_go(std::size_t first, std::size_t count) const {
   const std::size_t begin = first / piece * piece, end = std::min(size_, (first + count + piece - 1) / piece * piece);
   // Advice: if the system ignores it, the pages stay until it needs their memory.
   (void)::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
-}
-
-bool MappedFile::was_changed() const {
-  struct stat now {};
-  const auto& then = when_mapped_;
-#ifdef __APPLE__
-  const timespec &changed = now.st_mtimespec, &mapped = then.st_mtimespec;
-#else
-  const timespec &changed = now.st_mtim, &mapped = then.st_mtim;
-#endif
-  return ::stat(path_.c_str(), &now) == 0 && now.st_dev == then.st_dev && now.st_ino == then.st_ino &&
-         (now.st_size != then.st_size || changed.tv_sec != mapped.tv_sec || changed.tv_nsec != mapped.tv_nsec);
-}
-
-void require_intact_files() {
-  const std::lock_guard lock(mapping);
-  const auto changed = std::ranges::find_if(all_mapped, [](const MappedFile* file) { return file->was_changed(); });
-  if (changed != all_mapped.end())
-    throw IoError(
-        fmt::format("{}: was cut short or written to while it was in use; start again, and leave the file alone "
-                    "meanwhile",
-                    shown_path((*changed)->path())));
 }
 
 }  // namespace headwave

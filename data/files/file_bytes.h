@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include <sys/stat.h>
-
 #include "file_descriptor.h"
 
 namespace headwave {
@@ -91,21 +89,11 @@ class MappedFile {
   /// Gives the memory of some bytes back to the system; they are read again when somebody looks at them.
   /// Their neighbours go with them, to the ends of the pieces of 2 MB in which the system may hold a file.
   void let_go(std::size_t first, std::size_t count) const;
-  /// Whether the file was written to since it was mapped, by its size and time of change. Another file that
-  /// took its name does not count: the mapping is of the first.
-  [[nodiscard]] bool was_changed() const;
 
  private:
   std::filesystem::path path_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
-  struct stat when_mapped_ {};
 };
-
-/// Refuses if a file that is mapped now was written to since: what was read of it is neither the old file nor
-/// the new, and its digest in a result would be of other bytes than were read. Asked at the end of a job, and
-/// before a file gets its name (replaced_file.h).
-/// @throws IoError naming the file
-void require_intact_files();
 
 }  // namespace headwave

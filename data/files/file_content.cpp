@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +14,6 @@
 
 #include "file_bytes.h"
 #include "printable.h"
-#include "unicode_text.h"
 
 namespace headwave {
 
@@ -109,183 +109,50 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view states_wanted =
-    "stored states are read from HDF5, .npy, .npz and safetensors files. Convert it";
-constexpr std::string_view then_states = ", then give states.npy";
-constexpr std::string_view weights_wanted = "headwave reads safetensors only. Convert once";
-
-}  // namespace
-
-std::string python_name(const fs::path& path, std::string_view otherwise) {
-  const std::string name = path.string();
-  const bool plain = std::ranges::all_of(name, [](char c) {
-    return c >= ' ' && c <= '~' && std::string_view("'\"\\$`!{}").find(c) == std::string_view::npos;
-  });
-  return plain && name.size() <= 300 ? fmt::format("'{}'", name) : std::string(otherwise);
-}
-
-namespace {
-
-/// An error whose remedy is a line of Python, in which {0} stands for the file's name.
-FormatError conversion(const fs::path& path, std::string_view found, std::string_view wanted, std::string_view line,
-                       std::string_view then = "", std::vector<Remedy> remedies = {}) {
-  return FormatError(fmt::format("{}: this is {}; {}: python3 -c \"{}\"{}", shown_path(path), found, wanted,
-                                 fmt::format(fmt::runtime(line), python_name(path)), then),
-                     std::move(remedies));
-}
-
-bool is_text(std::string_view bytes) {
-  const std::string_view first = bytes.substr(0, 4096);
-  return bytes.find('\0') == std::string_view::npos && is_valid_utf8(first.substr(0, first.rfind('\n')));
-}
-
-/// What separates the numbers of a text, as an argument of numpy.loadtxt.
-const char* separator(std::string_view bytes) {
-  const std::string_view line = bytes.substr(0, bytes.find('\n'));
-  if (line.find(',') != std::string_view::npos) return ", delimiter=','";
-  return line.find(';') != std::string_view::npos ? ", delimiter=';'" : "";
-}
-
-/// States of which the content does not tell what they are: numbers as text, or as bytes.
-FormatError unmarked_states(const fs::path& path, std::string_view bytes) {
-  if (is_text(bytes))
-    return conversion(
-        path, "text", states_wanted,
-        fmt::format("import numpy as np; np.save('states.npy', np.loadtxt({{}}, dtype='float32'{}))", separator(bytes)),
-        ", if it is a table with a line for each token; then give states.npy");
-  return conversion(path, "neither HDF5, .npy, .npz nor safetensors", states_wanted,
-                    "import numpy as np; np.save('states.npy', np.fromfile({}, 'float32').reshape(D, T, W))",
-                    ", if it is bare float32 numbers, with their three sizes in the place of D, T and W; then give "
-                    "states.npy");
-}
-
-FormatError packed(const fs::path& path, FileContent content) {
-  if (content == FileContent::zip)
-    return FormatError(fmt::format("{}: this is a zip archive; unzip it and give what is inside", shown_path(path)));
-  return conversion(path, words_of(content), "unpack it",
-                    fmt::format("import gzip, shutil; shutil.copyfileobj(gzip.open({{}}), open({}, 'wb'))",
-                                python_name(path.parent_path() / path.stem())));
-}
-
-FormatError torch_weights(const fs::path& path) {
-  // Shards are one model: all of them go into the file.
-  const std::string name = path.filename().string();
-  const bool is_shard = name.find("-of-0") != std::string::npos;
-  const std::string pattern = is_shard ? name.substr(0, name.find('-')) + "-*" + path.extension().string() : name;
-  return conversion(path, "PyTorch's format, a pickle",
-                    "headwave reads safetensors only, never pickles. Convert once, "
-                    "in its folder",
-                    fmt::format("import glob, torch, safetensors.torch as s; s.save_file({{{{k: v.contiguous().clone() "
-                                "for f in glob.glob({}) for k, v in torch.load(f, map_location='cpu', "
-                                "weights_only=True).items()}}}}, 'model.safetensors')",
-                                python_name(pattern)));
-}
-
-/// Through transformers, from the folder where config.json lies.
-FormatError through_transformers(const fs::path& path, std::string_view found, const std::string& arguments) {
-  return conversion(path, found, "headwave reads safetensors only. Convert once, in its folder",
-                    fmt::format("from transformers import AutoModel as M; M.from_pretrained('.', "
-                                "{}).save_pretrained('.')",
-                                arguments));
-}
-
-FormatError through_arrays(const fs::path& path, std::string_view found, std::string_view line) {
-  return conversion(path, found, weights_wanted, line, "",
-                    {give("map", "FILE", "to say what its tensors are if there is no config.json that does")});
-}
-
-bool is_tensorflow_checkpoint(const fs::path& path) {
-  return path.filename().string().find(".ckpt.") != std::string::npos;
-}
-
 bool has_ending(const fs::path& path, std::initializer_list<std::string_view> endings) {
   return std::ranges::count(endings, path.extension().string()) > 0;
 }
 
-/// Weights of which the content does not tell what they are: by their name.
-FormatError unmarked_weights(const fs::path& path) {
-  if (is_tensorflow_checkpoint(path)) {
-    const std::string whole = path.string();
-    return through_arrays(path, "part of a TensorFlow checkpoint",
-                          fmt::format("import tensorflow as tf; from safetensors.numpy import save_file; r = "
-                                      "tf.train.load_checkpoint({}); save_file({{{{k: r.get_tensor(k) for k in "
-                                      "r.get_variable_to_shape_map()}}}}, 'model.safetensors')",
-                                      python_name(whole.substr(0, whole.rfind(".ckpt.") + 5))));
-  }
-  if (has_ending(path, {".bin", ".pt", ".pth", ".ckpt"})) return torch_weights(path);
-  if (has_ending(path, {".h5", ".keras"})) return through_transformers(path, "TensorFlow's format", "from_tf=True");
-  if (has_ending(path, {".msgpack"})) return through_transformers(path, "Flax's format", "from_flax=True");
-  if (has_ending(path, {".onnx"}))
-    return through_arrays(path, "an ONNX graph",
-                          "import onnx; from onnx.numpy_helper import to_array; from safetensors.numpy import "
-                          "save_file; save_file({{t.name: to_array(t) for t in onnx.load({}).graph.initializer}}, "
-                          "'model.safetensors')");
-  return FormatError(
-      fmt::format("{}: this is no safetensors file; give the model's folder, or the .safetensors file "
-                  "in it",
-                  shown_path(path)));
+FormatError foreign(const fs::path& path, std::string_view found, std::string_view wanted) {
+  return FormatError(fmt::format("{}: this is {}; {}", shown_path(path), found, wanted));
+}
+
+/// What is wrong with a packed file; nothing for any other.
+std::optional<FormatError> packed(const fs::path& path, FileContent content) {
+  if (content != FileContent::zip && content != FileContent::gzip) return std::nullopt;
+  return foreign(path, words_of(content), "unpack it, and give what is inside");
 }
 
 }  // namespace
 
 FormatError foreign_states(const fs::path& path) {
-  const MappedFile file(path);
-  const FileContent content = content_of(file.text());
-  const auto converted = [&](std::string_view line, std::string_view then = then_states) {
-    return conversion(path, words_of(content), states_wanted, line, then);
-  };
-  switch (content) {
-    case FileContent::pytorch:
-      return converted(
-          "import numpy as np, torch; x = torch.load({}, map_location='cpu', weights_only=True); "
-          "x = x.values() if isinstance(x, dict) else x; np.save('states.npy', "
-          "(x if torch.is_tensor(x) else torch.stack([*x])).float().numpy())");
-    case FileContent::pickle:
-      return converted(
-          "import pickle, numpy as np; np.save('states.npy', np.asarray(pickle.load(open({}, 'rb')), "
-          "dtype='float32'))",
-          ", then give states.npy; loading a pickle runs what is in it, so only do it if you trust its author");
-    case FileContent::parquet:
-      return converted(
-          "import numpy as np, pandas as pd; np.save('states.npy', pd.read_parquet({}).to_numpy('float32'))");
-    case FileContent::gzip:
-    case FileContent::zip:
-      return packed(path, content);
-    case FileContent::other:
-      return unmarked_states(path, file.text());
-    default:
-      return FormatError(fmt::format("{}: this is {}, expected stored states as HDF5, .npy, .npz or safetensors",
-                                     shown_path(path), words_of(content)));
-  }
+  const FileContent content = content_of_file(path);
+  if (const auto problem = packed(path, content)) return *problem;
+  return foreign(
+      path, content == FileContent::other ? "neither HDF5, .npy, .npz nor safetensors" : words_of(content),
+      "expected stored states as one of these: load it in Python, and numpy.save('states.npy', x) writes what "
+      "headwave reads");
 }
 
 FormatError foreign_weights(const fs::path& path) {
   const FileContent content = content_of_file(path);
-  switch (content) {
-    case FileContent::pytorch:
-    case FileContent::pickle:
-      return torch_weights(path);
-    case FileContent::gguf:
-      return FormatError(
-          fmt::format("{}: this is {}; expected a Hugging Face directory with config.json and safetensors: give the "
-                      "directory of the model that the file was made of",
-                      shown_path(path), words_of(content)));
-    case FileContent::hdf5:
-      return through_transformers(path, "an HDF5 file, TensorFlow's format", "from_tf=True");
-    case FileContent::npz:
-      return through_arrays(path, words_of(content),
-                            "import numpy as np; from safetensors.numpy import save_file; save_file(dict(np.load({})), "
-                            "'model.safetensors')");
-    case FileContent::gzip:
-    case FileContent::zip:
-      return packed(path, content);
-    case FileContent::other:
-    case FileContent::empty:
-      return unmarked_weights(path);
-    default:
-      return FormatError(fmt::format("{}: this is {}, expected a model's weights as safetensors", shown_path(path),
-                                     words_of(content)));
-  }
+  if (const auto problem = packed(path, content)) return *problem;
+  if (content == FileContent::gguf)
+    return foreign(
+        path, words_of(content),
+        "expected a Hugging Face directory with config.json and safetensors: give the directory of the model "
+        "that the file was made of");
+  const bool known = content != FileContent::other && content != FileContent::empty;
+  if (!known && !is_foreign_weights_name(path))
+    return foreign(path, "no safetensors file", "give the model's folder, or the .safetensors file in it");
+  const bool torch = content == FileContent::pytorch || content == FileContent::pickle ||
+                     (!known && has_ending(path, {".bin", ".pt", ".pth", ".ckpt"}));
+  return foreign(path,
+                 torch   ? "PyTorch's format, a pickle"
+                 : known ? words_of(content)
+                         : "a checkpoint in another format",
+                 "headwave reads safetensors only: load the model with transformers, and model.save_pretrained(DIR) "
+                 "writes them");
 }
 
 FormatError foreign_file(const fs::path& path) {
@@ -316,8 +183,7 @@ void require_no_pointer(std::string_view beginning, const fs::path& file) {
 }
 
 bool is_foreign_weights_name(const fs::path& path) {
-  return is_tensorflow_checkpoint(path) ||
-         has_ending(path, {".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".keras", ".msgpack", ".onnx", ".npz"});
+  return has_ending(path, {".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".keras", ".msgpack", ".onnx", ".npz"});
 }
 
 }  // namespace headwave

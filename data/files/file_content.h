@@ -38,7 +38,7 @@ FileContent content_of_file(const std::filesystem::path& path);
 std::string_view words_of(FileContent content);
 
 // Errors about files in formats that headwave does not read: what the file is, by its content or else by its
-// name, and the line of Python that converts it.
+// name, and what to give instead.
 
 /// For a file that was given as stored states.
 /// @throws IoError if it cannot be read
@@ -56,10 +56,6 @@ FormatError foreign_file(const std::filesystem::path& file);
 /// @param beginning  of the file, 64 bytes or more if it has them
 /// @throws FormatError if it is one
 void require_no_pointer(std::string_view beginning, const std::filesystem::path& file);
-
-/// A path as a Python text in quotes, fit to stand in a shell's double quotes.
-/// @param otherwise  in place of a path with characters that Python or a shell would take for their own
-std::string python_name(const std::filesystem::path& path, std::string_view otherwise = "'FILE'");
 
 /// Whether a file's name is that of weights in another format: .bin, .pt, .ckpt, .gguf, .h5, .msgpack, .onnx,
 /// ...

@@ -1,6 +1,5 @@
 #include "file_descriptor.h"
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -77,16 +76,6 @@ FileDescriptor nameless_file() {
 #endif
 }
 
-namespace {
-
-std::string content_of_lock(const FileDescriptor& file) {
-  std::array<char, 100> text{};
-  const ssize_t length = ::pread(file.get(), text.data(), text.size(), 0);
-  return printable({text.data(), static_cast<std::size_t>(length > 0 ? length : 0)});
-}
-
-}  // namespace
-
 bool locked(const FileDescriptor& file) {
   return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
@@ -111,16 +100,11 @@ LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
     if (!file_.is_open()) fail_by_errno(path, "cannot be written");
     if (!locked(file_)) {
       const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-      throw IoError(fmt::format("{}: another headwave is writing here ({}), which must end first", shown_path(folder),
-                                content_of_lock(file_)),
+      throw IoError(fmt::format("{}: another headwave is writing here, which must end first", shown_path(folder)),
                     give("out", "DIR", "with another name"));
     }
     // Its last holder may have removed the file meanwhile.
   } while (!is_still_here());
-  std::array<char, 65> host{};
-  (void)::gethostname(host.data(), host.size() - 1);
-  // For messages only: the lock holds without these words.
-  if (::ftruncate(file_.get(), 0) == 0) (void)file_.write(fmt::format("process {} on {}", ::getpid(), host.data()));
 }
 
 LockFile::~LockFile() {

@@ -90,16 +90,6 @@ bool is_standard_input(const fs::path& path) {
   return path == "-";
 }
 
-void require_file(const fs::path& path) {
-  std::error_code ignored;
-  const fs::file_type type = fs::status(path, ignored).type();
-  if (type == fs::file_type::fifo || type == fs::file_type::character || type == fs::file_type::socket)
-    throw IoError(
-        fmt::format("{}: a pipe or device, expected a file; to read a pipe, give - for the file's name and "
-                    "the text on standard input",
-                    shown_path(path)));
-}
-
 }  // namespace
 
 std::string input_name(const fs::path& path) {
@@ -115,10 +105,7 @@ InputText::InputText(const TextPlace& place, const InputTextOptions& options)
   const fs::path& path = place.path;
   const bool is_stream = !memory_ && is_standard_input(path);
   const std::size_t enough = options.enough == 0 ? everything : options.enough;
-  if (!is_stream && !memory_) {
-    require_file(path);
-    file_ = std::make_unique<const MappedFile>(path);
-  }
+  if (!is_stream && !memory_) file_ = std::make_unique<const MappedFile>(path);
   if (is_stream) stream_ = standard_input(enough);
   const std::string_view bytes = memory_     ? std::string_view(*memory_)
                                  : is_stream ? std::string_view(stream_)

@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "../../core/errors/error.h"
@@ -41,27 +40,6 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
   name += fmt::format("{}{}-{}", partial_mark, ::getpid(), counter++);
   return name;
 }
-
-/// Earlier files under temporary names, to be put back or removed.
-class EarlierFiles {
- public:
-  /// @throws IoError if a file cannot be renamed
-  void set_aside(const std::filesystem::path& path) {
-    if (std::error_code ignored; !std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return;
-    const std::filesystem::path aside = temporary_name(path);
-    if (::rename(path.c_str(), aside.c_str()) != 0) fail_by_errno(path, "cannot be set aside for a new one");
-    aside_.emplace_back(path, aside);
-  }
-  void put_back() const {
-    for (const auto& [path, aside] : aside_) (void)::rename(aside.c_str(), path.c_str());
-  }
-  void remove() const {
-    for (const auto& [path, aside] : aside_) ::unlink(aside.c_str());
-  }
-
- private:
-  std::vector<std::pair<std::filesystem::path, std::filesystem::path>> aside_;
-};
 
 }  // namespace
 
@@ -103,15 +81,7 @@ void ReplacedFile::seal() const {
   if (::lseek(file_.get(), 0, SEEK_END) < 0 || !file_.write(seal)) fail_by_errno(path_, "cannot be written");
 }
 
-void ReplacedFile::forget() const {
-  if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
-#ifdef POSIX_FADV_DONTNEED
-  (void)::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_DONTNEED);  // a file system in memory keeps it, and may
-#endif
-}
-
 void ReplacedFile::commit() {
-  require_intact_files();
   if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
   if (!file_.close()) fail_by_errno(path_, "cannot be written");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_by_errno(path_, "cannot be given its name");
@@ -120,19 +90,7 @@ void ReplacedFile::commit() {
 }
 
 void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files) {
-  if (files.size() == 1) return files.front()->commit();  // it takes the place of another in one step
-  for (const auto& file : files) file->forget();
-  EarlierFiles earlier;
-  try {
-    for (const auto& file : files) earlier.set_aside(file->path());
-    for (const auto& file : files) file->commit();
-  } catch (...) {
-    for (const auto& file : files)
-      if (file->temporary().empty()) ::unlink(file->path().c_str());
-    earlier.put_back();
-    throw;
-  }
-  earlier.remove();
+  for (const auto& file : files) file->commit();
 }
 
 void write_text(const std::filesystem::path& path, std::string_view text) {
@@ -173,23 +131,6 @@ void MadeFolders::make(const fs::path& folder) {
   if (!error && fs::is_directory(folder, error)) return;
   throw IoError(fmt::format("{}: cannot make the folder: {}", shown_path(folder),
                             error ? error.message() : "a file has its name"));
-}
-
-void try_to_write(const fs::path& file) {
-  ReplacedFile trial(file);
-  trial.write("?");
-}
-
-std::optional<std::uintmax_t> free_disk_space(const fs::path& folder) {
-  struct statvfs disk {};
-  if (::statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0) return std::nullopt;
-  return std::uintmax_t{disk.f_bavail} * disk.f_frsize;
-}
-
-std::string size_text(std::uintmax_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  if (number >= 1e9) return fmt::format("{:.1f} GB", number / 1e9);
-  return number >= 1e7 ? fmt::format("{:.0f} MB", number / 1e6) : fmt::format("{:.1f} MB", std::max(0.1, number / 1e6));
 }
 
 }  // namespace headwave

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,12 +37,8 @@ class ReplacedFile {
   /// @throws IoError if the file cannot be read, or the disk refuses
   void seal() const;
 
-  /// Syncs the temporary file and drops it from the system's cache, so that the next reader reads the disk.
-  /// @throws IoError if the disk refuses
-  void forget() const;
-
   /// Syncs the temporary file, gives it its name, and syncs the folder.
-  /// @throws IoError if the disk refuses, or a file that is mapped was written to (require_intact_files())
+  /// @throws IoError if the disk refuses
   void commit();
 
  private:
@@ -54,9 +48,7 @@ class ReplacedFile {
   FileDescriptor file_;    // open from beginning to end: syncing it reports every write that failed in between
 };
 
-/// Gives files that belong together their names, all or none, once all of them are on the disk. Earlier files
-/// are set aside first and get their names back if one commit fails. A process that dies in between leaves
-/// names without a file, never a new file beside an earlier one. A single file is committed directly.
+/// Gives files that belong together their names, once all of them are written.
 /// @throws IoError as commit()
 void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files);
 
@@ -88,17 +80,5 @@ class MadeFolders {
  private:
   std::vector<std::filesystem::path> made_;  // outer before inner
 };
-
-/// Tests that a file can be written: creates a temporary file beside it, writes to it, and removes it. A file
-/// of this name is not touched.
-/// @throws IoError if that fails, or a folder has the name
-void try_to_write(const std::filesystem::path& file);
-
-/// Bytes that this user may still write to the disk of a folder, within a quota if the file system reports
-/// one; nothing if the file system does not know, as some network file systems.
-std::optional<std::uintmax_t> free_disk_space(const std::filesystem::path& folder);
-
-/// "0.3 MB", "12 MB", "1.2 GB"; at least 0.1 MB.
-std::string size_text(std::uintmax_t bytes);
 
 }  // namespace headwave

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,7 +49,7 @@ std::vector<Hdf5Filter> filters_of(hid_t layout) {
     if (id == H5Z_FILTER_SZIP) text = "szip";
     if (id == H5Z_FILTER_NBIT) text = "nbit";
     if (id == H5Z_FILTER_SCALEOFFSET) text = "scaleoffset";
-    filters.push_back({id, values[0], text});
+    filters.push_back({id, text});
   }
   return filters;
 }
@@ -244,51 +243,6 @@ void require_chunk_size(std::size_t bytes, std::size_t expected) {
     throw FormatError(fmt::format("a chunk of {} bytes was expected, found {}: the file is damaged", expected, bytes));
 }
 
-/// The checksum of the filter fletcher32: over big-endian words of 16 bits, an odd byte at the end being a high one.
-std::uint32_t fletcher32(const std::vector<std::byte>& bytes) {
-  constexpr std::size_t words_at_once = 360;  // the sums do not overflow before
-  std::uint32_t sum = 0, sum_of_sums = 0;
-  const auto add = [&](std::uint32_t word) { sum_of_sums += sum += word; };
-  const auto fold = [&] {
-    sum = (sum & 0xffffU) + (sum >> 16U);
-    sum_of_sums = (sum_of_sums & 0xffffU) + (sum_of_sums >> 16U);
-  };
-  const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(bytes[i]); };
-  const std::size_t even = bytes.size() / 2 * 2;
-  for (std::size_t i = 0; i < even; fold())
-    for (const std::size_t end = std::min(i + 2 * words_at_once, even); i < end; i += 2)
-      add(byte(i) << 8U | byte(i + 1));
-  if (even < bytes.size()) add(byte(even) << 8U), fold();
-  fold();
-  return sum_of_sums << 16U | sum;
-}
-
-/// Checks the checksum at the end, and removes it.
-void take_checksum(std::vector<std::byte>& bytes) {
-  if (bytes.size() < checksum_bytes) throw FormatError("a chunk is shorter than its checksum: the file is damaged");
-  std::array<std::uint8_t, checksum_bytes> end{};
-  std::memcpy(end.data(), bytes.data() + bytes.size() - checksum_bytes, checksum_bytes);
-  bytes.resize(bytes.size() - checksum_bytes);
-  const auto number = [&](std::size_t a, std::size_t b, std::size_t c, std::size_t d) {
-    return static_cast<std::uint32_t>(end[a]) | static_cast<std::uint32_t>(end[b]) << 8U |
-           static_cast<std::uint32_t>(end[c]) << 16U | static_cast<std::uint32_t>(end[d]) << 24U;
-  };
-  const std::uint32_t found = fletcher32(bytes);
-  // Libraries before 1.6.3 swapped the bytes of each word.
-  if (found != number(0, 1, 2, 3) && found != number(1, 0, 3, 2))
-    throw FormatError("a chunk has another checksum than was written: the file is damaged");
-}
-
-/// Undoes the filter shuffle, which put the first bytes of all entries first, then all second bytes.
-void unshuffle(const std::vector<std::byte>& from, std::size_t entry, std::vector<std::byte>& into) {
-  const std::size_t entries = from.size() / entry;
-  into.resize(from.size());
-  for (std::size_t byte = 0; byte < entry; ++byte)
-    for (std::size_t i = 0; i < entries; ++i) into[i * entry + byte] = from[byte * entries + i];
-  std::copy(from.begin() + static_cast<std::ptrdiff_t>(entries * entry), from.end(),
-            into.begin() + static_cast<std::ptrdiff_t>(entries * entry));
-}
-
 void inflate_into(const std::vector<std::byte>& packed, std::size_t most, std::vector<std::byte>& into) {
   into.resize(most);
   uLongf size = most;
@@ -300,119 +254,32 @@ void inflate_into(const std::vector<std::byte>& packed, std::size_t most, std::v
 
 }  // namespace
 
-/// Reads one chunk and undoes its filters: its entries as they are stored in a plain chunk.
-void Hdf5Dataset::read_chunk(const Chunk& chunk, std::size_t stored, std::vector<std::byte>& plain) {
+/// Undoes the filters of a chunk that change its size.
+void Hdf5Dataset::require_unpacked_size(const Chunk& chunk, std::size_t stored) {
   const std::size_t expected = chunk_bytes();
-  plain.resize(stored);
+  packed_.resize(stored);
   std::uint32_t skipped = 0;
 #if H5_VERS_MAJOR >= 2
-  std::size_t room = plain.size();
-  const herr_t read = H5Dread_chunk2(id(), H5P_DEFAULT, chunk.first.data(), &skipped, plain.data(), &room);
+  std::size_t room = packed_.size();
+  const herr_t read = H5Dread_chunk2(id(), H5P_DEFAULT, chunk.first.data(), &skipped, packed_.data(), &room);
 #else
-  const herr_t read = H5Dread_chunk(id(), H5P_DEFAULT, chunk.first.data(), &skipped, plain.data());
+  const herr_t read = H5Dread_chunk(id(), H5P_DEFAULT, chunk.first.data(), &skipped, packed_.data());
 #endif
   if (read < 0) fail_hdf5_read();
   for (std::size_t i = is_packed(chunk) ? filters_.size() : 0; i-- > 0;) {
     if (((skipped >> i) & 1U) != 0) continue;
-    const Hdf5Filter& filter = filters_[i];
-    if (filter.id == H5Z_FILTER_FLETCHER32) take_checksum(plain);
-    if (filter.id == H5Z_FILTER_DEFLATE) {
+    if (filters_[i].id == H5Z_FILTER_FLETCHER32) {
+      if (packed_.size() < checksum_bytes)
+        throw FormatError("a chunk is shorter than its checksum: the file is damaged");
+      packed_.resize(packed_.size() - checksum_bytes);
+    }
+    if (filters_[i].id == H5Z_FILTER_DEFLATE) {
       // Room for a checksum inside the packed part, and no more: a chunk that unpacks to more is refused too.
-      inflate_into(plain, expected + checksum_bytes, other_);
-      plain.swap(other_);
-    }
-    if (filter.id == H5Z_FILTER_SHUFFLE && filter.first_value > 1) {
-      unshuffle(plain, filter.first_value, other_);
-      plain.swap(other_);
+      inflate_into(packed_, expected + checksum_bytes, unpacked_);
+      packed_.swap(unpacked_);
     }
   }
-  require_chunk_size(plain.size(), expected);
-}
-
-void Hdf5Dataset::convert(std::vector<std::byte>& plain, hid_t memory_type, std::size_t memory_entry) const {
-  if (H5Tequal(type(), memory_type) > 0) return;
-  const std::size_t entry = H5Tget_size(type()), entries = plain.size() / entry;
-  plain.resize(entries * std::max(entry, memory_entry));
-  if (H5Tconvert(type(), memory_type, entries, plain.data(), nullptr, H5P_DEFAULT) < 0) fail_hdf5_read();
-  plain.resize(entries * memory_entry);
-}
-
-/// A chunk that was never written.
-std::vector<std::byte> Hdf5Dataset::fill_values(hid_t memory_type, std::size_t memory_entry) const {
-  std::vector<std::byte> one(memory_entry);
-  H5D_fill_value_t status = H5D_FILL_VALUE_UNDEFINED;
-  if (H5Pfill_value_defined(layout_.id(), &status) < 0 ||
-      (status != H5D_FILL_VALUE_UNDEFINED && H5Pget_fill_value(layout_.id(), memory_type, one.data()) < 0))
-    fail_hdf5_read();
-  std::vector<std::byte> all;
-  for (std::size_t entries = chunk_bytes() / H5Tget_size(type()); entries > 0; --entries)
-    all.insert(all.end(), one.begin(), one.end());
-  return all;
-}
-
-/// Copies the entries of a chunk that belong to a block to their places in the block.
-void Hdf5Dataset::copy_part(const Chunk& chunk, const std::byte* plain, std::size_t entry, const ArrayBlock& block,
-                            std::byte* values) const {
-  const std::size_t axes = chunk_.size();
-  std::vector<std::size_t> from(axes), to(axes), count(axes), at(axes, 0);
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    const auto wanted = static_cast<std::size_t>(block.first[axis]), here = static_cast<std::size_t>(chunk.first[axis]);
-    const std::size_t first = std::max(wanted, here);
-    from[axis] = first - here;
-    to[axis] = first - wanted;
-    count[axis] =
-        std::min<std::size_t>(wanted + static_cast<std::size_t>(block.count[axis]), here + chunk_[axis]) - first;
-  }
-  // What lies in one piece in both: the last axes as long as they are whole, and a part of the one before.
-  std::size_t axis = axes - 1, piece = count[axis];
-  while (axis > 0 && count[axis] == chunk_[axis] && count[axis] == static_cast<std::size_t>(block.count[axis]))
-    piece *= count[--axis];
-  for (;;) {
-    std::size_t source = 0, target = 0;
-    for (std::size_t a = 0; a < axes; ++a) {
-      source = source * chunk_[a] + from[a] + at[a];
-      target = target * static_cast<std::size_t>(block.count[a]) + to[a] + at[a];
-    }
-    std::memcpy(values + target * entry, plain + source * entry, piece * entry);
-    std::size_t next = axis;
-    while (next > 0 && ++at[next - 1] == count[next - 1]) at[--next] = 0;
-    if (next == 0) return;
-  }
-}
-
-std::size_t Hdf5Dataset::kept_bytes() const {
-  std::size_t bytes = 0;
-  for (const auto& [number, plain] : kept_) bytes += plain.size();
-  return bytes;
-}
-
-/// h5py's own chunks of stored states hold tens of documents, and each document would unpack them anew: so those that
-/// reach beyond the block are kept for the next one.
-void Hdf5Dataset::read_packed(std::uintmax_t file_bytes, hid_t memory_type, std::size_t memory_entry,
-                              const ArrayBlock& block, std::byte* values, std::size_t most_kept) {
-  if (std::exchange(kept_type_, memory_type) != memory_type) kept_.clear();
-  std::map<std::size_t, std::vector<std::byte>> known = std::exchange(kept_, {});
-  std::size_t kept = 0;
-  each_chunk(block, [&](const Chunk& chunk) {
-    if (const auto found = known.find(chunk.number); found != known.end()) {
-      unpacked_ = std::move(found->second);
-    } else if (const std::optional<std::size_t> stored = stored_bytes(chunk, file_bytes)) {
-      read_chunk(chunk, *stored, unpacked_);
-      convert(unpacked_, memory_type, memory_entry);
-    } else {
-      unpacked_ = fill_values(memory_type, memory_entry);
-    }
-    copy_part(chunk, unpacked_.data(), memory_entry, block, values);
-    bool reaches_beyond = false;
-    for (std::size_t axis = 0; axis < chunk_.size(); ++axis) {
-      const auto first = static_cast<hsize_t>(block.first[axis]), end = first + static_cast<hsize_t>(block.count[axis]);
-      const hsize_t last = std::min(chunk.first[axis] + chunk_[axis], static_cast<hsize_t>(extent_.shape[axis]));
-      reaches_beyond = reaches_beyond || chunk.first[axis] < first || last > end;
-    }
-    if (!reaches_beyond || kept + unpacked_.size() > most_kept) return;
-    kept += unpacked_.size();
-    kept_[chunk.number] = std::move(unpacked_);
-  });
+  require_chunk_size(packed_.size(), expected);
 }
 
 /// Checks the chunks that the library will read: that packed ones of the block unpack to their size, and that plain
@@ -424,8 +291,10 @@ void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& bloc
   require_known(filters_);
   if (!filters_.empty()) {
     each_chunk(block, [&](const Chunk& chunk) {
+      if (checked_.contains(chunk.number)) return;
       if (const std::optional<std::size_t> stored = stored_bytes(chunk, file_bytes))
-        read_chunk(chunk, *stored, unpacked_);
+        require_unpacked_size(chunk, *stored);
+      checked_.insert(chunk.number);
     });
     return;
   }
@@ -444,13 +313,7 @@ void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& bloc
     each_chunk(block, [&](const Chunk& chunk) { (void)stored_bytes(chunk, file_bytes); });
 }
 
-void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, std::size_t memory_entry, const ArrayBlock& block,
-                       void* values, std::size_t most_kept) {
-  if (has_chunks() && !filters_.empty()) {
-    (void)chunk_bytes();
-    require_known(filters_);
-    return read_packed(file_bytes, memory_type, memory_entry, block, static_cast<std::byte*>(values), most_kept);
-  }
+void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values) {
   check_chunks(file_bytes, block);
   if (block.count == extent_.shape) {
     if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) fail_hdf5_read();

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,14 +20,13 @@ Hdf5Handle hdf5_object(hid_t file, const std::string& path);
 /// A filter that a dataset's chunks went through when they were written.
 struct Hdf5Filter {
   H5Z_filter_t id;
-  unsigned first_value;  ///< of shuffle the bytes of an entry, of gzip the level
-  std::string text;      ///< "shuffle", "gzip 2", "fletcher32", "filter 32001 blosc"
+  std::string text;  ///< "shuffle", "gzip 2", "fletcher32", "filter 32001 blosc"
 };
 
 /// An open dataset. It refuses to read what a damaged or hostile file could use against the library. Messages
 /// do not name the file: the caller does.
 ///
-/// Chunks that were packed are unpacked here and not by the library: it (1.10 at least) copies a chunk's full
+/// Packed chunks must unpack to their size before the library unpacks them: it (1.10 at least) copies a chunk's full
 /// size out of what the filters gave, so a chunk that unpacks to less makes it read beyond its memory. Filters
 /// other than shuffle, gzip and fletcher32 are refused.
 class Hdf5Dataset {
@@ -56,21 +55,15 @@ class Hdf5Dataset {
   void check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, const ArrayBlock& block) const;
 
   /// Reads a block of numbers that check_readable() accepted, converted by the library.
-  /// @param memory_type   a number of the machine
-  /// @param memory_entry  its bytes
-  /// @param values        room for all entries of the block
-  /// @param most_kept     bytes of unpacked chunks that may be kept for the next block
+  /// @param memory_type  a number of the machine
+  /// @param values       room for all entries of the block
   /// @throws FormatError if a chunk is missing from a complete file, does not unpack to its size or has another
   ///         checksum, or if there are more than a million chunks; IoError if the file cannot be read
-  void read(std::uintmax_t file_bytes, hid_t memory_type, std::size_t memory_entry, const ArrayBlock& block,
-            void* values, std::size_t most_kept);
+  void read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values);
 
   /// Reads all texts.
   /// @throws as read(), or FormatError if they are not text
   [[nodiscard]] std::vector<std::string> strings(std::uintmax_t file_bytes);
-
-  /// Bytes of the unpacked chunks that the last read() kept.
-  [[nodiscard]] std::size_t kept_bytes() const;
 
  private:
   struct Chunk {
@@ -84,26 +77,19 @@ class Hdf5Dataset {
   [[nodiscard]] bool is_packed(const Chunk& chunk) const;
   [[nodiscard]] std::optional<std::size_t> stored_bytes(const Chunk& chunk, std::uintmax_t file_bytes) const;
   void check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block);
-  void read_chunk(const Chunk& chunk, std::size_t stored, std::vector<std::byte>& plain);
-  void convert(std::vector<std::byte>& plain, hid_t memory_type, std::size_t memory_entry) const;
-  [[nodiscard]] std::vector<std::byte> fill_values(hid_t memory_type, std::size_t memory_entry) const;
-  void copy_part(const Chunk& chunk, const std::byte* plain, std::size_t entry, const ArrayBlock& block,
-                 std::byte* values) const;
-  void read_packed(std::uintmax_t file_bytes, hid_t memory_type, std::size_t memory_entry, const ArrayBlock& block,
-                   std::byte* values, std::size_t most_kept);
+  void require_unpacked_size(const Chunk& chunk, std::size_t stored);
 
   Hdf5Handle dataset_;
   Hdf5Handle type_;
   Hdf5Handle space_;
   Hdf5Handle layout_;  // the creation properties
   Hdf5Extent extent_;
-  std::vector<hsize_t> chunk_;                          // sizes along the axes; empty if the dataset is not chunked
-  std::vector<Hdf5Filter> filters_;                     // in the order in which they were applied
-  bool is_checked_ = false;                             // the plain chunks have their sizes
-  bool is_complete_ = false;                            // then each of them must be there
-  std::vector<std::byte> unpacked_, other_;             // memory that is used again
-  std::map<std::size_t, std::vector<std::byte>> kept_;  // unpacked chunks by number, as entries of kept_type_
-  hid_t kept_type_ = -1;
+  std::vector<hsize_t> chunk_;                // sizes along the axes; empty if the dataset is not chunked
+  std::vector<Hdf5Filter> filters_;           // in the order in which they were applied
+  bool is_checked_ = false;                   // the plain chunks have their sizes
+  bool is_complete_ = false;                  // then each of them must be there
+  std::set<std::size_t> checked_;             // numbers of packed chunks that unpack to their size
+  std::vector<std::byte> packed_, unpacked_;  // memory that is used again
 };
 
 }  // namespace headwave

@@ -151,9 +151,11 @@ hid_t memory_type(const Hdf5Dataset& data, std::int64_t) {
 
 /// The file in the library. Datasets stay open, since opening one costs as much as reading a small one.
 struct Hdf5File::Opened {
-  Opened(const std::filesystem::path& path, std::uintmax_t size, Hdf5Lock lock) : bytes(size) {
+  Opened(const std::filesystem::path& path, std::uintmax_t size) : bytes(size) {
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    if (lock == Hdf5Lock::none) H5Pset_file_locking(access.id(), false, true);
+    // h5py's own chunks of stored states hold tens of documents: they stay unpacked for the next document.
+    constexpr std::size_t places = 10007, most_unpacked = std::size_t{16} << 20U;
+    H5Pset_cache(access.id(), 0, places, most_unpacked, 0.75);
     file = Hdf5Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
     if (!file.valid()) fail_hdf5_read("cannot be read as an HDF5 file");
   }
@@ -161,10 +163,7 @@ struct Hdf5File::Opened {
   Hdf5Dataset& dataset(const std::string& path) {
     constexpr std::size_t most_open = 1000;
     if (const auto found = datasets.find(path); found != datasets.end()) return found->second;
-    if (datasets.size() >= most_open) {
-      datasets.clear();
-      kept = 0;
-    }
+    if (datasets.size() >= most_open) datasets.clear();
     return datasets.emplace(path, Hdf5Dataset(file.id(), path)).first->second;
   }
 
@@ -172,7 +171,6 @@ struct Hdf5File::Opened {
   /// @param block  null: all entries
   template <class Number, class Room>
   void read(const std::string& path, const ArrayBlock* chosen, const Room& room) {
-    constexpr std::size_t most_kept = std::size_t{256} << 20U;
     Hdf5Dataset& data = dataset(path);
     data.require_own_data();
     if (!hdf5_is_number(data.type()))
@@ -183,16 +181,12 @@ struct Hdf5File::Opened {
     data.check_readable(bytes, sizeof(Number), block);
     const std::size_t entries = block.count == data.extent().shape ? data.extent().entries : entries_of(block);
     Number* values = room(entries);
-    if (entries == 0) return;
-    kept -= data.kept_bytes();
-    data.read(bytes, type, sizeof(Number), block, values, most_kept - kept);
-    kept += data.kept_bytes();
+    if (entries > 0) data.read(bytes, type, block, values);
   }
 
   std::uintmax_t bytes;
   Hdf5Handle file;
   std::map<std::string, Hdf5Dataset> datasets;
-  std::size_t kept = 0;  ///< bytes of chunks that the datasets keep unpacked
 };
 
 /// Runs some work within the library; errors name the file and the object.
@@ -202,9 +196,9 @@ auto Hdf5File::read_named(const std::string& object, Work work) const {
   return named(object.empty() ? name_ : fmt::format("{}: {}", name_, printable(object)), work);
 }
 
-Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5Lock lock) : path_(path), name_(shown_path(path)) {
+Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown_path(path)) {
   const std::uintmax_t bytes = FileBytes(path).size();  // says what cannot be opened and why better than the library
-  read_named("", [&] { opened_ = std::make_unique<Opened>(path, bytes, lock); });
+  read_named("", [&] { opened_ = std::make_unique<Opened>(path, bytes); });
 }
 
 Hdf5File::~Hdf5File() {

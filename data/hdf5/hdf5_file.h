@@ -24,15 +24,6 @@ struct Hdf5Node {
   std::string identity;  ///< of a group: equal for two paths to one group
 };
 
-/// For programs, at their beginning: if the library crashes over a damaged file, one line on stderr names the file
-/// and the program exits with 1.
-void tell_hdf5_crashes();
-
-enum class Hdf5Lock {
-  shared,  ///< the library's own lock: nobody writes the file while it is read
-  none     ///< for a file that this process just wrote and has locked itself
-};
-
 /// An HDF5 file, open for reading.
 ///
 /// A dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are
@@ -42,7 +33,7 @@ enum class Hdf5Lock {
 class Hdf5File {
  public:
   /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
-  explicit Hdf5File(const std::filesystem::path& path, Hdf5Lock lock = Hdf5Lock::shared);
+  explicit Hdf5File(const std::filesystem::path& path);
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
   ~Hdf5File();

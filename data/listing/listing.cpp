@@ -134,45 +134,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Fact {
-  const char* name;
-  std::vector<const char*> keys;  // what the families call it
-};
-
-const std::vector<Fact>& facts() {
-  static const std::vector<Fact> all = {
-      {"model_type", {"model_type"}},
-      {"layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"}},
-      {"heads", {"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"}},
-      {"kv_heads", {"num_key_value_heads", "n_kv_heads"}},
-      {"d_head", {"head_dim", "d_kv"}},
-      {"d_model", {"hidden_size", "n_embd", "d_model", "dim"}},
-      {"d_feed_forward", {"intermediate_size", "n_inner", "d_ff", "hidden_dim", "encoder_ffn_dim"}},
-      {"vocabulary", {"vocab_size"}},
-      {"positions", {"max_position_embeddings", "n_positions", "n_ctx"}},
-      {"activation", {"hidden_act", "activation_function", "hidden_activation"}},
-      {"dtype", {"torch_dtype", "dtype"}},
-  };
-  return all;
-}
-
+/// What config.json says of the checkpoint; what it says of the model follows from its map.
 void add_config(Listing& listing, const fs::path& file) {
   const nlohmann::json config = json_of_file(file, {.max_bytes = largest_config});
   if (!config.is_object()) throw FormatError(fmt::format("{}: expected a JSON object", file.string()));
-  // Of a model that reads images beside text the sizes are those of its text part.
-  const auto text = config.find("text_config");
-  const nlohmann::json& sizes = text != config.end() && text->is_object() ? *text : config;
-  for (const Fact& fact : facts()) {
-    for (const char* key : fact.keys) {
-      const nlohmann::json& place = config.contains(key) ? config : sizes;
-      const auto value = place.find(key);
-      if (value == place.end() || value->is_null()) continue;
-      if (value->is_string()) listing.facts[fact.name] = value->get<std::string>();
-      if (value->is_number_integer()) listing.facts[fact.name] = value->get<std::int64_t>();
-      if (value->is_number_float()) listing.facts[fact.name] = value->get<double>();
-      break;
-    }
-  }
+  for (const char* key : {"model_type", "torch_dtype", "dtype"})
+    if (const auto value = config.find(key); value != config.end() && value->is_string())
+      listing.facts[key] = value->get<std::string>();
 }
 
 /// Problems and unused tensors beyond these are only counted.
@@ -244,8 +212,7 @@ bool has_weight_files(const fs::path& folder) {
 
 void add_tokenizer(Listing& listing, const fs::path& folder) {
   std::string found;
-  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json",
-                           "special_tokens_map.json", "added_tokens.json"})
+  for (const char* name : {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "added_tokens.json"})
     if (std::error_code ignored; fs::is_regular_file(folder / name, ignored))
       found += (found.empty() ? "" : ", ") + std::string(name);
   if (found.empty())
@@ -268,10 +235,8 @@ Listing model_listing(const fs::path& folder) {
     listing.notes.emplace_back(problem.what());
     if (has_weight_files(folder)) listing.damage = problem.what();
   }
-  bool said = false;
   try {
     if (has_config) add_config(listing, config);
-    said = has_config;
     if (has_config && !listing.entries.empty()) add_model(listing, folder);
   } catch (const IoError&) {
     throw;
@@ -279,9 +244,6 @@ Listing model_listing(const fs::path& folder) {
     listing.notes.emplace_back(problem.what());
   }
   if (!has_config) listing.notes.emplace_back("no config.json: what the tensors mean is not known");
-  for (const char* needed : {"model_type", "layers", "heads", "d_model"})
-    if (said && !listing.facts.contains(needed))
-      listing.notes.push_back(fmt::format("config.json does not say: {}", needed));
   add_tokenizer(listing, folder);
   return listing;
 }

@@ -26,9 +26,9 @@ struct ListingEntry {
 struct Listing {
   std::string kind;  ///< "headwave result", "HDF5", "safetensors", "npy", "model directory", "folder of npy files"
   std::filesystem::path path;
-  /// The most important facts. Of a model directory: model_type, layers, heads, kv_heads, d_head, d_model,
-  /// d_feed_forward, vocabulary, positions as config.json has them, parameters, tokenizer_files; of a result
-  /// its root attributes.
+  /// The most important facts. Of a model directory: model_type as config.json has it, family, layers, heads, kv_heads,
+  /// d_head, d_model, d_feed_forward, vocabulary and positions of its map, parameters, tokenizer_files; of a result its
+  /// root attributes.
   Attributes facts;
   std::vector<ListingEntry> entries;
   std::vector<std::string> notes;                  ///< what is missing or cannot be read, one sentence each

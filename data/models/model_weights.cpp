@@ -727,7 +727,7 @@ class LayersOnDemand : public LayerStore {
  public:
   LayersOnDemand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map)
       : checkpoint_(std::move(checkpoint)), map_(map), all_(at_least_one(map)), queries_and_keys_(at_least_one(map)) {
-    is_one_ = map_.layers > 1 && shape_of(0).second == shape_of(1).second;
+    is_one_ = map_.layers > 1 && tensors_of(0) == tensors_of(1);
   }
 
   [[nodiscard]] std::shared_ptr<const Block> block(Index layer) const override {
@@ -745,26 +745,6 @@ class LayersOnDemand : public LayerStore {
     return last_;
   }
 
-  [[nodiscard]] double bytes(Index layer) const override {
-    const auto [block, names] = shape_of(layer);
-    double entries = 0;
-    for (const std::string& name : names) {
-      if (!checkpoint_->has(name)) continue;
-      double of_tensor = 1;
-      for (const Index extent : checkpoint_->info(name).shape) of_tensor *= static_cast<double>(extent);
-      if (name.ends_with("_blocks")) of_tensor *= 2;  // MXFP4: a byte holds two numbers
-      entries += of_tensor;
-    }
-    if (map_.self.fusion == Fusion::qkv_by_head ||
-        map_.self.fusion == Fusion::kv_by_head)  // copies stand beside what they were made of
-      for (const Linear& copy :
-           {map_.self.fusion == Fusion::kv_by_head ? Linear() : block.self.query, block.self.key, block.self.value})
-        entries += static_cast<double>(copy.weight.size());
-    return sizeof(float) * entries;
-  }
-
-  [[nodiscard]] bool is_one() const override { return is_one_; }
-
  private:
   /// A layer that is read again and again.
   struct Layer {
@@ -773,13 +753,12 @@ class LayersOnDemand : public LayerStore {
   };
   using Layers = std::vector<Layer>;
 
-  /// A layer's shapes, and the names of its tensors.
-  [[nodiscard]] std::pair<Block, std::set<std::string>> shape_of(Index layer) const {
+  [[nodiscard]] std::set<std::string> tensors_of(Index layer) const {
     TensorReader reader(checkpoint_, {});
     reader.look_at(Reading::shape);
     reader.trust_values();
-    const Block block = layer_weights(reader, map_, layer);
-    return {block, reader.read()};
+    (void)layer_weights(reader, map_, layer);
+    return reader.read();
   }
 
   [[nodiscard]] Index read_as(Index layer) const { return is_one_ ? 0 : layer; }
@@ -807,7 +786,7 @@ class LayersOnDemand : public LayerStore {
 
   std::shared_ptr<const Checkpoint> checkpoint_;
   StackMap map_;
-  bool is_one_ = false;
+  bool is_one_ = false;  // all layers share one set of weights in the checkpoint (ALBERT)
   mutable std::mutex reading_;
   mutable Layers all_, queries_and_keys_;
   mutable std::shared_ptr<const Block> last_;  // queries and keys are asked for head by head

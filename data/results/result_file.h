@@ -29,8 +29,7 @@ inline constexpr int result_schema_version = 2;
 /// Doubles are float64 with NaN as _FillValue, texts UTF-8 of variable length (ill-formed sequences become
 /// U+FFFD, a zero byte U+2400). Arrays over 4 kB lie in chunks of at most 1 MB along their last axes,
 /// shuffled, gzipped and with checksums. The file ends with the digest of all bytes before (digest.h). The same
-/// Fields give the same bytes. The file appears whole or not at all, and `complete` = 1 is written last. Before
-/// it appears it is read again from the disk and compared with its digest.
+/// Fields give the same bytes. The file appears whole or not at all, and `complete` = 1 is written last.
 ///
 /// If several Fields of a group share an axis, the first Field's long_name is kept.
 ///
@@ -38,8 +37,7 @@ inline constexpr int result_schema_version = 2;
 /// specification; CF conventions 1.8, section 3.5; NeXus NXdata.
 /// @throws ShapeError if a Field is not named "group/quantity", two have one name, values and axes disagree
 ///         in size, one group has the same axis with other values or units, a quantity has the name of an
-///         axis, or an attribute's name is taken; IoError if the file cannot be written or is not read back
-///         as it was meant
+///         axis, or an attribute's name is taken; IoError if the file cannot be written
 void write_result(const Result& result, const std::filesystem::path& path);
 
 /// The same of results that belong together: each is whole before the caller commits the first.
@@ -64,12 +62,10 @@ struct ResultContent {
   Index arrays = 0;  ///< axes included
 };
 
-/// Reads every array of a result file.
-/// @throws FormatError if the file is no result, unfinished, newer than this headwave, or damaged
-ResultContent content_of_result(const Hdf5File& file);
-
-/// The same, and compares all bytes with the digest at the file's end before anything is read of them.
-/// @throws FormatError as above, or if the digest is missing or that of other bytes
+/// Reads every array of a result file, and compares all bytes with the digest at the file's end before anything is read
+/// of them.
+/// @throws FormatError if the file is no result, unfinished, newer than this headwave, or damaged, or if the digest is
+///         missing or that of other bytes
 ResultContent require_whole_result(const std::filesystem::path& path);
 
 }  // namespace headwave

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../files/digest.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "../hdf5/hdf5_handle.h"
 
 namespace headwave {
 
@@ -36,7 +33,7 @@ bool is_attribute_name(const std::string& name) {
 }
 
 bool same_axis(const Axis& a, const Axis& b) {
-  return a.unit == b.unit && a.values.index() == b.values.index() && value_digest(a) == value_digest(b);
+  return a.unit == b.unit && a.values == b.values;
 }
 
 void check_axes(const Field& field) {
@@ -123,32 +120,6 @@ std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t en
     if (chunk[axis] < shape[axis]) break;
   }
   return chunk;
-}
-
-namespace {
-
-struct DigestOf {
-  template <class Value>
-  std::string operator()(const std::vector<Value>& values) const {
-    static_assert(std::is_arithmetic_v<Value>);
-    return sha256_of_text({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value)});
-  }
-  std::string operator()(const std::vector<std::string>& texts) const {
-    const Hdf5Texts stored(texts);
-    Sha256 digest;
-    for (const std::string& text : stored.texts()) digest.add({text.c_str(), text.size() + 1});
-    return digest.hexadecimal();
-  }
-};
-
-}  // namespace
-
-std::string value_digest(const Field& field) {
-  return std::visit(DigestOf{}, field.values);
-}
-
-std::string value_digest(const Axis& axis) {
-  return std::visit(DigestOf{}, axis.values);
 }
 
 }  // namespace headwave

@@ -40,11 +40,4 @@ inline constexpr unsigned result_packing = 2;
 /// is stored in one piece.
 std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t entry_bytes);
 
-/// SHA-256 of the values of a Field: of numbers their bytes in a result file, row-major; of each text its bytes as
-/// stored and a zero byte.
-std::string value_digest(const Field& field);
-
-/// The same of an axis's coordinate values.
-std::string value_digest(const Axis& axis);
-
 }  // namespace headwave

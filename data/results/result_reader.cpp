@@ -152,8 +152,4 @@ ResultContent require_whole_result(const std::filesystem::path& path) {
   return reader.content();
 }
 
-ResultContent content_of_result(const Hdf5File& file) {
-  return Reader(file).content();
-}
-
 }  // namespace headwave

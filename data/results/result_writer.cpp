@@ -8,10 +8,8 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/process/threads.h"
-#include "../files/digest.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
-#include "../hdf5/hdf5_file.h"
 #include "../hdf5/hdf5_handle.h"
 #include "hdf5_output.h"
 #include "result_file.h"
@@ -122,24 +120,6 @@ void write_file(const Result& result, const std::vector<ResultGroup>& groups, co
   }
 }
 
-/// Reads the file again from the disk, which may lose what it took without an error.
-void require_kept(const Result& result, const ReplacedFile& file) {
-  file.forget();
-  const auto demand = [&](bool right, const std::string& problem) {
-    if (!right)
-      throw IoError(
-          fmt::format("{}: what the disk gave back is not what was written: {}", shown_path(file.path()), problem));
-  };
-  try {
-    const Hdf5File written(file.temporary(), Hdf5Lock::none);
-    if (!require_right_seal(file.temporary())) demand(false, "its digest is missing");
-    (void)content_of_result(written);
-    demand(written.attribute_texts("/", "fields").size() == result.fields.size(), "arrays are missing");
-  } catch (const FormatError& problem) {
-    demand(false, problem.what());
-  }
-}
-
 }  // namespace
 
 void write_result(const Result& result, const ReplacedFile& file) {
@@ -151,7 +131,6 @@ void write_result(const Result& result, const ReplacedFile& file) {
   } catch (const IoError& problem) {
     throw IoError(fmt::format("{}: {}", shown_path(file.path()), problem.what()));
   }
-  require_kept(result, file);
 }
 
 void write_result(const Result& result, const std::filesystem::path& path) {

@@ -66,7 +66,6 @@ class ChosenDocuments : public Source {
     provenance["equal_documents"] = static_cast<std::int64_t>(source_->count() - count());
     return provenance;
   }
-  void require_unchanged() const override { source_->require_unchanged(); }
 
  private:
   [[nodiscard]] Index at(Index i) const { return chosen_[static_cast<std::size_t>(i)]; }

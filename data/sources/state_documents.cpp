@@ -215,15 +215,13 @@ class StateDocuments : public Source {
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
     // A sealed file that is damaged is refused here.
-    std::call_once(digested_, [&] { digests_ = DigestedFiles(files_->files()); });
-    if (!digests_.list().empty()) provenance["source_sha256"] = digests_.list();
+    std::call_once(digested_, [&] { digests_ = sha256_list(files_->files()); });
+    if (!digests_.empty()) provenance["source_sha256"] = digests_;
     if (attention)
       provenance["stored_type"] =
           stored_type_text(files_->arrays().type(name_of_document(attention->name, documents_.front().text)));
     return provenance;
   }
-
-  void require_unchanged() const override { digests_.require_same(); }
 
  private:
   [[nodiscard]] std::vector<Index> stored_layers() const {
@@ -344,7 +342,7 @@ class StateDocuments : public Source {
   StatesChange change_;
   Index words_;  // that the model knows
   mutable std::once_flag digested_;
-  mutable DigestedFiles digests_;  // of files that may be large: taken once before they are read, and once after
+  mutable std::string digests_;  // of files that may be large: taken once
   std::vector<DocumentPlace> documents_;
   std::vector<std::string> tokens_;
 };

@@ -62,7 +62,7 @@ class Tokenizer {
 
   [[nodiscard]] virtual SpecialTokens special_tokens() const = 0;
 
-  /// "WordPiece (tokenizer.json)", "byte-level BPE (encoder.json, vocab.bpe)"
+  /// "WordPiece (vocab.txt)", "byte-level BPE (tokenizer.json)"
   [[nodiscard]] virtual std::string kind() const = 0;
 
   /// The files that it was read from, for provenance.
@@ -78,10 +78,9 @@ enum class TokenizerUse {
 /// Whether a model's folder holds a tokenizer of some kind, which open_tokenizer() may refuse.
 bool has_tokenizer(const std::filesystem::path& model_directory);
 
-/// Opens the tokenizer in a model's folder, the first of these that is there: `tokenizer.json`; `vocab.txt`
-/// (WordPiece, as BERT); `vocab.json` with `merges.txt`, or `encoder.json` with `vocab.bpe` (byte-level BPE, as
-/// GPT-2 and RoBERTa). Beside all but the first, `tokenizer_config.json` and `added_tokens.json` are read where they
-/// are; a Japanese BERT spells the words between blanks.
+/// Opens the tokenizer in a model's folder, the first of these that is there: `tokenizer.json`; `vocab.txt` (WordPiece,
+/// as BERT), with `tokenizer_config.json` and `added_tokens.json` beside it where they are; a Japanese BERT spells the
+/// words between blanks.
 ///
 /// A step of tokenizer.json that is not known here is refused by name: omitting it would change ids.
 ///

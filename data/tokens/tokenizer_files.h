@@ -43,14 +43,4 @@ AddedToken json_added_token(const JsonObject& object, std::int64_t id);
 ///         beside it are broken
 std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt);
 
-/// Reads the byte-level BPE of GPT-2 or RoBERTa from its two files: ids by piece as JSON, and one merge a
-/// line after a line "#version". Where the vocabulary has `<s>` and `</s>` they open and close documents, as
-/// in RoBERTa; else nothing does. From a tokenizer_config.json beside them comes add_prefix_space (false
-/// where absent) and added_tokens_decoder; from an added_tokens.json more added tokens.
-///
-/// @throws IoError if they cannot be read; FormatError if they are broken, or pieces are not spelled in the
-///         byte alphabet
-std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& vocabulary,
-                                                const std::filesystem::path& merges);
-
 }  // namespace headwave

@@ -36,10 +36,9 @@ enum class JapaneseSpelling { none, pieces, characters };
 
 /// What tokenizer_config.json and added_tokens.json beside a plain vocabulary say.
 struct TokenizerSettings {
-  bool lowercase = true;              ///< do_lower_case
-  std::optional<bool> strip_accents;  ///< unset: as lowercase
-  bool split_chinese = true;          ///< tokenize_chinese_chars
-  bool add_prefix_space = false;
+  bool lowercase = true;                               ///< do_lower_case
+  std::optional<bool> strip_accents;                   ///< unset: as lowercase
+  bool split_chinese = true;                           ///< tokenize_chinese_chars
   JapaneseSpelling japanese = JapaneseSpelling::none;  ///< tokenizer_class BertJapaneseTokenizer
   std::string tokenizer_class;                         ///< empty: not said
   std::map<std::string, std::string> names;            ///< of special tokens: "cls_token" is "[CLS]"
@@ -82,7 +81,6 @@ void read_config(const JsonObject& config, TokenizerSettings& settings) {
   settings.lowercase = config.flag("do_lower_case", settings.japanese == JapaneseSpelling::none);
   settings.strip_accents = config.optional_flag("strip_accents");
   settings.split_chinese = config.flag("tokenize_chinese_chars", settings.split_chinese);
-  settings.add_prefix_space = config.flag("add_prefix_space", settings.add_prefix_space);
   if (!config.flag("do_basic_tokenize", true))
     throw FormatError(fmt::format("{}: do_basic_tokenize false is not known: give the model's tokenizer.json instead",
                                   config.place()));
@@ -119,18 +117,6 @@ TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
   return settings;
 }
 
-/// Reads a vocab.json: an object of ids by piece.
-/// @throws IoError if it cannot be read; FormatError if it is no such JSON, or a piece or an id is given
-///         twice
-Vocabulary json_vocabulary(const std::filesystem::path& path) {
-  const std::string name = shown_path(path);
-  std::vector<VocabularyEntry> entries;
-  const json whole = json_of_file(path, {.max_bytes = largest_tokenizer_file, .most_values = most_json_values});
-  for (const auto& [piece, id] : JsonObject(whole, name).value().items())
-    entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", name, printable(piece)))});
-  return {std::move(entries), name};
-}
-
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
   const MappedFile file(path);
   const std::string name = shown_path(path);
@@ -143,11 +129,11 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
   return lines;
 }
 
-void add_special(std::vector<AddedToken>& tokens, const Vocabulary& vocabulary, const std::string& name, bool lstrip) {
+void add_special(std::vector<AddedToken>& tokens, const Vocabulary& vocabulary, const std::string& name) {
   const std::int32_t id = vocabulary.id(name);
   const bool known = std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& other) { return other.id == id; });
   if (id < 0 || known) return;
-  tokens.push_back({.content = name, .id = id, .special = true, .lstrip = lstrip});
+  tokens.push_back({.content = name, .id = id, .special = true});
 }
 
 Normalizer japanese_normalizer(bool lowercase) {
@@ -166,29 +152,12 @@ void add_others(std::vector<AddedToken>& tokens, const std::vector<AddedToken>& 
   }
 }
 
-// CLIP, XLM and CTRL have other kinds of BPE in files of the same names.
-void check_alphabet(const Vocabulary& vocabulary, const std::string& file) {
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    const char one = static_cast<char>(static_cast<unsigned char>(byte));
-    if (vocabulary.id(spelled_in_byte_alphabet({&one, 1})) < 0)
-      throw FormatError(
-          fmt::format("{}: byte 0x{:02X} has no token, so this is not byte-level BPE as in GPT-2: give the "
-                      "model's tokenizer.json instead",
-                      file, byte));
-  }
-  if (vocabulary.id("e</w>") >= 0)
-    throw FormatError(
-        fmt::format("{}: pieces end in '</w>', so this is not byte-level BPE as in GPT-2: give the model's "
-                    "tokenizer.json instead",
-                    file));
-}
-
 /// The id of a special token, by the name that the files beside a vocabulary give it, or else the usual one; it is
 /// found in a text.
 std::int32_t named_special(TokenPipeline& pipeline, const Vocabulary& vocabulary, const TokenizerSettings& settings,
                            const char* key, const char* usual) {
   const std::string token = settings.name_of(key, usual);
-  add_special(pipeline.added, vocabulary, token, false);
+  add_special(pipeline.added, vocabulary, token);
   return vocabulary.id(token);
 }
 
@@ -257,37 +226,6 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
                                          : "WordPiece",
                               file);
   pipeline.files = {vocab_txt};
-  pipeline.files.insert(pipeline.files.end(), settings.files.begin(), settings.files.end());
-  return tokenizer_of(std::move(pipeline), name);
-}
-
-std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& vocabulary_path,
-                                                const std::filesystem::path& merges_path) {
-  const std::string name = shown_path(vocabulary_path);
-  const TokenizerSettings settings = settings_beside(vocabulary_path);
-  Vocabulary vocabulary = json_vocabulary(vocabulary_path);
-  check_alphabet(vocabulary, name);
-
-  std::vector<Merge> merges;
-  std::size_t number = 0;
-  for (const std::string& line : lines_of(merges_path)) {
-    ++number;
-    if (line.empty() || line.starts_with("#version")) continue;
-    merges.push_back(merge_of_line(line, fmt::format("{}: line {}", shown_path(merges_path), number)));
-  }
-
-  TokenPipeline pipeline;
-  pipeline.special = specials_by_name(vocabulary);
-  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>", "<|endoftext|>"})
-    add_special(pipeline.added, vocabulary, token, false);
-  add_special(pipeline.added, vocabulary, "<mask>", true);
-  add_others(pipeline.added, settings.added);
-  pipeline.splitter = byte_level_words({.add_prefix_space = settings.add_prefix_space});
-  pipeline.readable = readable_spelling;
-  pipeline.model = byte_pair_encoding(std::move(vocabulary), merges, {}, name);
-  pipeline.kind =
-      fmt::format("byte-level BPE ({}, {})", vocabulary_path.filename().string(), merges_path.filename().string());
-  pipeline.files = {vocabulary_path, merges_path};
   pipeline.files.insert(pipeline.files.end(), settings.files.begin(), settings.files.end());
   return tokenizer_of(std::move(pipeline), name);
 }

@@ -82,14 +82,13 @@ std::string run_digest(const Attributes& identity) {
 
 void require_same_run(const std::filesystem::path& file, const Attributes& there, const Attributes& identity,
                       const std::vector<Remedy>& remedies) {
-  constexpr const char* signature = "run_sha256";
-  const std::string mark = attribute_text(there, signature), digest = run_digest(identity);
+  const std::string mark = attribute_text(there, run_digest_name), digest = run_digest(identity);
   if (mark == digest) return;
   require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedies);
   // What a file cannot say as it was (a text that is no UTF-8) its digest still tells.
   if (!mark.empty())
-    require_same_identity(identity_text({{signature, mark}}), identity_text({{signature, digest}}), file.string(),
-                          remedies);
+    require_same_identity(identity_text({{run_digest_name, mark}}), identity_text({{run_digest_name, digest}}),
+                          file.string(), remedies);
 }
 
 }  // namespace headwave

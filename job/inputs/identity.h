@@ -21,7 +21,8 @@ Attributes run_identity(const JobInput& input, const JobOptions& job);
 /// without facts that are known only after the run. For a run it equals run_identity().
 Attributes stated_identity(Attributes provenance);
 
-/// The digest of a run's identity, by which its result is recognised.
+/// The name in a result's provenance of the digest of its run's identity, by which it is recognised.
+inline constexpr const char* run_digest_name = "run_sha256";
 std::string run_digest(const Attributes& identity);
 
 /// Checks that a result is the one that a run would give.

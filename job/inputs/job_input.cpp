@@ -10,8 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "../../analysis/predictions/head_account.h"
-#include "../../analysis/registry/registry.h"
+#include "../../core/bytes/bytes.h"
 #include "../../core/errors/nearest_name.h"
 #include "../../core/model/model.h"
 #include "../../data/files/digest.h"
@@ -22,7 +21,6 @@
 #include "../../data/sources/distinct_documents.h"
 #include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"
-#include "stored_sums.h"
 
 namespace headwave {
 
@@ -291,36 +289,6 @@ void require_stored(const Source& source, const std::vector<HeadName>& heads) {
     if (!stored.empty() && std::ranges::count(stored, head.layer) == 0)
       throw ShapeError(fmt::format("there is no head {}; the stored layers are {}", head_name(head.layer, head.head),
                                    fmt::join(stored, ", ")));
-}
-
-namespace {
-
-/// The results of sums over documents. What is wrong with their numbers is wrong with their file.
-std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& options, const ProgressCallback& progress) {
-  try {
-    std::vector<KindResult> results =
-        run_job_by_kind(input.model, *input.source, options, progress, input.sums->gather(options));
-    const std::string_view account = head_account_analysis().name;
-    if (std::ranges::count(chosen_analyses(options), account, &AnalysisKind::name) > 0)
-      for (KindResult& found : results)
-        if (!holds(found.result, account)) found.result.provenance["undefined_account"] = input.sums->no_account();
-    return results;
-  } catch (const NumericError& error) {
-    throw NumericError(fmt::format("{}: {}", input.sums->files(), error.finding()), error.remedies());
-  }
-}
-
-}  // namespace
-
-std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options, const ProgressCallback& progress,
-                                  const Gather& gather) {
-  if (input.sums) require_options_of_sums(options);
-  require_maps(options, *input.source);
-  std::vector<KindResult> results = input.sums ? run_sums(input, options, progress)
-                                               : run_job_by_kind(input.model, *input.source, options, progress, gather);
-  for (KindResult& found : results) found.result.provenance.insert(input.provenance.begin(), input.provenance.end());
-  for (const JobInput& other : input.others) append(results, run_input(other, options, progress));
-  return results;
 }
 
 std::vector<AttentionKind> JobInput::kinds() const {

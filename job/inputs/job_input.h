@@ -114,10 +114,4 @@ JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const 
 /// @throws ShapeError if one is not; Error as the source
 void require_stored(const Source& source, const std::vector<HeadName>& heads);
 
-/// Runs the job of an input, run_job_by_kind(), and adds the input's provenance to the results.
-/// @param progress, gather  as for run_job_by_kind()
-/// @throws Error as require_maps() and run_job_by_kind()
-std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options,
-                                  const ProgressCallback& progress = {}, const Gather& gather = {});
-
 }  // namespace headwave

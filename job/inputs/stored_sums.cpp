@@ -30,7 +30,7 @@ namespace {
 class SummedDocuments : public Source {
  public:
   /// @param ids  digest of the ids of all documents
-  SummedDocuments(const std::vector<StoredProfiles>& profiles, DigestedFiles digests, std::string ids)
+  SummedDocuments(const std::vector<StoredProfiles>& profiles, std::string digests, std::string ids)
       : digests_(std::move(digests)), ids_(std::move(ids)) {
     const StoredProfiles& first = profiles.front();
     for (const Index layer : first.layers) layers_.push_back({layer, {}, {}, {}, {}});
@@ -58,13 +58,12 @@ class SummedDocuments : public Source {
                     {"documents", std::int64_t{count()}},
                     {"length", std::int64_t{std::ranges::max(lengths_)}},
                     {"special_tokens", special_}};
-    if (!digests_.list().empty()) said["source_sha256"] = digests_.list();
+    if (!digests_.empty()) said["source_sha256"] = digests_;
     return said;
   }
-  void require_unchanged() const override { digests_.require_same(); }
 
  private:
-  DigestedFiles digests_;
+  std::string digests_;
   std::vector<StoredLayer> layers_;
   std::vector<Index> lengths_;
   std::vector<std::string> names_;
@@ -574,7 +573,7 @@ void require_options_of_sums(const JobOptions& options) {
 namespace {
 
 /// One kind of attention of all files.
-JobInput input_of_stack(std::vector<StoredProfiles> profiles, const DigestedFiles& digests, const std::string& ids) {
+JobInput input_of_stack(std::vector<StoredProfiles> profiles, const std::string& digests, const std::string& ids) {
   Index columns = 1;
   for (const StoredProfiles& each : profiles) columns = std::max(columns, each.arrays.at("trace").shape.back());
   OffsetTraceSum traces;
@@ -652,7 +651,7 @@ JobInput profiles_input(std::vector<GivenProfiles> given, const Attributes& abou
   std::vector<std::filesystem::path> files;
   for (const GivenProfiles& each : given)
     if (const auto* path = std::get_if<std::filesystem::path>(&each)) files.push_back(*path);
-  const DigestedFiles digests(files);
+  const std::string digests = files.empty() ? std::string() : sha256_list(files);
   std::vector<std::vector<StoredProfiles>> stacks;  // by kind of attention, then by file
   for (GivenProfiles& each : given) {
     const auto* path = std::get_if<std::filesystem::path>(&each);

@@ -111,40 +111,10 @@ SideBySide side_by_side(bool by_layer, const JobOptions& options, int threads) {
   return {usual_memory_limit(), threads, documents_of_a_thread * threads};
 }
 
-std::vector<const Stack*> stacks_of(const Model& model) {
-  std::vector<const Stack*> stacks{&model.stack};
-  if (model.decoder) stacks.push_back(&*model.decoder);
-  return stacks;
-}
-
-double bytes_of_layers(const Model& model) {
-  double bytes = 0;
-  for (const Stack* const stack : stacks_of(model))
-    for (Index layer = 0; stack->store && layer < (stack->store->is_one() ? 1 : stack->layers()); ++layer)
-      bytes += stack->store->bytes(layer);
-  return bytes;
-}
-
-/// A model that is read layer by layer with all layers in memory, if its documents would share readings too
-/// little.
-std::optional<Model> kept_model(const Model& model, const Source& source, const JobOptions& options, int threads) {
-  if (!options.may_keep_layers || !model.by_layer()) return std::nullopt;
-  constexpr Index shared_tokens = 2048;
-  Index longest = 0;
-  for (Index i = 0; i < source.count(); ++i) longest = std::max(longest, source.length(i));
-  const bool shared =
-      source.count() >= documents_of_a_thread * threads && documents_of_a_thread * threads * longest >= shared_tokens;
-  if (shared || !side_by_side(true, options, threads).has_room(bytes_of_layers(model))) return std::nullopt;
-  std::optional<Model> kept = model;
-  kept->keep_layers();
-  return kept;
-}
-
 }  // namespace
 
 DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOptions& options, int threads)
-    : kept_(kept_model(model, source, options, threads)),
-      model_(kept_ ? *kept_ : model),
+    : model_(model),
       source_(source),
       options_(options),
       threads_(threads),
@@ -348,15 +318,6 @@ void DocumentPass::run_blocks(const std::vector<Index>& blocks,
   });
 }
 
-void DocumentPass::hold_small_layers() const {
-  if (!together_->has_measured() || !together_->has_room(bytes_of_layers(model_)) ||
-      2 * bytes_of_layers(model_) > static_cast<double>(most_resident_bytes()))
-    return;
-  for (const Stack* const stack : stacks_of(model_))
-    for (Index layer = 0; stack->store && layer < stack->layers(); ++layer) held_layers_.push_back(stack->layer(layer));
-  *together_ = side_by_side(false, options_, threads_);
-}
-
 void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& block,
                               const std::function<void(Index document)>& added) const {
   const auto look_side_by_side = [&](std::span<const Index> some) {
@@ -378,14 +339,13 @@ void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& bl
   };
   // In rounds, each as large as the memory that those before it took allows.
   for (auto left = std::span(documents); !left.empty();) {
-    if (options_.may_keep_layers && by_layer()) hold_small_layers();
-    if (!by_layer() && !together_->is_limited()) return look_one_by_one(left, threads_);
+    if (!model_.by_layer() && !together_->is_limited()) return look_one_by_one(left, threads_);
     constexpr Index shares = 4;  // of a thread in a round, so that threads seldom wait for one another
     const Index threads = std::min<Index>(together(), threads_);
     const auto some =
-        left.first(std::min(left.size(), static_cast<std::size_t>(by_layer() ? together() : shares * threads)));
-    together_->measured(by_layer() ? std::ssize(some) : std::min(threads, std::ssize(some)), [&] {
-      if (by_layer())
+        left.first(std::min(left.size(), static_cast<std::size_t>(model_.by_layer() ? together() : shares * threads)));
+    together_->measured(model_.by_layer() ? std::ssize(some) : std::min(threads, std::ssize(some)), [&] {
+      if (model_.by_layer())
         look_side_by_side(some);
       else
         look_one_by_one(some, static_cast<int>(threads));

@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "../../analysis/pass/job_options.h"
 #include "../../analysis/pass/site.h"
 #include "../../analysis/registry/registry.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 #include "document_blocks.h"
-#include "job.h"
+#include "progress.h"
 
 namespace headwave {
 
@@ -59,10 +60,6 @@ class DocumentPass {
   /// Documents that go through the model side by side now (memory_limit.h): where layers are read one by one,
   /// in a layer.
   [[nodiscard]] Index together() const;
-  [[nodiscard]] const Model& model() const { return model_; }
-  /// Whether layers are read one by one now, for several documents side by side: not of weights that are in
-  /// memory, nor once all layers are held there (JobOptions::may_keep_layers).
-  [[nodiscard]] bool by_layer() const { return model_.by_layer() && held_layers_.empty(); }
 
   /// Makes and prepares the analyses, once before the documents.
   /// @throws Error as the analyses do: NumericError if weights are not finite
@@ -120,21 +117,16 @@ class DocumentPass {
   /// Prepares the analyses, and reads the resume file.
   /// @returns how many documents that is of
   Index read_kept(StageReport& report, ResumeFile* kept, BlockSums& block);
-  /// Holds all layers in memory once the first documents have shown that they are less than half of what the
-  /// program takes.
-  void hold_small_layers() const;
   /// Looks at these documents, several at a time. Adds what they gave to `block`, in the order of the
   /// documents, and calls `added` after each.
   void go_through(const std::vector<Index>& documents, BlockSums& block,
                   const std::function<void(Index document)>& added) const;
 
-  std::optional<Model> kept_;  // with all layers in memory, see JobOptions::may_keep_layers
   const Model& model_;
   const Source& source_;
   const JobOptions& options_;
   int threads_;
   std::unique_ptr<SideBySide> together_;
-  mutable std::vector<std::shared_ptr<const Block>> held_layers_;  // while they are held, nothing is read again
   Document first_;
   DocumentBlocks blocks_;
   std::vector<Index> lengths_;

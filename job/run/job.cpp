@@ -11,7 +11,6 @@
 #include "../../analysis/registry/job_option_table.h"
 #include "../../core/model/recorded_source.h"
 #include "../../core/process/threads.h"
-#include "../../data/files/file_bytes.h"
 #include "account_evidence.h"
 #include "document_pass.h"
 #include "provenance.h"
@@ -108,7 +107,6 @@ void run_part_of_job(const Model& model, const Source& source, const JobOptions&
   StageReport report(progress);
   gather(pass, report);
   report.end();
-  source.require_unchanged();
 }
 
 bool holds(const Result& result, std::string_view analysis) {
@@ -153,12 +151,10 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
     results.push_back({site.kind, std::move(result)});
   }
   const AccountEvidenceOptions evidence{
-      .heads = options.evidence, .together = pass.by_layer() ? pass.together() : threads, .threads = threads};
+      .heads = options.evidence, .together = model.by_layer() ? pass.together() : threads, .threads = threads};
   for (std::size_t s = 0; s < results.size(); ++s)
-    add_evidence(results[s].result, pass.model(), source, pass, s, evidence, report);
+    add_evidence(results[s].result, model, source, pass, s, evidence, report);
   report.end();
-  require_intact_files();
-  source.require_unchanged();
   return results;
 }
 

@@ -61,10 +61,6 @@ void SideBySide::measured(Index documents, const std::function<void()>& work) {
   next_ = largest_ > 0 ? std::clamp<Index>(room / largest_, 1, most_) : most_;
 }
 
-bool SideBySide::has_room(double bytes) const {
-  return limit_ == 0 || 2 * bytes < static_cast<double>(limit_ - resident_bytes());
-}
-
 std::int64_t usual_memory_limit() {
   constexpr double share = 0.7;  // other programs may need some of the rest later
   return resident_bytes() + static_cast<std::int64_t>(share * static_cast<double>(free_memory()));

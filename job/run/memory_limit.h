@@ -55,10 +55,6 @@ class SideBySide {
   [[nodiscard]] bool is_limited() const { return limit_ > 0; }
   /// Documents to take side by side now.
   [[nodiscard]] Index next() const { return next_; }
-  /// Whether documents have been measured yet.
-  [[nodiscard]] bool has_measured() const { return largest_ > 0; }
-  /// Whether so many bytes more leave half of the room for documents.
-  [[nodiscard]] bool has_room(double bytes) const;
   /// Does some work with `documents` side by side, and measures what they take.
   void measured(Index documents, const std::function<void()>& work);
 

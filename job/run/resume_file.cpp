@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "document_pass.h"
-
 namespace headwave {
 
 namespace {
@@ -41,10 +39,6 @@ void ResumeFile::keep(Index documents, const std::function<void(ByteWriter&)>& s
 void ResumeFile::remove() {
   std::error_code ignored;
   std::filesystem::remove(file_, ignored);
-}
-
-Gather resumed_by(ResumeFile& kept) {
-  return [&kept](DocumentPass& pass, StageReport& report) { pass.run(report, &kept); };
 }
 
 }  // namespace headwave

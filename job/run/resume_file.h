@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 
-#include "job.h"
 #include "sealed_file.h"
 
 namespace headwave {
@@ -48,9 +47,5 @@ class ResumeFile {
   Clock::duration between_;
   Clock::time_point kept_ = Clock::now();
 };
-
-/// Runs all documents that an earlier run has not looked at, and writes the sums from time to time.
-/// @param file  must outlive the job
-Gather resumed_by(ResumeFile& file);
 
 }  // namespace headwave

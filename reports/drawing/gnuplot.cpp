@@ -16,7 +16,6 @@
 #include "../../core/errors/error.h"
 #include "../../data/files/file_descriptor.h"
 #include "../../data/files/replaced_file.h"
-#include "run_mark.h"
 #include "visible_text.h"
 
 extern char** environ;  // NOLINT: macOS declares it in no header
@@ -235,14 +234,14 @@ std::vector<std::filesystem::path> GnuplotFigure::write(const std::filesystem::p
 }
 
 std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,
-                                               const std::vector<DrawnFile>& files, const std::string& mark) {
+                                               const std::vector<DrawnFile>& files) {
   make_folder(folder);
   std::vector<std::filesystem::path> written;
   std::vector<std::unique_ptr<ReplacedFile>> replaced;
   for (const DrawnFile& file : files) {
     written.push_back(folder / fmt::format("{}.{}", name, file.ending));
     replaced.push_back(std::make_unique<ReplacedFile>(written.back()));
-    replaced.back()->write(with_run_mark(file.content, file.ending, mark));
+    replaced.back()->write(file.content);
   }
   commit_all(replaced);
   return written;

@@ -18,11 +18,10 @@ struct DrawnFile {
 
 /// Writes folder/name.ENDING for each file. All are on the disk before the first gets its name, so a full
 /// disk leaves none of them. The folder is made if it is not there.
-/// @param mark  run_mark() of the drawn result, which each file carries; empty: none
 /// @returns the files written, in their order
 /// @throws IoError if one cannot be written
 std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,
-                                               const std::vector<DrawnFile>& files, const std::string& mark = {});
+                                               const std::vector<DrawnFile>& files);
 
 /// One figure: a gnuplot script, and the data blocks it plots.
 ///

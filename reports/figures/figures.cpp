@@ -10,7 +10,6 @@
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
 #include "../../core/fields/field_reader.h"
-#include "../drawing/run_mark.h"
 #include "../drawing/visible_text.h"
 #include "captions.h"
 #include "chosen_heads.h"
@@ -169,7 +168,7 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
     std::vector<DrawnFile> files = figure.drawn(
         kind.name, options.formats_there ? formats_together(folder / kind.name, options.formats) : options.formats);
     files.push_back(caption_file(caption_of(kind, result, those, figure.shown())));
-    append(written, write_drawn(folder, kind.name, files, run_mark(result.provenance)));
+    append(written, write_drawn(folder, kind.name, files));
   }
   return written;
 }

@@ -42,9 +42,8 @@ std::vector<UndrawnFigure> undrawn_figures(const Result& result, const FigureOpt
 std::vector<std::string> undrawn_lines(const std::vector<UndrawnFigure>& undrawn);
 
 /// Draws the figures of a result: kinds_of() it. gnuplot draws, as a child process.
-/// @param folder  where name.pdf, name.svg, name.png and the caption in name.txt go, with the result's run_mark(); made
-///                if it is not there. Formats of a figure
-///                that lie there already are drawn again with those asked for
+/// @param folder  where name.pdf, name.svg, name.png and the caption in name.txt go, made if it is not there. Formats
+///                of a figure that lie there already are drawn again with those asked for
 /// @param begins  may be empty
 /// @returns the files written, figure by figure
 /// @throws ShapeError if a head is asked for that is not in the result, or a Field has another shape than

@@ -9,7 +9,6 @@
 #include "../../core/errors/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
-#include "../drawing/run_mark.h"
 #include "figures.h"
 
 namespace headwave {
@@ -18,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array former_figures{"weighted_profile", "score_centroids", "score_shares",
-                                    "delay_spectrum",   "source_table",    "offset_by_query"};  // of versions before
 constexpr std::array figure_endings{".pdf", ".svg", ".png", ".txt"};
 
 /// Where a result came from; nothing if the file is not a result.
@@ -43,9 +40,7 @@ void add_figures(std::vector<fs::path>& files, const fs::path& folder, const std
 void add_result(std::vector<fs::path>& files, const fs::path& folder) {
   files.push_back(folder / "results.h5");
   add_if_there(files, folder / "report.html");
-  add_if_there(files, folder / "summary.html");  // the page of versions before
   for (const FigureKind& kind : figure_kinds()) add_figures(files, folder / "figures", kind.name);
-  for (const char* name : former_figures) add_figures(files, folder / "figures", name);
 }
 
 /// Folders of the kinds that one command wrote. A single one may be a result of its own that happens to have
@@ -90,18 +85,6 @@ std::vector<std::string> figure_files() {
   std::vector<std::string> names;
   for (const FigureKind& kind : figure_kinds()) append(names, figure_files(kind.name));
   return names;
-}
-
-std::vector<Drawing> drawings_in(const fs::path& folder) {
-  std::vector<Drawing> drawings{{"report.html", {}, {}}};
-  add_if_there(drawings.back().files, folder / "report.html");
-  for (const FigureKind& kind : figure_kinds()) {
-    drawings.push_back({kind.name, {}, {}});
-    add_figures(drawings.back().files, folder / "figures", kind.name);
-  }
-  for (Drawing& drawing : drawings)
-    for (const fs::path& file : drawing.files) drawing.marks.insert(run_mark_in(file));
-  return drawings;
 }
 
 std::vector<fs::path> written_files(const fs::path& folder) {

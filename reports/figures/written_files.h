@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,21 +13,6 @@ namespace headwave {
 std::vector<std::string> figure_files();
 /// The same for one figure.
 std::vector<std::string> figure_files(const std::string& name);
-
-/// The page or a figure in a result's folder, with the marks that its files carry (run_mark.h).
-struct Drawing {
-  std::string name;                          ///< "report.html", or of a sort of figure
-  std::vector<std::filesystem::path> files;  ///< the existing ones
-  std::set<std::string> marks;               ///< of all files; an empty mark: a file has none
-
-  /// Whether headwave drew it: all files carry a mark.
-  [[nodiscard]] bool is_ours() const { return !marks.empty() && !marks.contains(""); }
-  /// Whether all of it was drawn from the result with this mark.
-  [[nodiscard]] bool is_of(const std::string& mark) const { return marks == std::set<std::string>{mark}; }
-};
-
-/// The page and every sort of figure beside the results.h5 of a folder, whether or not their files exist.
-std::vector<Drawing> drawings_in(const std::filesystem::path& folder);
 
 /// The files that an earlier run left in a folder: results.h5, report.html, and in figures/ every file that
 /// has the name of a sort of figure. Nothing if results.h5 is not a headwave result. For an encoder-decoder

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "../../data/files/replaced_file.h"
-#include "../drawing/run_mark.h"
 #include "../drawing/visible_text.h"
 #include "../tables/comparison_table.h"
 #include "../tables/head_findings.h"
@@ -151,7 +150,7 @@ std::string report_page(const Result& result, std::span<const Result> beside) {
   const std::string data = data_html(result, beside);
   replace_all(page, "<!--title-->", html_text(finding_title(result)));
   replace_all(page, "<!--data-->", data);
-  return with_run_mark(std::move(page), "html", run_mark(result.provenance));
+  return page;
 }
 
 void write_report(const Result& result, const std::filesystem::path& path, std::span<const Result> beside) {

@@ -42,19 +42,17 @@ class Foreign {
 
 }  // namespace
 
-TEST_CASE("stored states in another container are told what they are and how they become one that is read") {
+TEST_CASE("stored states in another container are told what they are and what is read") {
   const Foreign it;
-  it.refuse_states("s.pt", zip_of("s/data.pkl"), "this is a PyTorch file", "torch.load(");
-  it.refuse_states("old", legacy_torch, "this is a PyTorch file", "weights_only=True");
-  it.refuse_states("s.pkl", "\x80\x04N.", "this is a Python pickle", "pickle.load(");
-  it.refuse_states("s.parquet", "PAR1..PAR1", "this is a Parquet table", "pd.read_parquet(");
-  it.refuse_states("s.csv", "1.5,2\n3,4\n", "this is text", "delimiter=','");
-  it.refuse_states("s.txt", "1.5 2\n3 4\n", "this is text", "np.loadtxt(");
-  it.refuse_states("s.bin", std::string("\0\1\2\xff", 4), "this is neither HDF5, .npy, .npz nor safetensors",
-                   "np.fromfile(");
-  it.refuse_states("s.npy.gz", "\x1f\x8b\x08", "this is a file packed with gzip", "s.npy', 'wb')");
-  it.refuse_states("s.zip", zip_of("a.txt"), "this is a zip archive", "unzip it");
-  it.refuse_states("s.gguf", "GGUF", "this is a GGUF file", "expected stored states as HDF5, .npy, .npz");
+  const std::string saved = "numpy.save(";
+  it.refuse_states("s.pt", zip_of("s/data.pkl"), "this is a PyTorch file", saved);
+  it.refuse_states("old", legacy_torch, "this is a PyTorch file", saved);
+  it.refuse_states("s.pkl", "\x80\x04N.", "this is a Python pickle", saved);
+  it.refuse_states("s.parquet", "PAR1..PAR1", "this is a Parquet table", saved);
+  it.refuse_states("s.csv", "1.5,2\n3,4\n", "this is neither HDF5, .npy, .npz nor safetensors", saved);
+  it.refuse_states("s.npy.gz", "\x1f\x8b\x08", "this is a file packed with gzip", "unpack it");
+  it.refuse_states("s.zip", zip_of("a.txt"), "this is a zip archive", "unpack it");
+  it.refuse_states("s.gguf", "GGUF", "this is a GGUF file", "expected stored states");
   it.refuse_states("nothing", "", "this is an empty file", "expected stored states");
   CHECK_THROWS_AS(open_arrays(it.path() / "none.npz"), IoError);
 }
@@ -70,16 +68,13 @@ TEST_CASE("stored states are read by what they are, whatever they are called") {
 
 TEST_CASE("weights in another format are told what they are and how they become safetensors") {
   const Foreign it;
-  it.refuse_weights("pytorch_model.bin", zip_of("archive/data.pkl"), "this is PyTorch's format", "'pytorch_model.bin'");
-  it.refuse_weights("pytorch_model-00001-of-00002.bin", zip_of("archive/data.pkl"), "this is PyTorch's format",
-                    "glob.glob('pytorch_model-*.bin')");
-  it.refuse_weights("model.ckpt", legacy_torch, "this is PyTorch's format", "weights_only=True");
+  const std::string saved = "save_pretrained(";
+  it.refuse_weights("pytorch_model.bin", zip_of("archive/data.pkl"), "this is PyTorch's format", saved);
+  it.refuse_weights("model.ckpt", legacy_torch, "this is PyTorch's format", saved);
   it.refuse_weights("q4.gguf", "GGUF", "this is a GGUF file (llama.cpp)", "expected a Hugging Face directory");
-  it.refuse_weights("tf_model.h5", "\x89HDF\r\n\x1a\n", "this is an HDF5 file, TensorFlow's format", "from_tf=True");
-  it.refuse_weights("flax_model.msgpack", "x", "this is Flax's format", "from_flax=True");
-  it.refuse_weights("model.onnx", "x", "this is an ONNX graph", "graph.initializer}");
-  it.refuse_weights("w.npz", zip_of("w.npy"), "this is a NumPy archive (.npz)", "save_file(dict(np.load(");
-  it.refuse_weights("bert_model.ckpt.index", "x", "this is part of a TensorFlow checkpoint", "bert_model.ckpt')");
+  it.refuse_weights("tf_model.h5", "\x89HDF\r\n\x1a\n", "this is an HDF5 file", saved);
+  it.refuse_weights("flax_model.msgpack", "x", "this is a checkpoint in another format", saved);
+  it.refuse_weights("w.npz", zip_of("w.npy"), "this is a NumPy archive (.npz)", saved);
   CHECK_THROWS_WITH(Checkpoint(it.write("config.json", "{}")), ContainsSubstring("this is no safetensors file; give"));
 }
 
@@ -107,14 +102,6 @@ TEST_CASE("files of weights without the index that lists them are not taken for 
   CHECK_THROWS_WITH(Checkpoint(it.path()), ContainsSubstring("but not model.safetensors.index.json"));
 }
 
-TEST_CASE("of several files of weights in a folder the largest is taken for the model") {
-  const Foreign it;
-  it.write("optimizer.pt", zip_of("archive/data.pkl"));
-  it.write("training_args.bin", zip_of("archive/data.pkl"));
-  it.write("pytorch_model.bin", zip_of("archive/data.pkl") + std::string(1000, 'x'));
-  CHECK_THROWS_WITH(Checkpoint(it.path()), ContainsSubstring("pytorch_model.bin: this is PyTorch's format"));
-}
-
 TEST_CASE("inspect has a word of its own for each container that is not read") {
   const Foreign it;
   CHECK_THROWS_WITH(listing_of(it.write("a.npz", zip_of("a.npy"))), ContainsSubstring("damaged or cut short"));
@@ -122,18 +109,7 @@ TEST_CASE("inspect has a word of its own for each container that is not read") {
   CHECK_THROWS_WITH(listing_of(it.write("a.gguf", "GGUF")), ContainsSubstring("this is a GGUF file"));
   CHECK_THROWS_WITH(listing_of(it.write("a.txt", "text")),
                     ContainsSubstring("neither HDF5, safetensors, .npy nor .npz"));
-  // What is in a name is not run by whoever copies the line.
-  CHECK_THROWS_WITH(listing_of(it.write("a'); x('.parquet", "PAR1..PAR1")), ContainsSubstring("read_parquet('FILE')"));
-}
-
-TEST_CASE("a file's name stands in a line of Python only where nothing in it could be taken for code") {
-  const Foreign it;
-  const auto told = [&](const std::string& name) {
-    return std::string(foreign_states(it.write(name, "PAR1..PAR1")).what());
-  };
-  CHECK_THAT(told("a b.x"), ContainsSubstring("read_parquet('" + (it.path() / "a b.x").string() + "')"));
-  for (const char* name : {"a'b", "a\"b", "$(rm x)", "`x`", "a\\b", "a\nb", "!x", "{x}", "caf\xc3\xa9"})
-    CHECK_THAT(told(name), ContainsSubstring("read_parquet('FILE')"));
+  CHECK_THROWS_WITH(listing_of(it.write("a.parquet", "PAR1..PAR1")), ContainsSubstring("a Parquet table"));
 }
 
 TEST_CASE("a file that cannot be read is no foreign file") {
@@ -143,5 +119,4 @@ TEST_CASE("a file that cannot be read is no foreign file") {
     CHECK_THROWS_AS(foreign_weights(path), IoError);
     CHECK_THROWS_AS(foreign_file(path), IoError);
   }
-  CHECK_THROWS_AS(foreign_states(it.path()), IoError);
 }

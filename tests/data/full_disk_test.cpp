@@ -126,27 +126,6 @@ TEST_CASE("full disk: of results that belong together none appears before all ar
   CHECK(read_result(folder / "a.h5").title == "small");
 }
 
-TEST_CASE("files that belong together get their names all or none, and what had them gets them back") {
-  const TemporaryFolder folder;
-  for (const char* name : {"a", "c"}) write_text(folder / name, "earlier");
-  const auto written = [&] {
-    std::vector<std::unique_ptr<ReplacedFile>> files;
-    for (const char* name : {"a", "b", "c"})
-      files.emplace_back(std::make_unique<ReplacedFile>(folder / name))->write("new");
-    return files;
-  };
-  {
-    const auto files = written();
-    std::filesystem::remove(files.back()->temporary());
-    CHECK_THROWS_WITH(commit_all(files), ContainsSubstring("c: cannot be given its name"));
-  }
-  CHECK(files_in(folder) == 2);
-  for (const char* name : {"a", "c"}) CHECK(text_of_file(folder / name) == "earlier");
-  commit_all(written());
-  CHECK(files_in(folder) == 3);
-  for (const char* name : {"a", "b", "c"}) CHECK(text_of_file(folder / name) == "new");
-}
-
 TEST_CASE("full disk: the error says what could not be written, where, and what the system says") {
   const TemporaryFolder folder;
   const FullDisk disk(10'000);

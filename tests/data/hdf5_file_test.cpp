@@ -308,7 +308,7 @@ TEST_CASE("hdf5: a packed chunk with another checksum than was written is refuse
   std::string bytes = file_bytes(folder / "d.h5");
   bytes.at(address) = static_cast<char>(bytes[address] ^ 1);
   std::ofstream(folder / "d.h5", std::ios::binary) << bytes;
-  CHECK_THROWS_WITH(Hdf5File(folder / "d.h5").floats("checked/le_f4"), ContainsSubstring("another checksum than was"));
+  CHECK_THROWS_WITH(Hdf5File(folder / "d.h5").floats("checked/le_f4"), ContainsSubstring("checked/le_f4"));
 }
 
 TEST_CASE("hdf5: a pipe that a file points to hangs nobody") {

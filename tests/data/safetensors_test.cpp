@@ -86,7 +86,6 @@ TEST_CASE("safetensors: halves, doubles and unaligned floats are converted") {
   const auto cut = checkpoint.row_reader("odd");
   std::filesystem::resize_file(folder / "a.safetensors", std::filesystem::file_size(folder / "a.safetensors") - 4);
   CHECK_THROWS_WITH(cut(0, 1, row.data()), ContainsSubstring("a.safetensors: ends at byte"));
-  CHECK_THROWS_AS(require_intact_files(), IoError);
   CHECK(checkpoint.names() == std::vector<std::string>{"flag", "half", "brain", "double", "odd"});
 }
 
@@ -223,7 +222,7 @@ TEST_CASE("checkpoint: a folder of pickles says how to convert") {
   const TemporaryFolder folder;
   std::ofstream(folder / "pytorch_model.bin") << "PK";
   CHECK_THROWS_WITH(Checkpoint(folder.path()), ContainsSubstring("safetensors only"));
-  CHECK_THROWS_WITH(Checkpoint(folder.path()), ContainsSubstring("weights_only=True"));
+  CHECK_THROWS_WITH(Checkpoint(folder.path()), ContainsSubstring("model.save_pretrained(DIR) writes them"));
   CHECK_THROWS_WITH(Checkpoint(folder / "pytorch_model.bin"), ContainsSubstring("safetensors only"));
 }
 

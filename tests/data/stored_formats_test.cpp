@@ -192,41 +192,13 @@ TEST_CASE("shards of safetensors are found by their index, in its folder or by i
   CHECK_THROWS_WITH(open_arrays(folder.path()), ContainsSubstring("several indices of shards"));
 }
 
-TEST_CASE("states that change while they are in use are noticed although the system notes no time of it") {
-  for (const char* name : {"a.npy", "b.npz", "c.safetensors", "d.h5"}) {
-    INFO(name);
-    const TemporaryFolder folder;
-    const std::filesystem::path file = folder / name;
-    std::filesystem::copy_file(formats("documents") / name, file);
-    ArraySearch search;
-    search.one_document = true;
-    const auto source = source_of(file, search);
-    CHECK_NOTHROW(source->require_unchanged());  // nobody has asked for its digest
-    const Attributes provenance = source->provenance();
-    CHECK_NOTHROW(source->document(0));
-    CHECK_NOTHROW(source->require_unchanged());
-    // As through a memory map: the content is another, size and time are not.
-    const auto time = std::filesystem::last_write_time(file);
-    std::fstream stream(file, std::ios::binary | std::ios::in | std::ios::out);
-    stream.seekp(-8, std::ios::end);
-    const int byte = stream.peek();
-    stream.put(static_cast<char>(byte ^ 1));
-    stream.close();
-    std::filesystem::last_write_time(file, time);
-    CHECK_THROWS_WITH(source->require_unchanged(), ContainsSubstring("its SHA-256 is not what it was before"));
-    CHECK_THROWS_AS(source->require_unchanged(), FormatError);
-  }
-}
-
 TEST_CASE("states of a folder with a file for each document are refused if one changed") {
   const TemporaryFolder folder;
   std::filesystem::copy(formats("documents"), folder / "documents");
   const auto source = source_of(folder / "documents", {});
-  (void)source->provenance();
   write_text(folder / "documents/c.safetensors", "another");
   CHECK_NOTHROW(source->document(1));
   CHECK_THROWS_AS(source->document(2), Error);
-  CHECK_THROWS_AS(source->require_unchanged(), FormatError);
 }
 
 TEST_CASE("what is not found, or has another shape, is told with the nearest names and what was expected") {

@@ -1,17 +1,12 @@
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "../../core/errors/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
-#include "../../reports/drawing/gnuplot.h"
-#include "../../reports/drawing/run_mark.h"
-#include "../../reports/figures/written_files.h"
 #include "../catch.h"
 #include "disturbed_run.h"
 #include "right_result.h"
@@ -89,84 +84,6 @@ class ResumedTrial {
   Kept kept_;
 };
 
-/// Relative to a folder, every file in it.
-std::set<fs::path> files_in(const fs::path& folder) {
-  std::set<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (!entry.is_directory()) files.insert(entry.path().lexically_relative(folder));
-  return files;
-}
-
-/// A run that draws, over an earlier result with a page and figures of more formats, and is ended somewhere.
-class DrawingTrial {
- public:
-  DrawingTrial() {
-    REQUIRE(run(scratch_ / "earlier", {"--reach", "2", "--formats", "svg,png"}, {}).exit_code == 0);
-    REQUIRE(run(scratch_ / "right", {}, {}).exit_code == 0);
-    mark_ = run_mark(read_result(scratch_ / "right/out/results.h5").provenance);
-    REQUIRE(!mark_.empty());
-  }
-
-  /// What is wrong after a run that was disturbed and one that went on with it.
-  std::string complaint(const Disturbance& disturbance, bool& disturbed) const {
-    const TemporaryFolder scratch;
-    const fs::path out = scratch / "out", earlier = scratch_ / "earlier/out", right = scratch_ / "right/out";
-    fs::copy(earlier, out, fs::copy_options::recursive);
-    const DisturbedEnd first = run(scratch.path(), {"--force"}, disturbance);
-    disturbed = first.was_disturbed();
-    if (!disturbed) return "";
-    const std::string what = disturbance.text() + ", " + first.refused.front() + ": ";
-    if (content_of(out / "results.h5") == content_of(earlier / "results.h5")) {
-      for (const fs::path& file : files_in(earlier))
-        if (content_of(out / file) != content_of(earlier / file))
-          return what + file.string() + " is no longer what it was";
-      return "";
-    }
-    const bool drawn = std::ranges::all_of(drawings_in(out), [&](const Drawing& drawing) {
-      return drawing.files.empty() || !drawing.is_ours() || drawing.is_of(mark_);
-    });
-    const DisturbedEnd validated = disturbed_run({"validate", out.string()}, {}, scratch.path());
-    if ((validated.exit_code == 0) != drawn) return what + "validate does not tell that drawings are of another result";
-    const DisturbedEnd second = run(scratch.path(), {"--resume"}, {});
-    if (second.exit_code != 0) return what + "it cannot be gone on with: " + second.errors;
-    if (!is_result(out / "results.h5", read_result(right / "results.h5"))) return what + "the result is not right";
-    if (files_in(out) != files_in(right)) return what + "other files than there should be";
-    for (const fs::path& file : files_in(right))
-      if (file.extension() != ".h5" && file.extension() != ".html" &&
-          content_of(out / file) != content_of(right / file))
-        return what + file.string() + " is not right";
-    for (const Drawing& drawing : drawings_in(out))
-      if (!drawing.files.empty() && !drawing.is_of(mark_)) return what + drawing.name + " is not of this result";
-    return disturbed_run({"validate", out.string()}, {}, scratch.path()).exit_code == 0 ? ""
-                                                                                        : what + "validate complains";
-  }
-
- private:
-  static DisturbedEnd run(const fs::path& scratch, const std::vector<std::string>& more,
-                          const Disturbance& disturbance) {
-    fs::create_directories(scratch);
-    std::vector<std::string> arguments{"-q", "run", "--model", repository_file("tests/golden/families/gpt2").string()};
-    for (const char* word : {"--random-tokens", "6", "--documents", "2", "--only", "measured_offset"})
-      arguments.emplace_back(word);
-    arguments.insert(arguments.end(), {"--out", (scratch / "out").string()});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    if (std::ranges::find(more, "--reach") == more.end())
-      arguments.insert(arguments.end(), {"--reach", "3", "--formats", "svg"});
-    return disturbed_run(arguments, disturbance, scratch);
-  }
-
-  TemporaryFolder scratch_;
-  std::string mark_;
-};
-
-/// @returns how many calls there were
-int check_calls(const DrawingTrial& trial, const std::string& call, const std::string& error) {
-  const CallLoop loop = each_call(
-      {call, 0, error}, [&](const Disturbance& one, bool& disturbed) { return trial.complaint(one, disturbed); });
-  for (const std::string& complaint : loop.complaints) FAIL_CHECK(complaint);
-  return loop.runs;
-}
-
 /// @returns how many calls there were
 int check_calls(const ResumedTrial& trial, const std::string& call, const std::string& error) {
   const CallLoop loop = each_call(
@@ -189,16 +106,4 @@ TEST_CASE("a run that a disk fails is gone on with to the same result, and nothi
   CHECK(check_calls(trial, "write", "ENOSPC") > 8);
   CHECK(check_calls(trial, "rename", "EIO") == 5);
   CHECK(check_calls(trial, "ftruncate", "EIO") >= 1);
-}
-
-TEST_CASE("a run that is killed after its result is gone on with to its own page and figures") {
-  if (!gnuplot_found()) {
-    std::printf("skipped: needs gnuplot\n");
-    return;
-  }
-  const DrawingTrial trial;
-  CHECK(check_calls(trial, "rename", "KILL") ==
-        6);  // the result, a figure of two files that lay there already, and the page
-  CHECK(check_calls(trial, "fsync", "KILL") > 8);
-  CHECK(check_calls(trial, "rename", "EIO") == 6);
 }

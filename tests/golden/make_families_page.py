@@ -50,7 +50,7 @@ Model families that headwave knows by `config.json`. Any other checkpoint needs 
 | t5, mt5 | encoder and decoder, pre-norm (RMS), relative buckets |
 | bart, marian | encoder and decoder, post-norm, learned positions or sinusoids |
 
-Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json`, `vocab.txt`, or GPT-2's `vocab.json` and `merges.txt`. For a SentencePiece model,
+Tokenizers: WordPiece, BPE and Unigram, from `tokenizer.json` or `vocab.txt`. For a SentencePiece model or GPT-2's `vocab.json`,
 transformers writes `tokenizer.json` (with the packages sentencepiece and protobuf): `AutoTokenizer.from_pretrained("DIR").save_pretrained("DIR")`. Marian's tokenizer has no such
 file, and steps that are not known are refused by name: such models take `--ids`.
 

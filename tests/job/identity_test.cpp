@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "../../job/inputs/job_input.h"
+#include "../../job/inputs/run_input.h"
 #include "../../job/run/provenance.h"
 #include "../catch.h"
 

@@ -4,6 +4,7 @@
 
 #include "../../analysis/attention/attention_map.h"
 #include "../../core/errors/error.h"
+#include "../../job/inputs/run_input.h"
 #include "../catch.h"
 #include "../data/edited_model.h"
 

@@ -5,6 +5,7 @@
 #include "../../core/model/layer_positions.h"
 #include "../../data/models/model_directory.h"
 #include "../../job/inputs/job_input.h"
+#include "../../job/inputs/run_input.h"
 #include "../catch.h"
 #include "untrained_model.h"
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "../../core/planted/planted.h"
+#include "../../job/run/document_pass.h"
 #include "../../job/run/job.h"
 #include "../catch.h"
 #include "failing_source.h"
@@ -19,6 +20,11 @@ const Attributes identity{{"seed", std::int64_t{1}}, {"model_sha256", std::strin
 
 void keep_text(ResumeFile& run, Index documents, const std::string& text) {
   run.keep(documents, [&](ByteWriter& bytes) { bytes.write(text); });
+}
+
+/// All documents that an earlier run has not looked at.
+Gather kept_in(ResumeFile& file) {
+  return [&file](DocumentPass& pass, StageReport& report) { pass.run(report, &file); };
 }
 
 std::string content_of(const std::filesystem::path& path) {
@@ -90,11 +96,11 @@ TEST_CASE("a job that ended behind any document is gone on with, and no bit of a
       const TemporaryFolder folder;
       options.threads = threads;
       ResumeFile first(folder / "run", identity, 0);
-      CHECK_THROWS_AS(run_job_by_kind(planted.model, FailingSource(*documents, ended), options, {}, resumed_by(first)),
+      CHECK_THROWS_AS(run_job_by_kind(planted.model, FailingSource(*documents, ended), options, {}, kept_in(first)),
                       IoError);
       ResumeFile second(folder / "run", identity, 0);
       REQUIRE(second.documents() == ended);
-      const Result rest = run_job_by_kind(planted.model, *documents, options, {}, resumed_by(second)).front().result;
+      const Result rest = run_job_by_kind(planted.model, *documents, options, {}, kept_in(second)).front().result;
       check_same_bits(rest.fields, whole.fields);
     }
 }
@@ -107,7 +113,7 @@ TEST_CASE("sums of another job are refused") {
   other.only = {"attention_map"};
   const TemporaryFolder folder;
   ResumeFile first(folder / "run", identity, 0);
-  CHECK_THROWS_AS(run_job_by_kind(planted.model, FailingSource(*documents, 1), narrow, {}, resumed_by(first)), IoError);
+  CHECK_THROWS_AS(run_job_by_kind(planted.model, FailingSource(*documents, 1), narrow, {}, kept_in(first)), IoError);
   ResumeFile second(folder / "run", identity, 0);  // as if both had one identity
-  CHECK_THROWS_AS(run_job_by_kind(planted.model, *documents, other, {}, resumed_by(second)), FormatError);
+  CHECK_THROWS_AS(run_job_by_kind(planted.model, *documents, other, {}, kept_in(second)), FormatError);
 }

@@ -6,6 +6,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../job/inputs/job_input.h"
+#include "../../job/inputs/run_input.h"
 #include "../catch.h"
 
 using namespace headwave;

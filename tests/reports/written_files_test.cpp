@@ -4,7 +4,6 @@
 #include <fstream>
 
 #include "../../data/results/result_file.h"
-#include "../../reports/drawing/run_mark.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -57,32 +56,6 @@ TEST_CASE("written files: kinds of attention belong together if one command wrot
         std::vector<std::string>{"cross/report.html", "cross/results.h5", "self/results.h5"});
   put_result(folder / "self/results.h5", {{"attention", std::string("causal")}, {"command", std::string("a")}});
   CHECK(written_files(folder.path()).empty());
-}
-
-TEST_CASE("written files: page and figures are told apart by their marks") {
-  const TemporaryFolder folder;
-  const std::string mark(64, 'a'), other(64, 'b');
-  const auto put = [&](const std::string& name, const std::string& ending, const std::string& with) {
-    fs::create_directories((folder / name).parent_path());
-    std::ofstream(folder / (name + "." + ending))
-        << with_run_mark("<meta charset=\"utf-8\">\n</title>\nstartxref 1 %%EOF\n", ending, with);
-  };
-  put("report", "html", mark);
-  for (const char* ending : {"pdf", "svg", "txt"}) put("figures/offset_profile", ending, mark);
-  put("figures/head_types", "pdf", mark);
-  put("figures/head_types", "txt", other);
-  put("figures/attention_map", "pdf", "");
-  put("figures/attention_map", "txt", mark);
-  put("figures/mine", "pdf", mark);
-  int there = 0;
-  for (const Drawing& drawing : drawings_in(folder.path())) {
-    INFO(drawing.name);
-    there += drawing.files.empty() ? 0 : 1;
-    CHECK(drawing.is_of(mark) == (drawing.name == "report.html" || drawing.name == "offset_profile"));
-    CHECK(drawing.is_ours() == (drawing.is_of(mark) || drawing.name == "head_types"));
-    if (drawing.name == "offset_profile") CHECK(drawing.files.size() == 3);
-  }
-  CHECK(there == 4);
 }
 
 TEST_CASE("written files: spectra of several models") {

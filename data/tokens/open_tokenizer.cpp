@@ -1,13 +1,11 @@
-#include "tokenizer.h"
-
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../files/file_content.h"
 #include "../files/printable.h"
+#include "tokenizer.h"
 #include "tokenizer_files.h"
 
 namespace headwave {
@@ -22,7 +20,8 @@ std::string special_tokens_text(const SpecialTokens& special, const std::string&
 namespace {
 
 /// Files of tokenizers that transformers can write as tokenizer.json.
-constexpr std::array unread_tokenizers{"tokenizer.model", "spiece.model", "spm.model", "sentencepiece.bpe.model"};
+constexpr std::array unread_tokenizers{"tokenizer.model",         "spiece.model", "spm.model",
+                                       "sentencepiece.bpe.model", "vocab.json",   "encoder.json"};
 
 }  // namespace
 
@@ -31,7 +30,7 @@ bool has_tokenizer(const std::filesystem::path& model_directory) {
     std::error_code ignored;
     return std::filesystem::exists(model_directory / name, ignored);
   };
-  return std::ranges::any_of(std::to_array({"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json"}), has) ||
+  return std::ranges::any_of(std::to_array({"tokenizer.json", "vocab.txt"}), has) ||
          std::ranges::any_of(unread_tokenizers, has);
 }
 
@@ -44,10 +43,6 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
 
   if (has("tokenizer.json")) return json_tokenizer(model_directory / "tokenizer.json", use);
   if (has("vocab.txt")) return word_piece_tokenizer(model_directory / "vocab.txt");
-  if (has("vocab.json") && has("merges.txt"))
-    return byte_level_tokenizer(model_directory / "vocab.json", model_directory / "merges.txt");
-  if (has("encoder.json") && has("vocab.bpe"))
-    return byte_level_tokenizer(model_directory / "encoder.json", model_directory / "vocab.bpe");
   const Remedy ids = give("ids", "FILE", "in place of a text");
   if (has("source.spm"))
     throw FormatError(
@@ -57,13 +52,14 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
             shown_path(model_directory / "source.spm")),
         ids);
   const auto* found = std::ranges::find_if(unread_tokenizers, has);
+  const bool none = found == unread_tokenizers.end();
   throw FormatError(
-      fmt::format("{0}: {1}; expected tokenizer.json, vocab.txt, vocab.json with merges.txt, or encoder.json with "
-                  "vocab.bpe. transformers writes tokenizer.json: python3 -c \"from transformers import AutoTokenizer; "
-                  "AutoTokenizer.from_pretrained({2}).save_pretrained({2})\"",
-                  shown_path(found == unread_tokenizers.end() ? model_directory : model_directory / *found),
-                  found == unread_tokenizers.end() ? "no tokenizer in this folder" : "this is a SentencePiece model",
-                  python_name(model_directory, "'DIR'")),
+      fmt::format("{}: {}; expected tokenizer.json or vocab.txt. transformers writes tokenizer.json: python3 -c \"from "
+                  "transformers import AutoTokenizer; AutoTokenizer.from_pretrained('DIR').save_pretrained('DIR')\"",
+                  shown_path(none ? model_directory : model_directory / *found),
+                  none                                          ? "no tokenizer in this folder"
+                  : std::string_view(*found).ends_with(".json") ? "this is a vocabulary as of GPT-2"
+                                                                : "this is a SentencePiece model"),
       ids);
 }
 

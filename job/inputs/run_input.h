@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "../run/job.h"
+#include "job_input.h"
+
+namespace headwave {
+
+/// Runs the job of an input, run_job_by_kind(), and adds the input's provenance to the results.
+/// @param progress, gather  as for run_job_by_kind()
+/// @throws Error as require_maps() and run_job_by_kind()
+std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options,
+                                  const ProgressCallback& progress = {}, const Gather& gather = {});
+
+}  // namespace headwave
