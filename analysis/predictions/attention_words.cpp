@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -252,7 +253,12 @@ AttentionWordsReader::Drawn AttentionWordsReader::name_words(const AttendedLayer
   for (Index word = 0; word < words; ++word)
     if (q[word] <= options_.false_share) found.push_back(word);
   result.found[static_cast<std::size_t>(row)] = std::ssize(found);
-  std::ranges::stable_sort(found, [&](Index a, Index b) { return changes.mean(a) > changes.mean(b); });
+  // What a word adds to the bits, so that the first ones are those that a reader meets.
+  const auto bits = [&](Index word) {
+    const double attention = drawn.got[0][word] + drawn.got[1][word];
+    return attention * std::log(attention / (drawn.given[0][word] + drawn.given[1][word]));
+  };
+  std::ranges::stable_sort(found, std::greater(), bits);
   if (std::ssize(found) > words_named) found.resize(words_named);
   for (const Index word : found)
     result.named[static_cast<std::size_t>(row)].push_back(
@@ -322,7 +328,7 @@ void AttentionWordsReader::measure_classes(const AttendedLayer& layer, Index hea
 
 std::vector<Field> describe(const AttentionWords& words) {
   const Axis layer = layer_axis(words.site.grid.layers), head = head_axis(words.site.grid.heads);
-  const Axis rank = counting_axis("word_rank", "1", "rank by how much more attention a word gets", 0, words_named - 1);
+  const Axis rank = counting_axis("word_rank", "1", "rank by the bits that a word adds", 0, words_named - 1);
   const Axis classes{"word_class", "1", "classes of words that may draw attention",
                      std::vector<std::string>{"rarity", "punctuation", "capital", "digits", "continuation",
                                               "the word or its classes"}};

@@ -84,7 +84,7 @@ struct AttentionWordsOptions {
   double coverage = 0.9;      ///< of the intervals
 };
 
-/// A word that draws more attention than its places.
+/// A word that draws more attention than its places. Those that add most to the bits come first.
 struct NamedWord {
   std::int32_t id = -1;
   double ratio = 0;    ///< attention it gets, divided by what p_pos gives it

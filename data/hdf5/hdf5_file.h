@@ -24,6 +24,10 @@ struct Hdf5Node {
   std::string identity;  ///< of a group: equal for two paths to one group
 };
 
+/// For programs, at their beginning: if the library crashes over a damaged file, one line on stderr names the file
+/// and the program exits with 1.
+void tell_hdf5_crashes();
+
 /// An HDF5 file, open for reading.
 ///
 /// A dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are

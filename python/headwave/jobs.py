@@ -143,18 +143,19 @@ def account(model: None = None, tokenizer: None = None, *, states: Any, **given:
 @overload
 def account(model: Any, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
 def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
-    """The account of every head: what of where it looks comes from positions, from content, and from spread.
+    """The account of every head: what all of its attention is made of, and what its profile over offsets comes from.
 
     Example:
         >>> result = headwave.account("minilm", pathlib.Path("text.txt"), documents=20, length=256)
-        >>> result["head_account"].part.sel(layer=0, head=2)         # by position, by self, by context
+        >>> result["attention_bits"].part.sel(layer=0, head=2)       # sink, position, word, match, in bits
+        >>> result["head_account"].part.sel(layer=0, head=2)         # of the profile: by position, by self, by context
 
-    Takes and returns what run() does, with the analysis `head_account` alone, and beside it whether what it predicts is met
-    (docs/account.md).
+    Takes and returns what run() does, with the analyses attention_bits and head_account, and beside them whether what the latter
+    predicts is met (docs/account.md).
     """
     if "only" in given:
-        raise FormatError("account: its analyses are head_account and offset_agreement; of others see run(only=...)")
-    return run(model, tokenizer, only=["head_account", "offset_agreement"], **given)
+        raise FormatError("account: its analyses are attention_bits, head_account and offset_agreement; of others see run(only=...)")
+    return run(model, tokenizer, only=["attention_bits", "head_account", "offset_agreement"], **given)
 
 
 def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 0, reach: int = 64,

@@ -77,8 +77,8 @@ std::string places_text(const HeadNumbers& offset, const HeadNumbers& first, con
 const std::array match_clauses{
     Clause{"the same word", "at its own word, here and wherever else it stands"},
     Clause{"after an earlier copy", "at what followed an earlier copy of its token (induction)"},
-    Clause{"after the same word", "where the same word stands before as before itself"},
-    Clause{"a place by its word", "at a place that its own content chooses"}};
+    Clause{"after the same word", "where the same word stands before as before itself"}};
+const Clause chosen_place{"a place by its word", "at a place that its own content chooses"};
 
 constexpr std::array quarters{"first", "second", "third", "last"};
 
@@ -155,17 +155,18 @@ class Compositions {
     if (std::isfinite(one.follow)) one.follows = fmt::format("{}{:.2f}", one.contradicted ? "but " : "", one.follow);
     std::array<std::size_t, part_names.size()> order{sink_part, position_part, word_part, match_part};
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t p) { return one.part[p]; });
-    std::vector<std::string> cells, clauses, parts;
+    std::vector<std::string> clauses, parts;
     for (const std::size_t p : order) {
       const double share = one.part[p] / one.bits;
       if (share >= listed_share && parts.size() < most_listed)
         parts.push_back(fmt::format("{} {:.0f}", part_names[p], 100 * share));
-      if ((!(share >= said_share) && p != order.front()) || cells.size() == most_said) continue;
+      if ((!(share >= said_share) && p != order.front()) || clauses.size() == most_said) continue;
       const Clause clause = clause_of(p, head);
-      cells.push_back(clause.cell);
       clauses.push_back(clause.sentence);
+      const std::string longer = one.looks + (one.looks.empty() ? "" : "; ") + clause.cell;
+      if (one.looks.empty() || display_width(longer) <= longest_looks) one.looks = longer;
     }
-    one.looks = shortened(fmt::format("{}", fmt::join(cells, "; ")), longest_looks);
+    one.looks = shortened(one.looks, longest_looks);
     one.why = fmt::format("{} %", fmt::join(parts, ", "));
     one.text = sentence(one, name, clauses, head);
     return one;
@@ -174,7 +175,7 @@ class Compositions {
   [[nodiscard]] Clause clause_of(std::size_t part, std::size_t head) const {
     if (part == sink_part) return {sink_, "at " + sink_};
     if (part == word_part) {
-      const std::string names = words_text(head, 3), more = words_text(head, 6);
+      const std::string names = words_text(head, 2), more = words_text(head, 6);
       return names.empty() ? Clause{"certain words", "at certain words, whoever asks"}
                            : Clause{"words: " + names, "at words such as " + more + ", whoever asks"};
     }
