@@ -9,7 +9,7 @@
       figure(cluster_centroids) figure(cluster_shares) figure(cluster_sweep) figure(position_spectrum)                 \
           figure(position_components) figure(position_correlation) figure(redefined) figure(wave_spectra)              \
               figure(cross_covariance) figure(phase_spectrum) figure(offset_agreement) figure(account_profile)         \
-                  figure(attention_bits) figure(rotary_wave) figure(rotary_use) figure(position_split)                   \
+                  figure(attention_bits) figure(rotary_wave) figure(rotary_use) figure(position_split)                 \
                       figure(head_types) figure(comparison) figure(score_sources)
 // clang-format on
 
