@@ -1,11 +1,10 @@
-#include "kernels.h"
-
 #include <cstdlib>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "../errors/error.h"
+#include "kernels.h"
 #include "kernels_of.h"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))

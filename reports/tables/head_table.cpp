@@ -395,7 +395,8 @@ std::vector<TableColumn> wide_columns(const Result& result) {
     if (!column.header.empty() && find(column.header) != columns.end()) continue;
     if (std::ranges::all_of(column.cells, &std::string::empty)) continue;
     if (accounted && column.header == "offset") column.header = "measured offset";
-    const auto place = column.header == "kind" && accounted ? std::next(find(composed ? "follows" : "why")) : columns.end();
+    const auto place =
+        column.header == "kind" && accounted ? std::next(find(composed ? "follows" : "why")) : columns.end();
     columns.insert(place, std::move(column));
   }
   return columns;
