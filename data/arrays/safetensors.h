@@ -60,6 +60,7 @@ class SafetensorsFile {
   explicit SafetensorsFile(const std::filesystem::path& path);
   SafetensorsFile(const SafetensorsFile&) = delete;
   SafetensorsFile& operator=(const SafetensorsFile&) = delete;
+  ~SafetensorsFile() = default;
 
   [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
   [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return header_.tensors; }

@@ -165,9 +165,9 @@ test("measures: plain names first, the others once, and none that is the same fo
     measure("other/own_lower", "", [0, 2]),
     measure("other/text", "", ["a", "b"], { kind: "text" }),
   ]);
-  assert.deepEqual(measures.first(), ["strength", "offset", "weight", "position"]);
+  assert.deepEqual(measures.first(), ["strength", "offset", "weight", "by_position"]);
   assert.deepEqual(measures.more(), ["other/own:"]);
-  assert.equal(measures.value("position", 0), 0.5);
+  assert.equal(measures.value("by_position", 0), 0.5);
   assert.equal(measures.word("other/text:", 1), "b");
   assert.equal(measureLabel(measures, "measured_offset/weight:without_sink"), "measured offset: weight (without sink)");
 });

@@ -1,4 +1,4 @@
-// What all of a head's attention is made of: its bits beyond uniform attention in four parts, and what explains two of them.
+// What all of a head's attention is made of: its bits in four parts, and what explains two of them.
 
 import { element, scrolled, textBar, words } from "./elements.js";
 import { numberText, percentText } from "./format.js";
@@ -30,8 +30,9 @@ export const compositionView = {
   id: "parts",
   title: "What its attention is made of",
   hasNothing: (page) => !page.measures.get("bits"),
-  words: "How far the attention of a query is from uniform attention, in bits: four parts that add up to it, each with "
-    + "its interval over documents; below, what explains word and match on documents that it was not fitted on.",
+  words: "How far the attention of a query is from uniform attention, in bits: four parts that add up to it, "
+    + "each with its interval over documents; below, what explains word and match on documents that it was not "
+    + "fitted on.",
   async show({ page, place, name }) {
     const bits = page.measures.value("bits", place);
     if (bits === null) return [words("Its attention is undefined: no query sees enough text.")];

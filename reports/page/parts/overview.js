@@ -19,8 +19,8 @@ export function cellValue(cell) {
 
 // A filter that the page understands.
 function filterExample(measures) {
-  const known = ["part=match", "bits>2", "offset=-1", "strength>0.1", "changed=yes", "predicted=-1", "predicted_weight>0.1",
-    "weight>0.1"];
+  const known = ["part=match", "bits>2", "offset=-1", "strength>0.1", "changed=yes", "predicted=-1",
+    "predicted_weight>0.1", "weight>0.1"];
   return known.filter((term) => measures.get(/^\w+/.exec(term)[0])).slice(0, 2).join(" ");
 }
 
