@@ -503,9 +503,10 @@ std::vector<NamedPlace> LayerBits::places(Index head) const {
   const OffsetSums& sums = by_offset_[static_cast<std::size_t>(head)];
   const Index width = sums.count.size(), middle = site_.length - 1;
   const double least = std::max(1.0, sums.count.maxCoeff() / 8);
-  Vector added = Vector::Constant(width, -1);  // what position adds to uniform attention
+  Vector added = Vector::Constant(width, -1);  // the smaller of what attention and p_pos have beyond uniform attention
+  const Vector got_there = sums.got.colwise().sum();
   for (Index t = 0; t < width; ++t)
-    if (sums.count[t] >= least) added[t] = (sums.given[t] - sums.even[t]) / sums.count[t];
+    if (sums.count[t] >= least) added[t] = std::min(got_there[t], sums.given[t] - sums.even[t]) / sums.count[t];
   std::vector<NamedPlace> found;
   const double half = added.maxCoeff() / 2;
   if (!(half > 0)) return found;

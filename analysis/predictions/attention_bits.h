@@ -43,8 +43,8 @@ struct AttentionBitsOptions {
 
 /// A place that position makes a head look at, relative to the query.
 struct NamedPlace {
-  Index offset = 0;           ///< t = key - query, tokens: where position adds most
-  Index first = 0, last = 0;  ///< around it, where position adds half of that or more
+  Index offset = 0;           ///< t = key - query, tokens: where (8) is largest
+  Index first = 0, last = 0;  ///< around it, where (8) is half of that or more
   double weight = 0;          ///< mean attention weight there, of queries that see a text key there
   double by_position = 0;     ///< what p_pos gives there
   double uniform = 0;         ///< what uniform attention over the text gives there
@@ -129,9 +129,9 @@ struct AttentionBits {
 /// over the text keys, is near 1 where it does not matter who asks (position, word), and near 0 where this query looks for
 /// this key (match).
 ///
-/// Where position makes a head look is read off the predictor itself, at every distance: the places t at which
+/// Where position makes a head look is told at every distance: the places t at which
 ///
-///     E w (p_pos,i(i+t) - u^X_i(i+t)),  over the queries that see a text key at i + t                            (8)
+///     min( E w (A^X - u^X)_i(i+t), E w (p_pos - u^X)_i(i+t) ),  over the queries that see a text key at i + t     (8)
 ///
 /// has a maximum of at least half of the largest one, the largest first, each with its neighbours down to half of it. Only
 /// offsets that an eighth of the queries see count, and places at which attention itself stands out from uniform attention

@@ -217,6 +217,7 @@ void MatchedContentReader::find_pairs(const AttendedLayer& layer, MatchedContent
     ItemSums changes(pairs);
     excess.setZero();
     queries.setZero();
+    double on_text = 0;
     for (std::size_t n = 0; n < documents; ++n) {
       const AttendedDocument& one = layer.documents[n];
       // Not mixed with p_pos: the share of p_pos would take a little from every word that draws attention, in all documents.
@@ -225,6 +226,7 @@ void MatchedContentReader::find_pairs(const AttendedLayer& layer, MatchedContent
       got.setZero();
       given.setZero();
       single.setZero();
+      on_text += one.mass.row(head).cast<double>().sum();
       for (std::size_t k = 0; k < one.rows.size(); ++k) {
         const Index row = one.rows[k], i = one.queries[k];
         const Index a = asking_.of_token[n][static_cast<std::size_t>(row)];
@@ -251,11 +253,11 @@ void MatchedContentReader::find_pairs(const AttendedLayer& layer, MatchedContent
       }
     }
     const Vector q = q_values(moderated_p_values(changes, {.least_documents = options_.least_documents}));
-    excess.array() /= queries.array().max(1);
     const auto row = static_cast<std::size_t>(static_cast<Index>(layer.place) * layer.heads() + head);
     for (const Index pair : largest_found(q, options_.false_share, excess, pairs_named, &result.pairs_found[row]))
       result.pairs[row].push_back({asking_.ids[static_cast<std::size_t>(pair / of_key)],
-                                   asked_.ids[static_cast<std::size_t>(pair % of_key)], excess[pair], q[pair]});
+                                   asked_.ids[static_cast<std::size_t>(pair % of_key)],
+                                   excess[pair] / std::max(1.0, queries[pair]), excess[pair] / on_text, q[pair]});
   }
 }
 
@@ -457,7 +459,7 @@ void MatchedContentReader::finish(MatchedContent& result) const {
 
 std::vector<Field> describe(const MatchedContent& content, const TokenTexts& texts) {
   const Axis layer = layer_axis(content.site.grid.layers), head = head_axis(content.site.grid.heads);
-  const Axis pair_rank = counting_axis("matched_pair", "1", "rank by excess", 0, pairs_named - 1);
+  const Axis pair_rank = counting_axis("matched_pair", "1", "rank by the share of attention", 0, pairs_named - 1);
   const Axis tilt{"match_tilt", "1", "what is kept of the scores that queries' contents make",
                   std::vector<std::string>{"1 direction", "2 directions", "4 directions", "8 directions",
                                            "16 directions", "place", "place and 16 directions"}};
@@ -472,7 +474,7 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
   // Places without a pair or word have -1, an empty text and NaN.
   std::vector<std::int64_t> pair_query, pair_key, word_id;
   std::vector<std::string> pair_query_text, pair_key_text, word;
-  std::vector<double> excess, pair_q, projection, word_q;
+  std::vector<double> excess, pair_share, pair_q, projection, word_q;
   for (const std::vector<MatchedPair>& named : content.pairs)
     for (std::size_t k = 0; k < pairs_named; ++k) {
       const bool there = k < named.size();
@@ -482,6 +484,7 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
       pair_query_text.push_back(texts.text(one.query));
       pair_key_text.push_back(texts.text(one.key));
       excess.push_back(there ? one.excess : not_defined);
+      pair_share.push_back(there ? one.share : not_defined);
       pair_q.push_back(there ? one.q_value : not_defined);
     }
   for (const auto& directions : content.words)
@@ -516,6 +519,8 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
       "pair_excess", pairs, "1",
       "mean weight that a query of the one word gives to keys of the other, beyond what draws attention whoever asks",
       excess, fewer_pairs);
+  fields.add("pair_share", pairs, "1", "share of the head's attention on text that this excess is", pair_share,
+             fewer_pairs);
   fields.add("pair_q_value", pairs, "1", "p-value of the pair over documents, adjusted for the number of pairs", pair_q,
              fewer_pairs);
   fields.add("pairs_found", heads, "1", "number of pairs of words that match", content.pairs_found);

@@ -22,6 +22,7 @@ struct MatchedContentOptions {
 struct MatchedPair {
   std::int32_t query = -1, key = -1;
   double excess = 0;   ///< mean weight that a query of the one gives to all keys of the other, beyond p_key
+  double share = 0;    ///< of the head's attention on text that is this excess; pairs stand in its order
   double q_value = 1;  ///< chance that the pair is false, adjusted for the number of pairs
 };
 constexpr Index pairs_named = 8;  ///< of each head, at most

@@ -64,7 +64,8 @@ const std::vector<JobOption>& job_option_table() {
        .least = 1e-12,
        .most = 1},
       {.name = "evidence",
-       .help = "number of strongest heads whose keys are moved, to see whether attention follows; 0: none",
+       .help = "number of heads, with the strongest profiles, whose keys are moved, to see whether attention follows; "
+               "0: none",
        .member = &J::evidence,
        .least = 0,
        .most = 1000},

@@ -94,7 +94,7 @@ void add_table_options(CLI::App& command, HeadTableOptions& options) {
   };
   command
       .add_option("--sort", options.sort,
-                  "sort heads by a column of `headwave inspect --csv`: head, offset, weight, by_position, ...")
+                  "sort heads by a column of `headwave inspect --csv`: head, bits, follows, offset, ...")
       ->check(CLI::Validator(unknown, "", "column"))
       ->configurable(false)
       ->type_name("COLUMN")

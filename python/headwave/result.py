@@ -147,7 +147,7 @@ class Result:
 
         Args:
             name: of figures(): "offset_profile"
-            heads: "L0H2", ... or "strongest:6" for figures of single heads; else those with the clearest offset
+            heads: "L0H2", ... or "strongest:6" for figures of single heads; else the first of the table
             format: "svg", "png" or "pdf"
             width: inches, 2 to 40; "column" (3.4), "page" (7) or "slide" (12); 0: what it needs
 

@@ -24,12 +24,13 @@ const std::string bits_field = "attention_bits/bits", parts_of_bits_field = "att
                   band_weight_field = "attention_bits/band_weight", band_differs_field = "attention_bits/band_differs",
                   word_name_field = "attention_words/word", match_gain_field = "matched_content/gain",
                   match_lower_field = "matched_content/gain_lower", pair_query_field = "matched_content/pair_query",
-                  pair_key_field = "matched_content/pair_key", pair_excess_field = "matched_content/pair_excess";
+                  pair_key_field = "matched_content/pair_key", pair_share_field = "matched_content/pair_share";
 constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
 constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
-constexpr Index longest_looks = 40;                     // letters of a cell
-constexpr double explains = 0.3;                        // of a part, from which on a hypothesis names it
-constexpr double broad = 16;                            // tokens
+constexpr Index longest_looks = 41;                     // letters of a cell
+constexpr std::array plain_cells{"sink", "by place", "certain words", "what it asks for"};  // where names do not fit
+constexpr double explains = 0.3;  // of a part, from which on a hypothesis names it
+constexpr double broad = 8;       // tokens
 enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part };
 
 /// Numbers of a Field, head after head for every entry of its first axis.
@@ -78,7 +79,7 @@ const std::array match_clauses{
     Clause{"the same word", "at its own word, here and wherever else it stands"},
     Clause{"after an earlier copy", "at what followed an earlier copy of its token (induction)"},
     Clause{"after the same word", "where the same word stands before as before itself"}};
-const Clause chosen_place{"a place by its word", "at a place that its own content chooses"};
+const Clause chosen_place{"a place by its word", "at a place that the query's word chooses"};
 
 constexpr std::array quarters{"first", "second", "third", "last"};
 
@@ -120,8 +121,8 @@ class Compositions {
     words_ = texts(word_name_field, "word_rank");
     pair_query_ = texts(pair_query_field, "matched_pair");
     pair_key_ = texts(pair_key_field, "matched_pair");
-    if (result.find(pair_excess_field) != nullptr)
-      pair_excess_ = &doubles_of(result, pair_excess_field, {"layer", "head", "matched_pair"});
+    if (result.find(pair_share_field) != nullptr)
+      pair_share_ = &doubles_of(result, pair_share_field, {"layer", "head", "matched_pair"});
     place_offset_ = by(place_offset_field, "place", 3);
     place_first_ = by(place_first_field, "place", 3);
     place_last_ = by(place_last_field, "place", 3);
@@ -163,8 +164,12 @@ class Compositions {
       if ((!(share >= said_share) && p != order.front()) || clauses.size() == most_said) continue;
       const Clause clause = clause_of(p, head);
       clauses.push_back(clause.sentence);
-      const std::string longer = one.looks + (one.looks.empty() ? "" : "; ") + clause.cell;
-      if (one.looks.empty() || display_width(longer) <= longest_looks) one.looks = longer;
+      for (const std::string& cell : {clause.cell, std::string(plain_cells[p])}) {
+        const std::string longer = one.looks + (one.looks.empty() ? "" : "; ") + cell;
+        if (!one.looks.empty() && (cell.empty() || display_width(longer) > longest_looks)) continue;
+        one.looks = longer;
+        break;
+      }
     }
     one.looks = shortened(one.looks, longest_looks);
     one.why = fmt::format("{} %", fmt::join(parts, ", "));
@@ -191,10 +196,12 @@ class Compositions {
     const double match = part_.at(match_part, head);
     const std::size_t named = named_match(head);
     if (named < match_clauses.size()) return match_clauses[named];
-    if (query_place_.at(0, head) >= explains * match && !(query_place_lower_.at(0, head) <= 0)) return chosen_place;
+    if (query_place_.at(0, head) >= explains * match && !(query_place_lower_.at(0, head) <= 0) &&
+        follow_.at(0, head) < 0.5)
+      return chosen_place;
     const std::string pairs = pairs_text(head);
-    return pairs.empty() ? Clause{"what it asks for", "for what this token asks for"}
-                         : Clause{"pairs: " + pairs, "for what this token asks for, such as " + pairs};
+    return pairs.empty() ? Clause{"what it asks for", "at what the query asks for"}
+                         : Clause{"pairs: " + pairs, "at what the query asks for, such as " + pairs};
   }
 
   /// "curse, bill, doctors": the words that draw most, `most` at most; empty: none is named.
@@ -207,15 +214,15 @@ class Compositions {
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  /// "un > ##k, du > fu": query words and the key words that they find, with an excess that is worth a word.
+  /// "un > ##k, du > fu": query words and the key words that they find, with a share of attention that is worth a word.
   [[nodiscard]] std::string pairs_text(std::size_t head) const {
-    constexpr double worth_saying = 0.05;
+    constexpr double worth_saying = 0.01;  // of attention on text
     constexpr std::size_t most = 2;
-    if (pair_query_ == nullptr || pair_key_ == nullptr || pair_excess_ == nullptr) return {};
+    if (pair_query_ == nullptr || pair_key_ == nullptr || pair_share_ == nullptr) return {};
     const std::size_t ranks = pair_query_->size() / heads_.size();
     std::vector<std::string> names;
     for (std::size_t at = head * ranks; at < (head + 1) * ranks && names.size() < most; ++at)
-      if ((*pair_excess_)[at] >= worth_saying && !(*pair_query_)[at].empty() && !(*pair_key_)[at].empty())
+      if ((*pair_share_)[at] >= worth_saying && !(*pair_query_)[at].empty() && !(*pair_key_)[at].empty())
         names.push_back(fmt::format("{} > {}", visible_text((*pair_query_)[at]), visible_text((*pair_key_)[at])));
     return fmt::format("{}", fmt::join(names, ", "));
   }
@@ -250,7 +257,7 @@ class Compositions {
     const double by_query = std::fmax(0, query_place_.at(0, head));
     const double content = one.part[word_part] + one.part[match_part] - by_query,
                  text = one.part[position_part] + one.part[word_part] + one.part[match_part];
-    if (!(text >= close_to_uniform) || !std::isfinite(one.follow)) return false;
+    if (!(text >= std::max(close_to_uniform, said_share * one.bits)) || !std::isfinite(one.follow)) return false;
     return content > text / 2 ? follow_upper_.at(0, head) < 0.5 : follow_lower_.at(0, head) > 0.5;
   }
 
@@ -262,10 +269,13 @@ class Compositions {
         named < match_clauses.size() && one.part[match_part] / one.bits >= said_share)
       text += fmt::format(", {:.0f} % of match explained so", 100 * gain_.at(named + 1, head) / one.part[match_part]);
     if (std::isfinite(one.follow))
-      text += fmt::format("; contents of two keys swapped, {:.2f} of the attention goes with the content{}", one.follow,
-                          one.contradicted ? ", against what its parts say" : "");
+      text += fmt::format(
+          "; when its strongest key and another swap contents, {:.2f} of the attention on the two goes with the "
+          "content{}",
+          one.follow, one.contradicted ? ", against what its parts say" : "");
     if (std::isfinite(one.kept))
-      text += fmt::format("; asked by another token, its strongest key keeps {:.2f} of its weight", one.kept);
+      text += fmt::format("; when another token asks from the same place, its strongest key keeps {:.2f} of its weight",
+                          one.kept);
     return text;
   }
 
@@ -274,7 +284,7 @@ class Compositions {
   HeadNumbers bits_, part_, gain_, gain_lower_, follow_, follow_lower_, follow_upper_, kept_, place_offset_,
       place_first_, place_last_, band_weight_, query_place_, query_place_lower_;
   const std::vector<std::string>*words_ = nullptr, *pair_query_ = nullptr, *pair_key_ = nullptr;
-  const std::vector<double>* pair_excess_ = nullptr;
+  const std::vector<double>* pair_share_ = nullptr;
   const std::vector<std::uint8_t>* differs_ = nullptr;
 };
 
@@ -284,7 +294,9 @@ std::vector<HeadComposition> head_compositions(const Result& result) {
   for (const std::string& name : {bits_field, parts_of_bits_field, sink_mass_field})
     if (result.find(name) == nullptr) return {};
   require_fitting(result, head_composition_fields());
-  return Compositions(result).all();
+  std::vector<HeadComposition> heads = Compositions(result).all();
+  if (std::ranges::none_of(heads, [](const HeadComposition& head) { return std::isfinite(head.bits); })) heads.clear();
+  return heads;
 }
 
 std::string all_parts_text(const Result& result, const std::vector<HeadComposition>& heads) {
@@ -348,7 +360,7 @@ const std::vector<std::string>& head_composition_fields() {
       bits_field,         parts_of_bits_field, bits_gain_field,   gain_lower_field,   follow_field,
       follow_lower_field, follow_upper_field,  kept_field,        sink_mass_field,    place_offset_field,
       place_first_field,  place_last_field,    band_weight_field, band_differs_field, word_name_field,
-      match_gain_field,   match_lower_field,   pair_query_field,  pair_key_field,     pair_excess_field};
+      match_gain_field,   match_lower_field,   pair_query_field,  pair_key_field,     pair_share_field};
   return names;
 }
 

@@ -25,7 +25,7 @@ struct HeadComposition {
 };
 
 /// Layer by layer; a head within close_to_uniform bits of uniform attention "is close to uniform" and has no parts.
-/// @returns nothing if the result has no attention_bits
+/// @returns nothing if the result has no attention_bits, or they are undefined for every head
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<HeadComposition> head_compositions(const Result& result);
 constexpr double close_to_uniform = 0.05;  // bit

@@ -193,7 +193,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));
   const bool planted = heads.front().planted.has_value();
   const bool accounted = result.find("head_account/verdict") != nullptr;
-  const bool composed = result.find("attention_bits/bits") != nullptr;
+  const bool composed = !head_compositions(result).empty();
   const bool judged = std::ranges::any_of(heads, [](const auto& head) { return !head.agrees.empty(); });
   const bool far = std::ranges::any_of(heads, [](const auto& head) { return !far_text(head).empty(); });
   const auto weight = [](const HeadFinding& head) { return number_text(head.weight); };
@@ -328,7 +328,7 @@ std::vector<TableColumn> short_columns(const Result& result) {
   const std::vector<HeadSentence> sentences = sentences_of(result, heads);
   Columns columns(result, heads);
   const std::vector<Looks> looks = looks_of(heads, sentences);
-  const bool composed = result.find("attention_bits/bits") != nullptr;
+  const bool composed = !head_compositions(result).empty();
   std::size_t row = 0;
   columns.add(composed ? "looks at" : "looks, in tokens", Align::left,
               [&](const HeadFinding&) { return looks[row++].text; });
@@ -385,7 +385,7 @@ std::vector<TableColumn> rows_named(const std::vector<TableColumn>& columns, con
 std::vector<TableColumn> wide_columns(const Result& result) {
   std::vector<TableColumn> columns = short_columns(result);
   if (const std::vector<HeadSentence> said = head_sentences(result);
-      result.find("attention_bits/bits") != nullptr && std::ranges::any_of(said, &HeadSentence::tested)) {
+      !head_compositions(result).empty() && std::ranges::any_of(said, &HeadSentence::tested)) {
     TableColumn& moved = columns.emplace_back(TableColumn{"evidence", Align::left, {}});
     for (const HeadSentence& one : said) moved.cells.push_back(one.evidence);
   }
@@ -671,22 +671,24 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "beyond uniform attention, 0 to 1; why: parts of what can be explained of that (position, self, context: those "
         "left out make up 100 %)");
   if (has("looks at") && has("bits"))
-    add("bits: how far the attention of a query is from uniform attention; looks at: by its largest part, and another "
-        "of "
-        "a fifth of the bits; why: parts in per cent of the bits (sink: special keys; position: where query and key "
-        "stand; "
-        "word: what draws attention whoever asks; match: what the query finds), those below 10 omitted; follows: share "
-        "of attention that goes with the content when the contents of two keys are swapped (1: content, 0: place)");
+    add("looks at: the largest part of its attention, and another of a fifth of the bits; words draw attention whoever "
+        "asks, pairs are query > key; bits: how far the attention of a query is from uniform attention; why: parts in "
+        "per cent of the bits, the largest three of 10 or more; where one is negative others exceed 100 (sink: special "
+        "keys; position: where query and key stand; word: what draws attention whoever asks; match: what the query "
+        "finds); follows: contents of the strongest key and another are swapped, the share of attention on the two "
+        "that "
+        "goes with the content (1: content, 0: place)");
   if ((has("looks, in tokens") || has("looks at")) && has("measured offset"))
-    add("measured offset, x chance, weight: over all pairs, with the first token that `looks` leaves out; undefined "
-        "where the weight does not stand out from chance, or a head looks at itself");
+    add("measured offset, x chance, weight: over all pairs, special tokens and the first included; undefined where the "
+        "weight does not stand out from chance, or a head looks at itself");
   if (has("kind") || has("cluster"))
     add("kind: what the literature calls such a head, with the score that makes it, and that score if all keys had the "
         "same weight (docs/glossary.md says which); cluster: heads with like "
         "profiles; share: of the head's documents in that cluster");
   if (has("evidence"))
     add(fmt::format(
-        "evidence, of the strongest heads only: trials in which attention follows the moved keys; the main "
+        "evidence, of the heads with the strongest profiles: trials in which attention follows the moved keys; the "
+        "main "
         "source of these keys, and the weight with -> without it{}",
         result.find("rotary_wave/status") != nullptr
             ? " (rotary positions turn what sources such as words write, so losing weight without words says nothing "
@@ -698,6 +700,8 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
   if (const std::string why = attribute_text(result.provenance, "undefined_account");
       !why.empty() && result.provenance.contains("watched"))
     add(fmt::format("no account: {}", visible_text(why)));
+  if (const Field* undefined = result.find("attention_bits/undefined"); undefined != nullptr)
+    add(fmt::format("no parts in bits: {}", attribute_text(undefined->attributes, "undefined")));
   if (const std::string why = attribute_text(result.provenance, "undefined_evidence"); !why.empty())
     add(fmt::format("no keys were moved: {}", visible_text(why)));
   return text;

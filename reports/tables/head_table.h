@@ -46,8 +46,8 @@ std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, con
 /// shown_rows() of sorted_columns().
 std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options);
 
-/// The offset at which each head looks, as a Field looks/offset of layer and head: the number of the table's column
-/// `looks`. With an account it is the account's offset, undefined for heads without a preference; else the measured
+/// The offset at which each head looks, as a Field looks/offset of layer and head. With attention_bits it is the first
+/// place, of heads of which position gives a fifth of the bits; with an account it is the account's offset, undefined for heads without a preference; else the measured
 /// offset, 0 for heads that look at themselves.
 /// @returns nothing if the result has no measured offsets
 /// @throws ShapeError if the Fields have other axes than described

@@ -77,11 +77,10 @@ TEST_CASE("compositions: what each head looks at, why, and what its experiments 
   CHECK(heads[0].looks == "1 back, 3 back (-5 to -2)");
   CHECK(heads[0].why == "position 88, sink 10 %");
   CHECK(heads[0].follows == "0.02");
-  CHECK(
-      heads[0].text ==
-      "L0H0 looks 1 back, 3 back (-5 to -2): 5.00 bits beyond uniform attention (position 88, sink 10 %); contents of "
-      "two keys swapped, 0.02 of the attention goes with the content; asked by another token, its strongest key keeps "
-      "0.98 of its weight");
+  CHECK(heads[0].text ==
+        "L0H0 looks 1 back, 3 back (-5 to -2): 5.00 bits beyond uniform attention (position 88, sink 10 %); when its "
+        "strongest key and another swap contents, 0.02 of the attention on the two goes with the content; when another "
+        "token asks from the same place, its strongest key keeps 0.98 of its weight");
   CHECK(heads[1].looks == "first token; the same word");
   CHECK_THAT(heads[1].text, ContainsSubstring("looks at first token and at its own word, here and wherever else it "
                                               "stands: 4.00 bits"));
@@ -131,11 +130,11 @@ TEST_CASE("compositions: words that draw, and pairs that match, have names") {
   add("matched_content/pair_query", "matched_pair", queries);
   add("matched_content/pair_key", "matched_pair", keys);
   result.fields.push_back(
-      make_field("matched_content/pair_excess", {six[0], six[1], rank}, "1", "", std::vector<double>(12, 0.0)));
+      make_field("matched_content/pair_share", {six[0], six[1], rank}, "1", "", std::vector<double>(12, 0.0)));
   result.fields.back().axes.back().name = "matched_pair";
   auto& excess = std::get<std::vector<double>>(result.fields.back().values);
   excess[6] = 0.35;
-  excess[7] = 0.01;  // too little to be said
+  excess[7] = 0.001;  // too little to be said
   const std::vector<HeadComposition> heads = head_compositions(result);
   CHECK(heads[2].looks == "words: curse, bill");
   CHECK_THAT(heads[2].text, ContainsSubstring("looks at words such as curse, bill, whoever asks: 2.00 bits"));

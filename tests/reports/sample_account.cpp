@@ -125,7 +125,7 @@ void add_bits(Result& result, const Size& size) {
     words.axes.back() = pair;
     result.fields.push_back(words);
   }
-  result.fields.push_back(make_field("matched_content/pair_excess", before(heads, {pair}), "1", "excess",
+  result.fields.push_back(make_field("matched_content/pair_share", before(heads, {pair}), "1", "excess",
                                      std::vector<double>(2 * rows, 0.2)));
   const Axis tilt{"match_tilt", "1", "tilt", std::vector<std::string>{"1 direction", "place"}};
   for (const char* name : {"matched_content/gain", "matched_content/gain_lower"})
