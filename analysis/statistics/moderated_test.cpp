@@ -14,14 +14,20 @@ namespace {
 /// Derivative of log gamma: recurrence up to 8, then Stirling's series.
 double digamma(double x) {
   double sum = 0;
-  for (; x < 8; ++x) sum -= 1 / x;
+  while (x < 8) {
+    sum -= 1 / x;
+    x += 1;
+  }
   const double y = 1 / (x * x);
   return sum + std::log(x) - 0.5 / x - y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y / 240)));
 }
 
 double trigamma(double x) {
   double sum = 0;
-  for (; x < 8; ++x) sum += 1 / (x * x);
+  while (x < 8) {
+    sum += 1 / (x * x);
+    x += 1;
+  }
   const double y = 1 / (x * x);
   return sum + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y / 30)));
 }

@@ -101,9 +101,9 @@ void tell_crash(int signal) {
     (void)std::raise(signal);
     return;
   }
+  constexpr const char* end = "): the file is damaged, or the library has a fault (" H5_VERS_INFO ")\n";
   for (const char* text :
-       {"headwave: error: ", file_in_reading, ": the HDF5 library crashed over it (", crash_text(signal),
-        "): the file is damaged, or the library has a fault (" H5_VERS_INFO ")\n"})
+       {"headwave: error: ", file_in_reading, ": the HDF5 library crashed over it (", crash_text(signal), end})
     (void)!::write(STDERR_FILENO, text, std::strlen(text));
   ::_exit(1);
 }

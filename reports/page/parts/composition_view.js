@@ -19,7 +19,8 @@ export function compositionRows({ measures }, place) {
     lower: value(`${kind}_lower`, name), upper: value(`${kind}_upper`, name) });
   const made = Object.entries(partMeanings).map(([name, says]) => row("part", name, says, ""));
   const gains = [...measures.all.values()].filter(({ name }) => name === "attention_bits/gain")
-    .map(({ part }) => row("gain", part, "", explainedPart[part] ?? "match")).filter((one) => one.value >= leastGain);
+    .map(({ part }) => row("gain", part, "", explainedPart[part] ?? "match"))
+    .filter((one) => one.value >= leastGain);
   return [...made, ...gains].filter((one) => one.value !== null);
 }
 
@@ -31,8 +32,8 @@ export const compositionView = {
   title: "What its attention is made of",
   hasNothing: (page) => !page.measures.get("bits"),
   words: "How far the attention of a query is from uniform attention, in bits: four parts that add up to it, "
-    + "each with its interval over documents; below, what explains word and match on documents that it was not "
-    + "fitted on.",
+    + "each with its interval over documents; below, what explains word and match on documents that it was "
+    + "not fitted on.",
   async show({ page, place, name }) {
     const bits = page.measures.value("bits", place);
     if (bits === null) return [words("Its attention is undefined: no query sees enough text.")];
