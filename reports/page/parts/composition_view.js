@@ -41,7 +41,8 @@ export const compositionView = {
     const rows = compositionRows(page, place).map((one) => element("tr", {},
       element("th", { scope: "row" }, one.of ? `${one.of}: ${one.name}` : one.name, words(one.says)),
       element("td", {}, numberText(one.value, 2)), element("td", {}, intervalText(one)),
-      element("td", {}, textBar(one.value / bits, one.of ? "before" : "after"), percentText(one.value / bits))));
+      element("td", {}, textBar(one.value / bits, one.of ? "before" : "after"),
+        percentText(one.value / bits))));
     const table = element("table", { class: "shares" }, element("thead", {}, element("tr", {}, ...header)),
       element("tbody", {}, ...rows));
     return [scrolled(`Parts of ${name}`, table)];
