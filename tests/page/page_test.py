@@ -213,7 +213,7 @@ def finds_heads(browser, address):
         browser.type("Enter")
         browser.wait("return document.getElementById('head-title').textContent === arguments[0];", first)
         check(typing.startswith("offset") or browser.run(title) == typing.upper(), f"Enter after {typing} opens {browser.run(title)}")
-    for typing, said in (("L9H9", "there is no L9H9: heads are L0H0 to L3H7"), ("nonsense", "\u201cnonsense\u201d stands in no row"), ("part=nonsense", "part is one of sink, position")):
+    for typing, said in (("L9H9", "there is no L9H9: heads are L0H0 to L3H7"), ("nonsense", "\u201cnonsense\u201d stands in no row"), ("profile=nonsense", "profile is one of positional, self")):
         found = browser.run(typed, typing)
         check(said in found[0] and len(found) == 1, f"{typing} in the field gives {found}")
     verdicts = browser.run("return JSON.parse(document.getElementById('result').textContent).measures.find((one) => one.name === 'head_account/verdict');")
