@@ -115,6 +115,32 @@ class Result:
             raise KeyError(f"there is no head {name}")
         return found
 
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame with a row for each head.
+
+        Columns: `layer`, `head`, and every array of one number or word a head by its name, "attention_bits/bits"; of arrays with one more
+        axis of up to eight texts an own column for each text, "attention_bits/part/sink". Heads that an array does not have are missing values.
+
+        Raises:
+            ImportError: pandas is not installed
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("a DataFrame needs pandas: pip install pandas") from error
+        columns: dict[str, Any] = {}
+        for group, of in self._made().items():
+            for quantity, array in (of.data_vars if hasattr(of, "data_vars") else of).items():
+                more = [axis for axis in array.dims if axis not in ("layer", "head")]
+                labels = np.asarray(array.coords[more[0]]) if more else np.array([""])
+                if len(array.dims) - len(more) != 2 or len(more) > 1 or (more and (labels.dtype.kind not in "OU" or len(labels) > 8)):
+                    continue
+                values = np.moveaxis(np.asarray(array), [array.dims.index(axis) for axis in [*more, "layer", "head"]], range(array.ndim))
+                heads = pandas.MultiIndex.from_product([np.asarray(array.coords["layer"]), np.asarray(array.coords["head"])], names=["layer", "head"])
+                for label, one in zip(labels, values.reshape(len(labels), -1)):
+                    columns["/".join(filter(None, [group, quantity, str(label)]))] = pandas.Series(one, index=heads)
+        return pandas.DataFrame(columns).reset_index()
+
     def __contains__(self, name: str) -> bool:
         group, _, quantity = name.strip("/").partition("/")
         return group in self._made() and (not quantity or quantity in self._made()[group])

@@ -196,3 +196,13 @@ def test_the_folder_of_a_run_is_opened(result, tmp_path):
 def test_a_width_is_a_word_too(result):
     with pytest.raises(headwave.FormatError, match="column"):
         result.figure("offset_profile", width="narrow")
+
+
+def test_a_row_for_each_head(result):
+    pytest.importorskip("pandas")
+    rows = result.to_dataframe()
+    offset = result["measured_offset"].offset
+    layers, heads = len(offset["layer"]), len(offset["head"])
+    assert len(rows) == layers * heads and list(rows.columns[:2]) == ["layer", "head"]
+    column = rows["measured_offset/offset/all"].to_numpy().reshape(layers, heads)
+    assert np.array_equal(column, offset.sel(pairs="all").values, equal_nan=True)

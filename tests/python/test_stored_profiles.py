@@ -545,3 +545,16 @@ def test_xarray_opens_every_group_of_profiles(tmp_path, engine):
         of_bins = opened.weight.sum(["block", "kind"]).isel(bin=list(stack.first_offset).index(-1))
         np.testing.assert_allclose(opened.trace.sel(pairs_kind="all", offset=-1), of_bins, rtol=1e-5)
         assert opened.kept_query.dims == ("kept_document", "layer", "position", "head", "component")
+
+
+def test_profiles_give_a_row_for_each_head(tmp_path):
+    pytest.importorskip("pandas")
+    torch.manual_seed(0)
+    model = transformers.AutoModel.from_pretrained(MODELS / "bert-mlm").eval()
+    with headwave.watch(model, null=True) as watch, torch.inference_mode():
+        for _ in range(3):
+            model(torch.randint(5, 60, (2, 24)))
+    rows = watch.result().to_dataframe()
+    config = model.config
+    assert len(rows) == config.num_hidden_layers * config.num_attention_heads and set(rows["stack"]) == {"self"}
+    assert np.isfinite(rows["head_types/entropy"]).all()
