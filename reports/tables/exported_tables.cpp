@@ -54,7 +54,7 @@ std::optional<std::size_t> axis_beside_heads(const Field& field) {
 
 /// The numbers of the heads at one place of the axis beside them, by rows of field_heads().
 std::vector<double> numbers_at(const Field& field, std::size_t axis, std::size_t place) {
-  const std::vector<double> all = as_doubles(field);
+  std::vector<double> all = as_doubles(field);
   if (axis == field.axes.size()) return all;
   const auto size = static_cast<std::size_t>(field.axes[axis].size());
   std::size_t inner = 1;

@@ -165,7 +165,8 @@ TEST_CASE("head sentences: evidence stands behind the verdict, and says so where
 TEST_CASE("head sentences: the answer has their cells, and says why no keys were moved") {
   Result result = sample::result({.bits = false});
   const auto answer = [&] { return head_answer(result, shown_columns(result, {})); };
-  CHECK_THAT(answer(), ContainsSubstring("evidence, of the heads with the strongest profiles: trials in which attention"));
+  CHECK_THAT(answer(),
+             ContainsSubstring("evidence, of the heads with the strongest profiles: trials in which attention"));
   CHECK_THAT(answer(), !ContainsSubstring("no keys were moved"));
   CHECK_THAT(answer(), ContainsSubstring("heads look at a preferred offset: 7 by position,"));
   std::istringstream lines(answer());
