@@ -44,11 +44,7 @@ std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
   for (std::size_t g = 0; g < account_groups; ++g)
     if (counts[g] > 0 && count > counts[g]) left.push_back((sum - sums[g]) / (count - counts[g]));
   if (left.size() < 3) return {not_defined, not_defined};
-  const auto n = static_cast<double>(left.size());
-  double mean = 0, spread = 0;
-  for (const double one : left) mean += one / n;
-  for (const double one : left) spread += (one - mean) * (one - mean);
-  const double error = student_quantile((1 - coverage) / 2, n - 1) * std::sqrt((n - 1) / n * spread);
+  const double error = jackknife_error(Eigen::Map<const Vector>(left.data(), std::ssize(left)), coverage);
   return {sum / count - error, sum / count + error};
 }
 
@@ -58,22 +54,37 @@ double log_excess(double got, double given, double single) {
   return std::abs(change) < rounding ? 0 : change;
 }
 
-void put_mean(const std::vector<double>& sums, const std::vector<Index>& queries, double coverage, Index row,
-              HeadNumber& number) {
-  std::array<double, account_groups> of_group{}, counts{};
+void put_ratio(const std::vector<double>& upper, const std::vector<double>& lower, double coverage, Index row,
+               HeadNumber& number) {
+  std::array<double, account_groups> sums{}, counts{};
   double sum = 0, count = 0;
-  for (std::size_t n = 0; n < sums.size(); ++n) {
+  for (std::size_t n = 0; n < upper.size(); ++n) {
     const std::size_t group = n / 2 % account_groups;
-    of_group[group] += sums[n];
-    counts[group] += static_cast<double>(queries[n]);
-    sum += sums[n];
-    count += static_cast<double>(queries[n]);
+    sums[group] += upper[n];
+    counts[group] += lower[n];
+    sum += upper[n];
+    count += lower[n];
   }
-  if (count == 0) return;
+  if (!(count > 0)) return;
   number.value[row] = sum / count;
-  const auto [lower, upper] = jackknife(of_group, counts, coverage);
-  number.lower[row] = lower;
-  number.upper[row] = upper;
+  const auto [low, high] = jackknife(sums, counts, coverage);
+  number.lower[row] = low;
+  number.upper[row] = high;
+}
+
+void add_numbers(Fields& fields, const std::string& quantity, const std::vector<Axis>& axes, const std::string& unit,
+                 const std::string& long_name, std::span<const HeadNumber> numbers, const char* undefined) {
+  constexpr const char* no_interval = "fewer than 6 documents of this length";
+  const auto of = [&](auto member) {
+    std::vector<Vector> all;
+    for (const HeadNumber& one : numbers) all.push_back(one.*member);
+    return all;
+  };
+  fields.add(quantity, axes, unit, long_name, of(&HeadNumber::value), undefined);
+  fields.add(quantity + "_lower", axes, unit, "lower end of its interval over documents", of(&HeadNumber::lower),
+             no_interval);
+  fields.add(quantity + "_upper", axes, unit, "upper end of its interval over documents", of(&HeadNumber::upper),
+             no_interval);
 }
 
 }  // namespace headwave

@@ -2,8 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "../../core/fields/fields.h"
 #include "account_documents.h"
 
 namespace headwave {
@@ -25,18 +28,22 @@ struct HeadNumber {
   Vector value, lower, upper;  ///< (rows)  NaN: undefined
 };
 
-/// Mean over documents of one head's number, with its interval: leaves out an eighth of the documents at a time (a
-/// jackknife), with Student's t.
-/// @param sums     (documents)  of the number over the queries of a document
-/// @param queries  (documents)
-/// @param row      of the head
-void put_mean(const std::vector<double>& sums, const std::vector<Index>& queries, double coverage, Index row,
-              HeadNumber& number);
-
-/// Interval of a mean over documents by leaving out groups of them.
+/// Interval of sum(sums) / sum(counts) by leaving out groups of documents (jackknife_error()); NaN: fewer than 3 groups.
 /// @param sums, counts  [group]
 std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
                                 const std::array<double, account_groups>& counts, double coverage);
+
+/// Ratio of two sums over documents, a mean if the lower one counts, with its interval: leaves out an eighth of the documents
+/// at a time. The number stays as it is if the lower sum is 0.
+/// @param upper, lower  (documents)
+/// @param row           of the head
+void put_ratio(const std::vector<double>& upper, const std::vector<double>& lower, double coverage, Index row,
+               HeadNumber& number);
+
+/// Adds the Fields quantity, quantity_lower and quantity_upper of numbers, one for each entry of the first axis.
+/// @param undefined  what a NaN of the quantity means
+void add_numbers(Fields& fields, const std::string& quantity, const std::vector<Axis>& axes, const std::string& unit,
+                 const std::string& long_name, std::span<const HeadNumber> numbers, const char* undefined);
 
 /// log (got + single) / (given + single): how much more attention something gets than is predicted. Changes below 1e-4, which
 /// rounding of float32 attention makes, count as none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -13,7 +14,6 @@
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
 #include "../pass/even_spread.h"
-#include "../statistics/quantile.h"
 #include "attended_rows.h"
 
 namespace headwave {
@@ -530,7 +530,7 @@ std::vector<NamedPlace> LayerBits::places(Index head) const {
     }
     if (jackknife(got, seen, options_.coverage)[0] <= 0) continue;
     found.push_back({peak - middle, first - middle, last - middle, (weight + sums.even[peak]) / sums.count[peak],
-                     sums.given[peak] / sums.count[peak], sums.even[peak] / sums.count[peak]});
+                     sums.given[peak] / sums.count[peak]});
   }
   return found;
 }
@@ -560,29 +560,6 @@ PlaceByBand LayerBits::by_band(Index head) const {
   constexpr double pairs_of_bands = query_bands * (query_bands - 1) / 2.0;
   found.differs = jackknife(difference, share, 1 - (1 - options_.coverage) / pairs_of_bands)[0] > 0;
   return found;
-}
-
-double over_all(const LayerBits& layer, const Kept& kept, Index head, double Told::*number) {
-  double sum = 0;
-  for (std::size_t n = 0; n < kept.documents.size(); ++n) sum += layer.told[n][static_cast<std::size_t>(head)].*number;
-  return sum;
-}
-
-/// A ratio of two sums over documents, with its interval; NaN: the lower sum is 0.
-void put_ratio(const LayerBits& layer, const Kept& kept, Index head, Index at, double Told::*upper, double Told::*lower,
-               double coverage, HeadNumber& result) {
-  std::array<double, groups> sums{}, counts{};
-  for (std::size_t n = 0; n < kept.documents.size(); ++n) {
-    const Told& one = layer.told[n][static_cast<std::size_t>(head)];
-    sums[n / 2 % groups] += one.*upper;
-    counts[n / 2 % groups] += one.*lower;
-  }
-  const double count = over_all(layer, kept, head, lower);
-  if (!(count > 0)) return;
-  result.value[at] = over_all(layer, kept, head, upper) / count;
-  const auto [low, high] = jackknife(sums, counts, coverage);
-  result.lower[at] = low;
-  result.upper[at] = high;
 }
 
 /// Puts the numbers of one layer's heads where they belong.
@@ -616,38 +593,34 @@ void put(const LayerBits& layer, const Kept& kept, std::size_t place, AttentionB
     std::array<HeadNumber*, 1 + bits_parts + bits_hypotheses> numbers{&result.bits};
     for (std::size_t p = 0; p < bits_parts; ++p) numbers[1 + p] = &result.part[p];
     for (std::size_t h = 0; h < bits_hypotheses; ++h) numbers[1 + bits_parts + h] = &result.gain[h];
-    std::array<std::array<double, groups>, numbers.size()> sums{};
-    std::array<double, groups> counts{};
-    double mass = 0, count = 0;
+    std::array<std::vector<double>, numbers.size()> sums;  // [number][document]
     for (std::size_t n = 0; n < kept.documents.size(); ++n) {
       const Told& one = told(n);
-      const std::size_t half = kept.half(n), group = n / 2 % groups;
+      const std::size_t half = kept.half(n);
       const double word = one.word[e[half]];
       std::array<double, numbers.size()> of_document{
           one.bits, one.bits - one.text, one.position, word, one.text - one.position - word, one.word_gain};
       for (std::size_t h = 0; h < matching; ++h)
         of_document[2 + bits_parts + h] = beta[half][h] < tilts.size() ? one.gain[h][e[half]][beta[half][h]] : 0;
-      for (std::size_t q = 0; q < numbers.size(); ++q) sums[q][group] += of_document[q];
-      counts[group] += static_cast<double>(layer.queries[n]);
-      count += static_cast<double>(layer.queries[n]);
-      mass += one.mass;
+      for (std::size_t q = 0; q < numbers.size(); ++q) sums[q].push_back(of_document[q]);
     }
-    if (count == 0) continue;
-    result.sink_mass[at] = mass / count;
-    put_ratio(layer, kept, head, at, &Told::followed, &Told::trials, result.options.coverage, result.follow);
-    put_ratio(layer, kept, head, at, &Told::remains, &Told::strongest, result.options.coverage, result.kept);
+    const std::vector<double> queries(layer.queries.begin(), layer.queries.end());
+    const auto sum_of = [](const std::vector<double>& all) { return std::accumulate(all.begin(), all.end(), 0.0); };
+    if (sum_of(queries) == 0) continue;
+    const auto of = [&](double Told::*number) {
+      std::vector<double> all;
+      for (std::size_t n = 0; n < kept.documents.size(); ++n) all.push_back(told(n).*number);
+      return all;
+    };
+    const double coverage = result.options.coverage;
+    for (std::size_t q = 0; q < numbers.size(); ++q)
+      if (q <= bits_parts || kept.known_words) put_ratio(sums[q], queries, coverage, at, *numbers[q]);
+    put_ratio(of(&Told::followed), of(&Told::trials), coverage, at, result.follow);
+    put_ratio(of(&Told::remains), of(&Told::strongest), coverage, at, result.kept);
+    result.trials[at] = sum_of(of(&Told::trials));
+    result.sink_mass[at] = sum_of(of(&Told::mass)) / sum_of(queries);
     result.places[static_cast<std::size_t>(at)] = layer.named[static_cast<std::size_t>(head)];
     result.by_band[static_cast<std::size_t>(at)] = layer.by_band(head);
-    result.trials[at] = over_all(layer, kept, head, &Told::trials);
-    for (std::size_t q = 0; q < numbers.size(); ++q) {
-      if (q > bits_parts && !kept.known_words) continue;
-      double sum = 0;
-      for (const double one : sums[q]) sum += one;
-      numbers[q]->value[at] = sum / count;
-      const auto [lower, upper] = jackknife(sums[q], counts, result.options.coverage);
-      numbers[q]->lower[at] = lower;
-      numbers[q]->upper[at] = upper;
-    }
   }
 }
 
@@ -736,41 +709,27 @@ std::vector<Field> describe(const AttentionBits& bits) {
                         std::vector<std::string>{"the word itself", "same word", "induction", "same word before"}};
   const std::vector<Axis> heads{layer, head}, parts{part, layer, head}, hypotheses{hypothesis, layer, head};
   const char* const no_query = "no query of the chosen documents sees 4 keys of text";
-  const char* const no_interval = "fewer than 6 documents of this length";
   const char* const no_words = "the tokens of the documents are not known";
-  const auto of = [](const auto& numbers, auto member) {
-    std::vector<Vector> all;
-    for (const HeadNumber& one : numbers) all.push_back(one.*member);
-    return all;
-  };
   Fields fields("attention_bits");
-  const auto with_interval = [&](const std::string& quantity, const std::vector<Axis>& axes, const std::string& said,
-                                 const auto& numbers, const char* undefined, const char* unit = "bit") {
-    fields.add(quantity, axes, unit, said, of(numbers, &HeadNumber::value), undefined);
-    fields.add(quantity + "_lower", axes, unit, "lower end of its interval over documents",
-               of(numbers, &HeadNumber::lower), no_interval);
-    fields.add(quantity + "_upper", axes, unit, "upper end of its interval over documents",
-               of(numbers, &HeadNumber::upper), no_interval);
-  };
-  with_interval("bits", heads, "bits by which a query's attention differs from uniform attention",
-                std::array{bits.bits}, no_query);
-  with_interval("part", parts,
-                "bits of a query's attention by part: choosing special keys or text (sink), where query and key stand "
-                "(position), what draws attention whoever asks (word), what this query finds (match)",
-                bits.part, no_query);
-  with_interval("gain", hypotheses,
-                "bits that a hypothesis, fitted on one half of the documents, gains on the other half", bits.gain,
-                no_words);
+  const auto one = [](const HeadNumber& number) { return std::span(&number, 1); };
+  add_numbers(fields, "bits", heads, "bit", "bits by which a query's attention differs from uniform attention",
+              one(bits.bits), no_query);
+  add_numbers(fields, "part", parts, "bit",
+              "bits of a query's attention by part: choosing special keys or text (sink), where query and key stand "
+              "(position), what draws attention whoever asks (word), what this query finds (match)",
+              bits.part, no_query);
+  add_numbers(fields, "gain", hypotheses, "bit",
+              "bits that a hypothesis, fitted on one half of the documents, gains on the other half", bits.gain,
+              no_words);
   const char* const no_trial = "no text key stands out that could be swapped";
-  with_interval(
-      "follow", heads,
-      "share of a strongest key's attention that follows its content when it is swapped with another key's; 0: "
-      "it stays with the place",
-      std::array{bits.follow}, no_trial, "1");
-  with_interval("kept", heads,
-                "share of a strongest key's attention that remains when a token of another document asks from the same "
-                "place",
-                std::array{bits.kept}, no_trial, "1");
+  add_numbers(fields, "follow", heads, "1",
+              "share of a strongest key's attention that follows its content when it is swapped with another key's; 0: "
+              "it stays with the place",
+              one(bits.follow), no_trial);
+  add_numbers(fields, "kept", heads, "1",
+              "share of a strongest key's attention that remains when a token of another document asks from the same "
+              "place",
+              one(bits.kept), no_trial);
   fields.add("trials", heads, "1", "swaps of the contents of two keys that were looked at", bits.trials, no_query);
   const Axis rank{"place", "1", "places that position makes a head look at, the strongest first",
                   std::vector<std::int64_t>{1, 2, 3}};

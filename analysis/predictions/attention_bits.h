@@ -47,7 +47,6 @@ struct NamedPlace {
   Index first = 0, last = 0;  ///< around it, where (8) is half of that or more
   double weight = 0;          ///< mean attention weight there, of queries that see a text key there
   double by_position = 0;     ///< what p_pos gives there
-  double uniform = 0;         ///< what uniform attention over the text gives there
 };
 constexpr Index most_places = 3;
 constexpr Index query_bands = 4;
@@ -151,9 +150,12 @@ AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOpt
 /// Fields attention_bits/..., attention_words/..., matched_content/...
 std::vector<Field> describe(const AttentionBits& bits);
 
-/// In a job: attention_bits/..., attention_words/..., matched_content/..., of the documents that head_account deals. From
-/// fewer than 8 the predictors know too little, and what they miss would count as match: attention_bits/undefined says so.
+/// Documents of one length that a job needs. From fewer the predictors know too little, and what they miss would count as
+/// match.
 constexpr Index least_bits_documents = 8;
+
+/// In a job: attention_bits/..., attention_words/..., matched_content/..., of the documents that head_account deals; of too
+/// few attention_bits/undefined alone.
 const AnalysisKind& attention_bits_analysis();
 
 }  // namespace headwave

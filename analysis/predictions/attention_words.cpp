@@ -298,7 +298,7 @@ void AttentionWordsReader::measure_classes(const AttendedLayer& layer, Index hea
   const std::array<Matrix32, 2> fitted{tilts(drawn, 0), tilts(drawn, 1)};
   const auto position = layer.of_head(layer.position, head);
   std::array<std::vector<double>, word_classes> gains;
-  std::vector<Index> queries;
+  std::vector<double> queries;
   for (std::size_t n = 0; n < layer.documents.size(); ++n) {
     const AttendedDocument& one = layer.documents[n];
     if (std::ssize(words[n]) != site_.keys()) return;
@@ -308,7 +308,7 @@ void AttentionWordsReader::measure_classes(const AttendedLayer& layer, Index hea
       if (const Index word = words[n][static_cast<std::size_t>(j)]; word >= 0)
         of_key.row(j) = fitted[1 - layer.half(n)].row(word);
     const Matrix32 even = product(position, of_key);
-    queries.push_back(std::ssize(one.queries));
+    queries.push_back(static_cast<double>(one.queries.size()));
     for (std::size_t c = 0; c < word_classes; ++c) {
       const auto column = static_cast<Index>(c);
       double gain = 0;
@@ -322,8 +322,8 @@ void AttentionWordsReader::measure_classes(const AttendedLayer& layer, Index hea
   }
   for (std::size_t c = 0; c < word_classes; ++c)
     if (c == static_cast<std::size_t>(WordClass::rarity) || known_texts_)
-      put_mean(gains[c], queries, options_.coverage, static_cast<Index>(layer.place) * layer.heads() + head,
-               result.gain[c]);
+      put_ratio(gains[c], queries, options_.coverage, static_cast<Index>(layer.place) * layer.heads() + head,
+                result.gain[c]);
 }
 
 std::vector<Field> describe(const AttentionWords& words) {
@@ -346,11 +346,6 @@ std::vector<Field> describe(const AttentionWords& words) {
     }
   const char* const fewer = "fewer words draw more attention than their places";
   const char* const no_words = "the tokens of the documents are not known";
-  const auto of = [&](auto member) {
-    std::vector<Vector> all;
-    for (const HeadNumber& one : words.gain) all.push_back(one.*member);
-    return all;
-  };
   Fields fields("attention_words");
   fields.add("word_id", ranked, "1", "tokens that draw more attention than their places, whoever asks", ids,
              std::string("-1: ") + fewer);
@@ -359,13 +354,9 @@ std::vector<Field> describe(const AttentionWords& words) {
   fields.add("q_value", ranked, "1", "p-value of the token over documents, adjusted for the number of words", q_value,
              fewer);
   fields.add("found", {layer, head}, "1", "number of words that draw more attention than their places", words.found);
-  fields.add("class_gain", of_class, "bit",
-             "bits that a class of words, fitted on one half of the documents, gains on the other half",
-             of(&HeadNumber::value), no_words);
-  fields.add("class_gain_lower", of_class, "bit", "lower end of its interval over documents", of(&HeadNumber::lower),
-             "fewer than 6 documents of this length");
-  fields.add("class_gain_upper", of_class, "bit", "upper end of its interval over documents", of(&HeadNumber::upper),
-             "fewer than 6 documents of this length");
+  add_numbers(fields, "class_gain", of_class, "bit",
+              "bits that a class of words, fitted on one half of the documents, gains on the other half", words.gain,
+              no_words);
   fields.note_all("documents", words.documents)
       .note_all("words", words.words)
       .note_all("least_documents", words.options.least_documents)

@@ -460,9 +460,7 @@ class Builder {
     if (without.empty()) return not_defined;
     Vector left(std::ssize(without));
     for (Index fold = 0; fold < left.size(); ++fold) left[fold] = number(without[static_cast<std::size_t>(fold)]);
-    const auto n = static_cast<double>(left.size());
-    const double variance = (n - 1) / n * (left.array() - left.mean()).square().sum();
-    return student_quantile((1 - account_.options.coverage) / 2, n - 1) * std::sqrt(variance);
+    return headwave::jackknife_error(left, account_.options.coverage);
   }
 
   void set_null() {

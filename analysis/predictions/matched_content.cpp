@@ -277,13 +277,13 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
   const double scale = site_.stack->block.score_scale;
   const Index tested = std::min(directions_tested, d_head);
   std::vector<Matrix32> query, key;  // contents of all heads
-  std::vector<Index> counts;
+  std::vector<double> counts;
   for (const AttendedDocument& one : layer.documents) {
     const LayerQueriesKeys& own = one.document->layers[layer.place];
     query.push_back(rows_at(own.query, queries_) - rows_at(layer.mean_query, queries_));
     key.emplace_back(own.key - layer.mean_key);
     turning.turn(key.back());
-    counts.push_back(std::ssize(one.queries));
+    counts.push_back(static_cast<double>(one.queries.size()));
   }
   Matrix32 mean_key = layer.mean_key;
   turning.turn(mean_key);
@@ -366,8 +366,8 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
       add(MatchTilt::place_and_directions, score + place);
     }
     for (std::size_t tilt = 0; tilt < match_tilts; ++tilt)
-      put_mean(best_gains(layer, gains, static_cast<Index>(tilt)), counts, options_.coverage, first + head,
-               result.gain[tilt]);
+      put_ratio(best_gains(layer, gains, static_cast<Index>(tilt)), counts, options_.coverage, first + head,
+                result.gain[tilt]);
     if (!known_words_) continue;
     ThinSvd both = thin_svd(covariance[0] + covariance[1]);
     const Index named = std::min(directions_named, d_head);
@@ -500,15 +500,9 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
             word_q.push_back(there ? one.q_value : not_defined);
           }
   const char* const no_query = "no query of the chosen documents sees 4 keys of text";
-  const char* const no_interval = "fewer than 6 documents of this length";
   const char* const fewer_pairs = "fewer pairs of words get more weight than keys alone tell";
   const char* const fewer_words = "fewer directions, or fewer words that stand out along this one";
   const auto none = [](const char* why) { return std::string("-1: ") + why; };
-  const auto of = [&](auto member) {
-    std::vector<Vector> all;
-    for (const HeadNumber& one : content.gain) all.push_back(one.*member);
-    return all;
-  };
   Fields fields("matched_content");
   fields.add("pair_query_id", pairs, "1", "token of the query of a pair of words that match", pair_query,
              none(fewer_pairs));
@@ -526,15 +520,11 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
   fields.add("pairs_found", heads, "1", "number of pairs of words that match", content.pairs_found);
   fields.add("directions", heads, "1", "number of directions in which queries and keys match beyond dealt documents",
              content.directions);
-  fields.add(
-      "gain", gains, "bit",
+  add_numbers(
+      fields, "gain", gains, "bit",
       "bits of the match part that the strongest directions of contents keep, or what the query's content tells of "
       "the key's place, on documents that they were not fitted on",
-      of(&HeadNumber::value), no_query);
-  fields.add("gain_lower", gains, "bit", "lower end of its interval over documents", of(&HeadNumber::lower),
-             no_interval);
-  fields.add("gain_upper", gains, "bit", "upper end of its interval over documents", of(&HeadNumber::upper),
-             no_interval);
+      content.gain, no_query);
   fields.add("direction_word_id", words, "1", "tokens that stand out along a direction", word_id, none(fewer_words));
   fields.add("direction_word", words, "1", "their texts; empty: not known, or fewer words", word);
   fields.add("direction_projection", words, "1",

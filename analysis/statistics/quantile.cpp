@@ -56,6 +56,12 @@ double student_tail(double t, double degrees) {
   return cdf(complement(boost::math::students_t_distribution<double, InDouble>(degrees), t));
 }
 
+double jackknife_error(const Vector& left, double coverage) {
+  const auto n = static_cast<double>(left.size());
+  const double variance = (n - 1) / n * (left.array() - left.mean()).square().sum();
+  return student_quantile((1 - coverage) / 2, n - 1) * std::sqrt(variance);
+}
+
 double bootstrap_tail(double tail, Index n) {
   if (!(tail > 0 && tail < 0.5) || n < 2)
     throw NumericError(

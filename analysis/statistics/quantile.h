@@ -47,6 +47,15 @@ double student_quantile(double tail, double degrees);
 /// @throws NumericError if t is NaN or degrees is outside
 double student_tail(double t, double degrees);
 
+/// Half the width of the interval of a number by leaving out one of n groups of the data at a time.
+///
+///     t sqrt( (n - 1) / n  sum_g (x_g - mean)^2 ),   t Student's with n - 1 degrees of freedom                  (1)
+///
+/// Source: Shao and Wu 1989, doi:10.1214/aos/1176347263.
+/// @param left      (n)  x_g, the number without group g; n >= 2
+/// @param coverage  in (0, 1)
+double jackknife_error(const Vector& left, double coverage);
+
 /// The tail of a bootstrap distribution that corresponds to a tail of the truth if documents are few.
 ///
 ///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)
