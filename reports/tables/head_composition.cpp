@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,15 +47,6 @@ struct HeadNumbers {
 struct Clause {
   std::string cell, sentence;
 };
-
-std::string tokens_away(double offset) {
-  if (offset == 0) return "at itself";
-  return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
-}
-
-std::string signed_tokens(double offset) {
-  return offset == 0 ? "0" : fmt::format("{:+g}", offset);
-}
 
 /// "1 back", "2 back (-4 to -1)", "broadly -20 to +3", "1 back, 3 back"
 std::string places_text(const HeadNumbers& offset, const HeadNumbers& first, const HeadNumbers& last,
@@ -139,9 +130,19 @@ class Compositions {
 
  private:
   [[nodiscard]] HeadComposition of(std::size_t head) const {
-    HeadComposition one{
-        heads_[head], bits_.at(0, head), {}, follow_.at(0, head), kept_.at(0, head), false, {}, {}, {}, {}};
+    HeadComposition one{heads_[head],
+                        bits_.at(0, head),
+                        {},
+                        follow_.at(0, head),
+                        kept_.at(0, head),
+                        not_defined,
+                        false,
+                        {},
+                        {},
+                        {},
+                        {}};
     for (std::size_t p = 0; p < part_names.size(); ++p) one.part[p] = part_.at(p, head);
+    if (one.part[position_part] >= said_share * one.bits) one.offset = place_offset_.at(0, head);
     const std::string name = head_name(one.name.layer, one.name.head);
     if (!std::isfinite(one.bits)) {
       one.looks = "undefined";
@@ -289,6 +290,15 @@ class Compositions {
 };
 
 }  // namespace
+
+std::string tokens_away(double offset) {
+  if (offset == 0) return "at itself";
+  return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
+}
+
+std::string signed_tokens(double offset) {
+  return offset == 0 ? "0" : fmt::format("{:+g}", offset);
+}
 
 std::vector<HeadComposition> head_compositions(const Result& result) {
   for (const std::string& name : {bits_field, parts_of_bits_field, sink_mass_field})

@@ -17,6 +17,7 @@ struct HeadComposition {
   std::array<double, 4> part{};  ///< bit: sink, position, word, match
   double follow = 0;             ///< share of attention that goes with the content of swapped keys; NaN: no trial
   double kept = 0;               ///< share that remains when another token asks; NaN: no trial
+  double offset = 0;             ///< first place, if position gives a fifth of the bits, tokens; NaN: there is none
   bool contradicted = false;     ///< swapping shows the opposite of what the parts say
   std::string looks;    ///< "1 ahead; special tokens": the largest part, and another that gives a fifth of the bits
   std::string why;      ///< "position 82, sink 13 %": the three largest that give a tenth or more
@@ -29,6 +30,12 @@ struct HeadComposition {
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<HeadComposition> head_compositions(const Result& result);
 constexpr double close_to_uniform = 0.05;  // bit
+
+/// "1 back", "3 ahead", "at itself"
+std::string tokens_away(double offset);
+
+/// "-1", "0", "+3"
+std::string signed_tokens(double offset);
 
 /// "special tokens 47, position 28, word 13, match 12 %": what the bits of all heads together are made of.
 std::string all_parts_text(const Result& result, const std::vector<HeadComposition>& heads);

@@ -23,7 +23,7 @@ const std::string said_verdict = "head_account/verdict", said_strength = "head_a
                   said_asked = "account_evidence/asked", said_source = "account_evidence/removed_source",
                   said_weight = "account_evidence/weight", said_without = "account_evidence/weight_without",
                   said_by_position = "head_account/position_strength", said_null = "head_account/null_strength",
-                  said_overlap = "head_account/overlap", said_place = "attention_bits/place_offset";
+                  said_overlap = "head_account/overlap";
 constexpr double follows_above = 0.5;  // of the trials
 constexpr double weak_below = 0.05;    // strength: a profile as good as uniform (docs/account.md)
 
@@ -67,17 +67,14 @@ std::string with_span(const std::string& looks, std::span<const double> profile,
   while (first > 0 && profile[first - 1] >= half) --first;
   while (last + 1 < profile.size() && profile[last + 1] >= half) ++last;
   if (first == last) return looks;
-  const auto text = [](Index t) { return t == 0 ? std::string("0") : fmt::format("{:+d}", t); };
-  return fmt::format("{}, {} to {}", 2 * (last - first) > profile.size() ? "broadly" : looks, text(offsets[first]),
-                     text(offsets[last]));
+  const auto text = [&](std::size_t at) { return signed_tokens(static_cast<double>(offsets[at])); };
+  return fmt::format("{}, {} to {}", 2 * (last - first) > profile.size() ? "broadly" : looks, text(first), text(last));
 }
 
 /// "1 back", "3 ahead"
 std::string looks_text(const std::string& verdict, double offset) {
   if (verdict == "no preference") return "no preferred offset";
-  if (!std::isfinite(offset)) return "at the search's end";
-  if (offset == 0) return "at itself";
-  return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
+  return std::isfinite(offset) ? tokens_away(offset) : "at the search's end";
 }
 
 /// "positional 94 %", "position 68, context 29 %": of a mixed head the two largest parts, if they matter; what is
@@ -178,6 +175,24 @@ std::string no_preference_text(const Result& result, std::size_t head, double st
   return fmt::format("{}; by position {:.2f}, with places in random order {:.2f})", tail, by_position, null);
 }
 
+/// What happened when a head's keys were moved, and a source taken out of them: as a cell, and as the end of a sentence.
+struct Evidence {
+  std::string cell, said;
+};
+
+/// @param weight  what is measured without the source: "the weight there"
+Evidence evidence_of(const Trials& trials, const WithoutSource& without, const std::string& verdict,
+                     const char* weight) {
+  Evidence found;
+  if (trials.asked > 0) found = {trials.cell(verdict), "; " + trials.says(verdict)};
+  if (without.source.empty() || verdict == "no preference") return found;
+  found.cell += fmt::format("{}{}: {:.2f} -> {:.2f}", found.cell.empty() ? "" : "; ", visible_text(without.source),
+                            without.weight, without.without);
+  found.said += fmt::format("; without {} in its keys {} goes from {:.2f} to {:.2f}", without.source, weight,
+                            without.weight, without.without);
+  return found;
+}
+
 /// The verdict that decides what moved keys show: a head is positional if position gives most of the text's bits.
 std::string verdict_of(const HeadComposition& head) {
   const double text = head.part[1] + head.part[2] + head.part[3];
@@ -188,25 +203,20 @@ std::string verdict_of(const HeadComposition& head) {
 std::vector<HeadSentence> composed_sentences(const Result& result, const std::vector<HeadComposition>& heads) {
   const std::vector<Trials> trials = trials_of(result, heads.size());
   const std::vector<WithoutSource> without = without_sources(result, heads.size());
-  const bool placed = result.find(said_place) != nullptr;
   std::vector<HeadSentence> sentences;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const HeadComposition& head = heads[i];
-    const bool moved = trials[i].asked > 0, removed = !without[i].source.empty();
-    const std::string verdict = verdict_of(head);
-    HeadSentence sentence{head.name, head.bits, not_defined, moved || removed, head.text, head.looks, head.why, {}};
-    if (placed && head.part[1] >= 0.2 * head.bits)
-      sentence.offset = doubles_of(result, said_place, {"place", "layer", "head"})[i];
-    if (moved) sentence.evidence = trials[i].cell(verdict);
-    if (removed)
-      sentence.evidence += fmt::format("{}{}: {:.2f} -> {:.2f}", moved ? "; " : "", visible_text(without[i].source),
-                                       without[i].weight, without[i].without);
-    if (moved && !sentence.text.empty()) sentence.text += "; " + trials[i].says(verdict);
-    if (removed && !sentence.text.empty())
-      sentence.text += fmt::format("; without {} in its keys the largest weight goes from {:.2f} to {:.2f}",
-                                   without[i].source, without[i].weight, without[i].without);
-    sentence.text = visible_text(sentence.text);
-    sentences.push_back(std::move(sentence));
+    const Evidence evidence = evidence_of(trials[i], without[i], verdict_of(head), "the largest weight");
+    sentences.push_back({.name = head.name,
+                         .bits = head.bits,
+                         .strength = not_defined,
+                         .offset = head.offset,
+                         .tested = !evidence.cell.empty(),
+                         .text = head.text.empty() ? "" : visible_text(head.text + evidence.said),
+                         .looks = head.looks,
+                         .why = head.why,
+                         .follows = head.follows,
+                         .evidence = evidence.cell});
   }
   return sentences;
 }
@@ -236,10 +246,15 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
       has_profile ? whole_coordinates(result.at(said_profile), "offset") : std::vector<Index>();
   std::vector<HeadSentence> sentences;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    const bool moved = trials[i].asked > 0, removed = !without[i].source.empty();
-    HeadSentence& sentence =
-        sentences.emplace_back(HeadSentence{heads[i], strength[i], not_defined, moved || removed, {}, {}, {}, {}});
     const std::string verdict = verdicts[i] == "unknown" ? "undefined" : verdicts[i];
+    const Evidence evidence = evidence_of(trials[i], without[i], verdict, "the weight there");
+    HeadSentence& sentence =
+        sentences.emplace_back(HeadSentence{.name = heads[i],
+                                            .bits = not_defined,
+                                            .strength = strength[i],
+                                            .offset = not_defined,
+                                            .tested = trials[i].asked > 0 || !without[i].source.empty(),
+                                            .evidence = evidence.cell});
     if (verdict != "no preference") sentence.offset = offset[i];
     const std::array parts{part[i], part[heads.size() + i], part[2 * heads.size() + i]};
     sentence.looks = looks_text(verdict, offset[i]);
@@ -248,10 +263,6 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
           sentence.looks, slice_of(doubles_of(result, said_profile, {"layer", "head", "offset"}), i, offsets.size()),
           offsets, offset[i]);
     sentence.why = why_cell(verdict, parts);
-    if (moved) sentence.evidence = trials[i].cell(verdict);
-    if (removed && verdict != "no preference")
-      sentence.evidence += fmt::format("{}{}: {:.2f} -> {:.2f}", moved ? "; " : "", visible_text(without[i].source),
-                                       without[i].weight, without[i].without);
     if (verdict == "undefined" && !sentence.tested) continue;
     std::string text = head_name(heads[i].layer, heads[i].head) + " ";
     if (verdict == "undefined")
@@ -261,11 +272,7 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
                                                                 : no_preference_text(result, i, strength[i]));
     else
       text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i], why_text(verdict, parts));
-    if (moved) text += "; " + trials[i].says(verdict);
-    if (removed && verdict != "no preference")
-      text += fmt::format("; without {} in its keys the weight there goes from {:.2f} to {:.2f}", without[i].source,
-                          without[i].weight, without[i].without);
-    sentence.text = visible_text(text);
+    sentence.text = visible_text(text + evidence.said);
   }
   return sentences;
 }

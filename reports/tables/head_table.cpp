@@ -26,12 +26,8 @@ namespace {
 
 constexpr double notable_share = 0.1;  // of attention beyond the reach
 
-std::string offset_text(double offset) {
-  return offset == 0 ? "0" : fmt::format("{:+g}", offset);
-}
-
 std::string measured_text(const HeadFinding& head) {
-  if (!std::isnan(head.offset)) return offset_text(head.offset);
+  if (!std::isnan(head.offset)) return signed_tokens(head.offset);
   return head.status.empty() ? "undefined" : "undefined (" + head.status + ")";
 }
 
@@ -41,7 +37,7 @@ std::string predicted_text(const PredictedFinding& prediction, bool parts = fals
   if (std::isnan(prediction.offset))
     return prediction.status == "edge" || prediction.status == "weak" ? "undefined (" + prediction.status + ")"
                                                                       : "undefined";
-  if (!parts) return offset_text(prediction.offset);
+  if (!parts) return signed_tokens(prediction.offset);
   return std::abs(prediction.offset) < 0.005 ? "0.00" : fmt::format("{:+.2f}", prediction.offset);
 }
 
@@ -77,6 +73,11 @@ std::string kind_cell(const HeadFinding& head) {
 /// How much of a head's attention lies beyond the reach, where that is more than a tenth.
 std::string far_text(const HeadFinding& head) {
   return head.beyond_reach > notable_share ? percent_text(head.beyond_reach) : "";
+}
+
+/// Whether all of the heads' attention is accounted for, in bits.
+bool is_composed(const std::vector<HeadFinding>& heads) {
+  return std::ranges::any_of(heads, [](const HeadFinding& head) { return !std::isnan(head.bits); });
 }
 
 /// The largest first; heads without a number, or with the same, stay in order.
@@ -193,7 +194,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));
   const bool planted = heads.front().planted.has_value();
   const bool accounted = result.find("head_account/verdict") != nullptr;
-  const bool composed = !head_compositions(result).empty();
+  const bool composed = is_composed(heads);
   const bool judged = std::ranges::any_of(heads, [](const auto& head) { return !head.agrees.empty(); });
   const bool far = std::ranges::any_of(heads, [](const auto& head) { return !far_text(head).empty(); });
   const auto weight = [](const HeadFinding& head) { return number_text(head.weight); };
@@ -240,7 +241,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   if (planted) {
     columns.add("planted", Align::left, [](const HeadFinding& head) { return head.planted->kind; });
     columns.add("at", Align::right, [](const HeadFinding& head) {
-      return std::isnan(head.planted->offset) ? std::string() : offset_text(head.planted->offset);
+      return std::isnan(head.planted->offset) ? std::string() : signed_tokens(head.planted->offset);
     });
     columns.add("found", Align::left,
                 [](const HeadFinding& head) { return std::string(head.planted->found ? "agrees" : "differs"); });
@@ -294,7 +295,7 @@ std::string measured_looks(const HeadFinding& head) {
   if (head.status == "self") return "at itself";
   if (head.status == "edge") return "at the search's end";
   if (std::isnan(head.offset)) return "no preferred offset";
-  return fmt::format("{:g} {}", std::abs(head.offset), head.offset < 0 ? "back" : "ahead");
+  return tokens_away(head.offset);
 }
 
 /// The sentences of the account, if it is of the same heads.
@@ -322,13 +323,14 @@ std::vector<Looks> looks_of(const std::vector<HeadFinding>& heads, const std::ve
   return looks;
 }
 
-/// head, what it looks at, how strongly, why, evidence; layer by layer.
-std::vector<TableColumn> short_columns(const Result& result) {
+/// head, what it looks at, how strongly, why, and what experiments say; layer by layer.
+/// @param evidence  what moved keys say, beside bits too
+std::vector<TableColumn> short_columns(const Result& result, bool evidence) {
   const std::vector<HeadFinding> heads = head_findings(result);
   const std::vector<HeadSentence> sentences = sentences_of(result, heads);
   Columns columns(result, heads);
   const std::vector<Looks> looks = looks_of(heads, sentences);
-  const bool composed = !head_compositions(result).empty();
+  const bool composed = !sentences.empty() && is_composed(heads);
   std::size_t row = 0;
   columns.add(composed ? "looks at" : "looks, in tokens", Align::left,
               [&](const HeadFinding&) { return looks[row++].text; });
@@ -343,24 +345,13 @@ std::vector<TableColumn> short_columns(const Result& result) {
     row = 0;
     columns.add(header, align, [&](const HeadFinding&) { return text(sentences[row++]); });
   };
-  if (const std::vector<HeadComposition> all = head_compositions(result); !all.empty()) {
-    const auto compose = [&](const char* header, Align align, const auto& text) {
-      row = 0;
-      columns.add(header, align, [&](const HeadFinding&) { return text(all[row++]); });
-    };
-    compose("bits", Align::right, [](const HeadComposition& head) {
-      return std::isfinite(head.bits) ? fmt::format("{:.2f}", head.bits) : std::string();
-    });
-    compose("why", Align::left, [](const HeadComposition& head) { return head.why; });
-    compose("follows", Align::right, [](const HeadComposition& head) { return head.follows; });
-    columns.add_asked();
-    return columns.taken();
-  }
-  add("strength", Align::right, [](const HeadSentence& said) {
-    return std::isnan(said.strength) ? std::string() : fmt::format("{:.2f}", said.strength);
+  add(composed ? "bits" : "strength", Align::right, [&](const HeadSentence& said) {
+    const double number = composed ? said.bits : said.strength;
+    return std::isnan(number) ? std::string() : fmt::format("{:.2f}", number);
   });
   add("why", Align::left, [](const HeadSentence& said) { return said.why; });
-  if (std::ranges::any_of(sentences, &HeadSentence::tested))
+  if (composed) add("follows", Align::right, [](const HeadSentence& said) { return said.follows; });
+  if ((evidence || !composed) && std::ranges::any_of(sentences, &HeadSentence::tested))
     add("evidence", Align::left, [](const HeadSentence& said) { return said.evidence; });
   columns.add_asked();
   return columns.taken();
@@ -383,12 +374,7 @@ std::vector<TableColumn> rows_named(const std::vector<TableColumn>& columns, con
 /// Every column: where a head looks, how strongly, why and the evidence, then what else was found. Beside an account,
 /// whose offset stands first, the measured one is called so.
 std::vector<TableColumn> wide_columns(const Result& result) {
-  std::vector<TableColumn> columns = short_columns(result);
-  if (const std::vector<HeadSentence> said = head_sentences(result);
-      !head_compositions(result).empty() && std::ranges::any_of(said, &HeadSentence::tested)) {
-    TableColumn& moved = columns.emplace_back(TableColumn{"evidence", Align::left, {}});
-    for (const HeadSentence& one : said) moved.cells.push_back(one.evidence);
-  }
+  std::vector<TableColumn> columns = short_columns(result, true);
   const auto find = [&](const std::string& header) { return std::ranges::find(columns, header, &TableColumn::header); };
   const bool accounted = find("why") != columns.end(), composed = find("follows") != columns.end();
   for (TableColumn& column : rows_named(head_columns(result), columns.front().cells)) {
@@ -432,7 +418,7 @@ std::vector<std::string> sorted_names(const Result& result, const std::vector<He
 /// By bits beyond uniform attention; without these by the strength of the profile, else by how far the weight is above
 /// chance.
 void rank_strongest(std::vector<HeadFinding>& heads) {
-  const bool composed = std::ranges::any_of(heads, [](const auto& head) { return !std::isnan(head.bits); });
+  const bool composed = is_composed(heads);
   const bool accounted = std::ranges::any_of(heads, [](const auto& head) { return !std::isnan(head.strength); });
   std::ranges::stable_sort(heads, std::greater(), [&](const HeadFinding& head) {
     const double size = composed    ? head.bits
@@ -523,7 +509,7 @@ std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOpt
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const bool compared = result.find("comparison/verdict") != nullptr && !measured;
   std::vector<TableColumn> columns = measured && options.wide    ? wide_columns(result)
-                                     : measured                  ? short_columns(result)
+                                     : measured                  ? short_columns(result, false)
                                      : compared && !options.wide ? short_comparison(result, true)
                                                                  : head_columns(result);
   if (columns.empty() || !measured) return columns;
@@ -676,8 +662,7 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "per cent of the bits, the largest three of 10 or more; where one is negative others exceed 100 (sink: special "
         "keys; position: where query and key stand; word: what draws attention whoever asks; match: what the query "
         "finds); follows: contents of the strongest key and another are swapped, the share of attention on the two "
-        "that "
-        "goes with the content (1: content, 0: place)");
+        "that goes with the content (1: content, 0: place)");
   if ((has("looks, in tokens") || has("looks at")) && has("measured offset"))
     add("measured offset, x chance, weight: over all pairs, special tokens and the first included; undefined where the "
         "weight does not stand out from chance, or a head looks at itself");
@@ -688,8 +673,7 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
   if (has("evidence"))
     add(fmt::format(
         "evidence, of the heads with the strongest profiles: trials in which attention follows the moved keys; the "
-        "main "
-        "source of these keys, and the weight with -> without it{}",
+        "main source of these keys, and the weight with -> without it{}",
         result.find("rotary_wave/status") != nullptr
             ? " (rotary positions turn what sources such as words write, so losing weight without words says nothing "
               "against positions)"
