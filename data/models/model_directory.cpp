@@ -214,8 +214,7 @@ Attributes model_provenance(const ModelPlace& place) {
   const bool asks_config = place.map.empty() || described(place, checkpoint).asks_config;
   if (asks_config) files.insert(files.begin(), config_beside(place.weights));
   if (!place.map.empty()) files.insert(files.begin(), place.map);
-  Attributes said{{"model", place.called.empty() ? place.weights.string() : place.called},
-                  {"model_sha256", sha256_list(files)}};
+  Attributes said{{"model", place.weights.string()}, {"model_sha256", sha256_list(files)}};
   if (place.layers > 0) said["first_layers"] = static_cast<std::int64_t>(place.layers);
   return said;
 }

@@ -33,7 +33,6 @@ struct ModelPlace {
   Index layers = 0;               ///< open only the first layers, without the prediction head; 0: all
   WeightsIn weights_in = WeightsIn::either;
   std::int64_t memory = 0;  ///< bytes that the program may use; 0: what the machine has free
-  std::string called;       ///< the model in results, of which `weights` is a conversion; empty: `weights`
 };
 
 /// The description of a model: its own map, or that of the family in its config.json (families.h).

@@ -61,7 +61,8 @@ class Kept:
 
     def add(self, before: Unturned, spans: list[Span]) -> None:
         """Adds the documents of a call."""
-        for document, number in self.numbers(spans).items():
+        numbers = self.numbers(spans)
+        for document, number in numbers.items():
             span = next(span for span in spans if document in span.documents)
             place = span.documents.index(document)
             query, key = (of[span.rows[place], :, span.q0:span.q1].transpose(0, 1) for of in (before.query, before.key))
@@ -73,7 +74,7 @@ class Kept:
             self._whole = {one: of for one, of in self._whole.items() if (one // 2 + 1) % every == 0}
             if (number // 2 + 1) % every == 0:
                 self._whole[number] = (*(torch.clone(of, memory_format=torch.contiguous_format).cpu() for of in (query, key)), span, place)
-        self.documents += len(self.numbers(spans))
+        self.documents += len(numbers)
 
     def add_weights(self, weight: torch.Tensor, spans: list[Span], span: Span) -> None:
         """Adds weights of the documents of one span of a call, before add().
