@@ -33,7 +33,6 @@ struct JobOptions {
   Index dealt_tokens = 4096;  ///< tokens of documents that head_account deals; 0: only its measured profile is read
   Index resamples = 200;
   double false_share = 0.05;
-  Index evidence = 5;
   std::uint64_t seed = 1;
   int threads = 0;
   Index together = 0;

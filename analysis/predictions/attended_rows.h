@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../core/fields/fields.h"
@@ -22,6 +23,22 @@ constexpr Index least_text_keys = 4;
 
 /// (keys)  1: a key of text, 0: a special token, or the first of a causal model.
 Eigen::ArrayXf text_keys(AttentionKind kind, const std::vector<std::uint8_t>& key_stays, bool first_key_special);
+
+/// Shows every row of every head of its tiles to a function of head, query and weights (keys).
+template <class Row>
+class RowProbe : public Probe {
+ public:
+  explicit RowProbe(Row row) : row_(std::move(row)) {}
+  using Probe::see;
+  void see(const Tile& tile) override {
+    for (Index head = 0; head < tile.heads(); ++head)
+      for (Index r = 0; r < tile.rows(); ++r)
+        row_(head, tile.first_row + r, tile.weights[static_cast<std::size_t>(head)].row(r).transpose());
+  }
+
+ private:
+  Row row_;
+};
 
 /// A number of every head with its interval over documents.
 struct HeadNumber {
@@ -53,11 +70,12 @@ double log_excess(double got, double given, double single);
 /// What the chosen queries of one document attend to in one layer, and what is predicted of it.
 struct AttendedDocument {
   const AccountDocument* document = nullptr;
-  std::vector<Index> queries;  ///< that take part: places, ascending
-  std::vector<Index> rows;     ///< as many: the chosen row that each is
-  Matrix32 mass;               ///< (heads, chosen rows)  w: attention on text; 0: takes no part
-  Matrix32 within;             ///< (heads * chosen rows, keys)  A^X; rows that take no part are 0
-  Matrix32 drawn;              ///< (heads * chosen rows, keys)  mean of the draws of p_key
+  std::vector<Index> queries;    ///< that take part: places, ascending
+  std::vector<Index> rows;       ///< as many: the chosen row that each is
+  Matrix32 mass;                 ///< (heads, chosen rows)  w: attention on text; 0: takes no part
+  Matrix32 within;               ///< (heads * chosen rows, keys)  A^X; rows that take no part are 0
+  Matrix32 drawn;                ///< (heads * chosen rows, keys)  mean of the draws of p_key
+  std::vector<Index> strongest;  ///< (heads * chosen rows)  the key that experiments look at; -1: none stands out
 };
 
 /// The same of all documents, for one layer.

@@ -94,22 +94,6 @@ class Kept {
   std::unordered_map<std::int32_t, Index> word_number;  ///< words of keys, from 0
 };
 
-/// Shows every row of every head of the tiles it is shown.
-template <class Row>
-class RowProbe : public Probe {
- public:
-  explicit RowProbe(Row row) : row_(std::move(row)) {}
-  using Probe::see;
-  void see(const Tile& tile) override {
-    for (Index head = 0; head < tile.heads(); ++head)
-      for (Index r = 0; r < tile.rows(); ++r)
-        row_(head, tile.first_row + r, tile.weights[static_cast<std::size_t>(head)].row(r).transpose());
-  }
-
- private:
-  Row row_;
-};
-
 /// The account of one layer's heads.
 class LayerBits {
  public:
@@ -293,9 +277,9 @@ class LayerBits {
     Matrix32 drawn = drawn_key(n);
     const LayerQueriesKeys& own = document(n).layers[place_];
     const Index chosen = std::ssize(kept_.row_of);
-    strongest_.assign(static_cast<std::size_t>(position_.rows()), -1);
     AttendedDocument& one = attended_.emplace_back();
     one.document = &document(n);
+    one.strongest.assign(static_cast<std::size_t>(position_.rows()), -1);
     one.mass = Matrix32::Zero(heads_, chosen);
     one.within = Matrix32::Zero(heads_ * chosen, site_.keys());
     attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
@@ -339,7 +323,8 @@ class LayerBits {
     Index most = 0;
     const float weight = others.maxCoeff(&most);
     if (weight < stands_out / static_cast<float>(row.even)) return;
-    strongest_[static_cast<std::size_t>(head * std::ssize(kept_.row_of) + kept_.row_of.at(i))] = row.open.first + most;
+    attended_[n].strongest[static_cast<std::size_t>(head * std::ssize(kept_.row_of) + kept_.row_of.at(i))] =
+        row.open.first + most;
     Told& sum = told[n][static_cast<std::size_t>(head)];
     sum.strongest += static_cast<double>(weight);
     sum.remains += static_cast<double>(key[most]);
@@ -362,7 +347,7 @@ class LayerBits {
       }
       attend_rows(own.query, dealt(mean_key_, own.key, other), [&](Index head, Index i, const auto& weights) {
         const Index at = head * std::ssize(kept_.row_of) + kept_.row_of.at(i);
-        const Index y = strongest_[static_cast<std::size_t>(at)];
+        const Index y = attended_[n].strongest[static_cast<std::size_t>(at)];
         if (y < 0) return;
         const Index o = other[static_cast<std::size_t>(y)];
         const KeySpan open = kept_.open(place_, i);
@@ -482,7 +467,6 @@ class LayerBits {
   Matrix32 mean_query_, mean_key_;
   Matrix32 position_;                       ///< (heads * chosen rows, keys)  p_pos
   std::vector<AttendedDocument> attended_;  ///< [document]
-  std::vector<Index> strongest_;            ///< (heads * chosen rows)  key of the experiments; -1: none stands out
   std::vector<BandSums> by_band_;           ///< [head]
   std::vector<OffsetSums> by_offset_;       ///< [head]
   Eigen::ArrayXf texts_;                    ///< of the document that is read

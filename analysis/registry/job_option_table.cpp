@@ -63,12 +63,6 @@ const std::vector<JobOption>& job_option_table() {
        .member = &J::false_share,
        .least = 1e-12,
        .most = 1},
-      {.name = "evidence",
-       .help = "number of heads, with the strongest profiles, whose keys are moved, to see whether attention follows; "
-               "0: none",
-       .member = &J::evidence,
-       .least = 0,
-       .most = 1000},
       {.name = "seed", .help = "seed of everything random", .member = &J::seed},
       {.name = "threads",
        .help = "threads; 0: one per core; does not change the result",

@@ -548,7 +548,6 @@ void require_options_of_sums(const JobOptions& options) {
   constexpr auto needs_documents = "is about documents or weights, and profiles are sums over documents";
   const JobOptions usual;
   for (const auto& [name, differs] : {std::pair("draws", options.draws != usual.draws),
-                                      {"evidence", options.evidence != usual.evidence},
                                       {"together", options.together != usual.together}})
     if (differs) throw ShapeError(fmt::format("the option {} {}", name, needs_documents), omit(name));
   const auto reads = [](const OwnOption* own) {

@@ -4,39 +4,51 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <numeric>
+#include <unordered_map>
 #include <utility>
 
+#include <Eigen/QR>
 #include <fmt/format.h>
 
-#include "../../analysis/attention/followed_keys.h"
-#include "../../analysis/attention/offset_trace.h"
 #include "../../analysis/pass/even_spread.h"
 #include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/recorded_source.h"
-#include "../../core/numbers/largest_entries.h"
-#include "../../core/process/threads.h"
+#include "../../core/numbers/random.h"
 
 namespace headwave {
 
 namespace {
 
-const std::vector<Index> every_shift{-2, -1, 1, 2};
+constexpr Index moved_by = 4;        // tokens; the words of nearer neighbours are in a state, too
+constexpr double most_hidden = 0.1;  // of a profile that a shift may move out of sight
 
-/// Whether something of what a head reads can be moved.
-bool can_move(const Stack& stack, const HeadName& head) {
-  return stack.rotary() == nullptr || stack.rotary(head.layer) != nullptr;
+/// Whether something of what a layer reads can be moved.
+bool can_move(const Stack& stack, Index layer) {
+  return stack.rotary() == nullptr || stack.rotary(layer) != nullptr;
 }
 
-/// The strongest heads of which something can be moved, as rows of the grid.
-std::vector<Index> heads_to_move(const HeadAccount& account, Index most) {
-  const std::vector<HeadName> names = heads_of(account.site.grid);
-  Vector strength = account.strength;
-  for (Index row = 0; row < strength.size(); ++row)
-    if (!can_move(*account.site.stack, names[static_cast<std::size_t>(row)])) strength[row] = not_defined;
-  return largest_entries(strength, most);
+/// The head with the largest strength of every layer, as rows of the grid.
+std::vector<Index> strongest_of_layers(const HeadAccount& account) {
+  const HeadGrid& grid = account.site.grid;
+  std::vector<Index> rows;
+  for (Index first = 0; first < grid.rows(); first += grid.heads) {
+    Index strongest = -1;
+    for (Index row = first; row < first + grid.heads; ++row)
+      if (std::isfinite(account.strength[row]) &&
+          (strongest < 0 || account.strength[row] > account.strength[strongest]))
+        strongest = row;
+    if (strongest >= 0) rows.push_back(strongest);
+  }
+  return rows;
+}
+
+/// Shifts u of the keys. Keys of a causal head stand later alone: it could not follow them to where it does not look.
+std::vector<Index> shifts_of(AttentionKind kind) {
+  return kind == AttentionKind::causal ? std::vector{moved_by} : std::vector{-moved_by, moved_by};
 }
 
 /// Documents of the account, spread evenly over all of them.
@@ -50,175 +62,313 @@ std::vector<Index> documents_to_ask(const Site& site, Index most) {
   return some;
 }
 
-/// Queries and keys of one head, before a rotation.
-struct HeadProjections {
-  Matrix32 query, key;  ///< (T, d_head)
+/// Attention of one head by offset t = -(T-1) .. T-1, summed over chosen queries.
+struct OffsetSums {
+  Vector within;         ///< w_i A^X_i(i+t)
+  Vector past;           ///< the same within the text keys that are past when they are moved: i + t + u <= i if causal
+  Vector weight, count;  ///< A_i(i+t), and the queries that see a text key there
 };
 
-/// Keeps those of some heads.
-class HeadKeeper : public Probe {
+/// What is text of a document.
+struct AskedText {
+  Eigen::ArrayXf keys;                ///< (T)  1: text
+  std::vector<std::uint8_t> queries;  ///< (T)  1: text
+};
+
+/// One layer of a document as the model is.
+struct SeenLayer {
+  Matrix32 query;                ///< (chosen rows, heads * d_head)
+  Matrix32 mass;                 ///< (heads, chosen rows)  w
+  std::vector<OffsetSums> sums;  ///< [head]
+};
+
+/// What one document says of every head.
+struct SeenDocument {
+  std::vector<SeenLayer> layers;  ///< [place]  if the keys are moved later
+  Vector along, whole;            ///< (rows)  sums over u, t of (p_u(t) - p'(t)) d(t) and d(t)^2, d(t) = p(t+u) - p'(t)
+};
+
+/// Attention of one kind over chosen queries.
+class AskedAttention {
  public:
-  HeadKeeper(const std::vector<HeadName>& heads, AttentionKind kind, const BlockSpec& spec)
-      : heads_(heads), kind_(kind), spec_(spec), kept_(heads.size()) {}
-  using Probe::see;
-  [[nodiscard]] bool wants_projections() const override { return true; }
-  void see(const LayerProjections& seen) override {
-    const Index width = spec_.d_head;
-    for (std::size_t h = 0; h < heads_.size(); ++h)
-      if (seen.kind == kind_ && seen.layer == heads_[h].layer)
-        kept_[h] = {seen.query.middleCols(heads_[h].head * width, width),
-                    seen.key.middleCols(spec_.key_head(heads_[h].head) * width, width)};
+  AskedAttention(const AccountSite& site, Index rows)
+      : site_(site),
+        alone_(*site.stack),
+        rows_(chosen_rows(site.length, rows, Random(1).stream(0))),
+        queries_(queries_of(rows_)) {
+    alone_.block.heads = alone_.block.kv_heads = 1;
+    for (std::size_t at = 0; at < queries_.size(); ++at) row_of_.emplace(queries_[at], static_cast<Index>(at));
   }
-  void see(const Tile& /*tile*/) override {}
-  [[nodiscard]] std::vector<HeadProjections> taken() { return std::move(kept_); }
+
+  [[nodiscard]] const AccountSite& site() const { return site_; }
+  [[nodiscard]] const RotaryTerm* rotary(Index place) const {
+    return site_.stack->rotary(site_.grid.layers[static_cast<std::size_t>(place)]);
+  }
+
+  [[nodiscard]] AskedText text_of(const Document& document) const {
+    const TokenSequence& tokens = document.query_tokens(site_.kind);
+    AskedText text{Eigen::ArrayXf::Ones(site_.length),
+                   std::vector<std::uint8_t>(static_cast<std::size_t>(site_.length), 1)};
+    for (Index i = 0; i < site_.length; ++i)
+      if (tokens.is_special(i) || (i == 0 && site_.kind == AttentionKind::causal)) {
+        text.keys[i] = 0;
+        text.queries[static_cast<std::size_t>(i)] = 0;
+      }
+    return text;
+  }
+
+  /// Notes a layer as the model is, and moves its keys if it is rotary.
+  void see(const AskedText& text, Index place, MatrixView32 query, MatrixView32 key, SeenDocument& seen) const {
+    SeenLayer& layer = seen.layers[static_cast<std::size_t>(place)];
+    layer.query = query(queries_, Eigen::all);
+    layer.mass = Matrix32::Constant(site_.grid.heads, std::ssize(queries_), -1);
+    layer.sums = sums_of(text, place, query, key, &layer.mass);
+    if (rotary(place) == nullptr) return;
+    std::vector<Index> heads(static_cast<std::size_t>(site_.grid.heads));
+    std::iota(heads.begin(), heads.end(), Index{0});
+    for (const Index u : shifts_of(site_.kind))
+      compare(text, place, u, turned_queries(query, heads, u, *rotary(place), site_.stack->block.d_head), key, seen);
+    layer = {};
+  }
+
+  /// Adds what the same layer does with its keys moved by u.
+  void see_moved(const AskedText& text, Index place, Index u, MatrixView32 key, SeenDocument& seen) const {
+    const Matrix32& chosen = seen.layers[static_cast<std::size_t>(place)].query;
+    Matrix32 query = Matrix32::Zero(site_.length, chosen.cols());
+    for (std::size_t at = 0; at < queries_.size(); ++at) query.row(queries_[at]) = chosen.row(static_cast<Index>(at));
+    compare(text, place, u, query, key, seen);
+  }
+
+  /// @param mass  (heads, chosen rows)  w; below 0: written first. Null: w is the mass of the attention itself
+  /// @param head  the only one, whose queries and keys these are; below 0: all are there
+  /// @returns [head]
+  [[nodiscard]] std::vector<OffsetSums> sums_of(const AskedText& text, Index place, const Matrix32& query,
+                                                const Matrix32& key, Matrix32* mass = nullptr, Index head = -1) const {
+    const Vector zero = Vector::Zero(2 * site_.length - 1);
+    std::vector<OffsetSums> sums(head < 0 ? static_cast<std::size_t>(site_.grid.heads) : 1, {zero, zero, zero, zero});
+    const Index window = site_.window(static_cast<std::size_t>(place));
+    RowProbe probe([&](Index h, Index i, const auto& weights) {
+      if (text.queries[static_cast<std::size_t>(i)] == 0) return;
+      const KeySpan open = allowed_keys(i, site_.length, site_.kind == AttentionKind::causal, window);
+      const Eigen::ArrayXd keys = text.keys.segment(open.first, open.count).template cast<double>();
+      const Eigen::ArrayXd seen = weights.segment(open.first, open.count).array().template cast<double>() * keys;
+      const double own = seen.sum();
+      double w = own;
+      if (mass != nullptr) {
+        float& kept = (*mass)(h, row_of_.at(i));
+        if (kept < 0) kept = static_cast<float>(own);
+        w = static_cast<double>(kept);
+      }
+      const Index first = open.first - i + site_.length - 1;
+      const Index past = site_.kind == AttentionKind::causal ? std::max<Index>(0, open.count - moved_by) : open.count;
+      const double in_past = seen.head(past).sum();
+      OffsetSums& one = sums[static_cast<std::size_t>(h)];
+      if (own > 0) one.within.segment(first, open.count).array() += w / own * seen;
+      if (in_past > 0) one.past.segment(first, past).array() += w / in_past * seen.head(past);
+      one.weight.segment(first, open.count).array() += seen;
+      one.count.segment(first, open.count).array() += keys;
+    });
+    std::array<Probe*, 1> probes{&probe};
+    AccountSite site = site_;
+    if (head >= 0) site.stack = &alone_;
+    attend_layer(site, static_cast<std::size_t>(place), query, key, {}, probes, head, rows_);
+    return sums;
+  }
 
  private:
-  const std::vector<HeadName>& heads_;
-  AttentionKind kind_;
-  const BlockSpec& spec_;
-  std::vector<HeadProjections> kept_;
-};
-
-/// Offset profiles of one head in one document: with its keys moved, and without what a source wrote to them.
-struct TouchedProfiles {
-  MovedProfiles moved;
-  Vector without;  ///< (2 reach + 1); or empty
-};
-
-/// Moves the keys of heads.
-class Moving {
- public:
-  Moving(const Model& model, const HeadAccount& account, const std::vector<Index>& rows, const ScoreSources* sources,
-         int threads)
-      : site_(account.site), spec_(site_.stack->block), threads_(threads), as_it_is_(model), alone_(*site_.stack) {
-    const std::vector<HeadName> names = heads_of(site_.grid);
-    for (const Index row : rows) heads_.push_back(names[static_cast<std::size_t>(row)]);
-    // Blocks after the last of the heads change nothing there.
-    const Index last = std::ranges::max(heads_, {}, &HeadName::layer).layer;
-    std::vector<Block>& blocks = as_it_is_.stack.blocks;
-    if (!model.decoder && std::ssize(blocks) > last) blocks.erase(blocks.begin() + last + 1, blocks.end());
-    alone_.block.heads = alone_.block.kv_heads = 1;
-    for (std::size_t h = 0; sources != nullptr && h < rows.size(); ++h) {
-      Index largest = 0;
-      sources->key.position.row(rows[h]).maxCoeff(&largest);
-      removed_.push_back({heads_[h], sources->sources[static_cast<std::size_t>(largest)]});
+  /// Equation (3) for one shift of one layer of one document.
+  void compare(const AskedText& text, Index place, Index u, const Matrix32& query, const Matrix32& key,
+               SeenDocument& seen) const {
+    SeenLayer& layer = seen.layers[static_cast<std::size_t>(place)];
+    const std::vector<OffsetSums> after = sums_of(text, place, query, key, &layer.mass);
+    const Index window = site_.window(static_cast<std::size_t>(place)), middle = site_.length - 1;
+    const Index farthest = window > 0 ? std::min(window, site_.length) - 1 : middle, first = middle - farthest,
+                last = site_.kind == AttentionKind::causal ? middle - u : middle + farthest;
+    for (std::size_t h = 0; h < after.size(); ++h) {
+      const Vector &p = layer.sums[h].within, &past = layer.sums[h].past, &moved = after[h].past;
+      double along = 0, whole = 0;
+      for (Index t = std::max(first, first - u); t <= std::min(last, middle + farthest - u); ++t) {
+        const double change = p[t + u] - past[t];
+        along += (moved[t] - past[t]) * change;
+        whole += change * change;
+      }
+      // What a window lets nobody see.
+      const double hidden = u > 0 ? p.segment(first, std::min(u, farthest)).sum() : p.tail(farthest + 1).tail(-u).sum();
+      if (window > 0 && hidden > most_hidden * p.sum()) continue;
+      const Index row = place * site_.grid.heads + static_cast<Index>(h);
+      seen.along[row] += along;
+      seen.whole[row] += whole;
     }
+  }
+
+  const AccountSite& site_;
+  Stack alone_;  ///< with one head at a time
+  std::vector<RowSpan> rows_;
+  std::vector<Index> queries_;
+  std::unordered_map<Index, Index> row_of_;
+};
+
+/// Looks at every layer of a document as the model is (shift 0), or with its text moved.
+class MovedKeysProbe : public Probe {
+ public:
+  MovedKeysProbe(const AskedAttention& asked, const AskedText& text, Index shift, SeenDocument& seen)
+      : asked_(asked), text_(text), shift_(shift), seen_(seen) {}
+  using Probe::see;
+  [[nodiscard]] bool wants_projections() const override { return true; }
+  void see(const LayerProjections& layer) override {
+    const Index place = asked_.site().grid.place_of(layer.layer);
+    if (layer.kind != asked_.site().kind || place < 0 || !can_move(*asked_.site().stack, layer.layer)) return;
+    if (shift_ == 0)
+      asked_.see(text_, place, layer.query, layer.key, seen_);
+    else
+      asked_.see_moved(text_, place, shift_, layer.key, seen_);
+  }
+  void see(const Tile& /*tile*/) override {}
+
+ private:
+  const AskedAttention& asked_;
+  const AskedText& text_;
+  Index shift_;
+  SeenDocument& seen_;
+};
+
+/// Attention of a few heads, with and without what a source wrote to their keys.
+class WithoutSource : public Probe {
+ public:
+  WithoutSource(const AskedAttention& asked, const AskedText& text, const std::vector<SourceOfKeys>& removed)
+      : asked_(asked), text_(text), removed_(removed), query_(removed.size()), key_(removed.size()) {}
+  using Probe::see;
+  [[nodiscard]] bool wants_projections() const override { return true; }
+  void see(const LayerProjections& layer) override {
+    const BlockSpec& spec = asked_.site().stack->block;
+    for (std::size_t h = 0; h < removed_.size(); ++h)
+      if (layer.kind == asked_.site().kind && layer.layer == removed_[h].head.layer) {
+        query_[h] = layer.query.middleCols(removed_[h].head.head * spec.d_head, spec.d_head);
+        key_[h] = layer.key.middleCols(spec.key_head(removed_[h].head.head) * spec.d_head, spec.d_head);
+      }
+  }
+  void see(const Tile& /*tile*/) override {}
+
+  /// Of one head: as it is, without the source, without as much in random directions.
+  /// @param part  (T, d_head)  what the source wrote to the keys
+  [[nodiscard]] std::array<OffsetSums, 3> sums(std::size_t h, const Matrix32& part) const {
+    const HeadName& head = removed_[h].head;
+    const Index place = asked_.site().grid.place_of(head.layer);
+    const auto of = [&](const Matrix32& key) {
+      return asked_.sums_of(text_, place, query_[h], key, nullptr, head.head).front();
+    };
+    return {of(key_[h]), of(key_[h] - part), of(key_[h] - part * turn(h, part.cols()))};
+  }
+
+ private:
+  /// A random rotation, the same in every document.
+  static Matrix32 turn(std::size_t h, Index width) {
+    Random random = Random(1).stream(1 + h);
+    Matrix normal(width, width);
+    for (double& number : normal.reshaped()) number = random.normal();
+    const Matrix rotation = Eigen::HouseholderQR<Matrix>(normal).householderQ();
+    return rotation.cast<float>();
+  }
+
+  const AskedAttention& asked_;
+  const AskedText& text_;
+  const std::vector<SourceOfKeys>& removed_;
+  std::vector<Matrix32> query_, key_;
+};
+
+/// Sums over documents of a head whose keys lost a source.
+struct TouchedHead {
+  std::array<Vector, 3> weight;  ///< as it is, without, placebo
+  Vector count;
+};
+
+/// What is taken out of the keys of which heads.
+std::vector<SourceOfKeys> sources_to_remove(const HeadAccount& account, const ScoreSources* sources) {
+  std::vector<SourceOfKeys> removed;
+  if (sources == nullptr) return removed;
+  const std::vector<HeadName> names = heads_of(account.site.grid);
+  for (const Index row : strongest_of_layers(account)) {
+    Index largest = 0;
+    sources->key.position.row(row).maxCoeff(&largest);
+    if (can_move(*account.site.stack, names[static_cast<std::size_t>(row)].layer))
+      removed.push_back({names[static_cast<std::size_t>(row)], sources->sources[static_cast<std::size_t>(largest)]});
+  }
+  return removed;
+}
+
+/// Passes some documents through the model as often as is needed.
+class Asking {
+ public:
+  Asking(const Model& model, const HeadAccount& account, const ScoreSources* sources,
+         const AccountEvidenceOptions& options)
+      : removed(sources_to_remove(account, sources)),
+        model_(model),
+        site_(account.site),
+        asked_(site_, options.rows),
+        threads_(options.threads) {
+    const Vector none = Vector::Zero(2 * site_.length - 1);
+    touched.assign(removed.size(), {{none, none, none}, none});
     if (rotary()) return;
-    for (const Index u : every_shift) moved_.push_back(moved_text(as_it_is_, u, site_.kind));
+    for (const Index u : shifts_of(site_.kind)) moved_.push_back(moved_text(model, u, site_.kind));
   }
 
   [[nodiscard]] bool rotary() const { return site_.stack->rotary() != nullptr; }
 
-  /// A document without stored layers in which no head is.
-  [[nodiscard]] Document needed(Document document) const {
-    std::erase_if(document.stored,
-                  [&](const StoredLayer& one) { return std::ranges::count(heads_, one.layer, &HeadName::layer) == 0; });
-    return document;
-  }
-
-  /// What is taken out of the keys of each head; empty: nothing.
-  [[nodiscard]] const std::vector<SourceOfKeys>& removed() const { return removed_; }
-
-  /// [document][head]  of documents that pass side by side
-  [[nodiscard]] std::vector<std::vector<TouchedProfiles>> profiles(const std::vector<Document>& documents) const {
-    const auto count = std::ssize(documents);
-    std::vector<std::vector<Matrix32>> parts;
-    const auto before = seen(as_it_is_, documents, &parts);
-    std::vector<std::vector<TouchedProfiles>> found(documents.size());
-    parallel_for(count, threads_, [&](Index d) {
-      const auto at = static_cast<std::size_t>(d);
-      for (std::size_t h = 0; h < heads_.size(); ++h) {
-        const HeadProjections& own = before[at][h];
-        found[at].push_back(
-            {{profile_of(documents[at], h, own.query, own.key), Matrix(std::ssize(every_shift), 2 * site_.reach + 1)},
-             {}});
-        if (!removed_.empty())
-          found[at].back().without = profile_of(documents[at], h, own.query, own.key - parts[at][h]);
+  /// Documents that pass side by side.
+  void ask(const std::vector<Document>& documents) {
+    const Vector zero = Vector::Zero(site_.grid.rows());
+    std::vector<AskedText> texts;
+    std::vector<SeenDocument> seen(documents.size(), {std::vector<SeenLayer>(site_.grid.layers.size()), zero, zero});
+    for (const Document& document : documents) texts.push_back(asked_.text_of(document));
+    std::deque<MovedKeysProbe> moves;  // what is in a deque stays where it is
+    std::deque<WithoutSource> heads;
+    std::deque<SourceKeysProbe> parts;
+    const auto pass = [&](const Model& model, Index shift) {
+      std::deque<std::vector<Probe*>> probes;
+      std::vector<Passing> passing;
+      for (std::size_t d = 0; d < documents.size(); ++d) {
+        probes.push_back({&moves.emplace_back(asked_, texts[d], shift, seen[d])});
+        if (shift == 0 && !removed.empty()) {
+          probes.back().push_back(&heads.emplace_back(asked_, texts[d], removed));
+          probes.back().push_back(&parts.emplace_back(model.stack_of(site_.kind), site_.kind, documents[d], removed));
+        }
+        passing.push_back({&documents[d], probes.back()});
       }
-    });
-    for (std::size_t s = 0; s < every_shift.size(); ++s) {
-      const auto there = rotary() ? before : seen(moved_[s], documents);
-      parallel_for(count, threads_, [&](Index d) {
-        const auto at = static_cast<std::size_t>(d);
-        for (std::size_t h = 0; h < heads_.size(); ++h)
-          found[at][h].moved.after.row(static_cast<Index>(s)) =
-              profile_of(documents[at], h,
-                         rotary() ? turned(before[at][h].query, h, every_shift[s]) : before[at][h].query,
-                         there[at][h].key)
-                  .transpose();
-      });
+      model_passes(model, passing, threads_);
+    };
+    pass(model_, 0);
+    for (std::size_t s = 0; s < moved_.size(); ++s) pass(moved_[s], shifts_of(site_.kind)[s]);
+    for (std::size_t d = 0; d < documents.size(); ++d) {
+      along.push_back(std::move(seen[d].along));
+      whole.push_back(std::move(seen[d].whole));
+      if (removed.empty()) continue;
+      const std::vector<Matrix32> written = parts[d].taken();
+      for (std::size_t h = 0; h < removed.size(); ++h) {
+        const std::array<OffsetSums, 3> sums = heads[d].sums(h, written[h]);
+        for (std::size_t k = 0; k < sums.size(); ++k) touched[h].weight[k] += sums[k].weight;
+        touched[h].count += sums.front().count;
+      }
     }
-    return found;
   }
+
+  std::vector<SourceOfKeys> removed;
+  std::vector<TouchedHead> touched;  ///< [removed]
+  std::vector<Vector> along, whole;  ///< [document]  as in SeenDocument
 
  private:
-  /// [document][head]
-  /// @param parts  [document][head]  takes what the removed sources give to the keys; null: nobody asks
-  [[nodiscard]] std::vector<std::vector<HeadProjections>> seen(
-      const Model& model, const std::vector<Document>& documents,
-      std::vector<std::vector<Matrix32>>* parts = nullptr) const {
-    std::deque<HeadKeeper> keepers;  // what is in a deque stays where it is
-    std::deque<SourceKeysProbe> sources;
-    std::deque<std::vector<Probe*>> probes;
-    std::vector<Passing> passing;
-    for (const Document& document : documents) {
-      probes.push_back({&keepers.emplace_back(heads_, site_.kind, spec_)});
-      if (parts != nullptr && !removed_.empty())
-        probes.back().push_back(&sources.emplace_back(model.stack_of(site_.kind), site_.kind, document, removed_));
-      passing.push_back({&document, probes.back()});
-    }
-    model_passes(model, passing, threads_);
-    std::vector<std::vector<HeadProjections>> found;
-    for (HeadKeeper& keeper : keepers) found.push_back(keeper.taken());
-    for (SourceKeysProbe& source : sources) parts->push_back(source.taken());
-    return found;
-  }
-
-  [[nodiscard]] Matrix32 turned(const Matrix32& query, std::size_t h, Index u) const {
-    return turned_queries(query, {0}, u, *site_.stack->rotary(heads_[h].layer), spec_.d_head);
-  }
-
-  /// Attention of one head.
-  /// @returns (2 reach + 1)
-  [[nodiscard]] Vector profile_of(const Document& document, std::size_t h, const Matrix32& query,
-                                  const Matrix32& key) const {
-    Document tokens;
-    static_cast<TokenSequence&>(tokens) = document.query_tokens(site_.kind);
-    tokens.stored.push_back({0, {}, Matrix32(query.rows(), 1), {}});  // of stored documents this alone tells the length
-    OffsetTraceProbe probe({{0}, 1}, tokens, site_.reach, site_.kind);
-    const std::array<Probe*, 1> probes{&probe};
-    AccountSite one = site_;
-    one.stack = &alone_;
-    attend_layer(one, static_cast<std::size_t>(site_.grid.place_of(heads_[h].layer)), query, key, {}, probes,
-                 heads_[h].head);
-    const OffsetTraceSum traces = probe.taken();
-    constexpr auto pairs = static_cast<std::size_t>(Pairs::without_sink);
-    const Index first = traces.count[pairs].size() / 2 - site_.reach, width = 2 * site_.reach + 1;
-    // 0 / 0 is NaN: there is no pair.
-    return traces.trace[pairs]
-        .row(0)
-        .segment(first, width)
-        .transpose()
-        .cwiseQuotient(traces.count[pairs].segment(first, width));
-  }
-
+  const Model& model_;
   const AccountSite& site_;
-  const BlockSpec& spec_;
-  int threads_;
-  Model as_it_is_;            ///< up to the last of the heads
+  AskedAttention asked_;
   std::vector<Model> moved_;  ///< [shift]  the same with the text moved; of rotary positions none
-  Stack alone_;               ///< with one head at a time
-  std::vector<HeadName> heads_;
-  std::vector<SourceOfKeys> removed_;  ///< of each head; or empty
+  int threads_;
 };
 
-/// Where the mean of some profiles is largest; -1: nowhere.
-Index peak_of(const std::vector<TouchedProfiles>& documents) {
-  Vector sum = Vector::Zero(documents.front().moved.before.size());
-  for (const TouchedProfiles& one : documents) sum += one.moved.before;
+/// Where the mean weight is largest of those that an eighth of the queries see; -1: nowhere.
+Index peak_of(const TouchedHead& head) {
   Index peak = -1;
-  for (Index t = 0; t < sum.size(); ++t)
-    if (std::isfinite(sum[t]) && (peak < 0 || sum[t] > sum[peak])) peak = t;
+  const auto mean = [&](Index t) { return head.weight[0][t] / head.count[t]; };
+  for (Index t = 0; t < head.count.size(); ++t)
+    if (head.count[t] >= std::max(1.0, head.count.maxCoeff() / 8) && (peak < 0 || mean(t) > mean(peak))) peak = t;
   return peak;
 }
 
@@ -228,49 +378,43 @@ AccountEvidence account_evidence(const Model& model, const Source& source, const
                                  const ScoreSources* sources, const AccountEvidenceOptions& options,
                                  const std::function<void(Index)>& done) {
   const std::vector<Index> documents = documents_to_ask(site, options.documents);
-  const std::vector<Index> rows = heads_to_move(account, options.heads);
-  if (documents.empty() || rows.empty())
-    throw ShapeError(
-        "account_evidence: there is no document, or no head whose keys can be moved; expected at least one");
-  const Moving moving(model, account, rows, sources, options.threads);
-  std::vector<std::vector<TouchedProfiles>> by_head(rows.size());
-  while (std::ssize(by_head.front()) < std::ssize(documents)) {
-    const Index first = std::ssize(by_head.front());
-    const Index end = std::min(first + std::max<Index>(1, options.together), std::ssize(documents));
+  if (documents.empty()) throw ShapeError("account_evidence: there is no document; expected at least one");
+  Asking asking(model, account, sources, options);
+  for (auto first = documents.begin(); first != documents.end();) {
+    const auto end = first + std::min<std::ptrdiff_t>(std::max<Index>(1, options.together), documents.end() - first);
     std::vector<Document> some;
-    for (Index d = first; d < end; ++d)
-      some.push_back(moving.needed(ids_alone(source, documents[static_cast<std::size_t>(d)])));
-    for (std::vector<TouchedProfiles>& of_document : moving.profiles(some))
-      for (std::size_t h = 0; h < rows.size(); ++h) by_head[h].push_back(std::move(of_document[h]));
-    if (done) done(end);
+    for (; first != end; ++first) some.push_back(ids_alone(source, *first));
+    asking.ask(some);
+    if (done) done(first - documents.begin());
   }
 
   AccountEvidence evidence;
   evidence.grid = account.site.grid;
-  evidence.rotary = moving.rotary();
+  evidence.rotary = asking.rotary();
   evidence.documents = std::ssize(documents);
-  evidence.shifts = every_shift;
-  evidence.followed = evidence.asked = Matrix::Constant(evidence.grid.rows(), std::ssize(every_shift), not_defined);
-  evidence.source.resize(static_cast<std::size_t>(evidence.grid.rows()));
-  evidence.weight = evidence.weight_without = Vector::Constant(evidence.grid.rows(), not_defined);
-  for (std::size_t h = 0; h < rows.size(); ++h) {
-    const auto place = static_cast<std::size_t>(rows[h] / evidence.grid.heads);
-    std::vector<MovedProfiles> moved;
-    for (const TouchedProfiles& one : by_head[h]) moved.push_back(one.moved);
-    const FollowedDocuments found =
-        followed_documents(every_shift, moved, {account.site.window(place), site.kind == AttentionKind::causal});
-    evidence.followed.row(rows[h]) = found.followed.transpose();
-    evidence.asked.row(rows[h]) = found.asked.transpose();
-    const Index peak = peak_of(by_head[h]);
-    if (moving.removed().empty() || peak < 0) continue;
-    evidence.source[static_cast<std::size_t>(rows[h])] = moving.removed()[h].source.name();
-    double weight = 0, without = 0;
-    for (const TouchedProfiles& one : by_head[h]) {
-      weight += one.moved.before[peak];
-      without += one.without[peak];
+  const Index rows = evidence.grid.rows();
+  const Vector nothing = Vector::Constant(rows, not_defined);
+  evidence.moved = {nothing, nothing, nothing};
+  for (Index row = 0; row < rows; ++row) {
+    std::vector<double> along, whole;
+    for (std::size_t d = 0; d < documents.size(); ++d) {
+      along.push_back(asking.along[d][row]);
+      whole.push_back(asking.whole[d][row]);
     }
-    evidence.weight[rows[h]] = weight / static_cast<double>(documents.size());
-    evidence.weight_without[rows[h]] = without / static_cast<double>(documents.size());
+    put_ratio(along, whole, options.coverage, row, evidence.moved);
+  }
+  evidence.source.resize(static_cast<std::size_t>(rows));
+  evidence.weight = evidence.weight_without = evidence.weight_placebo = nothing;
+  for (std::size_t h = 0; h < asking.removed.size(); ++h) {
+    const TouchedHead& head = asking.touched[h];
+    const SourceOfKeys& removed = asking.removed[h];
+    const Index row = evidence.grid.place_of(removed.head.layer) * evidence.grid.heads + removed.head.head;
+    const Index peak = peak_of(head);
+    if (peak < 0) continue;
+    evidence.source[static_cast<std::size_t>(row)] = removed.source.name();
+    evidence.weight[row] = head.weight[0][peak] / head.count[peak];
+    evidence.weight_without[row] = head.weight[1][peak] / head.count[peak];
+    evidence.weight_placebo[row] = head.weight[2][peak] / head.count[peak];
   }
   return evidence;
 }
@@ -290,28 +434,25 @@ std::string no_account_evidence(const Model& model, const AccountSite& site, con
 }
 
 std::vector<Field> describe(const AccountEvidence& evidence) {
-  const std::vector<Axis> axes{layer_axis(evidence.grid.layers), head_axis(evidence.grid.heads),
-                               Axis{"shift", "token", "u: keys stand for the position u tokens later",
-                                    std::vector<std::int64_t>(evidence.shifts.begin(), evidence.shifts.end())}};
-  const char* const not_asked = "the head's keys were not moved, or it could follow in no document";
+  const std::vector<Axis> heads{layer_axis(evidence.grid.layers), head_axis(evidence.grid.heads)};
   Fields fields("account_evidence");
-  fields
-      .add("followed", axes, "1", "documents in which the head's profile moves by exactly -u when its keys move by u",
-           evidence.followed)
-      .undefined(not_asked);
-  fields.add("asked", axes, "1", "documents in which it could", evidence.asked).undefined(not_asked);
+  add_numbers(fields, "moved", heads, "1",
+              "share of the head's offset profile that moves by -u when its keys move by u = 4 tokens, or -4; 1: it "
+              "reads positions, 0: it does not",
+              std::span(&evidence.moved, 1), "no key of the layer can be moved, or its effect could not be seen");
   if (std::ranges::any_of(evidence.source, [](const std::string& name) { return !name.empty(); })) {
-    const std::vector<Axis> heads{axes[0], axes[1]};
     const char* const nothing = "nothing was taken out of the head's keys";
     fields
         .add("removed_source", heads, "1",
              "what was taken out of the head's keys: the source that gives most of its position kernel there",
              evidence.source)
         .note("undefined", std::string(nothing));
-    fields.add("weight", heads, "1", "mean attention weight where the head's profile is largest", evidence.weight)
-        .undefined(nothing);
-    fields.add("weight_without", heads, "1", "the same with that source taken out of its keys", evidence.weight_without)
-        .undefined(nothing);
+    fields.add("weight", heads, "1", "mean attention weight where the head's profile is largest", evidence.weight,
+               nothing);
+    fields.add("weight_without", heads, "1", "the same with that source taken out of its keys", evidence.weight_without,
+               nothing);
+    fields.add("weight_placebo", heads, "1", "the same with as much taken out in random directions",
+               evidence.weight_placebo, nothing);
   }
   fields
       .note_all("keys", std::string(evidence.rotary ? "turned by their rotary positions"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../../analysis/pass/site.h"
+#include "../../analysis/predictions/attended_rows.h"
 #include "../../analysis/predictions/head_account.h"
 #include "../../analysis/predictions/score_sources.h"
 #include "../../core/model/model.h"
@@ -13,47 +14,55 @@
 namespace headwave {
 
 struct AccountEvidenceOptions {
-  Index heads = 5;      ///< those with the largest strength
-  Index documents = 8;  ///< of the account's, spread evenly
-  Index together = 1;   ///< documents side by side; changes no digit
-  int threads = 1;      ///< changes no digit
+  Index documents = 8;    ///< of the account's, spread evenly
+  Index rows = 64;        ///< queries of each, at most; the same places in every document
+  double coverage = 0.9;  ///< of the intervals
+  Index together = 1;     ///< documents side by side; changes no digit
+  int threads = 1;        ///< changes no digit
 };
 
-/// What the strongest heads of an account do when their keys are moved. S = shifts.
+/// What heads do when their keys are moved, or when what a source wrote is taken out of them.
 struct AccountEvidence {
   HeadGrid grid;
   bool rotary = false;              ///< queries were turned; else other rows of the position table were read
   Index documents = 0;              ///< that were looked at
-  std::vector<Index> shifts;        ///< u in tokens
-  Matrix followed;                  ///< (rows, S)  documents in which attention follows; NaN: not asked
-  Matrix asked;                     ///< (rows, S)  documents in which it could; NaN: not asked
+  HeadNumber moved;                 ///< (3)  NaN: no key of the layer can be moved, or its effect could not be seen
   std::vector<std::string> source;  ///< (rows)  what was taken out of the keys: "positions"; empty: nothing
-  Vector weight, weight_without;    ///< (rows)  where the profile is largest: as it is, and without that source
+  Vector weight;                    ///< (rows)  where the profile is largest, as it is
+  Vector weight_without;            ///< (rows)  without that source
+  Vector weight_placebo;            ///< (rows)  without as much in random directions
 };
 
-/// Moves the keys of a few heads by u = -2, -1, 1, 2 tokens in the running model, and counts the documents in
-/// which attention follows (followed_documents.h). A moved key is what the same token would have for a key u
-/// tokens further on:
+/// Moves the keys of every head by u = 4 tokens in the running model, and by -4 if no causal mask hides where a head would
+/// then look, and measures how much of its offset profile follows. A moved key is what the same token would have for a key
+/// u tokens further on:
 ///
 ///     position table:  k'_j = k_j of the same text, read by moved_text(model, u)                (1)
 ///     rotary:          k'_j = k_j turned by u, made on the other side by turned_queries()      (2)
 ///
-/// Queries stay, so attention of a head that reads positions alone moves by -u, all of it; that of a head
-/// that finds words stays where they stand. What enters a layer is what the model as it is, or (1) by itself,
-/// computes there: no head reads what another did with moved keys. Profiles are those of a document without
-/// special tokens and the first.
+/// Queries stay, so attention of a head that reads positions alone moves by -u, all of it; that of a head that finds words
+/// stays where they stand. What enters a layer is what the model as it is, or (1) by itself, computes there: no head reads
+/// what another did with moved keys. A causal head sees the keys j + u <= i alone, those that are past where they now stand.
+/// With w and A^X of attention_bits() over Q chosen queries, A'^X with moved keys, and A*^X as it is, but within the keys
+/// that moved ones leave visible,
 ///
-/// Then removes from these heads' keys, with norms held, what the largest source of their position kernel
-/// wrote there (StreamParts): k'_j = k_j - c_s,j W_K. Queries and all other heads stay as they are.
+///     p(t) = 1/Q sum_i w_i A^X_i(i+t),  p'(t) = 1/Q sum_i w_i A*^X_i(i+t),  p_u(t) = 1/Q sum_i w_i A'^X_i(i+t)
+///     moved = argmin_a sum over documents, u and t of (p_u(t) - a p(t + u) - (1 - a) p'(t))^2   (3)
 ///
-/// One pass of each document up to the last of the layers, in (1) another for every shift; then attention
-/// alone of these layers, once for every shift.
+/// over the t for which the mask allows t and t + u. A shift does not count in a document if a window would hide more than
+/// a tenth of the moved profile. The interval leaves out documents in turn. Four tokens, since the words of nearer
+/// neighbours are in a state, too, and keep attention in place.
+///
+/// Then removes from the keys of the head of each layer with the largest strength, with norms held, what the largest
+/// source of its position kernel wrote there (StreamParts): k'_j = k_j - c_s,j W_K. Its placebo removes c_s,j W_K turned by
+/// one random rotation: as much, in other directions. Queries and all other heads stay as they are.
+///
+/// One pass of each document, in (1) another for every shift.
 ///
 /// @param account  of the site
 /// @param sources  of the site; null: nothing is taken out
 /// @param done     is told how many documents are through; may be empty
-/// @throws ShapeError if there is no document, or no head has keys that can be moved; Error as the source and
-///          the model pass
+/// @throws ShapeError if there is no document; Error as the source and the model pass
 AccountEvidence account_evidence(const Model& model, const Source& source, const Site& site, const HeadAccount& account,
                                  const ScoreSources* sources, const AccountEvidenceOptions& options = {},
                                  const std::function<void(Index)>& done = {});

@@ -61,7 +61,7 @@ void add_left_out(Attributes& provenance, const std::vector<const AnalysisKind*>
 void add_evidence(Result& result, const Model& model, const Source& source, const DocumentPass& pass, std::size_t s,
                   const AccountEvidenceOptions& options, StageReport& report) {
   const auto* account = pass.finished(s).find<HeadAccount>();
-  if (account == nullptr || options.heads == 0) return;
+  if (account == nullptr) return;
   if (const std::string& why = pass.sites()[s].only_sums; !why.empty()) {
     result.provenance["undefined_evidence"] = why;
     return;
@@ -150,8 +150,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
     if (!site.only_sums.empty()) add_left_out(result.provenance, pass.kinds(), site);
     results.push_back({site.kind, std::move(result)});
   }
-  const AccountEvidenceOptions evidence{
-      .heads = options.evidence, .together = model.by_layer() ? pass.together() : threads, .threads = threads};
+  const AccountEvidenceOptions evidence{.together = model.by_layer() ? pass.together() : threads, .threads = threads};
   for (std::size_t s = 0; s < results.size(); ++s)
     add_evidence(results[s].result, model, source, pass, s, evidence, report);
   report.end();

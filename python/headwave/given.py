@@ -21,7 +21,6 @@ class JobOptions(TypedDict, total=False):
     draws: int
     resamples: int
     false_share: float
-    evidence: int
     clusters: int
     sweep: int
     atlas_draws: int

@@ -19,18 +19,23 @@ const std::string bits_field = "attention_bits/bits", parts_of_bits_field = "att
                   bits_gain_field = "attention_bits/gain", gain_lower_field = "attention_bits/gain_lower",
                   follow_field = "attention_bits/follow", follow_lower_field = "attention_bits/follow_lower",
                   follow_upper_field = "attention_bits/follow_upper", kept_field = "attention_bits/kept",
-                  sink_mass_field = "attention_bits/sink_mass", place_offset_field = "attention_bits/place_offset",
-                  place_first_field = "attention_bits/place_first", place_last_field = "attention_bits/place_last",
-                  band_weight_field = "attention_bits/band_weight", band_differs_field = "attention_bits/band_differs",
-                  word_name_field = "attention_words/word", match_gain_field = "matched_content/gain",
-                  match_lower_field = "matched_content/gain_lower", pair_query_field = "matched_content/pair_query",
-                  pair_key_field = "matched_content/pair_key", pair_share_field = "matched_content/pair_share";
+                  moved_field = "account_evidence/moved", moved_lower_field = "account_evidence/moved_lower",
+                  moved_upper_field = "account_evidence/moved_upper", removed_field = "account_evidence/removed_source",
+                  weight_field = "account_evidence/weight", without_field = "account_evidence/weight_without",
+                  placebo_field = "account_evidence/weight_placebo", sink_mass_field = "attention_bits/sink_mass",
+                  place_offset_field = "attention_bits/place_offset", place_first_field = "attention_bits/place_first",
+                  place_last_field = "attention_bits/place_last", band_weight_field = "attention_bits/band_weight",
+                  band_differs_field = "attention_bits/band_differs", word_name_field = "attention_words/word",
+                  match_gain_field = "matched_content/gain", match_lower_field = "matched_content/gain_lower",
+                  pair_query_field = "matched_content/pair_query", pair_key_field = "matched_content/pair_key",
+                  pair_share_field = "matched_content/pair_share";
 constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
 constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
 constexpr Index longest_looks = 41;                     // letters of a cell
 constexpr std::array plain_cells{"sink", "by place", "certain words", "what it asks for"};  // where names do not fit
-constexpr double explains = 0.3;  // of a part, from which on a hypothesis names it
-constexpr double broad = 8;       // tokens
+constexpr double explains = 0.3;     // of a part, from which on a hypothesis names it
+constexpr double broad = 8;          // tokens
+constexpr double widest_told = 0.5;  // interval of a share from which something can be told
 enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part };
 
 /// Numbers of a Field, head after head for every entry of its first axis.
@@ -96,6 +101,13 @@ class Compositions {
     follow_lower_ = of_heads(follow_lower_field);
     follow_upper_ = of_heads(follow_upper_field);
     kept_ = of_heads(kept_field);
+    moved_ = of_heads(moved_field);
+    moved_lower_ = of_heads(moved_lower_field);
+    moved_upper_ = of_heads(moved_upper_field);
+    weight_ = of_heads(weight_field);
+    without_ = of_heads(without_field);
+    placebo_ = of_heads(placebo_field);
+    if (result.find(removed_field) != nullptr) removed_ = &strings_of(result, removed_field, {"layer", "head"});
     part_ = by(parts_of_bits_field, "bits_part", part_names.size());
     gain_ = by(bits_gain_field, "hypothesis", 1 + match_clauses.size());
     gain_lower_ = by(gain_lower_field, "hypothesis", 1 + match_clauses.size());
@@ -130,17 +142,19 @@ class Compositions {
 
  private:
   [[nodiscard]] HeadComposition of(std::size_t head) const {
-    HeadComposition one{heads_[head],
-                        bits_.at(0, head),
-                        {},
-                        follow_.at(0, head),
-                        kept_.at(0, head),
-                        not_defined,
-                        false,
-                        {},
-                        {},
-                        {},
-                        {}};
+    HeadComposition one{
+        heads_[head],
+        bits_.at(0, head),
+        {},
+        follow_.at(0, head),
+        kept_.at(0, head),
+        moved_upper_.at(0, head) - moved_lower_.at(0, head) <= widest_told ? moved_.at(0, head) : not_defined,
+        not_defined,
+        false,
+        {},
+        {},
+        {},
+        {}};
     for (std::size_t p = 0; p < part_names.size(); ++p) one.part[p] = part_.at(p, head);
     if (one.part[position_part] >= said_share * one.bits) one.offset = place_offset_.at(0, head);
     const std::string name = head_name(one.name.layer, one.name.head);
@@ -153,7 +167,8 @@ class Compositions {
       one.text = fmt::format("{} is close to uniform attention: {:.2f} bits", name, one.bits);
       return one;
     }
-    one.contradicted = is_contradicted(one, head);
+    const auto [by_swaps, by_moves] = contradicted(one, head);
+    one.contradicted = by_swaps || by_moves;
     if (std::isfinite(one.follow)) one.follows = fmt::format("{}{:.2f}", one.contradicted ? "but " : "", one.follow);
     std::array<std::size_t, part_names.size()> order{sink_part, position_part, word_part, match_part};
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t p) { return one.part[p]; });
@@ -252,18 +267,26 @@ class Compositions {
     return most;
   }
 
-  /// Whether most of the text's bits are content and attention stays with the place, or the other way round. A place that
-  /// the query chooses is a place.
-  [[nodiscard]] bool is_contradicted(const HeadComposition& one, std::size_t head) const {
+  /// Whether what the parts say of the text's bits is contradicted.
+  struct Contradicted {
+    bool by_swaps = false;  ///< most is content, and attention stays with the place; or the other way round
+    bool by_moves = false;  ///< most is position, and the profile does not go with moved keys: words tell the places
+  };
+  /// A place that the query chooses is a place.
+  [[nodiscard]] Contradicted contradicted(const HeadComposition& one, std::size_t head) const {
     const double by_query = std::fmax(0, query_place_.at(0, head));
     const double content = one.part[word_part] + one.part[match_part] - by_query,
                  text = one.part[position_part] + one.part[word_part] + one.part[match_part];
-    if (!(text >= std::max(close_to_uniform, said_share * one.bits)) || !std::isfinite(one.follow)) return false;
-    return content > text / 2 ? follow_upper_.at(0, head) < 0.5 : follow_lower_.at(0, head) > 0.5;
+    if (!(text >= std::max(close_to_uniform, said_share * one.bits))) return {};
+    const bool swapped = std::isfinite(one.follow);
+    return {
+        content > text / 2 ? swapped && follow_upper_.at(0, head) < 0.5 : swapped && follow_lower_.at(0, head) > 0.5,
+        one.part[position_part] > text / 2 && std::isfinite(one.moved) && moved_upper_.at(0, head) < 0.5};
   }
 
   [[nodiscard]] std::string sentence(const HeadComposition& one, const std::string& name,
                                      const std::vector<std::string>& clauses, std::size_t head) const {
+    const auto [by_swaps, by_moves] = contradicted(one, head);
     std::string text = fmt::format("{} looks {}: {:.2f} bits beyond uniform attention ({})", name,
                                    fmt::join(clauses, " and "), one.bits, one.why);
     if (const std::size_t named = named_match(head);
@@ -273,18 +296,26 @@ class Compositions {
       text += fmt::format(
           "; when its strongest key and another swap contents, {:.2f} of the attention on the two goes with the "
           "content{}",
-          one.follow, one.contradicted ? ", against what its parts say" : "");
+          one.follow, by_swaps ? ", against what its parts say" : "");
     if (std::isfinite(one.kept))
-      text += fmt::format("; when another token asks from the same place, its strongest key keeps {:.2f} of its weight",
-                          one.kept);
+      text +=
+          fmt::format("; when another token asks from there, its strongest key keeps {:.2f} of its weight", one.kept);
+    if (std::isfinite(one.moved))
+      text += fmt::format("; its keys moved by four tokens, {:.2f} of its offset profile moves{}", one.moved,
+                          by_moves ? ", so keys know their places by their words" : "");
+    if (one.part[position_part] >= said_share * one.bits && std::isfinite(weight_.at(0, head)))
+      text += fmt::format(
+          "; without {} in its keys the largest weight goes from {:.2f} to {:.2f} (random directions: {:.2f})",
+          visible_text((*removed_)[head]), weight_.at(0, head), without_.at(0, head), placebo_.at(0, head));
     return text;
   }
 
   FieldHeads heads_;
   std::string sink_;
-  HeadNumbers bits_, part_, gain_, gain_lower_, follow_, follow_lower_, follow_upper_, kept_, place_offset_,
-      place_first_, place_last_, band_weight_, query_place_, query_place_lower_;
-  const std::vector<std::string>*words_ = nullptr, *pair_query_ = nullptr, *pair_key_ = nullptr;
+  HeadNumbers bits_, part_, gain_, gain_lower_, follow_, follow_lower_, follow_upper_, kept_, moved_, moved_lower_,
+      moved_upper_, weight_, without_, placebo_, place_offset_, place_first_, place_last_, band_weight_, query_place_,
+      query_place_lower_;
+  const std::vector<std::string>*removed_ = nullptr, *words_ = nullptr, *pair_query_ = nullptr, *pair_key_ = nullptr;
   const std::vector<double>* pair_share_ = nullptr;
   const std::vector<std::uint8_t>* differs_ = nullptr;
 };

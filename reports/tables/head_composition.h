@@ -17,8 +17,9 @@ struct HeadComposition {
   std::array<double, 4> part{};  ///< bit: sink, position, word, match
   double follow = 0;             ///< share of attention that goes with the content of swapped keys; NaN: no trial
   double kept = 0;               ///< share that remains when another token asks; NaN: no trial
+  double moved = 0;              ///< share of the offset profile that goes with moved keys; NaN: not testable
   double offset = 0;             ///< first place, if position gives a fifth of the bits, tokens; NaN: there is none
-  bool contradicted = false;     ///< swapping shows the opposite of what the parts say
+  bool contradicted = false;     ///< swapped contents, or moved keys, show the opposite of what the parts say
   std::string looks;    ///< "1 ahead; special tokens": the largest part, and another that gives a fifth of the bits
   std::string why;      ///< "position 82, sink 13 %": the three largest that give a tenth or more
   std::string follows;  ///< "0.94"; "but 0.62" if contradicted; empty: no trial

@@ -44,6 +44,7 @@ struct HeadFinding {
   std::array<double, 4> part{};  ///< bit: sink, position, word, match
   double follow = 0;             ///< share of attention that goes with the content of swapped keys
   double kept = 0;               ///< share that its strongest key keeps when another token asks
+  double moved = 0;              ///< share of its offset profile that moves with its keys
   std::string why;               ///< "positional", "self", "context", "mixed", "no preference", "undefined"
   double strength = 0;           ///< attention drawn to offsets beyond uniform attention: stands beside `why`
   double by_position = 0;        ///< part of what can be explained of the profile that positions give

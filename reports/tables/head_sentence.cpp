@@ -19,13 +19,9 @@ namespace {
 
 const std::string said_verdict = "head_account/verdict", said_strength = "head_account/strength",
                   said_part = "head_account/part", said_offset = "head_account/measured_offset",
-                  said_profile = "head_account/measured_profile", said_followed = "account_evidence/followed",
-                  said_asked = "account_evidence/asked", said_source = "account_evidence/removed_source",
-                  said_weight = "account_evidence/weight", said_without = "account_evidence/weight_without",
-                  said_by_position = "head_account/position_strength", said_null = "head_account/null_strength",
-                  said_overlap = "head_account/overlap";
-constexpr double follows_above = 0.5;  // of the trials
-constexpr double weak_below = 0.05;    // strength: a profile as good as uniform (docs/account.md)
+                  said_profile = "head_account/measured_profile", said_by_position = "head_account/position_strength",
+                  said_null = "head_account/null_strength", said_overlap = "head_account/overlap";
+constexpr double weak_below = 0.05;  // strength: a profile as good as uniform (docs/account.md)
 
 std::string number_word(Index number) {
   static const std::array<const char*, 11> words{"no",  "one",   "two",   "three", "four", "five",
@@ -93,68 +89,6 @@ std::string why_cell(const std::string& verdict, const std::array<double, 3>& pa
   return text + " %";
 }
 
-/// What happened when keys were moved, all shifts together.
-struct Trials {
-  double followed = 0, asked = 0;
-  std::string text;  ///< "its keys moved by up to two tokens"
-
-  [[nodiscard]] std::string says(const std::string& verdict) const {
-    const bool follows = followed > follows_above * asked;
-    const std::string counted = fmt::format("{:.0f} of {:.0f} trial{}", followed, asked, asked == 1 ? "" : "s");
-    if (verdict == "positional" && !follows) return fmt::format("but {}, it follows in only {}", text, counted);
-    if (verdict != "positional" && verdict != "mixed" && verdict != "undefined" && follows)
-      return fmt::format("yet {}, it follows in {}, as a positional head does", text, counted);
-    return fmt::format("{}, it follows in {}", text, counted);
-  }
-  /// "32 of 32"; of a positional head that does not follow "only 3 of 32", of another that does "yet 30 of 32"
-  [[nodiscard]] std::string cell(const std::string& verdict) const {
-    const bool follows = followed > follows_above * asked;
-    const bool but = verdict == "positional" && !follows;
-    const bool yet = follows && (verdict == "self" || verdict == "context" || verdict == "no preference");
-    return fmt::format("{}{:.0f} of {:.0f}", but ? "only " : yet ? "yet " : "", followed, asked);
-  }
-};
-
-/// What became of the weight where a head looks without the source that gives most.
-struct WithoutSource {
-  std::string source;  ///< empty: not tried
-  double weight = 0, without = 0;
-};
-
-/// [head]
-std::vector<WithoutSource> without_sources(const Result& result, std::size_t heads) {
-  std::vector<WithoutSource> found(heads);
-  if (result.find(said_source) == nullptr || result.find(said_weight) == nullptr ||
-      result.find(said_without) == nullptr)
-    return found;
-  const auto& source = strings_of(result, said_source, {"layer", "head"});
-  const auto& weight = doubles_of(result, said_weight, {"layer", "head"});
-  const auto& without = doubles_of(result, said_without, {"layer", "head"});
-  for (std::size_t i = 0; i < heads; ++i)
-    if (std::isfinite(weight[i]) && std::isfinite(without[i])) found[i] = {source[i], weight[i], without[i]};
-  return found;
-}
-
-/// [head]  none if the result has no evidence.
-std::vector<Trials> trials_of(const Result& result, std::size_t heads) {
-  std::vector<Trials> trials(heads);
-  if (result.find(said_followed) == nullptr || result.find(said_asked) == nullptr) return trials;
-  const auto& followed = doubles_of(result, said_followed, {"layer", "head", "shift"});
-  const auto& asked = doubles_of(result, said_asked, {"layer", "head", "shift"});
-  const std::vector<Index> shifts = whole_coordinates(result.at(said_followed), "shift");
-  Index furthest = 0;
-  for (const Index u : shifts) furthest = std::max(furthest, std::abs(u));
-  const std::string text = fmt::format("its keys moved by up to {}", tokens_text(static_cast<double>(furthest)));
-  for (std::size_t i = 0; i < followed.size(); ++i) {
-    if (!std::isfinite(followed[i]) || !std::isfinite(asked[i])) continue;
-    Trials& of_head = trials[i / shifts.size()];
-    of_head.followed += followed[i];
-    of_head.asked += asked[i];
-    of_head.text = text;
-  }
-  return trials;
-}
-
 /// Why a head has no preference though its profile is not weak, with the numbers that were compared: "that other
 /// documents share (strength 0.86)" or "beyond chance (strength 0.86; by position 0.03, with places in random order 0.04)".
 std::string no_preference_text(const Result& result, std::size_t head, double strength) {
@@ -175,48 +109,19 @@ std::string no_preference_text(const Result& result, std::size_t head, double st
   return fmt::format("{}; by position {:.2f}, with places in random order {:.2f})", tail, by_position, null);
 }
 
-/// What happened when a head's keys were moved, and a source taken out of them: as a cell, and as the end of a sentence.
-struct Evidence {
-  std::string cell, said;
-};
-
-/// @param weight  what is measured without the source: "the weight there"
-Evidence evidence_of(const Trials& trials, const WithoutSource& without, const std::string& verdict,
-                     const char* weight) {
-  Evidence found;
-  if (trials.asked > 0) found = {trials.cell(verdict), "; " + trials.says(verdict)};
-  if (without.source.empty() || verdict == "no preference") return found;
-  found.cell += fmt::format("{}{}: {:.2f} -> {:.2f}", found.cell.empty() ? "" : "; ", visible_text(without.source),
-                            without.weight, without.without);
-  found.said += fmt::format("; without {} in its keys {} goes from {:.2f} to {:.2f}", without.source, weight,
-                            without.weight, without.without);
-  return found;
-}
-
-/// The verdict that decides what moved keys show: a head is positional if position gives most of the text's bits.
-std::string verdict_of(const HeadComposition& head) {
-  const double text = head.part[1] + head.part[2] + head.part[3];
-  return !(text >= close_to_uniform) ? "undefined" : head.part[1] > 0.5 * text ? "positional" : "mixed";
-}
-
 /// The sentences of heads whose whole attention is accounted for.
-std::vector<HeadSentence> composed_sentences(const Result& result, const std::vector<HeadComposition>& heads) {
-  const std::vector<Trials> trials = trials_of(result, heads.size());
-  const std::vector<WithoutSource> without = without_sources(result, heads.size());
+std::vector<HeadSentence> composed_sentences(const std::vector<HeadComposition>& heads) {
   std::vector<HeadSentence> sentences;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const HeadComposition& head = heads[i];
-    const Evidence evidence = evidence_of(trials[i], without[i], verdict_of(head), "the largest weight");
     sentences.push_back({.name = head.name,
                          .bits = head.bits,
                          .strength = not_defined,
                          .offset = head.offset,
-                         .tested = !evidence.cell.empty(),
-                         .text = head.text.empty() ? "" : visible_text(head.text + evidence.said),
+                         .text = visible_text(head.text),
                          .looks = head.looks,
                          .why = head.why,
-                         .follows = head.follows,
-                         .evidence = evidence.cell});
+                         .follows = head.follows});
   }
   return sentences;
 }
@@ -226,7 +131,7 @@ std::vector<HeadSentence> composed_sentences(const Result& result, const std::ve
 std::vector<HeadSentence> head_sentences(const Result& result) {
   if (const std::vector<HeadComposition> heads = head_compositions(result); !heads.empty()) {
     require_fitting(result, head_sentence_fields());
-    return composed_sentences(result, heads);
+    return composed_sentences(heads);
   }
   for (const std::string& name : {said_verdict, said_strength, said_part, said_offset})
     if (result.find(name) == nullptr) return {};
@@ -239,22 +144,14 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
   if (part.size() != 3 * heads.size())
     throw ShapeError(
         fmt::format("{}: expected 3 parts of each of {} heads, found {} in all", said_part, heads.size(), part.size()));
-  const std::vector<Trials> trials = trials_of(result, heads.size());
-  const std::vector<WithoutSource> without = without_sources(result, heads.size());
   const bool has_profile = result.find(said_profile) != nullptr;
   const std::vector<Index> offsets =
       has_profile ? whole_coordinates(result.at(said_profile), "offset") : std::vector<Index>();
   std::vector<HeadSentence> sentences;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const std::string verdict = verdicts[i] == "unknown" ? "undefined" : verdicts[i];
-    const Evidence evidence = evidence_of(trials[i], without[i], verdict, "the weight there");
-    HeadSentence& sentence =
-        sentences.emplace_back(HeadSentence{.name = heads[i],
-                                            .bits = not_defined,
-                                            .strength = strength[i],
-                                            .offset = not_defined,
-                                            .tested = trials[i].asked > 0 || !without[i].source.empty(),
-                                            .evidence = evidence.cell});
+    HeadSentence& sentence = sentences.emplace_back(
+        HeadSentence{.name = heads[i], .bits = not_defined, .strength = strength[i], .offset = not_defined});
     if (verdict != "no preference") sentence.offset = offset[i];
     const std::array parts{part[i], part[heads.size() + i], part[2 * heads.size() + i]};
     sentence.looks = looks_text(verdict, offset[i]);
@@ -263,25 +160,22 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
           sentence.looks, slice_of(doubles_of(result, said_profile, {"layer", "head", "offset"}), i, offsets.size()),
           offsets, offset[i]);
     sentence.why = why_cell(verdict, parts);
-    if (verdict == "undefined" && !sentence.tested) continue;
+    if (verdict == "undefined") continue;
     std::string text = head_name(heads[i].layer, heads[i].head) + " ";
-    if (verdict == "undefined")
-      text += fmt::format("{} (strength {:.2f}): no verdict from so few documents", where_text(offset[i]), strength[i]);
-    else if (verdict == "no preference")
+    if (verdict == "no preference")
       text += "shows no preference" + (strength[i] < weak_below ? fmt::format(" (strength {:.2f})", strength[i])
                                                                 : no_preference_text(result, i, strength[i]));
     else
       text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i], why_text(verdict, parts));
-    sentence.text = visible_text(text + evidence.said);
+    sentence.text = visible_text(text);
   }
   return sentences;
 }
 
 const std::vector<std::string>& head_sentence_fields() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{said_verdict,     said_strength, said_part,   said_offset,  said_followed,
-                                 said_asked,       said_source,   said_weight, said_without, said_profile,
-                                 said_by_position, said_null,     said_overlap};
+    std::vector<std::string> all{said_verdict, said_strength,    said_part, said_offset,
+                                 said_profile, said_by_position, said_null, said_overlap};
     const std::vector<std::string>& more = head_composition_fields();
     all.insert(all.end(), more.begin(), more.end());
     return all;

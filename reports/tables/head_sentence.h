@@ -14,25 +14,19 @@ struct HeadSentence {
   double bits = 0;           ///< beyond uniform attention; NaN: the sentence is the account's
   double strength = 0;       ///< of its profile; NaN beside bits
   double offset = 0;         ///< where `looks` says, tokens; 0: at itself; NaN: no preference, or the end of the search
-  bool tested = false;       ///< its keys were moved, or a source was taken out of them
   std::string text = {};     ///< "L2H11 looks one token back ..."; empty: nothing can be said
   std::string looks = {};    ///< "1 back; special tokens"
   std::string why = {};      ///< "position 82, sink 13 %"
   std::string follows = {};  ///< "0.94"; "but 0.62" if that contradicts the parts; empty: no trial, or the account's
-  std::string evidence = {};  ///< "32 of 32; positions: 0.80 -> 0.00"; empty: not tested
 };
 
 /// One sentence for each head, layer by layer, the same on the page, in the caption of a head drawn alone and, as cells,
-/// in the table. It says what all of the head's attention is made of (head_composition.h), and what happened when its keys
-/// were moved:
+/// in the table. It says what all of the head's attention is made of, and what experiments show (head_composition.h):
 ///
 ///     L1H8 looks 1 ahead: 5.63 bits beyond uniform attention (position 82, sink 13 %); when its strongest key and another
-///     swap contents, 0.00 of the attention on the two goes with the content; when another token asks from the same place,
-///     its strongest key keeps 0.85 of its weight; its keys moved by up to two tokens, it follows in 32 of 32 trials
-///
-/// If the result has sources, the sentence ends: "; without positions in its keys the largest weight
-/// goes from 0.68 to 0.01". A trial is one document and one shift. A head follows if it does so in more than half of the
-/// trials; a head of which position gives most and that does not follow is said to.
+///     swap contents, 0.00 of the attention on the two goes with the content; when another token asks from there, its
+///     strongest key keeps 0.85 of its weight; its keys moved by four tokens, 0.84 of its offset profile moves; without
+///     positions in its keys the largest weight goes from 0.68 to 0.01 (random directions: 0.64)
 ///
 /// Without attention_bits the sentence is that of the account of its profile over offsets: "L2H11 looks one token back
 /// (strength 0.57): positional, 78 % of what can be explained", or "shows no preference beyond chance (strength 0.86; by

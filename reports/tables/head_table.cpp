@@ -324,8 +324,7 @@ std::vector<Looks> looks_of(const std::vector<HeadFinding>& heads, const std::ve
 }
 
 /// head, what it looks at, how strongly, why, and what experiments say; layer by layer.
-/// @param evidence  what moved keys say, beside bits too
-std::vector<TableColumn> short_columns(const Result& result, bool evidence) {
+std::vector<TableColumn> short_columns(const Result& result) {
   const std::vector<HeadFinding> heads = head_findings(result);
   const std::vector<HeadSentence> sentences = sentences_of(result, heads);
   Columns columns(result, heads);
@@ -351,8 +350,6 @@ std::vector<TableColumn> short_columns(const Result& result, bool evidence) {
   });
   add("why", Align::left, [](const HeadSentence& said) { return said.why; });
   if (composed) add("follows", Align::right, [](const HeadSentence& said) { return said.follows; });
-  if ((evidence || !composed) && std::ranges::any_of(sentences, &HeadSentence::tested))
-    add("evidence", Align::left, [](const HeadSentence& said) { return said.evidence; });
   columns.add_asked();
   return columns.taken();
 }
@@ -374,7 +371,7 @@ std::vector<TableColumn> rows_named(const std::vector<TableColumn>& columns, con
 /// Every column: where a head looks, how strongly, why and the evidence, then what else was found. Beside an account,
 /// whose offset stands first, the measured one is called so.
 std::vector<TableColumn> wide_columns(const Result& result) {
-  std::vector<TableColumn> columns = short_columns(result, true);
+  std::vector<TableColumn> columns = short_columns(result);
   const auto find = [&](const std::string& header) { return std::ranges::find(columns, header, &TableColumn::header); };
   const bool accounted = find("why") != columns.end(), composed = find("follows") != columns.end();
   for (TableColumn& column : rows_named(head_columns(result), columns.front().cells)) {
@@ -509,7 +506,7 @@ std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOpt
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const bool compared = result.find("comparison/verdict") != nullptr && !measured;
   std::vector<TableColumn> columns = measured && options.wide    ? wide_columns(result)
-                                     : measured                  ? short_columns(result, false)
+                                     : measured                  ? short_columns(result)
                                      : compared && !options.wide ? short_comparison(result, true)
                                                                  : head_columns(result);
   if (columns.empty() || !measured) return columns;
@@ -662,7 +659,9 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "per cent of the bits, the largest three of 10 or more; where one is negative others exceed 100 (sink: special "
         "keys; position: where query and key stand; word: what draws attention whoever asks; match: what the query "
         "finds); follows: contents of the strongest key and another are swapped, the share of attention on the two "
-        "that goes with the content (1: content, 0: place)");
+        "that goes with the content (1: content, 0: place); but: an experiment contradicts the parts, the head's "
+        "sentence "
+        "says which");
   if ((has("looks, in tokens") || has("looks at")) && has("measured offset"))
     add("measured offset, x chance, weight: over all pairs, special tokens and the first included; undefined where the "
         "weight does not stand out from chance, or a head looks at itself");
@@ -670,14 +669,6 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
     add("kind: what the literature calls such a head, with the score that makes it, and that score if all keys had the "
         "same weight (docs/glossary.md says which); cluster: heads with like "
         "profiles; share: of the head's documents in that cluster");
-  if (has("evidence"))
-    add(fmt::format(
-        "evidence, of the heads with the strongest profiles: trials in which attention follows the moved keys; the "
-        "main source of these keys, and the weight with -> without it{}",
-        result.find("rotary_wave/status") != nullptr
-            ? " (rotary positions turn what sources such as words write, so losing weight without words says nothing "
-              "against positions)"
-            : ""));
   if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(search_note(result, columns));
   add(position_note(result));

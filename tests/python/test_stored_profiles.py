@@ -391,7 +391,7 @@ def test_profiles_of_the_same_documents_are_compared_document_by_document(progra
     assert other.returncode == 1 and "weights with the digest" in other.stderr
 
 
-@pytest.mark.parametrize("option", ["--draws", "--evidence", "--map-document", "--rows"])
+@pytest.mark.parametrize("option", ["--draws", "--map-document", "--rows"])
 def test_options_about_documents_are_refused(tmp_path, refused, option):
     good = saved("llama", documents([24] * 3), tmp_path / "good.h5")
     read = headwave.run(profiles=good, only="head_cluster", reach=11, sweep=2, clusters=2)   # of an analysis that profiles give

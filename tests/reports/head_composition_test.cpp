@@ -80,7 +80,7 @@ TEST_CASE("compositions: what each head looks at, why, and what its experiments 
   CHECK(heads[0].text ==
         "L0H0 looks 1 back, 3 back (-5 to -2): 5.00 bits beyond uniform attention (position 88, sink 10 %); when its "
         "strongest key and another swap contents, 0.02 of the attention on the two goes with the content; when another "
-        "token asks from the same place, its strongest key keeps 0.98 of its weight");
+        "token asks from there, its strongest key keeps 0.98 of its weight");
   CHECK(heads[1].looks == "first token; the same word");
   CHECK_THAT(heads[1].text, ContainsSubstring("looks at first token and at its own word, here and wherever else it "
                                               "stands: 4.00 bits"));
@@ -108,6 +108,39 @@ TEST_CASE("compositions: parts that the swaps contradict are said to be") {
   const HeadComposition chosen = head_compositions(result)[3];
   CHECK(!chosen.contradicted);
   CHECK(chosen.looks == "a place by its word; certain words");
+}
+
+TEST_CASE("compositions: what moved keys show, if it can be told, and what was removed from keys") {
+  Result result = six_heads();
+  const auto add = [&](const char* name, std::vector<double> values) {
+    result.fields.push_back(make_field(std::string("account_evidence/") + name, six, "1", "", std::move(values)));
+  };
+  add("moved", {0.9, 0.2, 0.1, 0.4, 0, not_defined});
+  add("moved_lower", {0.8, -0.3, 0, 0.3, 0, not_defined});
+  add("moved_upper", {0.95, 0.7, 0.2, 0.5, 0, not_defined});
+  add("removed_source", std::vector<double>(6));
+  result.fields.back().values = std::vector<std::string>{"positions", "", "", "", "", ""};
+  add("weight", {0.7, 0.1, not_defined, not_defined, not_defined, not_defined});
+  add("weight_without", {0.01, 0.1, not_defined, not_defined, not_defined, not_defined});
+  add("weight_placebo", {0.66, 0.1, not_defined, not_defined, not_defined, not_defined});
+  const HeadComposition head = head_compositions(result)[0];
+  CHECK(head.moved == 0.9);
+  CHECK_THAT(head.text, ContainsSubstring(
+                            " of its weight; its keys moved by four tokens, 0.90 of its offset profile moves; without "
+                            "positions in its keys the largest weight goes from 0.70 to 0.01 (random directions: "
+                            "0.66)"));
+  const HeadComposition unsure = head_compositions(result)[1];  // its interval is 1 wide
+  CHECK(std::isnan(unsure.moved));
+  CHECK_THAT(unsure.text, !ContainsSubstring("keys moved") && !ContainsSubstring("without"));
+  CHECK(!head.contradicted);
+  std::get<std::vector<double>>(field_of(result, "account_evidence/moved").values)[0] = 0.3;
+  std::get<std::vector<double>>(field_of(result, "account_evidence/moved_lower").values)[0] = 0.2;
+  std::get<std::vector<double>>(field_of(result, "account_evidence/moved_upper").values)[0] = 0.4;
+  const HeadComposition stays = head_compositions(result)[0];
+  CHECK(stays.contradicted);
+  CHECK(stays.follows == "but 0.02");
+  CHECK_THAT(stays.text, ContainsSubstring("0.30 of its offset profile moves, so keys know their places by their words"));
+  CHECK_THAT(stays.text, ContainsSubstring("0.02 of the attention on the two goes with the content; when"));
 }
 
 TEST_CASE("compositions: words that draw, and pairs that match, have names") {

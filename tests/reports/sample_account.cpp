@@ -23,8 +23,7 @@ void add_profiles(Result& result, const Size& size) {
   const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
   const Axis term{"term", "1", "term", std::vector<std::string>{"position", "self", "context"}};
   const Axis offset = offset_axis("offset", -reach, reach);
-  const Axis shift{"shift", "token", "shift", std::vector<std::int64_t>{-2, -1, 1, 2}};
-  std::vector<double> measured, dealt, parts, strengths, offsets, followed;
+  std::vector<double> measured, dealt, parts, strengths, offsets;
   std::vector<std::uint8_t> verdicts;
   for (int curve = 0; curve < 4; ++curve)
     for (Index row = 0; row < size.layers * size.heads; ++row) {
@@ -37,8 +36,6 @@ void add_profiles(Result& result, const Size& size) {
       if (curve > 0) continue;
       strengths.push_back(0.5);
       offsets.push_back(planted);
-      // The first of every layer follows; others were not asked.
-      followed.insert(followed.end(), 4, row % size.heads == 0 ? 8 : not_defined);
       verdicts.push_back(static_cast<std::uint8_t>(row % 5));
     }
   result.fields.push_back(
@@ -58,8 +55,6 @@ void add_profiles(Result& result, const Size& size) {
   const Axis match{"match", "1", "match", std::vector<std::string>{"position", "self", "context", "replicated"}};
   result.fields.push_back(make_field("head_account/overlap", before({match}, heads), "1", "overlap",
                                      std::vector<double>(4 * strengths.size(), 0.9)));
-  for (const char* name : {"account_evidence/followed", "account_evidence/asked"})
-    result.fields.push_back(make_field(name, before(heads, {shift}), "1", "documents", followed));
   result.fields.push_back({"head_account/verdict",
                            heads,
                            "1",
@@ -77,8 +72,8 @@ void add_bits(Result& result, const Size& size) {
                         std::vector<std::string>{"the word itself", "same word", "induction", "same word before"}};
   const Axis place{"place", "1", "place", std::vector<std::int64_t>{1, 2, 3}};
   const auto rows = static_cast<std::size_t>(size.layers * size.heads);
-  std::vector<double> bits(rows), parts(4 * rows), gains(4 * rows, 0.0), follow(rows), kept(rows, 0.5),
-      places(3 * rows, not_defined), trials(rows, 100.0);
+  std::vector<double> bits(rows), parts(4 * rows), gains(4 * rows, 0.0), follow(rows), moved_along(rows),
+      kept(rows, 0.5), places(3 * rows, not_defined), trials(rows, 100.0);
   constexpr std::array<std::size_t, 4> order{1, 2, 3, 0};
   constexpr std::array shares{0.6, 0.25, 0.1, 0.05};
   for (std::size_t row = 0; row < rows; ++row) {
@@ -86,6 +81,7 @@ void add_bits(Result& result, const Size& size) {
     const std::size_t turn = row % 4;
     for (std::size_t p = 0; p < 4; ++p) parts[order[(turn + p) % 4] * rows + row] = shares[p] * bits[row];
     follow[row] = turn == 0 ? 0.1 : 0.9;
+    moved_along[row] = turn == 0 ? 0.8 : 0.1;
     gains[rows + row] = 0.8 * parts[3 * rows + row];
     places[row] = planted_offset(static_cast<Index>(row) / size.heads, static_cast<Index>(row) % size.heads);
   }
@@ -94,9 +90,9 @@ void add_bits(Result& result, const Size& size) {
     result.fields.push_back(make_field("attention_bits/" + name, std::move(axes), unit, name, all));
   };
   for (const char* end : {"", "_lower", "_upper"}) {
-    const double moved = *end == '\0' ? 0 : end[1] == 'l' ? -0.05 : 0.05;
+    const double change = *end == '\0' ? 0 : end[1] == 'l' ? -0.05 : 0.05;
     const auto shifted = [&](std::vector<double> all) {
-      for (double& one : all) one += moved;
+      for (double& one : all) one += change;
       return all;
     };
     add(std::string("bits") + end, heads, "bit", shifted(bits));
@@ -104,6 +100,8 @@ void add_bits(Result& result, const Size& size) {
     add(std::string("gain") + end, before({hypothesis}, heads), "bit", shifted(gains));
     add(std::string("follow") + end, heads, "1", shifted(follow));
     add(std::string("kept") + end, heads, "1", shifted(kept));
+    result.fields.push_back(
+        make_field(std::string("account_evidence/moved") + end, heads, "1", "moved", shifted(moved_along)));
   }
   for (const char* name : {"place_offset", "place_first", "place_last"})
     add(name, before({place}, heads), "token", places);
@@ -151,6 +149,7 @@ void add_removed(Result& result, const Size& size) {
   result.fields.push_back(std::move(removed));
   result.fields.push_back(make_field("account_evidence/weight", heads, "1", "weight", weights));
   result.fields.push_back(make_field("account_evidence/weight_without", heads, "1", "weight", without));
+  result.fields.push_back(make_field("account_evidence/weight_placebo", heads, "1", "weight", weights));
 }
 
 /// Positions give most, earlier layers the rest, the last feed-forward works against them.

@@ -1,19 +1,7 @@
 // What was done to the head, and what happened.
 
 import { element, textBar, words } from "./elements.js";
-import { numberText, offsetText, percentText } from "./format.js";
-
-const [movedIn, askedIn] = ["account_evidence/followed", "account_evidence/asked"];
-
-// In how many trials the head's profile moved with its keys, for each shift that was tried.
-function shiftTrials({ measures }, place) {
-  const tried = [...measures.all.values()].filter(({ name }) => name === movedIn).map(({ part, values }) => ({
-    shift: Number(part.replace("shift ", "")),
-    followed: values[place],
-    asked: measures.value(`${askedIn}:${part}`, place),
-  }));
-  return tried.filter(({ followed, asked }) => followed !== null && asked > 0);
-}
+import { numberText, percentText } from "./format.js";
 
 // Rows { done, before, after, happened }: shares before and after, and what they say.
 export function evidenceRows(page, place) {
@@ -43,27 +31,23 @@ export function evidenceRows(page, place) {
     add("Then places were put in random order: what chance gives in place of positions", dealt, shuffled,
       `strength of positions alone ${change(dealt, shuffled)}${p === null ? "" : tested}`);
   }
-  const trials = shiftTrials(page, place);
-  if (trials.length) {
-    const total = (name) => trials.reduce((sum, one) => sum + one[name], 0);
-    const [followed, asked] = [total("followed"), total("asked")];
-    const each = trials.map((one) => `u = ${offsetText(one.shift)}: ${one.followed} of ${one.asked}`)
-      .join(", ");
-    const done =
-      `Its keys were ${provenance.get("position_term") === "rotary" ? "turned" : "moved"} by u tokens`;
-    add(done, null, followed / asked,
-      `the profile moved with them in ${followed} of ${asked} trials (${each})`);
-  }
-  const [weight, without] = [value("account_evidence/weight:"), value("account_evidence/weight_without:")];
+  const moved = value("moved");
+  if (moved !== null)
+    add(`Its keys were ${provenance.get("position_term") === "rotary" ? "turned" : "moved"} by four tokens`, null, moved,
+      `${percentText(moved)} of its offset profile moved with them`);
+  const [weight, without, placebo] = ["weight", "weight_without", "weight_placebo"]
+    .map((name) => value(`account_evidence/${name}:`));
   if (weight !== null && without !== null) {
     const source = measures.word("account_evidence/removed_source:", place) || "its strongest source";
     add(`The source \u201c${source}\u201d was removed from its keys`, weight, without,
-      `weight at its offset ${change(weight, without)}`);
+      `largest weight ${change(weight, without)}; without as much in random directions ${numberText(placebo)}`);
   }
+  const [left, random] = ["without", "placebo"].map((name) => value(`matched_content/${name}:`));
+  if (left !== null && random !== null)
+    add("The first direction in which contents match was removed from its keys", 1, left,
+      `strongest keys keep ${percentText(left)} of their weight; without as much in a random direction ${percentText(random)}`);
   return rows;
 }
-
-const isTried = ({ measures }) => measures.get("account_evidence/weight:") !== undefined;
 
 function barsOf(before, after) {
   const first = before === null ? null : textBar(before, "before");
@@ -73,7 +57,7 @@ function barsOf(before, after) {
 export const evidenceView = {
   id: "evidence",
   title: "What was done, and what happened",
-  hasNothing: (page) => !page.measures.get("head_account/position_strength:") && !isTried(page)
+  hasNothing: (page) => !page.measures.get("head_account/position_strength:") 
     && !page.measures.get("follows"),
   words: "Grey bars: before; blue bars: after. A full bar is 1.",
   async show({ page, place }) {
@@ -81,11 +65,9 @@ export const evidenceView = {
       element("dt", {}, done),
       element("dd", {}, barsOf(before, after), happened),
     ]);
-    const untried = isTried(page) && page.measures.value("account_evidence/weight:", place) === null;
     const why = page.provenance.get("undefined_evidence");
     return [
       element("dl", { class: "evidence" }, ...rows),
-      untried && words("Keys were moved for the strongest heads alone; this head is not among them."),
       why && words(`No keys were moved: ${why}.`),
     ];
   },

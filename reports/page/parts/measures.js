@@ -10,6 +10,7 @@ const plainNames = {
   match: "attention_bits/part:match",
   follows: "attention_bits/follow:",
   kept: "attention_bits/kept:",
+  moved: "account_evidence/moved:",
   strength: "head_account/strength:",
   profile: "head_account/verdict:",
   offset: "looks/offset:",
