@@ -113,6 +113,27 @@ std::vector<Index> largest_found(const Vector& q_values, double level, const Vec
   return found;
 }
 
+/// Sum of the weights of the strongest text keys of one head, with scores changed.
+/// @param change  (chosen rows, keys)  of the scores; empty: none
+double strongest_weights(const AttendedLayer& layer, std::size_t n, Index head, const Matrix32& change) {
+  const AttendedDocument& one = layer.documents[n];
+  const auto within = layer.of_head(one.within, head);
+  double sum = 0;
+  for (const Index row : one.rows) {
+    const Index key = one.strongest[static_cast<std::size_t>(head * layer.chosen + row)];
+    if (key < 0) continue;
+    const auto weight = static_cast<double>(within(row, key));
+    if (change.size() == 0) {
+      sum += weight;
+      continue;
+    }
+    const Eigen::ArrayXd of_row = change.row(row).cast<double>().transpose().array();
+    const double all = (within.row(row).cast<double>().transpose().array() * (of_row - of_row[key]).exp()).sum();
+    sum += all > 0 ? weight / all : 0;
+  }
+  return sum;
+}
+
 }  // namespace
 
 template <class Ids, class Counts>
@@ -180,6 +201,7 @@ MatchedContent MatchedContentReader::nothing() const {
   result.p_values = Matrix::Constant(rows, directions_tested, not_defined);
   const Vector none = Vector::Constant(rows, not_defined);
   result.gain.fill({none, none, none});
+  result.without = result.placebo = {none, none, none};
   return result;
 }
 
@@ -276,11 +298,12 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
   const Turning turning(site_, layer.place, d_head);
   const double scale = site_.stack->block.score_scale;
   const Index tested = std::min(directions_tested, d_head);
-  std::vector<Matrix32> query, key;  // contents of all heads
+  std::vector<Matrix32> whole, query, key;  // queries of all heads, contents of all heads
   std::vector<double> counts;
   for (const AttendedDocument& one : layer.documents) {
     const LayerQueriesKeys& own = one.document->layers[layer.place];
-    query.push_back(rows_at(own.query, queries_) - rows_at(layer.mean_query, queries_));
+    whole.push_back(rows_at(own.query, queries_));
+    query.push_back(whole.back() - rows_at(layer.mean_query, queries_));
     key.emplace_back(own.key - layer.mean_key);
     turning.turn(key.back());
     counts.push_back(static_cast<double>(one.queries.size()));
@@ -339,7 +362,11 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
         result.p_values(first + head, r) =
             student_tail((observed[r] - mean) / (sd * std::sqrt(1 + 1 / draws)), draws - 1);
     }
-    // Bits that they keep, with beta of (2) from the other half.
+    // Bits that they keep, with beta of (2) from the other half; and (4).
+    Vector other(d_head);
+    for (double& one : other) one = random.normal();
+    other.normalize();
+    std::vector<double> strongest(documents), without(documents), placebo(documents);
     std::vector<Matrix> gains;  // [document] (tilts, betas)
     for (std::size_t n = 0; n < documents; ++n) {
       Matrix& of_document = gains.emplace_back(match_tilts, std::ssize(betas));
@@ -364,7 +391,20 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
           product(turning.turned(contents.query[n], queries_, site_.length, false), key_of_head(mean_key).transpose());
       add(MatchTilt::place, place);
       add(MatchTilt::place_and_directions, score + place);
+      const Matrix32 direction = fitted[1 - layer.half(n)].u.leftCols(1).cast<float>();
+      // What queries lose at each key if the content along the direction is taken out of the keys, as along `lost`.
+      const auto change = [&](const Matrix32& lost) -> Matrix32 {
+        const Matrix32 along =
+            product(product(whole[n].middleCols(head * d_head, d_head), lost), direction.transpose());
+        return -static_cast<float>(scale) *
+               product(turning.turned(along, queries_, site_.length, false), key_of(n).transpose());
+      };
+      strongest[n] = strongest_weights(layer, n, head, {});
+      without[n] = strongest_weights(layer, n, head, change(direction));
+      placebo[n] = strongest_weights(layer, n, head, change(other.cast<float>()));
     }
+    put_ratio(without, strongest, options_.coverage, first + head, result.without);
+    put_ratio(placebo, strongest, options_.coverage, first + head, result.placebo);
     for (std::size_t tilt = 0; tilt < match_tilts; ++tilt)
       put_ratio(best_gains(layer, gains, static_cast<Index>(tilt)), counts, options_.coverage, first + head,
                 result.gain[tilt]);
@@ -525,6 +565,12 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
       "bits of the match part that the strongest directions of contents keep, or what the query's content tells of "
       "the key's place, on documents that they were not fitted on",
       content.gain, no_query);
+  add_numbers(
+      fields, "without", heads, "1",
+      "share of its weight that a strongest key keeps when the first direction is taken out of the contents of keys",
+      std::span(&content.without, 1), "no text key stands out");
+  add_numbers(fields, "placebo", heads, "1", "the same with as much taken out in a random direction",
+              std::span(&content.placebo, 1), "no text key stands out");
   fields.add("direction_word_id", words, "1", "tokens that stand out along a direction", word_id, none(fewer_words));
   fields.add("direction_word", words, "1", "their texts; empty: not known, or fewer words", word);
   fields.add("direction_projection", words, "1",

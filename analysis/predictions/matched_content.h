@@ -56,6 +56,7 @@ struct MatchedContent {
   Matrix p_values;                           ///< (rows, directions_tested)  of each direction against dealt documents
   std::vector<Index> directions;             ///< [row]  the first of them, as many as beat dealt documents
   std::array<HeadNumber, match_tilts> gain;  ///< bit
+  HeadNumber without, placebo;               ///< (4)  NaN: no key stands out
   std::vector<std::array<DirectionWords, directions_named>> words;  ///< [row]
 };
 
@@ -78,6 +79,12 @@ struct MatchedContent {
 /// f_ij = scale chi_i R_(j-i) m^K_j, (2) is what the query's content tells of the place that it attends to. The two add up
 /// in the scores, not in bits. Words of a direction, of C over all documents, are those with a mean projection that differs
 /// from 0 by moderated_p_values() over documents.
+///
+/// Two experiments are the evidence. They take the first direction u, of the other half, out of the contents of keys, or as
+/// much in one random direction v (|v| = 1), and look at the weights of the strongest text keys y as attention_bits() does:
+///
+///     k'_j = k_j - u u^T kappa_j,  or  k_j - v u^T kappa_j  (both as query i sees them, turned by R_(j-i))
+///     without, placebo = sum of A'^X_iy / sum of A^X_iy                                                     (4)
 ///
 /// A pair of words (a, b): y_n = log (G_n + c_n) / (E_n + c_n), with G_n what the chosen queries of word a in document n give
 /// to other tokens of word b, E_n the same of the draws of p_key, c_n what they would give to one key if attention were

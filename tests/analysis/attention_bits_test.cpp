@@ -75,6 +75,17 @@ LayerQueriesKeys planted_places(const std::vector<std::int32_t>& /*w*/, Random& 
   return drawn;
 }
 
+/// Every head matches one number of the word of the query with one of the key's, along a channel; the others read nothing.
+LayerQueriesKeys planted_direction(const std::vector<std::int32_t>& w, Random& /*random*/) {
+  LayerQueriesKeys drawn{Matrix32::Zero(length, planted_heads * width), Matrix32::Zero(length, planted_heads * width)};
+  const auto number = [](std::int32_t word) { return static_cast<float>(2 * std::sin(7.0 * word + 1)); };
+  for (Index n = 0; n < length; ++n) {
+    drawn.query(n, 3) = 2 * number(w[static_cast<std::size_t>(n)]);
+    drawn.key(n, 3) = number(w[static_cast<std::size_t>(n)]);
+  }
+  return drawn;
+}
+
 /// @param keys  gets what the chosen queries give to each key
 AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, bool with_ids = true,
                       AttendedKeySums* keys = nullptr,
@@ -146,6 +157,18 @@ TEST_CASE("planted heads: all of their attention, in the part it belongs to", "[
     CHECK(gain(bits, BitsHypothesis::same_word, five_words) < 0.02);
     CHECK(gain(bits, BitsHypothesis::induction, five_words) < 0.02);
   }
+}
+
+TEST_CASE("a head that matches one direction loses its strongest keys without it, and little without a random one",
+          "[analysis]") {
+  const Stack stack = planted_stack(true);
+  const MatchedContent content = attention_bits(planted(stack, 16, 5, true, nullptr, planted_direction)).content;
+  CHECK(content.directions[0] == 1);
+  CHECK(content.gain[static_cast<std::size_t>(MatchTilt::one)].value[0] > 0.5);
+  CHECK(content.without.value[0] < 0.35);
+  CHECK(content.without.upper[0] < content.placebo.lower[0]);
+  CHECK(content.placebo.value[0] > 0.8);
+  CHECK(std::isnan(content.without.value[1]));  // uniform attention: no key stands out
 }
 
 TEST_CASE("planted heads: attention follows the content of words that draw or match, and stays with places",
