@@ -48,6 +48,12 @@ std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
   return {sum / count - error, sum / count + error};
 }
 
+Matrix32 rows_at(const Matrix32& all, const std::vector<Index>& places) {
+  Matrix32 rows(std::ssize(places), all.cols());
+  for (Index r = 0; r < rows.rows(); ++r) rows.row(r) = all.row(places[static_cast<std::size_t>(r)]);
+  return rows;
+}
+
 double log_excess(double got, double given, double single) {
   constexpr double rounding = 1e-4;
   const double change = std::log((got + single) / (given + single));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
 #include "account_documents.h"
 
@@ -67,6 +68,45 @@ void add_numbers(Fields& fields, const std::string& quantity, const std::vector<
 /// @param single  attention of a single token, which keeps the logarithm small where little is predicted
 double log_excess(double got, double given, double single);
 
+/// Turns contents as the model's rotary term turns queries and keys, or leaves them.
+class Turning {
+ public:
+  Turning(const AccountSite& site, std::size_t place, Index d_head) : term_(site.term(place).turned), d_head_(d_head) {}
+
+  [[nodiscard]] explicit operator bool() const { return term_ != nullptr; }
+
+  /// @param rows  (T, any heads * d_head)
+  void turn(Matrix32& rows) const {
+    if (term_) term_->turn(rows, d_head_);
+  }
+
+  /// Rows that stand at some places of a sequence of a length, turned as there, or back.
+  [[nodiscard]] Matrix32 turned(const Matrix32& rows, const std::vector<Index>& places, Index length, bool back) const {
+    if (!term_) return rows;
+    Matrix32 all = Matrix32::Zero(length, rows.cols());
+    for (Index r = 0; r < rows.rows(); ++r) all.row(places[static_cast<std::size_t>(r)]) = rows.row(r);
+    if (back) flip(all);
+    term_->turn(all, d_head_);
+    if (back) flip(all);
+    Matrix32 result(rows.rows(), rows.cols());
+    for (Index r = 0; r < rows.rows(); ++r) result.row(r) = all.row(places[static_cast<std::size_t>(r)]);
+    return result;
+  }
+
+ private:
+  /// A turn with the sign of one channel of each pair changed before and after is a turn back.
+  void flip(Matrix32& rows) const {
+    for (Index pair = 0; pair < term_->options().channels / 2; ++pair)
+      rows.col(channels_of(term_->options(), pair).second) *= -1;
+  }
+
+  std::shared_ptr<const RotaryTerm> term_;
+  Index d_head_;
+};
+
+/// Rows of a matrix, one for each place.
+Matrix32 rows_at(const Matrix32& all, const std::vector<Index>& places);
+
 /// What the chosen queries of one document attend to in one layer, and what is predicted of it.
 struct AttendedDocument {
   const AccountDocument* document = nullptr;
@@ -74,6 +114,7 @@ struct AttendedDocument {
   std::vector<Index> rows;       ///< as many: the chosen row that each is
   Matrix32 mass;                 ///< (heads, chosen rows)  w: attention on text; 0: takes no part
   Matrix32 within;               ///< (heads * chosen rows, keys)  A^X; rows that take no part are 0
+  Matrix32 position;             ///< (heads * chosen rows, keys)  p_pos, without this document in the means
   Matrix32 drawn;                ///< (heads * chosen rows, keys)  mean of the draws of p_key
   std::vector<Index> strongest;  ///< (heads * chosen rows)  the key that experiments look at; -1: none stands out
 };
@@ -84,7 +125,7 @@ struct AttendedLayer {
   std::size_t place = 0;          ///< of the layer in the grid
   Index chosen = 0;               ///< rows of each head
   Matrix32 mean_query, mean_key;  ///< of every place, before rotation
-  Matrix32 position;              ///< (heads * chosen rows, keys)  p_pos
+  Matrix32 position;              ///< (heads * chosen rows, keys)  p_pos, all documents in the means
   std::vector<AttendedDocument> documents;
 
   [[nodiscard]] Index heads() const { return site->grid.heads; }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
@@ -25,6 +26,7 @@ constexpr std::array mixtures{.01F, .02F, .05F, .1F, .2F, .4F, .6F, .8F, 1.F};  
 constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5)
 constexpr std::size_t matching = bits_hypotheses - 1;                           // hypotheses of the match part
 constexpr Index groups = account_groups;
+constexpr double rounding = 1e-5;  // of float32 weights within the text
 constexpr float stands_out = 3,
                 little_beside = 0.25F;  // weight of a strongest key beside uniform, of the other beside it
 
@@ -108,6 +110,11 @@ class LayerBits {
     const auto all = static_cast<float>(even.documents + odd.documents);
     mean_query_ = (even.layers[place].query + odd.layers[place].query) / all;
     mean_key_ = (even.layers[place].key + odd.layers[place].key) / all;
+    for (std::size_t h = 0; h < 2; ++h) {
+      const AccountHalf& half = halves.halves[h];
+      of_half_[h] = {half.layers[place].query / static_cast<float>(half.documents),
+                     half.layers[place].key / static_cast<float>(half.documents), half.documents};
+    }
     told.assign(kept.documents.size(), std::vector<Told>(static_cast<std::size_t>(heads_)));
     queries.assign(kept.documents.size(), 0);
   }
@@ -130,7 +137,7 @@ class LayerBits {
             std::ssize(kept_.row_of),
             std::move(mean_query_),
             std::move(mean_key_),
-            std::move(position_),
+            (position_[0] + position_[1]) / 2,
             std::move(attended_)};
   }
 
@@ -181,11 +188,11 @@ class LayerBits {
   }
 
   /// Mean queries or keys with the contents of a document's tokens at other places.
-  [[nodiscard]] Matrix32 dealt_query(std::size_t n, Random& random) const {
-    return dealt(mean_query_, document(n).layers[place_].query, dealt_places(document(n).query_stays, random));
+  [[nodiscard]] Matrix32 dealt_query(const Matrix32& mean, std::size_t n, Random& random) const {
+    return dealt(mean, document(n).layers[place_].query, dealt_places(document(n).query_stays, random));
   }
-  [[nodiscard]] Matrix32 dealt_key(std::size_t n, Random& random) const {
-    return dealt(mean_key_, document(n).layers[place_].key, dealt_places(document(n).key_stays, random));
+  [[nodiscard]] Matrix32 dealt_key(const Matrix32& mean, std::size_t n, Random& random) const {
+    return dealt(mean, document(n).layers[place_].key, dealt_places(document(n).key_stays, random));
   }
   static Matrix32 dealt(const Matrix32& mean, const Matrix32& own, const std::vector<Index>& from) {
     Matrix32 result = mean;
@@ -211,28 +218,72 @@ class LayerBits {
     });
   }
 
-  /// p_pos of (2), for every chosen row of every head.
+  /// p_pos of (2) for every chosen row of every head, with mean queries of one half and mean keys of the other: words that
+  /// both means share would look like position.
   void draw_position() {
     const std::size_t n_documents = kept_.documents.size();
     Random random = random_.stream(0);
-    position_ = Matrix32::Zero(heads_ * std::ssize(kept_.row_of), site_.keys());
-    for (std::size_t n = 0; n < n_documents; ++n)
-      for (Index draw = 0; draw < options_.position_draws; ++draw) {
-        const std::size_t other = (n + static_cast<std::size_t>(draw)) % n_documents;
-        const Matrix32 query = dealt_query(n, random), key = dealt_key(other, random);
-        add_text(query, key, kept_.text_of(other), position_);
+    const Index draws = (options_.position_draws + 1) / 2;
+    for (std::size_t h = 0; h < 2; ++h) {
+      position_[h] = Matrix32::Zero(heads_ * std::ssize(kept_.row_of), site_.keys());
+      for (std::size_t n = 0; n < n_documents; ++n)
+        for (Index draw = 0; draw < draws; ++draw) {
+          const std::size_t other = (n + static_cast<std::size_t>(draw)) % n_documents;
+          const Matrix32 query = dealt_query(of_half_[h].query, n, random),
+                         key = dealt_key(of_half_[1 - h].key, other, random);
+          add_text(query, key, kept_.text_of(other), position_[h]);
+        }
+      position_[h] /= static_cast<float>(static_cast<Index>(n_documents) * draws);
+    }
+  }
+
+  /// p_pos without a document in the means: its own content in the mean of its half would foretell it. Taking it out changes
+  /// a score by little, s, the same in all draws: p_pos exp(s), normalised.
+  [[nodiscard]] Matrix32 position_without(std::size_t n) const {
+    const std::size_t own = kept_.half(n);
+    const Means &mine = of_half_[own], &others = of_half_[1 - own];
+    Matrix32 sum = (position_[0] + position_[1]) / 2;
+    if (mine.documents < 2) return sum;
+    const LayerQueriesKeys& seen = document(n).layers[place_];
+    const std::vector<Index> chosen = queries_of(kept_.rows);
+    const Index kv_heads = site_.stack->block.kv_heads, d_head = seen.query.cols() / heads_,
+                rows = std::ssize(kept_.row_of);
+    const Turning turning(site_, place_, d_head);
+    const auto scale = static_cast<float>(-site_.stack->block.score_scale / static_cast<double>(mine.documents - 1));
+    const auto turned = [&](const Matrix32& all) {
+      Matrix32 result = all;
+      turning.turn(result);
+      return result;
+    };
+    // With this document's half in the means of the queries, and in those of the keys.
+    const std::array<Matrix32, 2> query{rows_at(turned(seen.query - mine.query), chosen),
+                                        rows_at(turned(others.query), chosen)};
+    const std::array<Matrix32, 2> key{turned(others.key), turned(seen.key - mine.key)};
+    sum.setZero();
+    for (std::size_t side = 0; side < 2; ++side)
+      for (Index head = 0; head < heads_; ++head) {
+        const Matrix32 change =
+            scale * product(query[side].middleCols(head * d_head, d_head),
+                            key[side].middleCols(head / (heads_ / kv_heads) * d_head, d_head).transpose());
+        Matrix32 without = position_[side == 0 ? own : 1 - own]
+                               .middleRows(head * rows, rows)
+                               .cwiseProduct(change.array().exp().matrix());
+        for (Index r = 0; r < rows; ++r) {
+          const float all = without.row(r).sum();
+          if (all > 0) sum.row(head * rows + r) += without.row(r) / (2 * all);
+        }
       }
-    position_ /= static_cast<float>(static_cast<Index>(n_documents) * options_.position_draws);
+    return sum;
   }
 
   /// The mean of the draws of p_key of (2).
   [[nodiscard]] Matrix32 drawn_key(std::size_t n) const {
     const std::size_t n_documents = kept_.documents.size();
     Random random = random_.stream(1 + n);
-    Matrix32 sums = Matrix32::Zero(position_.rows(), position_.cols());
+    Matrix32 sums = Matrix32::Zero(heads_ * std::ssize(kept_.row_of), site_.keys());
     for (Index draw = 0; draw < options_.word_draws; ++draw) {
       const auto step = static_cast<std::size_t>(1 + random.below(static_cast<Index>(n_documents) - 1));
-      const Matrix32 query = dealt_query((n + step) % n_documents, random);
+      const Matrix32 query = dealt_query(of_half_[1 - kept_.half(n)].query, (n + step) % n_documents, random);
       add_text(query, document(n).layers[place_].key, kept_.text_of(n), sums);
     }
     return sums / static_cast<float>(options_.word_draws);
@@ -259,7 +310,8 @@ class LayerBits {
     row.within = row.seen * row.text;
     row.mass = static_cast<double>(row.within.sum());
     row.within /= std::max(static_cast<float>(row.mass), 1e-12F);
-    row.position = position_.row(head * std::ssize(kept_.row_of) + kept_.row_of.at(i))
+    row.position = attended_[n]
+                       .position.row(head * std::ssize(kept_.row_of) + kept_.row_of.at(i))
                        .segment(row.open.first, row.open.count)
                        .array();
     return true;
@@ -279,7 +331,8 @@ class LayerBits {
     const Index chosen = std::ssize(kept_.row_of);
     AttendedDocument& one = attended_.emplace_back();
     one.document = &document(n);
-    one.strongest.assign(static_cast<std::size_t>(position_.rows()), -1);
+    one.position = position_without(n);
+    one.strongest.assign(static_cast<std::size_t>(heads_ * chosen), -1);
     one.mass = Matrix32::Zero(heads_, chosen);
     one.within = Matrix32::Zero(heads_ * chosen, site_.keys());
     attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
@@ -439,7 +492,7 @@ class LayerBits {
         add_band(n, head, one.queries[q], mass * one.within.row(at).cast<double>());
         if (!kept_.known_words) continue;
         const double attended = one.within.row(at).cast<double>().dot(tilt.row(head));
-        const double even = (position_.row(at).cast<double>().array() * tilt.row(head).array().exp()).sum();
+        const double even = (one.position.row(at).cast<double>().array() * tilt.row(head).array().exp()).sum();
         if (even > 0)
           told[n][static_cast<std::size_t>(head)].word_gain += mass * (attended - std::log(even)) * std::numbers::log2e;
       }
@@ -464,8 +517,14 @@ class LayerBits {
   const AttentionBitsOptions& options_;
   Random random_;
   Index heads_;
-  Matrix32 mean_query_, mean_key_;
-  Matrix32 position_;                       ///< (heads * chosen rows, keys)  p_pos
+  /// Mean queries and keys of every place.
+  struct Means {
+    Matrix32 query, key;
+    Index documents = 0;
+  };
+  Matrix32 mean_query_, mean_key_;          ///< over all documents
+  std::array<Means, 2> of_half_;            ///< [half]
+  std::array<Matrix32, 2> position_;        ///< [half of the mean queries] (heads * chosen rows, keys)  p_pos
   std::vector<AttendedDocument> attended_;  ///< [document]
   std::vector<BandSums> by_band_;           ///< [head]
   std::vector<OffsetSums> by_offset_;       ///< [head]
@@ -493,7 +552,7 @@ std::vector<NamedPlace> LayerBits::places(Index head) const {
     if (sums.count[t] >= least) added[t] = std::min(got_there[t], sums.given[t] - sums.even[t]) / sums.count[t];
   std::vector<NamedPlace> found;
   const double half = added.maxCoeff() / 2;
-  if (!(half > 0)) return found;
+  if (!(half > rounding)) return found;
   Vector left = added;
   while (std::ssize(found) < most_places) {
     Index peak = 0;

@@ -93,7 +93,15 @@ struct AttentionBits {
 ///             another document                                                                                  (2)
 ///     A^X     queries and keys as they are
 ///
-/// Contents are dealt as in head_account(), before rotation. Few draws know little of a query that is rare, so
+/// Contents are dealt as in head_account(), before rotation. Means would foretell the document that they hold, and words that
+/// mean queries and mean keys share would look like position. So mean queries are those of one half of the documents (even
+/// numbers, odd numbers) and mean keys those of the other, both ways round; p_pos is taken without the document itself in
+/// the mean of its half, which changes a score by
+///
+///     s_ij = - scale chi_i . m^K_j / (N - 1),  or  - scale m^Q_i . kappa_j / (N - 1),  p ~ p_pos exp(s)
+///
+/// with N documents in that half and chi, kappa the contents of this document; and p_key has the mean queries of the half
+/// that does not hold it. Few draws know little of a query that is rare, so
 ///
 ///     p_key = (1 - e) (mean of the draws) + e p_pos                                                              (3)
 ///

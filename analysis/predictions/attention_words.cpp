@@ -296,7 +296,6 @@ Matrix32 AttentionWordsReader::tilts(const Drawn& drawn, std::size_t half) const
 void AttentionWordsReader::measure_classes(const AttendedLayer& layer, Index head, const Drawn& drawn,
                                            const std::vector<std::vector<Index>>& words, AttentionWords& result) const {
   const std::array<Matrix32, 2> fitted{tilts(drawn, 0), tilts(drawn, 1)};
-  const auto position = layer.of_head(layer.position, head);
   std::array<std::vector<double>, word_classes> gains;
   std::vector<double> queries;
   for (std::size_t n = 0; n < layer.documents.size(); ++n) {
@@ -307,7 +306,7 @@ void AttentionWordsReader::measure_classes(const AttendedLayer& layer, Index hea
     for (Index j = 0; j < site_.keys(); ++j)
       if (const Index word = words[n][static_cast<std::size_t>(j)]; word >= 0)
         of_key.row(j) = fitted[1 - layer.half(n)].row(word);
-    const Matrix32 even = product(position, of_key);
+    const Matrix32 even = product(layer.of_head(one.position, head), of_key);
     queries.push_back(static_cast<double>(one.queries.size()));
     for (std::size_t c = 0; c < word_classes; ++c) {
       const auto column = static_cast<Index>(c);

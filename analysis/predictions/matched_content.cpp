@@ -8,7 +8,6 @@
 
 #include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/moderated_test.h"
@@ -18,52 +17,10 @@ namespace headwave {
 
 namespace {
 
-/// Turns contents as the model's rotary term turns queries and keys, or leaves them.
-class Turning {
- public:
-  Turning(const AccountSite& site, std::size_t place, Index d_head) : term_(site.term(place).turned), d_head_(d_head) {}
-
-  [[nodiscard]] explicit operator bool() const { return term_ != nullptr; }
-
-  /// @param rows  (T, any heads * d_head)
-  void turn(Matrix32& rows) const {
-    if (term_) term_->turn(rows, d_head_);
-  }
-
-  /// Rows that stand at some places of a sequence of a length, turned as there, or back.
-  [[nodiscard]] Matrix32 turned(const Matrix32& rows, const std::vector<Index>& places, Index length, bool back) const {
-    if (!term_) return rows;
-    Matrix32 all = Matrix32::Zero(length, rows.cols());
-    for (Index r = 0; r < rows.rows(); ++r) all.row(places[static_cast<std::size_t>(r)]) = rows.row(r);
-    if (back) flip(all);
-    term_->turn(all, d_head_);
-    if (back) flip(all);
-    Matrix32 result(rows.rows(), rows.cols());
-    for (Index r = 0; r < rows.rows(); ++r) result.row(r) = all.row(places[static_cast<std::size_t>(r)]);
-    return result;
-  }
-
- private:
-  /// A turn with the sign of one channel of each pair changed before and after is a turn back.
-  void flip(Matrix32& rows) const {
-    for (Index pair = 0; pair < term_->options().channels / 2; ++pair)
-      rows.col(channels_of(term_->options(), pair).second) *= -1;
-  }
-
-  std::shared_ptr<const RotaryTerm> term_;
-  Index d_head_;
-};
-
-Matrix32 rows_at(const Matrix32& all, const std::vector<Index>& places) {
-  Matrix32 rows(std::ssize(places), all.cols());
-  for (Index r = 0; r < rows.rows(); ++r) rows.row(r) = all.row(places[static_cast<std::size_t>(r)]);
-  return rows;
-}
-
 /// p_key of one head in one document.
 Matrix32 mixed_key(const AttendedLayer& layer, std::size_t n, Index head, const std::array<Vector, 2>& mixed) {
   const auto e = static_cast<float>(mixed[layer.half(n)][static_cast<Index>(layer.place) * layer.heads() + head]);
-  return (1 - e) * layer.of_head(layer.documents[n].drawn, head) + e * layer.of_head(layer.position, head);
+  return (1 - e) * layer.of_head(layer.documents[n].drawn, head) + e * layer.of_head(layer.documents[n].position, head);
 }
 
 constexpr std::array betas{.25, .5, .75, 1.};  // of (2)
