@@ -427,10 +427,10 @@ def test_headvis_computes_the_weights_of_any_model_again(name, tmp_path, monkeyp
 
 
 def test_neuronpedias_own_scripts_read_the_files_of_headvis(shown):
-    """Its loaders, from a checkout of hijohnnylin/neuronpedia that NEURONPEDIA names, with a database that stays empty."""
+    """Its loaders, from a checkout of Neuronpedia whose folder NEURONPEDIA names, with a database that stays empty."""
     scripts = pathlib.Path(os.environ.get("NEURONPEDIA", ""), "utils/neuronpedia-utils/neuronpedia_utils/headvis")
     if not (scripts / "load-head-metrics.py").is_file():
-        pytest.skip("NEURONPEDIA names no checkout of hijohnnylin/neuronpedia")
+        pytest.skip("NEURONPEDIA names no checkout of Neuronpedia")
     root = shown[0].parents[2]
     for script, rows in (("load-head-metrics.py", 8), ("load-head-sequences.py", 80)):
         made = subprocess.run([sys.executable, "-c", """
