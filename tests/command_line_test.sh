@@ -492,6 +492,9 @@ profile="figures/offset_profile"
   holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.txt
   expect 1 "there is no L9H9" run $small --formats svg --force --heads L9H9
   holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.txt
+  (trap '' XFSZ && ulimit -f 8 && exec "$headwave" -q run $small --formats svg --force) 2>"$work/err"
+  grep -q "results.h5: .* cannot be written" "$work/err" || { echo "FAILED: a disk that is full is told as"; cat "$work/err"; failed=1; }
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.txt
   expect 0 "L1H3" run $small --no-figures --force
   holds "$work/again" results.h5 notes.txt figures/mine.png
   rm "$work/again/figures/mine.png"

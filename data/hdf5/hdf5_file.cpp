@@ -50,8 +50,8 @@ std::string identity_of(hid_t object) {
 bool knows_creation_order(hid_t group) {
   const Hdf5Handle properties(H5Gget_create_plist(group), H5Pclose);
   unsigned order = 0;
-  return properties.valid() && H5Pget_link_creation_order(properties.id(), &order) >= 0 &&
-         (order & H5P_CRT_ORDER_TRACKED) != 0;
+  if (!properties.valid() || H5Pget_link_creation_order(properties.id(), &order) < 0) fail_hdf5_read();
+  return (order & H5P_CRT_ORDER_TRACKED) != 0;
 }
 
 std::vector<std::string> names_in(hid_t group) {

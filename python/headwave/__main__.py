@@ -14,8 +14,8 @@ Usage: python -m headwave check-model MODEL
 
 check-model  Compares a checkpoint's attention with what transformers computes, over a few random tokens. MODEL is a model directory, or a
              name on the hub, found in its local cache. Exits with 3 where a weight differs by more than 0.001.
-export       Writes what another tool reads of profiles that headwave.watch summed: duo_attention or kvpress, with its
-             options, such as --recent 256 (docs/profiles.md)."""
+export       Writes what another tool reads of profiles that headwave.watch summed: duo_attention, kvpress, triattention
+             or headvis, with its options, such as --recent 256 (docs/profiles.md)."""
 
 
 def main(arguments: list[str]) -> int:

@@ -172,3 +172,22 @@ TEST_CASE("a call that fails while figures are drawn never passes for a success"
   const Trial trial(small_run({"--formats", "svg"}));
   for (const char* call : {"write", "fsync", "rename", "open"}) CHECK(check_calls(trial, {call}) >= 2);
 }
+
+TEST_CASE("a read that fails never passes for another listing") {
+  const TemporaryFolder place;
+  std::vector<std::string> run{"-q", "run", "--out", (place.path() / "out").string()};
+  for (const std::string& option : small_run({"--no-figures", "--only", "attention_map"})) run.push_back(option);
+  REQUIRE(disturbed_run(run, {}, place.path()).exit_code == 0);
+  const std::vector<std::string> inspect{"inspect", (place.path() / "out").string(), "--json"};
+  REQUIRE(disturbed_run(inspect, {}, place.path()).exit_code == 0);
+  const std::string right = content_of(place.path() / "printed");
+  const CallLoop loop = each_call({"read"}, [&](const Disturbance& one, bool& disturbed) -> std::string {
+    const TemporaryFolder scratch;
+    const DisturbedEnd end = disturbed_run(inspect, one, scratch.path());
+    disturbed = end.was_disturbed();
+    if (end.exit_code == 1 || content_of(scratch.path() / "printed") == right) return "";
+    return one.text() + ": other content, exit code " + std::to_string(end.exit_code);
+  });
+  CHECK(loop.runs > 50);
+  for (const std::string& complaint : loop.complaints) FAIL_CHECK(complaint);
+}

@@ -405,6 +405,34 @@ def test_a_mask_of_four_axes_tells_padding(name, implementation, kind):
             require_same_sums(stack, layer, d + 3, weights[path][d].double().numpy()[:, first:end, first:end])
 
 
+@pytest.mark.parametrize(("name", "window"), [("llama", 40), ("bert", 40), ("mistral", 9)])
+def test_padding_at_the_end_that_sees_the_text_and_itself_does_not_count(name, window):
+    """As masks that add the diagonal have it, so that no query is without a key."""
+    model, ids, length = built(MODELS[name][0](), "sdpa"), batch()[0], [40, 33, 30]
+    t = torch.arange(40) - torch.arange(40)[:, None]
+    text = torch.arange(40) < torch.tensor(length)[:, None]
+    allowed = (t.abs() < window) & ((t <= 0) | (name == "bert"))
+    allowed = allowed & text[:, None, None] | torch.eye(40, dtype=torch.bool)
+    with torch.no_grad(), headwave.watch(model, exact=39) as watch:
+        model(ids, attention_mask=allowed)
+    with torch.no_grad(), headwave.watch(model, exact=39) as whole:
+        for row, end in enumerate(length):
+            model(ids[row:row + 1, :end], attention_mask=allowed[row:row + 1, :, :end, :end])
+    (stack,), (expected,) = watch.result().stacks.values(), whole.result().stacks.values()
+    assert stack.rows[:, 0].tolist() == length
+    np.testing.assert_allclose(stack.weight, expected.weight, atol=1e-4)
+
+
+def test_masks_with_gaps_hide_no_text():
+    """The last tokens under a mask of every second key are looked at by no other, and are text."""
+    model, ids = built(MODELS["llama"][0](), "sdpa"), batch()[0]
+    t = torch.arange(40) - torch.arange(40)[:, None]
+    for every in (2, 3):
+        with torch.no_grad(), headwave.watch(model) as watch:
+            model(ids[:1], attention_mask=((t <= 0) & (t % every == 0))[None, None])
+        assert watch.result()["causal"].rows.sum(0).tolist() == [40, 40]
+
+
 def test_a_mask_of_four_axes_goes_on_with_a_cache():
     model, (ids, mask) = built(MODELS["llama"][0]()), batch()
     allowed = torch.ones(40, 40, dtype=torch.bool).tril() & mask.bool()[:, None, None]

@@ -38,8 +38,8 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         deal: keep queries and keys of some documents, of which a run makes the account of every head (docs/account.md), and what
             null=True sums. They are of the length of the first document
         room: GiB of memory that these may take. Where more documents pass, some are kept, evenly spread
-        queries: sum queries before rotary positions too, for export("kvpress"): means and covariances, heads times d_head
-            squared numbers in each layer
+        queries: sum queries before rotary positions too, for export("kvpress") and export("triattention"): means, covariances and
+            mean moduli, heads times d_head squared numbers in each layer
         null: sum also what `headwave run --profiles` reads: traces of whole documents and their null, from the same tiles of weights
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import io
 import json
 import os
 import re
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
+from ..arguments import whole
 from ..errors import FormatError, IoError
+from .headvis import contents
 from .written import replaced
 
 if TYPE_CHECKING:
@@ -39,7 +42,8 @@ def export(profiles: "Summed", to: str, folder: str, options: dict[str, Any]) ->
             raise IoError(f"{os.path.join(folder, name)}: is already there; choose another folder")
     paths = {os.path.join(folder, name): write for name, write in files.items()}
     try:
-        os.makedirs(folder, exist_ok=True)
+        for each in {os.path.dirname(path) for path in paths}:
+            os.makedirs(each, exist_ok=True)
         with contextlib.ExitStack() as made:   # names are given when all files are written
             for path, write in paths.items():
                 write(made.enter_context(replaced(path)))
@@ -103,10 +107,76 @@ def _kvpress(profiles: "Summed") -> Files:
     }
 
 
+def _triattention(profiles: "Summed") -> Files:
+    """Query statistics of TriAttention: mean and mean modulus of channels i and i + d/2, before rotary positions, and their frequencies:
+    its loaders for vLLM and sglang take theta = 10,000 where the metadata has none.
+
+    Source: Mao et al. 2026, arXiv:2604.04921.
+    """
+    stack = _all_layers(profiles, "triattention")
+    _require_queries(stack, "triattention")
+    if np.isnan(stack.unrotated_modulus).any():
+        raise FormatError("export: 'triattention' pairs channels i and i + d/2, and rotary positions of this model do not turn these together")
+    import torch
+
+    def tensor(of: Any) -> Any:
+        return torch.from_numpy(np.ascontiguousarray(of, np.float32))
+
+    half, mean = stack.width // 2, stack.unrotated_mean
+    bases = [of for of in profiles.settings.get("rotary", []) if len(of["inv_freq"]) == half]
+    if len(bases) != 1 or not isinstance(bases[0].get("rope_theta"), (int, float)):
+        raise FormatError("export: 'triattention' needs one rope_theta for all layers, and the model's frequencies (inv_freq); found "
+                          + (", ".join(str(of.get("rope_theta")) for of in bases) or "none"))
+    scaling = {name: of for name, of in bases[0].items() if name not in ("inv_freq", "rope_theta")}
+    heads = [[layer, head] for layer in range(len(stack.layers)) for head in range(stack.heads)]
+    metadata = {
+        "model_name": profiles.settings.get("checkpoint", ""), "num_layers": len(stack.layers), "num_attention_heads": stack.heads,
+        "num_kv_heads": stack.kv_heads, "head_dim": stack.width, "inv_freq": tensor(bases[0]["inv_freq"]),
+        "rope_theta": float(bases[0]["rope_theta"]), "rope_scaling": scaling if scaling.get("rope_type", "default") != "default" else None,
+        "rope_style": "half", "rope_type": stack.rope_type, "sampled_heads": heads, **_source(profiles, stack)}
+    stats = {f"layer{layer:02d}_head{head:02d}": {"q_mean_real": tensor(mean[layer, head, :half]), "q_mean_imag": tensor(mean[layer, head, half:]),
+                                                  "q_abs_mean": tensor(stack.unrotated_modulus[layer, head])} for layer, head in heads}
+    file = io.BytesIO()   # torch's own errors of writing are no OSError
+    torch.save({"metadata": metadata, "stats": stats}, file)
+    return {"stats.pt": _written(file.getvalue())}
+
+
+def _headvis(profiles: "Summed", model: str = "", dataset: str = "", tokenizer: Any = None, sequences: int = 20) -> Files:
+    """Metrics of every head, and the largest weights of single documents.
+
+    Source: Luger et al. 2026, transformer-circuits.pub/2026/headvis.
+    """
+    stack, numbers = _causal(profiles, "headvis")
+    if None in numbers or len(set(numbers)) < len(numbers):
+        raise FormatError(f"export: 'headvis' numbers layers; found {', '.join(stack.layers[:4])} ...")
+    if isinstance(tokenizer, str):
+        from transformers import AutoTokenizer
+        tokenizer = AutoTokenizer.from_pretrained(tokenizer)
+    said = {"model_name": model or profiles.settings.get("checkpoint") or profiles.model, "dataset_name": dataset or stack.digest or "unknown"}
+    files = contents(stack, numbers, said | _source(profiles, stack), whole(sequences, "sequences", 1),
+                     str if tokenizer is None else lambda token: tokenizer.decode([token]))
+    return {name: _json(of, indent=None) for name, of in files.items()}
+
+
 _TOOLS: dict[str, Callable[..., Files]] = {
     "duo_attention": _duo_attention,
     "kvpress": _kvpress,
+    "triattention": _triattention,
+    "headvis": _headvis,
 }
+
+
+def _causal(profiles: "Summed", to: str) -> tuple["Stack", list[Any]]:
+    """The one stack of a causal model, and the number of each layer in it; None: its path has none.
+
+    Raises:
+        FormatError: there are other stacks
+    """
+    if list(profiles.stacks) != ["causal"]:
+        raise FormatError(f"export: '{to}' is for one stack of causal layers; found {', '.join(profiles.stacks)}")
+    stack = profiles.stacks["causal"]
+    found = [re.search(r"(?<=\.)\d+(?=\.|$)", path) for path in stack.layers]
+    return stack, [number and int(number[0]) for number in found]
 
 
 def _all_layers(profiles: "Summed", to: str) -> "Stack":
@@ -115,11 +185,8 @@ def _all_layers(profiles: "Summed", to: str) -> "Stack":
     Raises:
         FormatError: there are other stacks, or layers are missing
     """
-    if list(profiles.stacks) != ["causal"]:
-        raise FormatError(f"export: '{to}' is for one stack of causal layers; found {', '.join(profiles.stacks)}")
-    stack = profiles.stacks["causal"]
-    found = [re.search(r"(?<=\.)\d+(?=\.|$)", path) for path in stack.layers]
-    if [number and int(number[0]) for number in found] != list(range(len(found))) or any("did not run" in name for name in profiles.skipped):
+    stack, numbers = _causal(profiles, to)
+    if numbers != list(range(len(numbers))) or any("did not run" in name for name in profiles.skipped):
         raise FormatError(
             f"export: '{to}' counts layers from 0 without gaps; found {', '.join(stack.layers[:4])} ..., "
             f"and skipped {', '.join(profiles.skipped[:4]) or 'none'}"
@@ -158,6 +225,6 @@ def _written(content: bytes) -> Callable[[str], Any]:
     return write
 
 
-def _json(value: Any) -> Callable[[str], None]:
-    """A value as what writes it."""
-    return _written(json.dumps(value, indent=1).encode())
+def _json(value: Any, indent: int | None = 1) -> Callable[[str], Any]:
+    """A value, or a function that makes it when it is written, as what writes it."""
+    return lambda path: _written(json.dumps(value() if callable(value) else value, indent=indent).encode())(path)

@@ -1,4 +1,4 @@
-"""Mean and covariance of queries before rotary positions, which calibrate caches that are pruned (docs/profiles.md)."""
+"""Mean, covariance and mean modulus of queries before rotary positions, which calibrate caches that are pruned (docs/profiles.md)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
+    from .rotary import Unturned
     from .tiles import Span
 
-LABELS = ("tokens", "mean", "cov")
+LABELS = ("tokens", "mean", "cov", "modulus")
 
 
 @dataclasses.dataclass
@@ -18,16 +19,19 @@ class Moments:
     """Moments of the queries of one layer, of arrays or tensors alike.
 
         mean = 1/N sum q,    cov = 1/(N - 1) sum (q - mean)^T (q - mean)                              (1)
+        modulus_i = 1/N sum sqrt(q_i^2 + q_(i + d/2)^2)                                               (2)
 
     Args:
         tokens: N
         mean: (H, d)
         cov: (H, d, d)
+        modulus: (H, d/2), NaN where rotary positions do not turn channels i and i + d/2 together
     """
 
     tokens: float
     mean: Any
     cov: Any
+    modulus: Any
 
     def __add__(self, other: "Moments") -> "Moments":
         """The moments of both samples together.
@@ -40,28 +44,41 @@ class Moments:
         share, between = other.tokens / tokens, other.mean - self.mean
         spread = self.cov * (self.tokens - 1) + other.cov * (other.tokens - 1)
         spread = spread + between[..., :, None] * between[..., None, :] * (self.tokens * share)
-        return Moments(tokens, self.mean + between * share, spread / max(tokens - 1, 1))
+        return Moments(tokens, self.mean + between * share, spread / max(tokens - 1, 1),
+                       self.modulus + (other.modulus - self.modulus) * share)
 
 
-def moments(before: "torch.Tensor", spans: "list[Span]") -> Moments | None:
-    """Moments of the queries of a call that are not counted apart; None: there is no such query.
-
-    Args:
-        before: (B, H, T, d) queries before rotary positions
-    """
+def moments(before: "Unturned", spans: "list[Span]") -> Moments | None:
+    """Moments of the queries of a call that are not counted apart; None: there is no such query."""
     import torch   # files of profiles are read without it
 
-    wide = torch.float32 if before.device.type == "mps" else torch.float64
+    wide = torch.float32 if before.query.device.type == "mps" else torch.float64
     parts = []
     for span in spans:
         apart = set(span.apart_queries)
         regular = [i for i in range(span.q0, span.q1) if i not in apart]
         if regular:
-            parts.append(before[span.rows][:, :, regular].transpose(0, 1).flatten(1, 2))  # (H, n, d)
+            parts.append(before.query[span.rows][:, :, regular].transpose(0, 1).flatten(1, 2))  # (H, n, d)
     if not parts:
         return None
-    queries = torch.cat(parts, 1).to(torch.promote_types(before.dtype, torch.float32))
+    queries = torch.cat(parts, 1).to(torch.promote_types(before.query.dtype, torch.float32))
     tokens, mean = queries.shape[1], queries.mean(1, keepdim=True)
     content = queries - mean
     mean = mean.to(wide) + content.mean(1, keepdim=True, dtype=wide)  # less what rounding left in it
-    return Moments(float(tokens), mean[:, 0], (content.transpose(1, 2) @ content).to(wide) / max(tokens - 1, 1))
+    half = queries.shape[-1] // 2
+    modulus = torch.hypot(queries[..., :half], queries[..., half:2 * half]).mean(1, dtype=wide)
+    if not _turns_halves(before):
+        modulus = torch.full_like(modulus, torch.nan)
+    return Moments(float(tokens), mean[:, 0], (content.transpose(1, 2) @ content).to(wide) / max(tokens - 1, 1), modulus)
+
+
+def _turns_halves(before: "Unturned") -> bool:
+    """Whether rotary positions turn the first channel together with channel d/2, as pairs (i, i + d/2) do."""
+    batch, _, tokens, width = before.query.shape
+    if before.width != width:
+        return False
+    unit = before.query.new_zeros(batch, 1, tokens, width)
+    unit[..., 0] = 1
+    touched = before.turn(unit).flatten(0, 2).any(0)
+    touched[[0, width // 2]] = False
+    return not bool(touched.any())

@@ -15,13 +15,28 @@ def origin(model: torch.nn.Module) -> dict[str, Any]:
     """What profiles keep of a model.
 
     Returns:
-        "checkpoint": name or folder that it was loaded from; "revision": commit on the hub; "weights_digest"; each may be
-        empty
+        "checkpoint": name or folder that it was loaded from; "revision": commit on the hub; "weights_digest"; "rotary", as
+        rotary(); each may be empty
     """
     config = getattr(model, "config", None)
     said = {"checkpoint": getattr(config, "name_or_path", ""), "revision": getattr(config, "_commit_hash", "")}
     return {name: value if isinstance(value, str) else "" for name, value in said.items()} | {
-        "weights_digest": weights_digest(model)}
+        "weights_digest": weights_digest(model), "rotary": rotary(model)}
+
+
+def rotary(model: torch.nn.Module) -> list[dict[str, Any]]:
+    """One entry for each base of rotary positions: "inv_freq" in radians per token, and what the config says, `rope_theta` among it."""
+    config = getattr(model, "config", None)
+    config = config.get_text_config() if hasattr(config, "get_text_config") else config
+    said = getattr(config, "rope_parameters", None)
+    found: list[dict[str, Any]] = []
+    for path, buffer in model.named_buffers():
+        name = path.rpartition(".")[2]
+        if name.endswith("inv_freq") and "original" not in name and buffer.dim() == 1 and not buffer.is_meta and isinstance(said, dict):
+            one = dict(said.get(name.removesuffix("inv_freq").rstrip("_"), said), inv_freq=buffer.detach().float().cpu().tolist())
+            if one not in found:
+                found.append(one)
+    return found
 
 
 def weights_digest(model: torch.nn.Module) -> str:

@@ -319,14 +319,16 @@ def rejected(counted: int, left: int) -> Miscounted:
 def text_of(scores: Scores, cached: torch.Tensor | None) -> torch.Tensor:
     """Which tokens are text if a mask of four axes alone tells: (B, tokens), those in the cache first.
 
-    Padding is a token whose key no other query may look at, and that may not look at itself, or at itself alone (where others look further).
+    Padding is a token whose key no other query may look at, and that may not look at itself, or at itself alone (where others look further);
+    and, at the end, two tokens or more whose keys no other query may look at, if the first two look at the token before them: in a text the
+    second would look at the first.
 
     Args:
         cached: of the tokens in the cache; None: all
     """
     batch, _, queries, _ = scores.query.shape
     end = scores.shift + queries
-    looked_at, looks, itself = (torch.zeros(batch, queries, dtype=torch.bool, device=scores.query.device) for _ in range(3))
+    looked_at, looks, itself, one_back, two_back = (torch.zeros(batch, queries, dtype=torch.bool, device=scores.query.device) for _ in range(5))
     for r0, r1 in row_tiles(0, queries, 0, max(1, (1 << 24) // (batch * end))):
         allowed = scores.allowed(slice(0, batch), r0, r1, 0, end).any(1).flip(1)
         allowed = allowed.expand(batch, -1, -1).clone()
@@ -335,8 +337,14 @@ def text_of(scores: Scores, cached: torch.Tensor | None) -> torch.Tensor:
         own.zero_()
         looks[:, r0:r1] = allowed.any(2)
         looked_at |= allowed[..., scores.shift:].any(1)
+        t = torch.arange(end, device=allowed.device) - torch.arange(scores.shift + r0, scores.shift + r1, device=allowed.device)[:, None]
+        one_back[:, r0:r1], two_back[:, r0:r1] = ((allowed & (t == -back)).any(2) for back in (1, 2))
     alone = ~looked_at & ~looks
     padding = ~looked_at & ~itself | alone & ~alone.all(1, keepdim=True)
+    last = (looked_at.flip(1).cumsum(1) == 0).flip(1) & ~padding   # no query may look at one of them, or at one after it
+    first = last & ~torch.nn.functional.pad(last, (1, -1))
+    second = last & torch.nn.functional.pad(first, (1, -1))
+    padding |= last & ((first & one_back).any(1) & (second & two_back).any(1))[:, None]
     before = torch.ones(batch, scores.shift, dtype=torch.bool, device=padding.device)
     if cached is not None and cached.shape[0] == batch and cached.shape[1] >= scores.shift:
         before = cached[:, :scores.shift].to(before)

@@ -159,9 +159,10 @@ class Profiles(Summed):
         """Writes files that another tool reads (docs/profiles.md says which number became which).
 
         Args:
-            to: "duo_attention", "kvpress" (expected attention)
+            to: "duo_attention", "kvpress" (expected attention), "triattention", "headvis"
             folder: is made; files in it are not replaced
-            options: "duo_attention": recent=256, tokens that a streaming head keeps
+            options: "duo_attention": recent=256, tokens that a streaming head keeps. "headvis": model= and dataset=, names to
+                show; tokenizer=, or its name, for the texts of tokens; sequences=20, at most, of each head
 
         Raises:
             FormatError: there is no such tool or option, the layers are not all layers of a causal model, or the watch

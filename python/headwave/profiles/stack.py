@@ -28,7 +28,7 @@ _AXES = {
     "band_first_keys": ("band", "layer", "head", "first_key"), "sampling_variance": ("layer", "kind", "head", "bin"),
     "query_mean": ("layer", "head", "component"), "key_mean": ("layer", "kv_head", "component"), "query_tokens": ("layer",), "key_tokens": ("layer",),
     "unrotated_tokens": ("layer",), "unrotated_mean": ("layer", "head", "component"),
-    "unrotated_cov": ("layer", "head", "component", "other_component"),
+    "unrotated_cov": ("layer", "head", "component", "other_component"), "unrotated_modulus": ("layer", "head", "pair"),
 }
 # What the program reads, `headwave run --profiles`: sums over documents too, and arrays of one document after another.
 _TRACES = {
@@ -81,8 +81,8 @@ class Stack:
         band_weight, band_pairs, ...: the same by query band, over all documents
         sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
         query_mean, key_mean: (layers, heads, d), (layers, kv_heads, d) as attention takes them
-        unrotated_mean, unrotated_cov: (layers, heads, d), (layers, heads, d, d) of regular queries before rotary positions,
-            unrotated_tokens: (layers) of them; only if watched with queries=True
+        unrotated_mean, unrotated_cov, unrotated_modulus: (layers, heads, d), (layers, heads, d, d), (layers, heads, d/2) of regular
+            queries before rotary positions, unrotated_tokens: (layers) of them; only if watched with queries=True
     """
 
     def __init__(self, name: str, layers: list[str], about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:

@@ -246,7 +246,7 @@ class Watch:
                 raise CannotDeal(f"watch: {path} ({type(module).__name__}) turns queries and keys in a way that watch does "
                                   "not see, as deal=True and queries=True need; omit both")
             before = unturned(last, scores, path)
-            if self._queries and (more := moments(before.query, spans)) is not None:
+            if self._queries and (more := moments(before, spans)) is not None:
                 layer.moments = more if layer.moments is None else layer.moments + more
         if self._deals and not cross:
             self._keep(own, layer, scores, spans, before)

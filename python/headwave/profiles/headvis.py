@@ -1,0 +1,126 @@
+"""The folder of files that the page of HeadVis shows and Neuronpedia reads in (docs/profiles.md)."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import Any, Callable
+
+import numpy as np
+
+from ..errors import FormatError
+from .stack import Stack
+
+INDUCTION = 4                # of HeadScore (analysis/attention/head_types.h)
+INTERVALS = 5                # groups of documents, by their largest weight
+LARGEST, LEAST = 8, 0.005    # keys shown of a query, and the smallest weight shown
+MOST = 500_000               # weights in the file of a head, 7 MB
+TOP_TOKENS = 50
+
+_METRICS = {
+    "self_attention_score": "Mean weight of a query on its own token.",
+    "prev_token_score": "Mean weight of a query on the token before it.",
+    "pattern_entropy": "Mean entropy of the weights of a query, in nats.",
+    "qk_distance": "Mean distance of key and query, weighted by attention, in tokens.",
+    "qk_distance_variance": "Variance of that distance, in tokens squared.",
+    "induction_score": "Mean weight on tokens right after an earlier copy of the query's own token, over queries that have one.",
+}
+
+
+def contents(stack: Stack, numbers: list[int], said: dict[str, Any], sequences: int, decode: Callable[[int], str]) -> dict[str, Any]:
+    """What is in every file, by its name; of a head, the function that makes it. `numbers` are those of the layers in the model."""
+    if not hasattr(stack, "kept_query"):
+        raise FormatError("export: 'headvis' shows attention in single documents; watch with headwave.watch(model, deal=True)")
+    heads = [(layer, head) for layer in range(len(numbers)) for head in range(stack.heads)]
+    known = {token: decode(token) if token >= 0 else str(token) for token in np.unique(stack.kept_token).astype(int).tolist()}
+    tokens = [[known[token] for token in document] for document in stack.kept_token.astype(int).tolist()]
+    metrics, distances = _metrics(stack), _distances(stack)
+    scatter = [{"layer": numbers[layer], "head": head, **{name: None if np.isnan(of[layer, head]) else round(float(of[layer, head]), 6)
+                                                          for name, of in metrics.items()}} for layer, head in heads]
+    said = {"n_sequences": stack.documents, "seq_len": len(tokens[0]), "dtype": stack.dtype, "attn_implementation": stack.implementation, **said}
+    config = {
+        "model_name": said["model_name"], "dataset_name": said["dataset_name"], "heads": [[numbers[layer], head] for layer, head in heads],
+        "n_layers": max(numbers) + 1, "n_heads": stack.heads, "n_intervals": INTERVALS, "metrics": list(_METRICS),
+        "metric_descriptions": _METRICS, "head_data_pattern": "L{layer}H{head}.json", "has_umap": False, "umap_heads": [],
+        "custom_plots": [{"key": "qk_distance_histogram", "label": "Share of attention by distance, all documents"},
+                         {"key": "histogram", "label": "Largest weight of a document"}],
+        "custom_tables": [{"key": f"top_{side}_tokens", "label": f"Top {side} tokens"} for side in ("query", "key")], "pipeline_config": said}
+    each = max(1, min(sequences, MOST // (LARGEST * len(tokens[0]))) // INTERVALS)
+    return {"config.json": config, "scatter_data.json": scatter, "server_config.json": {}, "attributions/manifest.json": {},
+            **{f"heads/L{numbers[layer]}H{head}.json": functools.partial(_head, stack, layer, head, tokens, each, distances) for layer, head in heads}}
+
+
+def _metrics(stack: Stack) -> dict[str, np.ndarray]:
+    mean, rows, weight = stack.mean_weight(), stack.rows.sum(0)[:, None], stack.weight.sum((0, 2))
+    first, last = stack.first_offset.astype(float), stack.last_offset.astype(float)
+    distance = weight @ abs(first + last) / 2 / rows   # within a bin weights are taken as even
+    square = weight @ ((first * first + last * last + first * last + abs(last - first) / 2) / 3) / rows
+    own, previous = (mean[..., first == offset][..., 0] if offset in first else np.full(weight.shape[:2], np.nan) for offset in (0, -1))
+    with np.errstate(invalid="ignore"):
+        induction = (stack.head_score / stack.head_score_documents)[:, INDUCTION]
+    return dict(zip(_METRICS, (own, previous, stack.entropy.sum(0) / rows, distance, square - distance ** 2, induction)))
+
+
+def _distances(stack: Stack) -> tuple[np.ndarray, np.ndarray]:
+    """Distances 0, 1, 2, 4, ..., and the share of attention between them, (layers, heads, n); within a bin weights are taken as even."""
+    nearest, farthest = np.sort(np.abs([stack.first_offset, stack.last_offset]), 0)
+    edges = np.array([0, *(1 << np.arange(int(farthest.max()).bit_length() + 1))])
+    parts = np.maximum(np.minimum(farthest[:, None] + 1, edges[1:]) - np.maximum(nearest[:, None], edges[:-1]), 0)
+    return edges, stack.weight.sum((0, 2)) @ (parts / (farthest - nearest + 1)[:, None]) / stack.kept.sum(0)[..., None]
+
+
+def _head(stack: Stack, layer: int, head: int, tokens: list[list[str]], each: int, distances: tuple[np.ndarray, np.ndarray]) -> dict[str, Any]:
+    """The documents in groups by their largest weight, and those shown: the first `each` of every group."""
+    largest, pairs = [], []
+    for document in range(len(tokens)):
+        weight = _weights(stack, layer, head, document)
+        largest.append(float(weight[1:, 1:].max()))   # as the page does, without the first token
+        keys = np.sort(np.argpartition(weight, -min(LARGEST, len(weight)))[:, -LARGEST:])
+        values = np.take_along_axis(weight, keys, -1)
+        query, place = np.nonzero(values >= LEAST)
+        pairs.append((query, keys[query, place], values[query, place]))
+    order = np.argsort(largest, kind="stable")
+    shown: list[dict[str, Any]] = []
+    top: dict[str, Any] = {"query": Counter(), "key": Counter()}
+    for interval, group in reversed(list(enumerate(np.array_split(order, INTERVALS), 1))):
+        for document in group[::-1][:each].tolist():
+            (query, key, values), texts = pairs[document], tokens[document]
+            shown.append({"sequence_id": int(stack.kept_number[document]), "interval": interval, "tokens": texts,
+                          "attention_indices": (query * len(texts) + key).tolist(), "attention_values": np.round(values, 4).tolist(),
+                          "seq_len": len(texts), "max_activation": round(largest[document], 6)})
+            for side, positions in (("query", query), ("key", key)):
+                for position, value in zip(positions.tolist(), values.tolist()):
+                    top[side][texts[position]] += value
+    counts, bounds = np.histogram(largest, 50, (0, 1))
+    tables = {f"top_{side}_tokens": [{"token": token, "weight": round(weight, 4)} for token, weight in of.most_common(TOP_TOKENS)]
+              for side, of in top.items()}
+    return {"sequences": shown, **tables, "histogram": {"bin_edges": np.round(bounds, 4).tolist(), "bin_values": counts.tolist()},
+            "qk_distance_histogram": {"bin_edges": distances[0].tolist(), "bin_values": np.round(distances[1][layer, head], 6).tolist()},
+            "statistics": {"n_samples": len(shown), "mean_max_activation": round(float(np.mean(largest)), 6)}}
+
+
+def _weights(stack: Stack, layer: int, head: int, document: int) -> np.ndarray:
+    """The weights of a head in a document that was kept, (queries, keys), computed again from its queries and keys (equation 1 of tiles.py)."""
+    query = _turned(stack, layer, stack.kept_query[document, layer, :, head])
+    key = _turned(stack, layer, stack.kept_key[document, layer, :, head * stack.kv_heads // stack.heads])
+    score, cap, window = query @ key.T * stack.scale[layer], stack.soft_cap[layer], stack.account_window[layer]
+    if cap:
+        score = cap * np.tanh(score / cap)
+    t = np.arange(len(key)) - np.arange(len(query))[:, None]
+    if hasattr(stack, "score_bias"):
+        score += stack.score_bias[layer, head, t + len(query) - 1]
+    score[(t > 0) | (window > 0) & (t <= -window)] = -np.inf
+    top = score.max(-1, keepdims=True)
+    weight = np.exp(score - top)
+    sink = stack.sink_score[layer, head] if hasattr(stack, "sink_score") else np.nan
+    return weight / (weight.sum(-1, keepdims=True) + (0 if np.isnan(sink) else np.exp(sink - top)))
+
+
+def _turned(stack: Stack, layer: int, vectors: np.ndarray) -> np.ndarray:
+    """Queries or keys of a document, (T, d), turned by their rotary positions (Turns of rotary.py)."""
+    frequency = stack.turn_frequency[layer][~np.isnan(stack.turn_frequency[layer])]
+    half, turned = len(frequency), vectors.astype(np.float64)
+    one, other = (slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if stack.turn_neighbours[layer] else (slice(half), slice(half, 2 * half))
+    pairs = (vectors[:, one] + 1j * vectors[:, other]) * np.exp(1j * np.outer(np.arange(len(vectors)), frequency)) * stack.turn_gain[layer]
+    turned[:, one], turned[:, other] = pairs.real, pairs.imag
+    return turned
