@@ -11,6 +11,7 @@
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"
+#include "../analysis/golden_json.h"
 #include "../catch.h"
 #include "quick_options.h"
 
@@ -159,6 +160,35 @@ TEST_CASE("models without positions that move keys say so by name") {
   intervene(words, {"words-only"});
   CHECK_THAT(why_not(run_job(words.model, *words.source, account_options())),
              ContainsSubstring("every place is the same"));
+}
+
+namespace {
+
+/// As tests/golden/make_moved.py finds it, in PyTorch.
+void check_as_golden(const std::string& model, const std::string& name) {
+  const nlohmann::json golden = golden_json("moved.json")[name];
+  const TemporaryFolder folder;
+  std::ofstream(folder / "ids.json") << golden["documents"];
+  const JobInput input = ids_input({model}, {folder / "ids.json"});
+  const Result result = run_job(input.model, *input.source, account_options());
+  const auto& moved = result.at(moved_name).doubles();
+  const std::size_t heads = golden["moved"][0].size();
+  REQUIRE(moved.size() == golden["moved"].size() * heads);
+  for (std::size_t row = 0; row < moved.size(); ++row) {
+    CAPTURE(row);
+    CHECK(moved[row] == Approx(golden["moved"][row / heads][row % heads].get<double>()).margin(1e-5));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the share of a profile that moves is that of another program, of a position table") {
+  check_as_golden(repository_file("tests/golden/families/bert-mlm"), "bert");
+}
+
+TEST_CASE("the share of a profile that moves is that of another program, of rotary positions") {
+  NEEDS_SHARED("stories260K/model.safetensors");
+  check_as_golden(shared_file("stories260K"), "stories260K");
 }
 
 TEST_CASE(
