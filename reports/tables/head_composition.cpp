@@ -1,6 +1,7 @@
 #include "head_composition.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 
@@ -47,6 +48,12 @@ struct HeadNumbers {
   }
   [[nodiscard]] HeadNumbers entry(std::size_t one) const { return {values, heads, one}; }
 };
+
+/// A word as it is shown; in quotes if it is punctuation alone.
+std::string named_word(const std::string& word) {
+  const bool plain = std::ranges::any_of(word, [](unsigned char c) { return c >= 0x80 || std::isalnum(c) != 0; });
+  return plain ? visible_text(word) : fmt::format("\"{}\"", visible_text(word));
+}
 
 /// What was found of one head, as words for a cell and for a sentence.
 struct Clause {
@@ -226,7 +233,7 @@ class Compositions {
     const std::size_t ranks = words_->size() / heads_.size();
     std::vector<std::string> names;
     for (std::size_t rank = 0; rank < std::min(most, ranks); ++rank)
-      if (const std::string& word = (*words_)[head * ranks + rank]; !word.empty()) names.push_back(visible_text(word));
+      if (const std::string& word = (*words_)[head * ranks + rank]; !word.empty()) names.push_back(named_word(word));
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
@@ -239,7 +246,7 @@ class Compositions {
     std::vector<std::string> names;
     for (std::size_t at = head * ranks; at < (head + 1) * ranks && names.size() < most; ++at)
       if ((*pair_share_)[at] >= worth_saying && !(*pair_query_)[at].empty() && !(*pair_key_)[at].empty())
-        names.push_back(fmt::format("{} > {}", visible_text((*pair_query_)[at]), visible_text((*pair_key_)[at])));
+        names.push_back(fmt::format("{} > {}", named_word((*pair_query_)[at]), named_word((*pair_key_)[at])));
     return fmt::format("{}", fmt::join(names, ", "));
   }
 

@@ -139,7 +139,8 @@ TEST_CASE("compositions: what moved keys show, if it can be told, and what was r
   const HeadComposition stays = head_compositions(result)[0];
   CHECK(stays.contradicted);
   CHECK(stays.follows == "but 0.02");
-  CHECK_THAT(stays.text, ContainsSubstring("0.30 of its offset profile moves, so keys know their places by their words"));
+  CHECK_THAT(stays.text,
+             ContainsSubstring("0.30 of its offset profile moves, so keys know their places by their words"));
   CHECK_THAT(stays.text, ContainsSubstring("0.02 of the attention on the two goes with the content; when"));
 }
 
@@ -172,6 +173,8 @@ TEST_CASE("compositions: words that draw, and pairs that match, have names") {
   CHECK(heads[2].looks == "words: curse, bill");
   CHECK_THAT(heads[2].text, ContainsSubstring("looks at words such as curse, bill, whoever asks: 2.00 bits"));
   CHECK(heads[3].looks == "pairs: du > fu; certain words");
+  std::get<std::vector<std::string>>(field_of(result, "attention_words/word").values)[5] = ".";
+  CHECK(head_compositions(result)[2].looks == "words: curse, \".\"");
 }
 
 TEST_CASE("compositions: a head that looks elsewhere from other places of the document says so") {
