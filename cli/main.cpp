@@ -13,7 +13,6 @@
 
 #include "../core/algebra/kernels.h"
 #include "../data/files/printable.h"
-#include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
 #include "options/help.h"
 #include "terminal/progress.h"
@@ -22,22 +21,6 @@
 namespace headwave::cli {
 
 namespace {
-
-/// `headwave help run`: what `headwave run --help` prints.
-void add_help(CLI::App& program, Command& chosen) {
-  auto name = std::make_shared<std::string>();
-  CLI::App* command = program.add_subcommand("help", "explain a command");
-  command->add_option("command", *name, "one of those that `headwave help` lists")->type_name("COMMAND");
-  add_examples(*command, {{"help", "lists the commands"}, {"help run", "what one of them does, and how"}});
-  command->final_callback([name, &program, &chosen] {
-    const CLI::App& asked = name->empty() ? program : command_named(program, *name);
-    chosen = [&asked, name] {
-      const std::string line = name->empty() ? "headwave" : "headwave " + *name;
-      std::fputs(asked.get_formatter()->make_help(&asked, line, CLI::AppFormatMode::Normal).c_str(), stdout);
-      return done;
-    };
-  });
-}
 
 int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
   if (argc == 1) {
@@ -82,7 +65,6 @@ int main(int argc, char** argv) {
   open_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // files are finished, whoever closes standard output (require_printed())
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is said to be, as on a full disk
-  headwave::tell_hdf5_crashes();
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
   program.set_version_flag("--version", [] {
     return fmt::format("headwave {} (kernels: {})", HEADWAVE_VERSION, headwave::instruction_set());
@@ -108,7 +90,6 @@ int main(int argc, char** argv) {
   add_compare(program, chosen);
   add_validate(program, chosen);
   add_analyses(program, chosen);
-  add_help(program, chosen);
   lay_out_help(program);
 
   try {

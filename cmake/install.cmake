@@ -9,7 +9,7 @@ include(GNUInstallDirs)
 set(HEADWAVE_DOORS_data
     arrays/array_block.h arrays/safetensors.h files/file_bytes.h files/file_descriptor.h files/input_text.h listing/listing.h
     models/model_directory.h models/model_map.h models/model_map_file.h models/planted_directory.h
-    results/library_versions.h results/result_file.h sources/array_facts.h sources/arrays_place.h sources/state_writer.h sources/stored_profiles.h
+    results/library_versions.h results/result_file.h sources/array_facts.h sources/state_writer.h sources/stored_profiles.h
     sources/stored_states.h sources/text_documents.h
     tokens/tokenizer.h)
 set(HEADWAVE_DOORS_reports
@@ -43,7 +43,7 @@ if(HEADWAVE_PROGRAM AND NOT CMAKE_CROSSCOMPILING)
   install(CODE "file(REMOVE_RECURSE \"${pages}\")
     file(MAKE_DIRECTORY \"${pages}/man1\")
     if(NOT \"${HEADWAVE_HELP2MAN}\" MATCHES NOTFOUND)
-      execute_process(COMMAND \"$<TARGET_FILE:headwave>\" help OUTPUT_VARIABLE listed)
+      execute_process(COMMAND \"$<TARGET_FILE:headwave>\" --help OUTPUT_VARIABLE listed)
       string(REGEX MATCHALL \"\n  [a-z][a-z-]+\" commands \"\${listed}\")
       foreach(command \"\" \${commands})
         string(STRIP \"\${command}\" command)

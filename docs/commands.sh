@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$headwave" --help >"$work/program"
-commands=$(awk '/^Commands:/ { inside = 1; next } /^[^ ]/ { inside = 0 } inside && /^  [a-z]/ { print $1 }' "$work/program" | grep -vx help)
+commands=$(awk '/^Commands:/ { inside = 1; next } /^[^ ]/ { inside = 0 } inside && /^  [a-z]/ { print $1 }' "$work/program")
 
 # Help of a command in one file for each section, "Options", "Figures", ...; the text before is "about".
 for command in $commands; do

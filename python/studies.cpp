@@ -136,8 +136,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(Resu
                                     (folder / name).string()));
     };
     require_free();
-    MadeFolders made;
-    made.make(folder);
+    make_folder(folder);
     write_tables(tables, heads, folder, require_free);
     std::vector<std::string> written;
     if (!heads.columns().empty()) written.emplace_back("heads");

@@ -17,7 +17,6 @@ awk 'BEGIN { for (d = 0; d < 160; ++d) { for (i = 0; i < 48; ++i) printf "%d ", 
 OMPI_COMM_WORLD_SIZE=2 "$headwave" $run --out "$work/alone" >/dev/null 2>"$work/err"
 if grep -q "is built without MPI" "$work/err"; then
   [ "$(wc -l <"$work/err")" = 1 ] || complain "expected one line, came $(cat "$work/err")"
-  [ ! -e "$work/alone" ] || complain "a run that was refused left a folder"
   [ $failed = 0 ] || exit 1
   skip "this headwave is built without MPI; HEADWAVE_MPI=on ./headwave build has it"
 fi

@@ -305,7 +305,6 @@ std::vector<Field> describe(const AttentionDistances& distances) {
 const AnalysisKind& attention_distance_analysis() {
   static const AnalysisKind kind{.name = "attention_distance",
                                  .asks = "How far does each head look, and which window would hold what it looks at?",
-                                 .step = Step::landing,
                                  .needs = {Need::attention},
                                  .reads = {measured_offset_analysis},
                                  .of_sums = true,

@@ -187,7 +187,6 @@ First<AttentionMaps> AttentionMapProbe::taken() const {
 const AnalysisKind& attention_map_analysis() {
   static const AnalysisKind kind{.name = "attention_map",
                                  .asks = "What does attention look like, weight by weight, in one document?",
-                                 .step = Step::landing,
                                  .needs = {Need::attention},
                                  .options = {&map_document_option, &map_first_option, &map_tokens_option},
                                  .by_default = true,

@@ -233,7 +233,6 @@ HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index cluster
 const AnalysisKind& head_cluster_analysis() {
   static const AnalysisKind kind{.name = "head_cluster",
                                  .asks = "Which heads have profiles alike?",
-                                 .step = Step::landing,
                                  .needs = {Need::attention},
                                  .reads = {measured_offset_analysis},
                                  .options = {&window_option, &clusters_option, &sweep_option},

@@ -406,7 +406,6 @@ HeadTypeSum HeadTypeProbe::taken() const {
 const AnalysisKind& head_types_analysis() {
   static const AnalysisKind kind{.name = "head_types",
                                  .asks = "What is each head called: previous, next, duplicate, induction, sink?",
-                                 .step = Step::landing,
                                  .needs = {Need::attention},
                                  .of_sums = true,
                                  .by_default = true,

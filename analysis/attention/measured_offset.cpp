@@ -96,7 +96,6 @@ const AnalysisKind& measured_offset_analysis() {
   static const AnalysisKind kind{
       .name = "measured_offset",
       .asks = "At which offset does each head look most, and does it stand out from the null?",
-      .step = Step::landing,
       .needs = {Need::attention},
       .of_sums = true,
       .always = true,

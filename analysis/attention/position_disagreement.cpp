@@ -93,7 +93,6 @@ std::vector<Field> describe(const PositionDisagreement& found, const HeadGrid& g
 const AnalysisKind& position_disagreement_analysis() {
   static const AnalysisKind kind{.name = "position_disagreement",
                                  .asks = "How little do the heads of a layer look at the same places?",
-                                 .step = Step::landing,
                                  .needs = {Need::attention},
                                  .make = make_of<PositionDisagreementAnalysis>};
   return kind;

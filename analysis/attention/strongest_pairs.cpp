@@ -136,7 +136,6 @@ std::vector<Field> describe(const StrongestPairs& pairs, const HeadGrid& grid) {
 const AnalysisKind& strongest_pairs_analysis() {
   static const AnalysisKind kind{.name = "strongest_pairs",
                                  .asks = "Which query-key pairs of all documents have the largest weights?",
-                                 .step = Step::landing,
                                  .needs = {Need::attention},
                                  .by_default = true,
                                  .make = make_of<StrongestPairsAnalysis>};

@@ -261,7 +261,6 @@ const AnalysisKind& value_use_analysis() {
   static const AnalysisKind kind{
       .name = "value_use",
       .asks = "What does attention hand on, weights times values, and how alike are the heads of a layer?",
-      .step = Step::landing,
       .needs = {Need::attention, Need::values},
       .make = make_of<ValueUseAnalysis>};
   return kind;

@@ -8,14 +8,6 @@
 
 namespace headwave {
 
-/// The part of the paper's argument that an analysis belongs to.
-enum class Step {
-  landing,     ///< where attention lands
-  positions,   ///< the wave in the positions, and in hidden states
-  waves,       ///< the wave in queries and keys
-  prediction,  ///< what the wave predicts, compared with what is measured
-};
-
 /// What an analysis needs of a job. If it is missing, the analysis is skipped and the others run.
 enum class Need {
   weights,       ///< query and key projections
@@ -34,17 +26,12 @@ std::unique_ptr<Analysis> make_of(const AnalysisInput& input) {
   return std::make_unique<Kind>(input);
 }
 
-/// In the words of `headwave analyses`.
-std::string_view text_of(Step step);
-std::string_view text_of(Need need);
-
 /// The description of an analysis: everything that is known without running it.
 struct AnalysisKind {
   using Of = const AnalysisKind& (*)();
 
   std::string_view name = {};  ///< "head_types": its name for users
   std::string_view asks = {};  ///< the question that it answers, one line for people
-  Step step = Step::landing;
   std::vector<Need> needs = {};
   std::vector<Of> reads = {};                  ///< analyses whose results it reads; they run before it
   std::vector<Of> reads_one_of = {};           ///< analyses of which at least one must run

@@ -109,7 +109,6 @@ std::vector<Field> describe(const PositionComponents& components) {
 const AnalysisKind& position_components_analysis() {
   static const AnalysisKind kind{.name = "position_components",
                                  .asks = "What are the principal components of the position table (PCA)?",
-                                 .step = Step::positions,
                                  .needs = {Need::positions},
                                  .one_sequence = true,
                                  .make = make_position_components};

@@ -245,7 +245,6 @@ std::vector<Field> describe(const PositionCorrelation& correlations) {
 const AnalysisKind& position_correlation_analysis() {
   static const AnalysisKind kind{.name = "position_correlation",
                                  .asks = "How much of the positions do hidden states keep, layer by layer (CCA)?",
-                                 .step = Step::positions,
                                  .needs = {Need::positions, Need::weights, Need::states, Need::equal_length},
                                  .reads = {state_moments_analysis},
                                  .chain = true,

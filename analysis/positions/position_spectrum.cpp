@@ -185,7 +185,6 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
 const AnalysisKind& position_spectrum_analysis() {
   static const AnalysisKind kind{.name = "position_spectrum",
                                  .asks = "Which frequencies does the position table hold?",
-                                 .step = Step::positions,
                                  .needs = {Need::positions},
                                  .options = {&rows_option},
                                  .one_sequence = true,

@@ -228,7 +228,6 @@ std::vector<Field> describe(const PositionSplit& split) {
 const AnalysisKind& position_split_analysis() {
   static const AnalysisKind kind{.name = "position_split",
                                  .asks = "How much of hidden states is position, context and rest, layer by layer?",
-                                 .step = Step::positions,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {state_moments_analysis},
                                  .chain = true,

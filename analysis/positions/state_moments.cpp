@@ -73,7 +73,6 @@ void check_layers(const std::vector<StateMoments>& layers, const std::vector<Ind
 const AnalysisKind& state_moments_analysis() {
   static const AnalysisKind kind{.name = "state_moments",
                                  .asks = "What are the moments of hidden states, by position and over all?",
-                                 .step = Step::positions,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .chain = true,
                                  .listed = false,

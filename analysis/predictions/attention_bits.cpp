@@ -829,7 +829,6 @@ std::vector<Field> describe(const AttentionBits& bits) {
 const AnalysisKind& attention_bits_analysis() {
   static const AnalysisKind kind{.name = "attention_bits",
                                  .asks = "What is all of a head's attention made of: sink, position, word, match?",
-                                 .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::equal_length},
                                  .reads = {head_account_analysis},
                                  .of_sums = true,

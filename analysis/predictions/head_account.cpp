@@ -652,7 +652,6 @@ std::vector<Field> describe(const HeadAccount& account) {
 const AnalysisKind& head_account_analysis() {
   static const AnalysisKind kind{.name = "head_account",
                                  .asks = "Why does each head look there: positions, itself, or its context?",
-                                 .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::equal_length},
                                  .of_sums = true,
                                  .by_default = true,

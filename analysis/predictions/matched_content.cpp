@@ -17,6 +17,8 @@ namespace headwave {
 
 namespace {
 
+constexpr std::size_t placebo_draws = 4;
+
 /// p_key of one head in one document.
 Matrix32 mixed_key(const AttendedLayer& layer, std::size_t n, Index head, const std::array<Vector, 2>& mixed) {
   const auto e = static_cast<float>(mixed[layer.half(n)][static_cast<Index>(layer.place) * layer.heads() + head]);
@@ -320,9 +322,12 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
             student_tail((observed[r] - mean) / (sd * std::sqrt(1 + 1 / draws)), draws - 1);
     }
     // Bits that they keep, with beta of (2) from the other half; and (4).
-    Vector other(d_head);
-    for (double& one : other) one = random.normal();
-    other.normalize();
+    std::array<Matrix32, placebo_draws> others;
+    for (Matrix32& one : others) {
+      one.resize(d_head, 1);
+      for (float& number : one.reshaped()) number = static_cast<float>(random.normal());
+      one.normalize();
+    }
     std::vector<double> strongest(documents), without(documents), placebo(documents);
     std::vector<Matrix> gains;  // [document] (tilts, betas)
     for (std::size_t n = 0; n < documents; ++n) {
@@ -358,7 +363,8 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
       };
       strongest[n] = strongest_weights(layer, n, head, {});
       without[n] = strongest_weights(layer, n, head, change(direction));
-      placebo[n] = strongest_weights(layer, n, head, change(other.cast<float>()));
+      for (const Matrix32& other : others)
+        placebo[n] += strongest_weights(layer, n, head, change(other)) / placebo_draws;
     }
     put_ratio(without, strongest, options_.coverage, first + head, result.without);
     put_ratio(placebo, strongest, options_.coverage, first + head, result.placebo);

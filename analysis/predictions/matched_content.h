@@ -81,7 +81,7 @@ struct MatchedContent {
 /// from 0 by moderated_p_values() over documents.
 ///
 /// Two experiments are the evidence. They take the first direction u, of the other half, out of the contents of keys, or as
-/// much in one random direction v (|v| = 1), and look at the weights of the strongest text keys y as attention_bits() does:
+/// much in a random direction v (|v| = 1; the mean over 4), and look at the weights of the strongest text keys y as attention_bits() does:
 ///
 ///     k'_j = k_j - u u^T kappa_j,  or  k_j - v u^T kappa_j  (both as query i sees them, turned by R_(j-i))
 ///     without, placebo = sum of A'^X_iy / sum of A^X_iy                                                     (4)

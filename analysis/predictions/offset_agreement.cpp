@@ -188,7 +188,6 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
 const AnalysisKind& offset_agreement_analysis() {
   static const AnalysisKind kind{.name = "offset_agreement",
                                  .asks = "Do predicted offsets meet the measured ones?",
-                                 .step = Step::prediction,
                                  .needs = {Need::attention},
                                  .reads = {measured_offset_analysis},
                                  .reads_one_of = {head_account_analysis, position_atlas_analysis, phase_delay_analysis,

@@ -255,7 +255,6 @@ std::vector<Field> describe(const OffsetByQuery& found) {
 const AnalysisKind& offset_by_query_analysis() {
   static const AnalysisKind kind{.name = "offset_by_query",
                                  .asks = "Where do heads look, near and far, from early and late queries?",
-                                 .step = Step::prediction,
                                  .needs = {Need::attention},
                                  .one_sequence = true,
                                  .make = make_of<OffsetByQueryAnalysis>};

@@ -322,7 +322,6 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
 const AnalysisKind& position_atlas_analysis() {
   static const AnalysisKind kind{.name = "position_atlas",
                                  .asks = "Which offset do positions alone predict, from the weights?",
-                                 .step = Step::prediction,
                                  .needs = {Need::positions, Need::weights},
                                  .options = {&atlas_draws_option},
                                  .one_sequence = true,

@@ -425,7 +425,6 @@ std::vector<Field> describe(const RotaryWave& wave) {
 const AnalysisKind& rotary_wave_analysis() {
   static const AnalysisKind kind{.name = "rotary_wave",
                                  .asks = "Where does the wave of rotary positions point?",
-                                 .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::rotary, Need::equal_length},
                                  .one_sequence = true,
                                  .by_default = true,

@@ -717,7 +717,6 @@ std::vector<Field> describe(const ScoreSources& found) {
 const AnalysisKind& score_sources_analysis() {
   static const AnalysisKind kind{.name = "score_sources",
                                  .asks = "Which part of the network wrote what a head's queries and keys read?",
-                                 .step = Step::prediction,
                                  .needs = {Need::weights, Need::projections, Need::equal_length},
                                  .reads = {head_account_analysis},
                                  .one_sequence = true,

@@ -166,7 +166,6 @@ std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid&
 const AnalysisKind& cross_covariance_analysis() {
   static const AnalysisKind kind{.name = "cross_covariance",
                                  .asks = "At which lags do redefined queries and keys vary together?",
-                                 .step = Step::waves,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,

@@ -346,7 +346,6 @@ const AnalysisKind& delay_spectrum_analysis() {
   static const AnalysisKind kind{
       .name = "delay_spectrum",
       .asks = "Which delay is there between queries and keys of the text, to parts of a token?",
-      .step = Step::prediction,
       .needs = {Need::weights, Need::states, Need::equal_length},
       .reads = {qk_svd_analysis},
       .chain = true,

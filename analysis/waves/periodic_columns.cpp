@@ -113,7 +113,6 @@ std::vector<Field> describe(const PeriodicColumns& columns, const HeadGrid& grid
 const AnalysisKind& periodic_columns_analysis() {
   static const AnalysisKind kind{.name = "periodic_columns",
                                  .asks = "Which columns of redefined queries and keys are periodic?",
-                                 .step = Step::waves,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,

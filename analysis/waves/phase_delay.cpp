@@ -103,7 +103,6 @@ void PhaseListener::see(const HeadWaves& waves) {
 const AnalysisKind& phase_delay_analysis() {
   static const AnalysisKind kind{.name = "phase_delay",
                                  .asks = "Which delay do the phases between queries and keys predict?",
-                                 .step = Step::prediction,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,

@@ -86,7 +86,6 @@ std::vector<Field> describe(const RedefinedWaves& shown, const HeadGrid& grid) {
 const AnalysisKind& redefined_analysis() {
   static const AnalysisKind kind{.name = "redefined",
                                  .asks = "What do periodic redefined queries and keys look like in a document?",
-                                 .step = Step::waves,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,

@@ -119,7 +119,6 @@ std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& 
 const AnalysisKind& qk_svd_analysis() {
   static const AnalysisKind kind{.name = "qk_svd",
                                  .asks = "What does each head match, from its weights: gains, rank, phases, retention?",
-                                 .step = Step::waves,
                                  .needs = {Need::weights},
                                  .chain = true,
                                  .make = make_of<QkSvdAnalysis>};

@@ -115,7 +115,6 @@ const AnalysisKind& wave_spectra_analysis() {
   static const AnalysisKind kind{
       .name = "wave_spectra",
       .asks = "Which frequencies do redefined queries and keys and hidden states hold, layer by layer?",
-      .step = Step::waves,
       .needs = {Need::weights, Need::states, Need::equal_length},
       .reads = {qk_svd_analysis},
       .chain = true,

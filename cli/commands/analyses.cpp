@@ -1,8 +1,7 @@
-#include <memory>
+#include <algorithm>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "../../analysis/registry/registry.h"
 #include "../options/help.h"
@@ -12,34 +11,6 @@
 namespace headwave::cli {
 
 namespace {
-
-/// Names of the listed ones: what only others read says nothing to people.
-std::vector<std::string> names_of(const std::vector<AnalysisKind::Of>& kinds) {
-  std::vector<std::string> names;
-  for (const AnalysisKind::Of kind : kinds)
-    if (kind().listed) names.emplace_back(kind().name);
-  return names;
-}
-
-std::vector<std::string> needs_of(const AnalysisKind& kind) {
-  std::vector<std::string> needs;
-  for (const Need need : kind.needs) needs.emplace_back(text_of(need));
-  return needs;
-}
-
-void print_json() {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const AnalysisKind* kind : listed_analyses())
-    list.push_back({{"name", kind->name},
-                    {"asks", kind->asks},
-                    {"step", text_of(kind->step)},
-                    {"needs", needs_of(*kind)},
-                    {"reads", names_of(kind->reads)},
-                    {"reads_one_of", names_of(kind->reads_one_of)},
-                    {"always", kind->always},
-                    {"by_default", kind->by_default}});
-  fmt::print("{}\n", list.dump(2));
-}
 
 void print_list() {
   std::size_t width = 0;
@@ -55,15 +26,12 @@ void print_list() {
 }  // namespace
 
 void add_analyses(CLI::App& program, Command& chosen) {
-  auto json = std::make_shared<bool>(false);
   CLI::App* command =
       program.add_subcommand("analyses", "list the questions that a run can answer, and which it answers by default");
-  command->add_flag("--json", *json, "print JSON, for programs");
-  add_examples(*command, {{"analyses", "every analysis and the question that it answers"},
-                          {"analyses --json", "also what each needs of the input, and which others it reads"}});
-  command->final_callback([=, &chosen] {
-    chosen = [=] {
-      *json ? print_json() : print_list();
+  add_examples(*command, {{"analyses", "every analysis and the question that it answers"}});
+  command->final_callback([&chosen] {
+    chosen = [] {
+      print_list();
       return done;
     };
   });

@@ -8,6 +8,7 @@
 #include "../options/help.h"
 #include "../options/input_options.h"
 #include "../options/job_options.h"
+#include "../options/option_row.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
 #include "../results/result_folder.h"
@@ -52,52 +53,42 @@ void add_atlas(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<AtlasCommand>();
   CLI::App* command = program.add_subcommand(
       "atlas", "predict where every head looks, without a text: from its weights, and from random words");
-  command
-      ->add_option("--model", options->model,
-                   "model directory: config.json and weights; a tokenizer only tells special and unused words")
-      ->required()
-      ->type_name("DIR");
-  command->add_option("--map", options->map, "what the model's tensors are, instead of config.json")->type_name("FILE");
+  const OptionRows row(*command);
+  ModelAtlasOptions& atlas_options = options->atlas;
+  PositionAtlasOptions& weights = atlas_options.atlas;
+  row("--model", options->model, "DIR",
+      "model directory: config.json and weights; a tokenizer only tells special and unused words")
+      ->required();
+  row("--map", options->map, "FILE", "what the model's tensors are, instead of config.json");
   add_place_options(*command, options->place);
-  command
-      ->add_option("--passes", options->atlas.words.documents,
-                   "documents of random words that pass through the model; 0: weights alone, no forward pass")
-      ->check(whole_number(0, 100000))
+  row("--passes", atlas_options.words.documents, nullptr,
+      "documents of random words that pass through the model; 0: weights alone, no forward pass",
+      whole_number(0, 100000))
       ->capture_default_str();
-  command
-      ->add_option("--length", options->atlas.atlas.length,
-                   "positions to look at, and tokens of a document; 0: all rows that are read, at most 512")
-      ->check(whole_number(0, 1048576))
+  row("--length", weights.length, nullptr,
+      "positions to look at, and tokens of a document; 0: all rows that are read, at most 512",
+      whole_number(0, 1048576))
       ->capture_default_str();
-  command->add_option("--rows", options->atlas.rows, rows_help)->check(whole_number(0, 1048576))->capture_default_str();
-  command->add_option("--reach", options->atlas.atlas.reach, "largest offset that is predicted, in tokens")
-      ->check(whole_number(1, 1048576))
+  row("--rows", atlas_options.rows, nullptr, rows_help, whole_number(0, 1048576))->capture_default_str();
+  row("--reach", weights.reach, nullptr, "largest offset that is predicted, in tokens", whole_number(1, 1048576))
       ->capture_default_str();
-  command->add_option("--draws", options->atlas.atlas.null.draws, "random rotations for the null")
-      ->check(whole_number(3, 100000))
+  row("--draws", weights.null.draws, nullptr, "random rotations for the null", whole_number(3, 100000))
       ->capture_default_str();
-  command
-      ->add_option("--level", options->atlas.atlas.null.level,
-                   "false discovery rate: accepted share of false offsets among the heads that are given one")
-      ->check(real_number(0.0, 1.0))
+  row("--level", weights.null.level, nullptr,
+      "false discovery rate: accepted share of false offsets among the heads that are given one", real_number(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--seed", options->atlas.atlas.null.seed, "seed of the rotations and of the random words")
-      ->check(not_negative())
+  row("--seed", weights.null.seed, nullptr, "seed of the rotations and of the random words", not_negative())
       ->capture_default_str();
-  command->add_option("--threads", options->atlas.atlas.threads, "number of threads, 0: one per core; changes no digit")
-      ->check(whole_number(0, 1024))
+  row("--threads", weights.threads, nullptr, "number of threads, 0: one per core; changes no digit",
+      whole_number(0, 1024))
       ->capture_default_str();
-  command
-      ->add_option("--paper-rotation", options->paper_heads,
-                   "heads to draw g(f, theta) of from the whole rotation, as published: L0H0,L1H2; seconds a head")
-      ->delimiter(',')
-      ->type_name("HEADS");
-  command
-      ->add_option("--completions", options->atlas.paper.completions,
-                   "random completions of the bases for --paper-rotation")
-      ->needs("--paper-rotation")
-      ->check(whole_number(2, 1000))
-      ->capture_default_str();
+  row("--paper-rotation", options->paper_heads, "HEADS",
+      "heads to draw g(f, theta) of from the whole rotation, as published: L0H0,L1H2; seconds a head")
+      ->delimiter(',');
+  row("--completions", atlas_options.paper.completions, nullptr, "random completions of the bases for --paper-rotation",
+      whole_number(2, 1000))
+      ->capture_default_str()
+      ->needs("--paper-rotation");
   add_folder_options(*command, options->folder, true, {false, false, false});
   add_table_options(*command, options->folder.table);
   add_examples(*command, {{"atlas --model minilm --out atlas",

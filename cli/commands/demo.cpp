@@ -14,6 +14,7 @@
 #include "../../reports/tables/head_findings.h"
 #include "../options/help.h"
 #include "../options/job_options.h"
+#include "../options/option_row.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
 #include "../results/result_folder.h"
@@ -105,14 +106,12 @@ void add_demo(CLI::App& program, Command& chosen) {
   options->job[clusters_option] = 7;
   CLI::App* command = program.add_subcommand(
       "demo", "plant a model whose truth is known, and find it again; exits with 3 if a head differs");
-  command->add_option("--documents", options->documents, "number of documents of 512 random words")
-      ->check(whole_number(1, 100000))
+  const OptionRows row(*command);
+  row("--documents", options->documents, nullptr, "number of documents of 512 random words", whole_number(1, 100000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, false);
-  command
-      ->add_option("--write-model", options->model,
-                   "write the planted model, its documents and its truth as a Hugging Face directory, and end")
-      ->type_name("DIR")
+  row("--write-model", options->model, "DIR",
+      "write the planted model, its documents and its truth as a Hugging Face directory, and end")
       ->excludes("--out");
   add_table_options(*command, options->folder.table);
   add_job_options(*command, options->job);

@@ -5,11 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/errors/error.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/exported_tables.h"
 #include "../options/help.h"
+#include "../options/option_row.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
 #include "../results/result_path.h"
@@ -26,21 +26,15 @@ struct ExportOptions {
   fs::path result;
   fs::path folder;
   std::vector<std::string> only;  ///< groups; empty: all
-  CLI::Option* limit = nullptr;   ///< --max-rows
   std::int64_t max_rows = 50'000;
   bool force = false;
 };
 
-/// Removes the tables that are too long: whoever set a limit and named a table is refused instead.
-/// @returns names of the others, separated by commas
+/// Removes the tables that are too long, where nobody asked for one.
+/// @returns their names, separated by commas
 std::string keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
-  const bool named = !options.only.empty();
-  if (named && options.limit->empty()) return {};
-  for (const FieldTable& table : tables)
-    if (named && table.rows() > options.max_rows)
-      throw FormatError(fmt::format("{} would have {} rows, more than --max-rows {}; allow them with that option",
-                                    table.name, table.rows(), options.max_rows));
   std::string left_out;
+  if (!options.only.empty()) return left_out;
   for (const std::string& name : remove_long_tables(tables, options.max_rows))
     left_out += (left_out.empty() ? "" : ", ") + visible_text(name);
   return left_out;
@@ -73,29 +67,20 @@ void add_export(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command =
       program.add_subcommand("export", "write the numbers of a result as CSV, for pandas, R and others");
-  command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
-      ->required()
-      ->type_name("PATH");
-  command
-      ->add_option("--csv", options->folder,
-                   "folder for heads.csv, a row for each head; a table for each group of arrays; and all-columns.csv, "
-                   "which describes these")
-      ->required()
-      ->type_name("DIR");
-  command
-      ->add_option("--only", options->only,
-                   "groups to export, measured_offset,head_account; `headwave inspect` lists the groups")
-      ->delimiter(',')
-      ->type_name("GROUP,...");
-  options->limit =
-      command
-          ->add_option(
-              "--max-rows", options->max_rows,
-              "rows of a table at most; longer tables are omitted. Of tables that --only names: no limit unless "
-              "one is given, and longer ones are refused")
-          ->check(whole_number(1, 1'000'000'000'000))
-          ->capture_default_str();
-  command->add_flag("--force", options->force, "replace existing tables");
+  const OptionRows row(*command);
+  row("result", options->result, "PATH", "results.h5 of an earlier run, or its folder")->required();
+  row("--csv", options->folder, "DIR",
+      "folder for heads.csv, a row for each head; a table for each group of arrays; and all-columns.csv, which "
+      "describes these")
+      ->required();
+  row("--only", options->only, "GROUP,...",
+      "groups to export, measured_offset,head_account; `headwave inspect` lists the groups")
+      ->delimiter(',');
+  row("--max-rows", options->max_rows, nullptr,
+      "rows of a table at most: longer tables are omitted, but those that --only names never are",
+      whole_number(1, 1'000'000'000'000))
+      ->capture_default_str();
+  row("--force", options->force, nullptr, "replace existing tables");
   add_examples(*command, {{"export result/results.h5 --csv tables",
                            "heads.csv with a row for each head, and a table for each group of arrays that share axes"},
                           {"export result --csv tables --only measured_offset,head_account",

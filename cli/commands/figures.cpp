@@ -12,6 +12,7 @@
 #include "../../reports/figures/chosen_heads.h"
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
+#include "../options/option_row.h"
 #include "../results/result_folder.h"
 #include "../results/result_path.h"
 #include "../terminal/terminal.h"
@@ -53,15 +54,12 @@ void add_figures(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<FiguresOptions>();
   CLI::App* command = program.add_subcommand(
       "figures", "draw the figures of a result again: other heads, widths, letters, colours or formats");
-  command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
-      ->required()
-      ->type_name("PATH");
-  command->add_option("--out", options->folder, "folder for figures/; default: the result's own")->type_name("DIR");
-  command->add_flag("--force", options->force, "replace existing figures, in all their formats");
-  command
-      ->add_option("--only", options->drawing.only, "figures to draw, by name (docs/figures.md), separated by commas")
-      ->delimiter(',')
-      ->type_name("FIGURES");
+  const OptionRows row(*command);
+  row("result", options->result, "PATH", "results.h5 of an earlier run, or its folder")->required();
+  row("--out", options->folder, "DIR", "folder for figures/; default: the result's own");
+  row("--force", options->force, nullptr, "replace existing figures, in all their formats");
+  row("--only", options->drawing.only, "FIGURES", "figures to draw, by name (docs/figures.md), separated by commas")
+      ->delimiter(',');
   add_drawing_options(*command, options->drawing);
   add_examples(*command,
                {{"figures result/results.h5 --heads L0H2,L1H3 --force",

@@ -14,11 +14,11 @@
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/chosen_heads.h"
-#include "../../reports/tables/field_heat.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../../reports/tables/strongest_pairs_table.h"
 #include "../options/help.h"
+#include "../options/option_row.h"
 #include "../results/result_folder.h"
 #include "../results/result_json.h"
 #include "../results/result_path.h"
@@ -36,7 +36,6 @@ struct InspectOptions {
   bool attributes = false;
   bool map = false;
   bool job = false;
-  std::string heat;             ///< a Field's name, with ":part" after it
   std::string strongest_pairs;  ///< a head's name
   HeadTableOptions table;
 };
@@ -150,20 +149,6 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
   print_entries(listing, options.attributes);
 }
 
-/// A Field as signs.
-int print_heat(const std::filesystem::path& path, const std::string& asked) {
-  const std::string name = asked.substr(0, asked.find(':'));
-  const Result result = read_result(Hdf5File(result_path(path)), {name});
-  const Field* field = result.find(name);
-  if (field == nullptr)
-    throw FormatError(
-        fmt::format("{}: holds no {}; expected one of the arrays that `headwave inspect` lists, without the first /",
-                    path.string(), name));
-  const std::string part = name.size() == asked.size() ? "" : asked.substr(name.size() + 1);
-  std::fputs(field_heat(*field, part, output_signs()).c_str(), stdout);
-  return done;
-}
-
 /// The text that a head attends to most.
 int print_strongest_pairs(const std::filesystem::path& path, const HeadName& head) {
   const Hdf5File file(result_path(path));
@@ -179,7 +164,6 @@ int print_strongest_pairs(const std::filesystem::path& path, const HeadName& hea
 int inspect(const InspectOptions& options) {
   if (!options.strongest_pairs.empty())
     return print_strongest_pairs(options.path, parse_head_name(options.strongest_pairs));
-  if (!options.heat.empty()) return print_heat(options.path, options.heat);
   if (options.job) return print_job(meant(options.path));
   if (options.map) return propose_map(options.path);
   const Listing listing = listing_of(meant(options.path));
@@ -197,52 +181,26 @@ void add_inspect(CLI::App& program, Command& chosen) {
   command->add_option("path", options->path, "file or folder; told apart by content, not by name")
       ->required()
       ->type_name("PATH");
-  command
-      ->add_option("--heads", options->table.heads,
-                   "heads of a result to show, L2H3,L7H8 (layers and heads count from 0), or strongest:N")
-      ->delimiter(',')
-      ->type_name("HEADS")
-      ->group("Table");
+  OptionRows(*command, "Table")("--heads", options->table.heads, "HEADS",
+                                "heads of a result to show, L2H3,L7H8 (layers and heads count from 0), or strongest:N")
+      ->delimiter(',');
   add_table_options(*command, options->table);
-  CLI::Option* json = command->add_flag("--json", options->json, "print JSON, versioned, for other programs");
-  CLI::Option* attributes =
-      command->add_flag("-a,--attributes", options->attributes, "show the attributes of every array too");
-  attributes->excludes(json);
-  CLI::Option* csv = command->add_flag("--csv", options->csv, "print the table of a result's heads as CSV");
-  csv->excludes(json)->excludes(attributes);
-  CLI::Option* map =
-      command->add_flag("--map", options->map, "print a map of a model directory, to be edited and given to run --map");
-  map->excludes(json)->excludes(attributes)->excludes(csv);
-  command->add_flag("--job", options->job, "print the job that made a result, for run --job")
-      ->excludes(json)
-      ->excludes(attributes)
-      ->excludes(csv)
-      ->excludes(map);
-  command
-      ->add_option("--heat", options->heat,
-                   "show a field of a result as characters, layers by heads or a line; FIELD:NAME for one of its maps")
-      ->type_name("GROUP/FIELD")
-      ->excludes(json)
-      ->excludes(attributes)
-      ->excludes(csv)
-      ->excludes(map)
-      ->excludes("--job");
-  command
-      ->add_option("--strongest-pairs", options->strongest_pairs,
-                   "show the query-key pairs with the largest weights of one head over all documents, with their text")
-      ->type_name("HEAD")
-      ->excludes(json)
-      ->excludes(attributes)
-      ->excludes(csv)
-      ->excludes(map)
-      ->excludes("--job")
-      ->excludes("--heat");
+  const OptionRows row(*command);
+  // Each of these prints something else.
+  const std::vector<CLI::Option*> views{
+      row("--json", options->json, nullptr, "print JSON, versioned, for other programs"),
+      row("-a,--attributes", options->attributes, nullptr, "show the attributes of every array too"),
+      row("--csv", options->csv, nullptr, "print the table of a result's heads as CSV"),
+      row("--map", options->map, nullptr, "print a map of a model directory, to be edited and given to run --map"),
+      row("--job", options->job, nullptr, "print the job that made a result, for run --job"),
+      row("--strongest-pairs", options->strongest_pairs, "HEAD",
+          "show the query-key pairs with the largest weights of one head over all documents, with their text")};
+  for (std::size_t i = 1; i < views.size(); ++i)
+    for (std::size_t before = 0; before < i; ++before) views[i]->excludes(views[before]);
   add_examples(*command,
                {{"inspect result/results.h5", "what was found about the strongest heads of a result, and its arrays"},
                 {"inspect result --all --wide --sort offset", "every head and column, heads by where they look"},
                 {"inspect result --csv > heads.csv", "the table of its heads, for pandas, R and others"},
-                {"inspect result --heat measured_offset/weight:all",
-                 "how strongly each head looks at its offset, layers by heads, on the terminal"},
                 {"inspect result --strongest-pairs L0H2", "the words that one head connects most strongly"},
                 {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
                 {"inspect result --job > job.toml",

@@ -56,12 +56,14 @@ void add_merge(CLI::App& program, Command& chosen) {
       ->type_name("PARTS")
       ->configurable(false);
   const SourceOptions source = add_whole_run_options(*command, *options);
+  source.profiles->group("");
   add_examples(*command, {{"merge part-* --out result", "what `headwave run --shard` made on several machines"},
                           {"merge part-* --model /data/minilm --text /data/text.txt --out result",
                            "on a machine where model and text lie elsewhere"}});
   command->final_callback([=, &chosen] {
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
     auto parts = std::make_shared<ShardFiles>(options->parts);
+    if (!options->input.profiles.empty()) throw CLI::ValidationError("--profiles", "is what `headwave run` reads");
     read_job_text(*command, parts->job(), options->parts.front());
     require_usage(source, options->input);
     require_read_options(*command, options->job);

@@ -11,6 +11,7 @@
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/page/map_beside.h"
 #include "../options/help.h"
+#include "../options/option_row.h"
 #include "../results/output_folder.h"
 #include "../results/result_path.h"
 #include "../terminal/terminal.h"
@@ -55,17 +56,13 @@ int report(const ReportOptions& options) {
 void add_report(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = program.add_subcommand("report", "make the page of a result again, from its file alone");
-  command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
-      ->required()
-      ->type_name("PATH");
-  command->add_option("--out", options->page, "the page; default: report.html beside the result")->type_name("FILE");
-  command
-      ->add_option("--beside", options->beside,
-                   "results of other texts of the same model, a sentence of yours say: the page shows their attention "
-                   "maps too")
-      ->type_name("PATH ...")
-      ->check(CLI::ExistingPath);
-  command->add_flag("--force", options->force, "replace a page that is already there");
+  const OptionRows row(*command);
+  row("result", options->result, "PATH", "results.h5 of an earlier run, or its folder")->required();
+  row("--out", options->page, "FILE", "the page; default: report.html beside the result");
+  row("--beside", options->beside, "PATH ...",
+      "results of other texts of the same model, a sentence of yours say: the page shows their attention maps too",
+      CLI::ExistingPath);
+  row("--force", options->force, nullptr, "replace a page that is already there");
   add_examples(*command, {{"report result/results.h5 --out minilm.html",
                            "one file to send: it opens in a browser, without network and without the result"},
                           {"report result --beside sentence --out minilm.html",

@@ -95,19 +95,10 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
                              .read = files_read(options)},
                             options.folder.force);
   std::string documents;
-  bool resumed = options.keep.resume;
   within_memory(options, given, [&](const JobInput& input) {
     const DocumentBlocks blocks(input.source->count());
     const BlockRange range = part_of(blocks, shard.part, shard.parts);
     const ShardFolder part(folder.path(), blocks, range, run_identity(input, options.job), options.job_text);
-    if (part.begun() && !resumed) {
-      if (!options.folder.force)
-        throw IoError(
-            fmt::format("{}: holds blocks of part {} of {} already", folder.path().string(), shard.part, shard.parts),
-            {give("resume", "", "to continue it"), give("force", "", "to begin anew")});
-      part.remove();
-    }
-    resumed = true;
     documents =
         fmt::format("{} to {} of {}", blocks.first(range.first), blocks.first(range.end) - 1, input.source->count());
     const std::vector<Index> missing = part.missing();
@@ -184,7 +175,7 @@ void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
       program.add_subcommand("run", "follow every head of a model over text, token ids, stored states or profiles");
-  const SourceOptions source = add_whole_run_options(*command, *options, true);
+  const SourceOptions source = add_whole_run_options(*command, *options);
   add_resume_options(*command, options->keep);
   add_shard_option(*command, options->shard,
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "

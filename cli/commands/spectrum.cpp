@@ -21,6 +21,7 @@
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
 #include "../options/input_options.h"
+#include "../options/option_row.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
@@ -140,34 +141,24 @@ void add_spectrum(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<SpectrumCommand>();
   CLI::App* command =
       program.add_subcommand("spectrum", "compare the spectra of the position tables of several models");
-  command
-      ->add_option(
-          "--model", options->models,
-          "model directories, or safetensors files with config.json beside them; little but positions need be there")
-      ->required()
-      ->type_name("PATH...");
-  command
-      ->add_option("--out", options->folder,
-                   "folder for one .h5 file per model, and spectra.pdf, .svg, .png, and .txt with the caption")
-      ->required()
-      ->type_name("DIR");
-  command->add_flag("--force", options->force, "replace results and figures that are already there");
-  command
-      ->add_option("--length", options->analysis.length,
-                   "only the first T positions, 2 or more; without it all rows that are read")
-      ->check(whole_number(2, 1048576))
-      ->type_name("T");
-  command->add_option("--rows", options->analysis.rows, rows_help)
-      ->check(whole_number(0, 1048576))
-      ->capture_default_str();
-  command->add_flag("--demean", options->analysis.spectrum.spectrum.demean, "subtract each column's mean first");
-  command->add_flag("--detrend", options->analysis.spectrum.spectrum.detrend,
-                    "subtract each column's least-squares line first");
-  command->add_flag("--hann", options->hann, "Hann window instead of the published rectangular one");
-  command->add_option("--formats", options->formats, "formats of figures, separated by commas; without it all")
-      ->delimiter(',')
-      ->check(one_of({"pdf", "svg", "png"}))
-      ->type_name("LIST");
+  const OptionRows row(*command);
+  SpectrumOptions& taken = options->analysis.spectrum.spectrum;
+  row("--model", options->models, "PATH...",
+      "model directories, or safetensors files with config.json beside them; little but positions need be there")
+      ->required();
+  row("--out", options->folder, "DIR",
+      "folder for one .h5 file per model, and spectra.pdf, .svg, .png, and .txt with the caption")
+      ->required();
+  row("--force", options->force, nullptr, "replace results and figures that are already there");
+  row("--length", options->analysis.length, "T",
+      "only the first T positions, 2 or more; without it all rows that are read", whole_number(2, 1048576));
+  row("--rows", options->analysis.rows, nullptr, rows_help, whole_number(0, 1048576))->capture_default_str();
+  row("--demean", taken.demean, nullptr, "subtract each column's mean first");
+  row("--detrend", taken.detrend, nullptr, "subtract each column's least-squares line first");
+  row("--hann", options->hann, nullptr, "Hann window instead of the published rectangular one");
+  row("--formats", options->formats, "LIST", "formats of figures, separated by commas; without it all",
+      one_of({"pdf", "svg", "png"}))
+      ->delimiter(',');
   add_style_options(*command, options->style);
   add_examples(*command, {{"spectrum --model minilm --out spectra", "how fast the waves of one position table are"},
                           {"spectrum --model minilm bert --length 256 --detrend --formats svg --out detrended",

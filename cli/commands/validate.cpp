@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -11,11 +10,6 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
-#include "../../data/files/printable.h"
-#include "../../data/hdf5/hdf5_file.h"
-#include "../../data/results/result_file.h"
-#include "../../data/sources/state_writer.h"
-#include "../../data/sources/stored_profiles.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../results/result_path.h"
@@ -28,28 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A line for each file, and one for everything that is wrong in it.
+/// A line for each file.
 /// @returns done where it is as it was written, different where not, failed where that cannot be told
 int validity(const fs::path& file) {
   try {
-    // Before the library sees a byte of it: over damaged ones it may take its time, or crash.
-    const bool sealed = require_right_seal(result_path(file));
-    const Hdf5File opened(result_path(file));
-    const Attributes about = opened.attributes("/");
-    const char* what = attribute_text(about, "format") == profiles_format      ? "profiles"
-                       : attribute_text(about, "title") == stored_states_title ? "captured states"
-                                                                               : nullptr;
-    if (what != nullptr) {
-      if (!sealed)
-        throw FormatError(
-            fmt::format("{}: {} without the digest at the file's end: another program changed it, or it is damaged",
-                        shown_path(file), what));
-      fmt::print("{}: whole; {}, every byte as the digest at the file's end says\n", visible_text(file.string()), what);
-      return done;
-    }
-    const ResultContent content = require_whole_result(result_path(file));
-    fmt::print("{}: whole; schema {}, {} arrays, every byte as the digest at the file's end says\n",
-               visible_text(file.string()), content.schema_version, content.arrays);
+    require_sealed(result_path(file));
+    fmt::print("{}: whole: every byte is as the digest at its end says\n", visible_text(file.string()));
     return done;
   } catch (const IoError& problem) {
     fmt::print(stderr, "headwave: error: {}\n", visible_text(error_message(problem)));

@@ -182,10 +182,4 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
   return fmt::format("headwave {}: {}", command.get_name(), error.what());
 }
 
-const CLI::App& command_named(const CLI::App& program, const std::string& name) {
-  for (const CLI::App* command : all_commands(program))
-    if (command->get_name() == name) return *command;
-  throw CLI::ValidationError(unknown_command(program, name));
-}
-
 }  // namespace headwave::cli

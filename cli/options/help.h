@@ -33,8 +33,4 @@ std::string limits_of(const CLI::Option& option);
 /// @param error  what `program` threw while it parsed, or a command afterwards
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error);
 
-/// Throws the same error for an unknown command.
-/// @returns the command
-const CLI::App& command_named(const CLI::App& program, const std::string& name);
-
 }  // namespace headwave::cli

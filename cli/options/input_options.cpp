@@ -18,6 +18,7 @@
 #include "../../reports/drawing/visible_text.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
+#include "option_row.h"
 #include "values.h"
 
 namespace headwave::cli {
@@ -34,19 +35,14 @@ CLI::Validator range_of_layers() {
 }  // namespace
 
 PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options) {
-  PlaceOptionsGiven given{};
-  given.layers =
-      command
-          .add_option("--layers", options.layers, "first layers only, 0-7; later layers are neither read nor computed")
-          ->check(range_of_layers())
-          ->type_name("0-N");
-  given.weights = command
-                      .add_option("--weights", options.weights,
-                                  "where weights are: in memory, or read layer by layer, for models larger than "
-                                  "memory; auto: decided by their size; changes no digit")
-                      ->check(one_of({"auto", "memory", "layers"}))
-                      ->capture_default_str();
-  return given;
+  const OptionRows row(command);
+  return {row("--layers", options.layers, "0-N", "first layers only, 0-7; later layers are neither read nor computed",
+              range_of_layers()),
+          row("--weights", options.weights, nullptr,
+              "where weights are: in memory, or read layer by layer, for models larger than memory; auto: decided by "
+              "their size; changes no digit",
+              one_of({"auto", "memory", "layers"}))
+              ->capture_default_str()};
 }
 
 ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options) {
@@ -67,43 +63,26 @@ std::string unknown_axes(const std::string& text) {
 }  // namespace
 
 StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options) {
+  const OptionRows row(command, "Stored states");
+  StoredStatesOptions& states = options.states;
   StoredOptionsGiven added{};
-  const char* group = "Stored states";
-  added.head_count = command
-                         .add_option("--head-count", options.states.heads,
-                                     "number of heads, if neither the file nor the model says it")
-                         ->check(whole_number(1, 100000))
-                         ->type_name("N")
-                         ->group(group);
-  added.layer = command
-                    .add_option("--layer", options.states.layer,
-                                "layer whose queries and keys are made of the states; for files that do not say it")
-                    ->check(whole_number(0, 1023))
-                    ->type_name("N")
-                    ->group(group);
+  added.head_count = row("--head-count", states.heads, "N",
+                         "number of heads, if neither the file nor the model says it", whole_number(1, 100000));
+  added.layer =
+      row("--layer", states.layer, "N",
+          "layer whose queries and keys are made of the states; for files that do not say it", whole_number(0, 1023));
   added.dataset =
-      command
-          .add_option(
-              "--dataset", options.states.dataset,
-              "dataset of the states or attention; {layer} stands for the layer's number, {document} for any text")
-          ->type_name("NAME")
-          ->group(group);
+      row("--dataset", states.dataset, "NAME",
+          "dataset of the states or attention; {layer} stands for the layer's number, {document} for any text");
   added.axes =
-      command
-          .add_option(
-              "--axes", options.axes,
-              "axes of the dataset in order: layer,document,token,width, or of attention layer,document,head,query,key")
-          ->check(CLI::Validator(unknown_axes, "", "axes"))
-          ->type_name("AXES")
-          ->group(group);
-  added.apply_norm = command
-                         .add_flag("--apply-norm", options.states.apply_norm,
-                                   "apply the model's norm before attention: the states are of the residual stream")
-                         ->group(group);
+      row("--axes", options.axes, "AXES",
+          "axes of the dataset in order: layer,document,token,width, or of attention layer,document,head,query,key",
+          CLI::Validator(unknown_axes, "", "axes"))
+          ->needs(added.dataset);
+  added.apply_norm = row("--apply-norm", states.apply_norm, nullptr,
+                         "apply the model's norm before attention: the states are of the residual stream");
   added.any_states =
-      command.add_flag("--any-states", options.states.any_states, "accept states even if they do not look normalised")
-          ->group(group);
-  added.axes->needs(added.dataset);
+      row("--any-states", states.any_states, nullptr, "accept states even if they do not look normalised");
   return added;
 }
 
@@ -115,154 +94,113 @@ StoredStatesOptions stored_of(const StoredOptions& options) {
 
 namespace {
 
-CLI::Option* add_states(CLI::App& command, InputOptions& options) {
-  return command
-      .add_option(
-          "--states", options.states,
-          "stored hidden states, queries and keys, or attention: HDF5, .npy, .npz, safetensors, or a folder of them")
-      ->type_name("FILE");
-}
-
-/// @returns --shuffles
-CLI::Option* add_interventions(CLI::App& command, InputOptions& options) {
-  const char* group = "Interventions";
-  command
-      .add_option("--intervene", options.interventions,
-                  fmt::format("run with part of the model or text changed: {}; HEADS as in L2H3,L4H1; may be given "
-                              "several times",
-                              known_interventions()))
-      ->type_name("WHAT")
-      ->group(group);
-  return command
-      .add_option("--shuffles", options.intervening.shuffles,
-                  "with shuffled-words: number of random orders of every document's words, to average over")
-      ->check(whole_number(1, 100000))
-      ->capture_default_str()
-      ->group(group);
+void add_interventions(CLI::App& command, InputOptions& options, SourceOptions& added) {
+  const OptionRows row(command, "Interventions");
+  added.intervene = row(
+      "--intervene", options.interventions, "WHAT",
+      fmt::format("run with part of the model or text changed: {}; HEADS as in L2H3,L4H1; may be given several times",
+                  known_interventions()));
+  added.shuffles = row("--shuffles", options.intervening.shuffles, nullptr,
+                       "with shuffled-words: number of random orders of every document's words, to average over",
+                       whole_number(1, 100000))
+                       ->capture_default_str();
 }
 
 }  // namespace
 
-SourceOptions add_input_options(CLI::App& command, InputOptions& options, bool profiles) {
+SourceOptions add_input_options(CLI::App& command, InputOptions& options) {
+  const OptionRows row(command);
   SourceOptions added{};
-  added.model = command
-                    .add_option("--model", options.model,
-                                "Hugging Face model directory: config.json, model.safetensors, tokenizer")
-                    ->type_name("DIR");
-  added.map = command
-                  .add_option("--map", options.map,
-                              "TOML file that says what the model's tensors are, in place of config.json; "
-                              "`headwave inspect --map DIR` prints one")
-                  ->type_name("FILE");
+  added.model =
+      row("--model", options.model, "DIR", "Hugging Face model directory: config.json, model.safetensors, tokenizer");
+  added.map = row("--map", options.map, "FILE",
+                  "TOML file that says what the model's tensors are, in place of config.json; `headwave inspect --map "
+                  "DIR` prints one");
   added.place = add_place_options(command, options.place);
-  added.text = command
-                   .add_option("--text", options.text,
-                               "UTF-8 text file, cut into documents; -: standard input; or a sentence in quotes")
-                   ->type_name("FILE");
-  added.target =
-      command
-          .add_option("--target", options.target,
-                      "text that an encoder-decoder writes, one line beside each line of --text; a line is a document")
-          ->type_name("FILE");
-  added.ids = command
-                  .add_option("--ids", options.ids,
-                              "token ids instead of text: JSON, or one document per line; -: standard input")
-                  ->type_name("FILE");
-  added.states = add_states(command, options);
-  added.profiles = profiles
-                       ? command
-                             .add_option("--profiles", options.profiles,
-                                         "sums that headwave.watch(model, null=True) saved beside a running PyTorch "
-                                         "model; several files hold further documents (docs/profiles.md)")
-                             ->type_name("FILE")
-                       : refused_option(command, "--profiles", "is what `headwave run` reads");
-  added.random =
-      command
-          .add_option("--random-tokens", options.random_tokens,
-                      "random tokens in place of a text: so many, three times, in every document (for induction)")
-          ->check(whole_number(1, 1048576))
-          ->type_name("N");
+  added.text = row("--text", options.text, "FILE",
+                   "UTF-8 text file, cut into documents; -: standard input; or a sentence in quotes");
+  added.target = row("--target", options.target, "FILE",
+                     "text that an encoder-decoder writes, one line beside each line of --text; a line is a document");
+  added.ids =
+      row("--ids", options.ids, "FILE", "token ids instead of text: JSON, or one document per line; -: standard input");
+  added.states =
+      row("--states", options.states, "FILE",
+          "stored hidden states, queries and keys, or attention: HDF5, .npy, .npz, safetensors, or a folder of .npy");
+  added.profiles = row("--profiles", options.profiles, "FILE",
+                       "sums that headwave.watch(model, null=True) saved beside a running PyTorch model; several files "
+                       "hold further documents (docs/profiles.md)");
+  added.random = row("--random-tokens", options.random_tokens, "N",
+                     "random tokens in place of a text: so many, three times, in every document (for induction)",
+                     whole_number(1, 1048576));
   added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
   added.random->excludes(added.ids)->excludes(added.states);
   added.ids->excludes(added.states);
   for (CLI::Option* other : {added.ids, added.states, added.random}) added.target->excludes(other);
   for (CLI::Option* other : {added.model, added.map, added.text, added.target, added.ids, added.states, added.random})
     added.profiles->excludes(other);
-  added.documents = command
-                        .add_option("--documents", options.packing.documents,
-                                    "number of documents; otherwise all there are, up to 100")
-                        ->check(whole_number(1, 10000000))
-                        ->type_name("N");
-  added.length =
-      command
-          .add_option(
-              "--length", options.packing.length,
-              "tokens per document, special tokens included; otherwise 512, or as many as the model has positions")
-          ->check(whole_number(1, 1048576))
-          ->type_name("N");
-  added.no_special_tokens = command.add_flag("!--no-special-tokens", options.packing.special_tokens,
-                                             "add no special tokens, such as [CLS] and [SEP], to documents");
-  added.allow_unknown =
-      command.add_flag("--allow-unknown", options.packing.allow_unknown,
-                       "accept a text even if the vocabulary cannot spell 90 % of its tokens or more");
+  added.documents = row("--documents", options.packing.documents, "N",
+                        "number of documents; otherwise all there are, up to 100", whole_number(1, 10000000));
+  added.length = row("--length", options.packing.length, "N",
+                     "tokens per document, special tokens included; otherwise 512, or as many as the model has "
+                     "positions",
+                     whole_number(1, 1048576));
+  added.no_special_tokens = row("!--no-special-tokens", options.packing.special_tokens, nullptr,
+                                "add no special tokens, such as [CLS] and [SEP], to documents");
+  added.allow_unknown = row("--allow-unknown", options.packing.allow_unknown, nullptr,
+                            "accept a text even if the vocabulary cannot spell 90 % of its tokens or more");
   added.stored = add_stored_options(command, options.stored);
-  added.shuffles = add_interventions(command, options);
+  add_interventions(command, options, added);
   return added;
 }
 
 void require_usage(const SourceOptions& given, const InputOptions& options) {
-  const auto refuse = [](const CLI::Option* option, const char* why) {
-    if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
-  };
   const std::vector<const CLI::Option*> sources{given.text, given.ids, given.random, given.states, given.profiles};
-  if (std::ranges::all_of(sources, [](const CLI::Option* source) { return source->empty(); })) {
-    std::string offered;  // what a command refuses stands in no group
-    for (const CLI::Option* source : sources)
-      if (!source->get_group().empty()) offered += (offered.empty() ? "" : ", ") + source->get_name();
-    const std::size_t last = offered.rfind(", ");
-    throw CLI::ValidationError("give one of " + offered.substr(0, last) + " and " + offered.substr(last + 2));
-  }
-  if (!given.profiles->empty()) {
-    const char* const summed = "does not apply to --profiles: they are sums over documents that passed elsewhere";
-    for (const CLI::Option* option : {given.documents, given.length, given.no_special_tokens, given.allow_unknown,
-                                      given.place.layers, given.stored.head_count})
-      if (option != nullptr) refuse(option, summed);
-    if (options.place.weights != "auto") refuse(given.place.weights, summed);  // a stored job names what is usual
-    for (const CLI::Option* option : given.stored.where()) refuse(option, summed);
-    if (!options.interventions.empty()) throw CLI::ValidationError("--intervene", summed);
-  }
-  if (given.text->empty()) refuse(given.allow_unknown, "applies to --text only");
-  if (given.text->empty()) refuse(given.target, "is what is written where --text is read; give that too");
-  if (options.text == "-" && options.target == "-")
-    refuse(given.target, "- is standard input, which --text reads; give one of them as a file");
-  if (!given.target->empty()) refuse(given.length, "does not apply to --target: documents are lines as they stand");
-  // A stored job names it where it has no effect: 1, as it is without being given.
-  if (options.intervening.shuffles > 1 && std::find(options.interventions.begin(), options.interventions.end(),
-                                                    "shuffled-words") == options.interventions.end())
-    refuse(given.shuffles, "applies to --intervene shuffled-words");
-  if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
-  if (!given.states->empty() && given.place.layers != nullptr)
-    refuse(given.place.layers, "does not apply to --states: layers are those that were stored");
-  if (!given.profiles->empty()) return;
-  if (given.states->empty()) {
-    if (given.model->empty()) throw CLI::ValidationError("--text, --ids and --random-tokens need --model DIR");
-    refuse(given.stored.head_count, "applies to --states only; the model says how many heads there are");
-    for (const CLI::Option* option : given.stored.where()) refuse(option, "applies to --states only");
-    if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
-    if (!given.random->empty())
-      refuse(given.length, "does not apply to --random-tokens, which says how many there are");
-    return;
-  }
-  for (const std::string& what : options.interventions)
-    throw CLI::ValidationError(
-        "--intervene",
-        fmt::format("{} does not apply to --states: what the model made of words and positions is stored", what));
-  refuse(given.length, "does not apply to --states: documents are as they were stored");
-  refuse(given.no_special_tokens, "does not apply to --states: documents are as they were stored");
-  if (!given.model->empty())
-    refuse(given.stored.head_count, "does not apply with --model, which says how many heads there are");
-  for (const CLI::Option* of_norm : {given.stored.apply_norm, given.stored.any_states})
-    if (given.model->empty()) refuse(of_norm, "is about the norm of a model; give it with --model DIR");
+  if (std::ranges::all_of(sources, [](const CLI::Option* source) { return source->empty(); }))
+    throw CLI::ValidationError("give one of --text, --ids, --random-tokens, --states and --profiles");
+  const bool text = !given.text->empty(), ids = !given.ids->empty(), random = !given.random->empty(),
+             states = !given.states->empty(), profiles = !given.profiles->empty(), model = !given.model->empty();
+  if (!profiles && !states && !model) throw CLI::ValidationError("--text, --ids and --random-tokens need --model DIR");
+  // A stored job names some options where they have no effect, with the value that is usual.
+  const bool shuffles = options.intervening.shuffles > 1,
+             shuffled = std::ranges::count(options.interventions, "shuffled-words") > 0,
+             intervenes = !options.interventions.empty(), weights = options.place.weights != "auto";
+  const char* const summed = "does not apply to --profiles: they are sums over documents that passed elsewhere";
+  const char* const stored = "does not apply to --states: documents are as they were stored";
+  const StoredOptionsGiven& of = given.stored;
+  struct Rule {
+    bool applies;
+    std::vector<const CLI::Option*> refused;
+    const char* why;
+  };
+  const std::vector<Rule> rules{
+      {profiles,
+       {given.documents, given.length, given.no_special_tokens, given.allow_unknown, given.place.layers, of.head_count,
+        of.layer, of.dataset, of.axes, of.apply_norm, of.any_states},
+       summed},
+      {profiles && weights, {given.place.weights}, summed},
+      {profiles && intervenes, {given.intervene}, summed},
+      {!text, {given.allow_unknown}, "applies to --text only"},
+      {!text, {given.target}, "is what is written where --text is read; give that too"},
+      {options.text == "-" && options.target == "-",
+       {given.target},
+       "- is standard input, which --text reads; give one of them as a file"},
+      {!given.target->empty(), {given.length}, "does not apply to --target: documents are lines as they stand"},
+      {shuffles && !shuffled, {given.shuffles}, "applies to --intervene shuffled-words"},
+      {!model, {given.map}, "says what the tensors of --model are; give that too"},
+      {states, {given.place.layers}, "does not apply to --states: layers are those that were stored"},
+      {!states, {of.head_count}, "applies to --states only; the model says how many heads there are"},
+      {!states, {of.layer, of.dataset, of.axes, of.apply_norm, of.any_states}, "applies to --states only"},
+      {ids, {given.no_special_tokens}, "does not apply to --ids: nothing is put around them"},
+      {random, {given.length}, "does not apply to --random-tokens, which says how many there are"},
+      {states && intervenes,
+       {given.intervene},
+       "does not apply to --states: what the model made of words and positions is stored"},
+      {states, {given.length, given.no_special_tokens}, stored},
+      {model, {of.head_count}, "does not apply with --model, which says how many heads there are"},
+      {!model, {of.apply_norm, of.any_states}, "is about the norm of a model; give it with --model DIR"}};
+  for (const auto& [applies, refused, why] : rules)
+    for (const CLI::Option* option : refused)
+      if (applies && !option->empty()) throw CLI::ValidationError(option->get_name(), why);
 }
 
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -43,11 +42,6 @@ struct StoredOptions {
 
 struct StoredOptionsGiven {
   CLI::Option *head_count, *layer, *dataset, *axes, *apply_norm, *any_states;
-
-  /// The options that locate and describe stored states.
-  [[nodiscard]] std::array<const CLI::Option*, 5> where() const {
-    return {layer, dataset, axes, apply_norm, any_states};
-  }
 };
 
 /// Adds --head-count, --layer, --dataset, --axes, --apply-norm and --any-states.
@@ -71,15 +65,14 @@ struct InputOptions {
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
   CLI::Option *model, *map, *text, *target, *ids, *states, *profiles, *random, *documents, *length, *no_special_tokens,
-      *allow_unknown, *shuffles;
+      *allow_unknown, *intervene, *shuffles;
   PlaceOptionsGiven place;
   StoredOptionsGiven stored;
 };
 
 /// Adds --model, --map, --layers, --weights, --text, --target, --ids, --states,
-/// --random-tokens, --intervene and their companions.
-/// @param profiles  adds --profiles; otherwise it is an option that is never given
-SourceOptions add_input_options(CLI::App& command, InputOptions& options, bool profiles = false);
+/// --profiles, --random-tokens, --intervene and their companions.
+SourceOptions add_input_options(CLI::App& command, InputOptions& options);
 
 /// Refuses options that would have no effect.
 /// @throws CLI::ValidationError

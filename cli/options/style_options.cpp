@@ -9,6 +9,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/files/printable.h"
+#include "option_row.h"
 #include "values.h"
 
 namespace headwave::cli {
@@ -43,25 +44,13 @@ bool styles_figures(const CLI::App& command) {
 }
 
 void add_style_options(CLI::App& command, FigureStyle& style) {
-  const char* group = "Figures";
-  command.add_option("--figure-width", style.width, "width in inches; otherwise as each figure needs")
-      ->transform(width())
-      ->type_name("WIDTH")
-      ->group(group);
-  command.add_option("--font", style.font, "font of figures; default sans-serif")
-      ->check(font_name())
-      ->type_name("NAME")
-      ->group(group);
-  command
-      .add_option("--font-size", style.points,
-                  "points of the letters along axes; default 8, more on figures wider than 7 inches")
-      ->check(real_number(4, 40))
-      ->group(group);
-  command.add_option("--palette", style.palette, "colours of heat maps; grey: no colours anywhere")
-      ->check(one_of(palette_names()))
-      ->capture_default_str()
-      ->type_name("NAME")
-      ->group(group);
+  const OptionRows row(command, "Figures");
+  row("--figure-width", style.width, "WIDTH", "width in inches; otherwise as each figure needs")->transform(width());
+  row("--font", style.font, "NAME", "font of figures; default sans-serif", font_name());
+  row("--font-size", style.points, nullptr,
+      "points of the letters along axes; default 8, more on figures wider than 7 inches", real_number(4, 40));
+  row("--palette", style.palette, "NAME", "colours of heat maps; grey: no colours anywhere", one_of(palette_names()))
+      ->capture_default_str();
   command.parse_complete_callback([&style] {
     try {
       require_style(style);

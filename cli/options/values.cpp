@@ -119,12 +119,4 @@ CLI::Validator one_of(std::vector<std::string> words) {
           std::move(description)};
 }
 
-CLI::Option* refused_option(CLI::App& command, const std::string& name, const std::string& why) {
-  return command
-      .add_option_function<std::string>(
-          name, [=](const std::string&) { throw CLI::ValidationError(name, why); }, why)
-      ->group("")
-      ->configurable(false);
-}
-
 }  // namespace headwave::cli

@@ -36,8 +36,4 @@ std::int64_t bytes_of(const std::string& size);
 /// One of a few words; after a near miss the message says which was meant.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// Adds an option that other commands have and this one lacks: --help does not show it, and typing it says
-/// why.
-CLI::Option* refused_option(CLI::App& command, const std::string& name, const std::string& why);
-
 }  // namespace headwave::cli

@@ -31,7 +31,7 @@ OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, boo
         throw IoError(fmt::format("{}: would be replaced, and is the input {}; choose another {}",
                                   shown_path(folder_ / written), shown_path(read), option_));
   require_free();
-  made_.make(folder_);
+  make_folder(folder_);
   lock_.emplace(folder_ / files.lock);
   require_free();  // what another command wrote until now
 }
@@ -45,7 +45,7 @@ void OutputFolder::require_free() const {
 
 fs::path OutputFolder::inside(const fs::path& name) {
   fs::path folder = folder_ / name;
-  made_.make(folder);
+  make_folder(folder);
   return folder;
 }
 

@@ -24,9 +24,8 @@ struct OutputFiles {
 };
 
 /// The folder that a command writes to. It is opened before anything is computed, so that what would fail
-/// after hours fails at once. While the object lives, no other command writes there. Folders that were made
-/// for it and stayed empty are removed; files of an earlier run are removed only once the new ones are
-/// written.
+/// after hours fails at once. While the object lives, no other command writes there. Files of an earlier run are removed
+/// only once the new ones are written.
 class OutputFolder {
  public:
   /// Makes the folder and takes its lock.
@@ -38,7 +37,7 @@ class OutputFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
   [[nodiscard]] bool may_replace() const { return force_; }
 
-  /// Makes a folder inside, which is removed again if it stays empty.
+  /// Makes a folder inside.
   /// @throws IoError if it cannot be made
   std::filesystem::path inside(const std::filesystem::path& name);
 
@@ -59,7 +58,6 @@ class OutputFolder {
   std::vector<std::filesystem::path> written_, outdated_;
   std::string option_;
   bool force_;
-  MadeFolders made_;
   std::optional<LockFile> lock_;
 };
 

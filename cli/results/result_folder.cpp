@@ -18,9 +18,9 @@
 #include "../../reports/figures/chosen_heads.h"
 #include "../../reports/figures/written_files.h"
 #include "../../reports/page/report.h"
-#include "../../reports/tables/field_heat.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
+#include "../options/option_row.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
 #include "../terminal/progress.h"
@@ -40,65 +40,47 @@ fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
 }  // namespace
 
 void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn) {
-  command.add_option("--out", options.folder, "folder for results.h5, figures/ and report.html")
-      ->required(required)
-      ->type_name("DIR");
-  command.add_flag("--force", options.force, "replace a result that is already there");
-  command.add_flag("!--no-figures", options.figures, "write no figures and no page");
+  const OptionRows row(command);
+  row("--out", options.folder, "DIR", "folder for results.h5, figures/ and report.html")->required(required);
+  row("--force", options.force, nullptr, "replace a result that is already there");
+  row("!--no-figures", options.figures, nullptr, "write no figures and no page");
   add_drawing_options(command, options.drawing, drawn);
   options.styles_figures = [&command] { return styles_figures(command); };
 }
 
 void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn) {
-  const char* group = "Figures";
+  const OptionRows row(command, "Figures");
   if (drawn.heads)
-    command
-        .add_option("--heads", options.heads,
-                    "heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0), or "
-                    "strongest:N")
-        ->delimiter(',')
-        ->type_name("HEADS")
-        ->group(group);
+    row("--heads", options.heads, "HEADS",
+        "heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0), or strongest:N")
+        ->delimiter(',');
   if (drawn.maps)
-    command
-        .add_option("--map-tokens", options.tokens,
-                    "tokens that attention maps show, from the beginning of --map-window")
-        ->check(whole_number(1, 64))
-        ->capture_default_str()
-        ->group(group);
-  command.add_option("--formats", options.formats, "formats of figures, separated by commas; otherwise all")
-      ->delimiter(',')
-      ->check(one_of({"pdf", "svg", "png"}))
-      ->type_name("LIST")
-      ->group(group);
+    row("--map-tokens", options.tokens, nullptr, "tokens that attention maps show, from the beginning of --map-window",
+        whole_number(1, 64))
+        ->capture_default_str();
+  row("--formats", options.formats, "LIST", "formats of figures, separated by commas; otherwise all",
+      one_of({"pdf", "svg", "png"}))
+      ->delimiter(',');
   if (drawn.profiles)
-    command.add_option("--pairs", options.pairs, "query-key pairs that offset profiles count")
-        ->check(one_of({"all", "without_special", "without_sink"}))
-        ->capture_default_str()
-        ->type_name("PAIRS")
-        ->group(group);
+    row("--pairs", options.pairs, "PAIRS", "query-key pairs that offset profiles count",
+        one_of({"all", "without_special", "without_sink"}))
+        ->capture_default_str();
   add_style_options(command, options.style);
 }
 
 void add_table_options(CLI::App& command, HeadTableOptions& options) {
-  const char* group = "Table";
-  command.add_flag("--all", options.all, "show every head; by default the ten strongest, or those of --heads")
-      ->configurable(false)
-      ->group(group);
-  command
-      .add_flag("--wide", options.wide, "show every column: weights, parts, kinds, clusters, predictions and others")
-      ->configurable(false)
-      ->group(group);
+  const OptionRows row(command, "Table");
   const auto unknown = [](std::string& name) {
     return name.find('/') == std::string::npos ? one_of(head_value_names())(name) : std::string();
   };
-  command
-      .add_option("--sort", options.sort,
-                  "sort heads by a column of `headwave inspect --csv`: head, bits, follows, offset, ...")
-      ->check(CLI::Validator(unknown, "", "column"))
-      ->configurable(false)
-      ->type_name("COLUMN")
-      ->group(group);
+  for (CLI::Option* option :
+       {row("--all", options.all, nullptr, "show every head; by default the ten strongest, or those of --heads"),
+        row("--wide", options.wide, nullptr,
+            "show every column: weights, parts, kinds, clusters, predictions and others"),
+        row("--sort", options.sort, "COLUMN",
+            "sort heads by a column of `headwave inspect --csv`: head, bits, follows, offset, ...",
+            CLI::Validator(unknown, "", "column"))})
+    option->configurable(false);
 }
 
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options) {
@@ -117,9 +99,8 @@ void say_undrawn(const Result& result, const FigureOptions& options) {
   for (const std::string& line : undrawn_lines(undrawn_figures(result, options))) say("not drawn, " + line);
 }
 
-OutputFiles output_files(const FolderOptions& options, const std::vector<fs::path>& read,
-                         const std::vector<fs::path>& more) {
-  OutputFiles files{more};
+OutputFiles output_files(const FolderOptions& options, const std::vector<fs::path>& read) {
+  OutputFiles files;
   files.read = read;
   std::vector<fs::path> places{""};
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
@@ -146,34 +127,26 @@ std::string without_gnuplot(const fs::path& folder) {
       visible_text(shell_word((folder / "").parent_path().string())));
 }
 
-OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& read,
-                           const std::vector<fs::path>& more) {
+OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& read) {
   (void)draws_figures(options);          // refused now, not after the work
   require_style(options.drawing.style);  // a job file may ask for what cannot be
-  return {options.folder, output_files(options, read, more), options.force};
+  return {options.folder, output_files(options, read), options.force};
 }
 
-void write_results(const std::vector<FolderContent>& contents, double seconds) {
+void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds) {
   std::vector<std::unique_ptr<ReplacedFile>> files;
-  std::vector<fs::path> pages;
-  for (const auto& [folder, results, beside] : contents) {
-    std::vector<fs::path> old = written_files(folder.path());
-    const auto is_page = [](const fs::path& file) { return file.filename() == "report.html"; };
-    if (folder.may_replace()) std::ranges::copy_if(old, std::back_inserter(pages), is_page);
-    for (auto& [kind, result] : results) {
-      add_program(result.provenance, seconds);
-      files.push_back(std::make_unique<ReplacedFile>(folder.inside(place_of(results, kind)) / "results.h5"));
-      std::erase(old, files.back()->path());
-      progress_at("writing " + files.back()->path().filename().string());
-      write_result(result, *files.back());
-    }
-    for (const auto& [name, text] : beside) {
-      files.push_back(std::make_unique<ReplacedFile>(folder.path() / name));
-      files.back()->write(text);
-    }
-    folder.outdate(std::move(old));
+  std::vector<fs::path> old = written_files(folder.path()), pages;
+  const auto is_page = [](const fs::path& file) { return file.filename() == "report.html"; };
+  if (folder.may_replace()) std::ranges::copy_if(old, std::back_inserter(pages), is_page);
+  for (auto& [kind, result] : results) {
+    add_program(result.provenance, seconds);
+    files.push_back(std::make_unique<ReplacedFile>(folder.inside(place_of(results, kind)) / "results.h5"));
+    std::erase(old, files.back()->path());
+    progress_at("writing " + files.back()->path().filename().string());
+    write_result(result, *files.back());
   }
-  for (const FolderContent& content : contents) content.folder.require_free();
+  folder.outdate(std::move(old));
+  folder.require_free();
   commit_all(files);
   // The page is made last: where there is one, all of this result is drawn.
   for (const fs::path& page : pages) fs::remove(page);
@@ -208,18 +181,12 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& asked)
   HeadTableOptions options = asked;
   options.heads = heads_asked_for(result, asked.heads);
   const std::vector<TableColumn> every = sorted_columns(result, options);
-  std::vector<TableColumn> columns = shown_rows(every, options);
+  const std::vector<TableColumn> columns = shown_rows(every, options);
   if (columns.empty()) return head_answer(result, columns);
   std::string below;
-  if (options.wide && is_seen())
-    if (TableColumn profiles = profile_column(result, columns[0].cells, output_signs()); !profiles.cells.empty()) {
-      columns.insert(columns.begin() + 1, std::move(profiles));
-      below = fmt::format("profile: mean weight at offsets -8 .. 8, each head's from its lowest to its highest, {}\n",
-                          ramp_text(output_signs()));
-    }
   const std::size_t shown = columns[0].cells.size(), heads = every[0].cells.size();
   if (options.heads.empty() && shown < heads)
-    below +=
+    below =
         fmt::format("{} of {} heads; --all shows every head, --wide every column, --sort another order\n",
                     options.sort.empty() ? fmt::format("the {} strongest", shown) : fmt::format("{}", shown), heads);
   return head_answer(result, columns) + below;
@@ -242,7 +209,7 @@ void show_results(OutputFolder& folder, const std::vector<KindResult>& results, 
 }
 
 void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options) {
-  write_results({{folder, results}});
+  write_results(folder, results);
   show_results(folder, results, options);
 }
 
@@ -250,7 +217,7 @@ void write_folder(OutputFolder& folder, Result result, const FolderOptions& opti
                   const std::function<void()>& print) {
   std::vector<KindResult> results;
   results.push_back({AttentionKind::self, std::move(result)});
-  write_results({{folder, results}});
+  write_results(folder, results);
   try_to_print(print);
   write_figures(folder, results, options);
 }

@@ -51,9 +51,7 @@ void figure_progress(const std::string& name, std::size_t number, std::size_t co
 /// All files that may be written into the folder: results, pages and every figure, for each kind of
 /// attention.
 /// @param read  files that the command reads; none may be replaced
-/// @param more  files written beside these
-OutputFiles output_files(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
-                         const std::vector<std::filesystem::path>& more = {});
+OutputFiles output_files(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
 
 /// Whether figures are drawn: they are wanted, and gnuplot is there. The page needs no gnuplot.
 /// @throws IoError if gnuplot is missing although an option says how figures look
@@ -64,34 +62,21 @@ bool draws_figures(const FolderOptions& options);
 std::string without_gnuplot(const std::filesystem::path& folder);
 
 /// Opens the folder before anything is computed.
-/// @param read, more  as for output_files()
+/// @param read  as for output_files()
 /// @throws IoError if input would be replaced, a file exists and --force was not given, or nothing can be
 ///         written; as draws_figures()
-OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
-                           const std::vector<std::filesystem::path>& more = {});
+OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
 
-/// Texts that a command writes beside its result, by name.
-using TextsBeside = std::map<std::filesystem::path, std::string>;
-
-/// What a command writes into one folder: results.h5, in a folder for each kind of attention if there are
-/// several, and texts beside them.
-struct FolderContent {
-  OutputFolder& folder;
-  std::vector<KindResult>& results;
-  TextsBeside beside = {};
-};
-
-/// Writes into every folder: files get their names once all are written.
-/// Other files of an earlier result stay until write_figures() is done.
-/// @param contents  results get version, command and time as provenance
-void write_results(const std::vector<FolderContent>& contents, double seconds = seconds_so_far());
+/// Writes results.h5, in a folder for each kind of attention if there are several: files get their names once all are
+/// written. Other files of an earlier result stay until write_figures() is done.
+/// @param results  get version, command and time as provenance
+void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds = seconds_so_far());
 
 /// Writes report.html and, if gnuplot is there, figures/ beside the results unless --no-figures was given, and says
 /// what was written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
 
-/// head_answer(), with which options show more; if it is wide and standard output is a terminal, every head's profile as
-/// a line of characters.
+/// head_answer(), with which options show more.
 std::string seen_head_table(const Result& result, const HeadTableOptions& options);
 
 /// Prints the tables and draws the figures of written results; draws them even if nothing can be printed.

@@ -8,19 +8,19 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/files/file_descriptor.h"
+#include "../options/option_row.h"
 #include "../options/values.h"
 
 namespace headwave::cli {
 
 void add_resume_options(CLI::App& app, ResumeOptions& options) {
-  app.add_flag("--resume", options.resume,
-               "resume an interrupted run with the same options and --out; if there is none, begin")
+  const OptionRows row(app);
+  row("--resume", options.resume, nullptr,
+      "resume an interrupted run with the same options and --out; if there is none, begin")
       ->configurable(false);
-  app.add_option("--keep-every", options.keep_every,
-                 "save what --resume needs every S seconds of a run; 0: after every document")
-      ->check(real_number(0, 1e6))
+  row("--keep-every", options.keep_every, "S",
+      "save what --resume needs every S seconds of a run; 0: after every document", real_number(0, 1e6))
       ->capture_default_str()
-      ->type_name("S")
       ->configurable(false);
 }
 

@@ -17,6 +17,7 @@
 #include "../../core/model/source.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
+#include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
@@ -24,6 +25,7 @@
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/page/report.h"
 #include "../options/job_options.h"
+#include "../options/option_row.h"
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -85,19 +87,17 @@ void say_fewer_documents(const KindResult& found) {
 
 }  // namespace
 
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, bool profiles) {
-  const SourceOptions source = add_input_options(command, options.input, profiles);
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
+  const SourceOptions source = add_input_options(command, options.input);
   add_folder_options(command, options.folder, false);
   add_table_options(command, options.folder.table);
   command.get_option("--force")->configurable(false);
-  command.add_flag("--json", options.json, "print the result as `inspect --json` does, in place of the table")
+  const OptionRows row(command);
+  row("--json", options.json, nullptr, "print the result as `inspect --json` does, in place of the table")
       ->configurable(false);
-  command
-      .add_option(
-          "--max-memory", options.max_memory,
-          "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer")
-      ->check(byte_size())
-      ->type_name("SIZE");
+  row("--max-memory", options.max_memory, "SIZE",
+      "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer",
+      byte_size());
   add_job_options(command, options.job);
   return source;
 }
@@ -159,7 +159,7 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
   say_not_found(options.job, results);
   for (const KindResult& found : results) say_fewer_documents(found);
   for (KindResult& found : results) say_fewer_map_tokens(command, found.result, options.folder.drawing);
-  write_results({{folder, results}});
+  write_results(folder, results);
 }
 
 Written written_before(const WholeRunOptions& options, const SourceOptions& given) {
@@ -174,7 +174,7 @@ Written written_before(const WholeRunOptions& options, const SourceOptions& give
     const Hdf5File file(path);
     require_same_run(path, read_result(file, {}).provenance, identity,
                      {give("force", "", "in place of --resume to replace it"), give("out", "DIR", "for another one")});
-    (void)require_whole_result(path);
+    require_sealed(path);
   }
   return files.size() < input.kinds().size() ? Written::part : Written::all;
 }

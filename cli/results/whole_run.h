@@ -21,7 +21,7 @@ struct WholeRunOptions {
 };
 
 /// Adds the options of the input, the job, the folder and its figures, --json and --max-memory.
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, bool profiles = false);
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options);
 
 /// Opens the input, and checks before the work that the job can be done with it.
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
@@ -54,7 +54,7 @@ enum class Written {
 
 /// How much of this run's results the folder holds already. Results that are not signed are recognised by
 /// their provenance.
-/// @throws FormatError naming what differs, if one is of another run; Error as require_whole_result()
+/// @throws FormatError naming what differs, if one is of another run; Error as require_sealed()
 Written written_before(const WholeRunOptions& options, const SourceOptions& given);
 
 /// Draws the figures and the page of a finished run whose page is missing, unless --no-figures was given, and says so.

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <system_error>
@@ -61,22 +60,6 @@ double seconds_so_far() {
 
 void add_program(Attributes& provenance, double seconds) {
   headwave::add_program(provenance, {command_line(), program_start(), seconds});
-}
-
-bool is_seen() {
-  return isatty(STDOUT_FILENO) != 0;
-}
-
-Signs output_signs() {
-  const auto said = [](const char* name) {
-    const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
-    return std::string(text == nullptr ? "" : text);
-  };
-  std::string locale;
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
-    if (locale.empty()) locale = said(name);
-  const bool utf8 = locale.find("UTF-8") != locale.npos || locale.find("utf8") != locale.npos;
-  return is_seen() && utf8 && said("NO_COLOR").empty() ? Signs::blocks : Signs::ascii;
 }
 
 void try_to_print(const std::function<void()>& print) {

@@ -7,7 +7,6 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
-#include "../../reports/drawing/sparkline.h"
 
 namespace headwave::cli {
 
@@ -21,13 +20,6 @@ double seconds_so_far();
 /// Adds the program and the command to a result's provenance. Every command that writes a result calls this.
 /// @param seconds  that the result has taken
 void add_program(Attributes& provenance, double seconds = seconds_so_far());
-
-/// Whether standard output is a terminal.
-bool is_seen();
-
-/// The characters that pictures are made of: blocks if standard output is a terminal that shows UTF-8 (by
-/// LC_ALL, LC_CTYPE or LANG) and NO_COLOR is not set; otherwise ASCII.
-Signs output_signs();
 
 /// Checks at the end of the program that everything printed was written.
 /// @throws IoError if standard output refused some of it

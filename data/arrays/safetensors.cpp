@@ -249,8 +249,10 @@ constexpr const char* index_name = "model.safetensors.index.json";
     throw FormatError(fmt::format("{}: found neither {} nor {}; to read {}, give that file's path", shown_path(folder),
                                   single_name, index_name, name));
   }
-  if (const auto foreign = std::ranges::find_if(files, is_foreign_weights_name); foreign != files.end())
-    throw foreign_weights(*foreign);
+  constexpr auto weights = std::to_array<std::string_view>(
+      {".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".keras", ".msgpack", ".onnx", ".npz"});
+  for (const fs::path& file : files)
+    if (std::ranges::count(weights, file.extension().string()) > 0) throw foreign_file(file, expected_weights);
   throw FormatError(
       fmt::format("{}: no weights in this folder: looked for {} and {}", shown_path(folder), single_name, index_name));
 }
@@ -269,13 +271,13 @@ std::optional<NumberType> real_type(const std::string& dtype) {
 Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
-    if (is_shard_index(path)) {
+    if (path.string().ends_with(".safetensors.index.json")) {
       open_sharded(path);
       return;
     }
     // The reader of safetensors says what is wrong with a file of that name.
     if (path.extension() != ".safetensors" && content_of_file(path) != FileContent::safetensors)
-      throw foreign_weights(path);
+      throw foreign_file(path, expected_weights);
     open_single(path);
   } else if (fs::exists(path / single_name, ignored)) {
     open_single(path / single_name);
@@ -311,10 +313,10 @@ void Checkpoint::open_single(const fs::path& path) {
   }
 }
 
-bool is_shard_index(const fs::path& path) {
-  return path.string().ends_with(".safetensors.index.json");
-}
+namespace {
 
+/// The file of each tensor, by an index of shards: NAME.safetensors.index.json, whose 'weight_map' names files in its
+/// folder.
 std::map<std::string, std::string> sharded_tensors(const fs::path& index) {
   const nlohmann::json read =
       json_of_file(index, {.max_bytes = std::size_t{100} << 20U, .most_values = most_header_values});
@@ -331,32 +333,17 @@ std::map<std::string, std::string> sharded_tensors(const fs::path& index) {
   return shards;
 }
 
-std::optional<fs::path> shard_index_in(const fs::path& folder) {
-  std::optional<fs::path> index;
-  std::error_code none;
-  for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
-    if (!is_shard_index(entry->path())) continue;
-    if (index)
-      throw FormatError(fmt::format("{}: holds several indices of shards, {} and {}; give the path of one",
-                                    shown_path(folder), printable(index->filename().string()),
-                                    printable(entry->path().filename().string())));
-    index = entry->path();
-  }
-  return index;
-}
-
-FormatError foreign_shard(const fs::path& index, const std::string& tensor, const std::string& shard) {
-  return FormatError(
-      fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong together",
-                  shown_path(index), printable(tensor), printable(shard)));
-}
+}  // namespace
 
 void Checkpoint::open_sharded(const fs::path& index) {
   for (const auto& [name, shard] : sharded_tensors(index)) {
     std::unique_ptr<SafetensorsFile>& file = files_[shard];
     if (!file) file = std::make_unique<SafetensorsFile>(index.parent_path() / shard);
     const TensorInfo* tensor = file->find(name);
-    if (tensor == nullptr) throw foreign_shard(index, name, shard);
+    if (tensor == nullptr)
+      throw FormatError(
+          fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong together",
+                      shown_path(index), printable(name), printable(shard)));
     places_.emplace(name, Place{file->bytes(*tensor), tensor, file.get()});
   }
   for (const auto& [shard_name, file] : files_)

@@ -103,21 +103,6 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Name
 void write_safetensors(ReplacedFile& file, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
-/// Whether a file is called NAME.safetensors.index.json.
-bool is_shard_index(const std::filesystem::path& path);
-
-/// Reads an index of shards: NAME.safetensors.index.json, whose 'weight_map' names the file of each tensor.
-/// @returns names of files in the folder of the index, by tensor
-/// @throws IoError, FormatError as json_of_file(); FormatError if there is no such map, or it names a file outside the folder
-std::map<std::string, std::string> sharded_tensors(const std::filesystem::path& index);
-
-/// The index of shards in a folder: its only file NAME.safetensors.index.json; nothing if there is none, or it is no folder.
-/// @throws FormatError if there are several
-std::optional<std::filesystem::path> shard_index_in(const std::filesystem::path& folder);
-
-/// "index.json: tensor 'x' is said to be in a.safetensors, which does not hold it: the shards do not belong together".
-FormatError foreign_shard(const std::filesystem::path& index, const std::string& tensor, const std::string& shard);
-
 /// A tensor that somebody else keeps in memory.
 struct TensorInMemory {
   std::string name;

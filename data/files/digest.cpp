@@ -1,6 +1,7 @@
 #include "digest.h"
 
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -79,15 +80,18 @@ std::string seal_of_file(const std::filesystem::path& path) {
   return seal_of(digested_file(path).sha256);
 }
 
-std::optional<bool> seal_is_right(const std::filesystem::path& path) {
-  if (seal_at_end(FileBytes(path)).empty()) return {};  // nothing to compare with, however large the file
-  return digested_file(path).seal_is_right;
+bool require_right_seal(const std::filesystem::path& path) {
+  if (seal_at_end(FileBytes(path)).empty()) return false;  // nothing to compare with, however large the file
+  if (!digested_file(path).seal_is_right.value_or(true)) refuse_by_seal(path);
+  return true;
 }
 
-bool require_right_seal(const std::filesystem::path& path) {
-  const std::optional<bool> right = seal_is_right(path);
-  if (!right.value_or(true)) refuse_by_seal(path);
-  return right.has_value();
+void require_sealed(const std::filesystem::path& path) {
+  if (!require_right_seal(path))
+    throw FormatError(
+        fmt::format("{}: the digest at its end is missing: another program changed the file, or it is damaged; put a "
+                    "sound copy in its place, or remove it and make it again",
+                    shown_path(path)));
 }
 
 std::string sha256_of_file(const std::filesystem::path& path) {

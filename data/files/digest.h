@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,14 +37,14 @@ inline constexpr std::size_t seal_bytes = seal_mark.size() + 64 + 1;
 /// @throws IoError if the file cannot be read
 std::string seal_of_file(const std::filesystem::path& path);
 
-/// Whether a file's bytes are what the seal at its end says; nothing if it has none.
-/// @throws IoError if the file cannot be read
-std::optional<bool> seal_is_right(const std::filesystem::path& path);
-
 /// Compares a file's bytes with the seal at its end.
 /// @returns whether it has one
 /// @throws IoError if the file cannot be read; FormatError if its bytes are not what the seal says
 bool require_right_seal(const std::filesystem::path& path);
+
+/// Refuses a file that is not as headwave wrote it.
+/// @throws IoError if the file cannot be read; FormatError if it has no seal, or its bytes are not what the seal says
+void require_sealed(const std::filesystem::path& path);
 
 /// SHA-256 of a file's bytes, as 64 lower-case hexadecimal digits: what `sha256sum` prints. The seal of a
 /// sealed file is compared on the way.

@@ -16,14 +16,9 @@ enum class FileContent {
   npy,
   safetensors,
   npz,      ///< a zip archive of .npy files
-  pytorch,  ///< a zip archive with a pickle, or a bare pickle with PyTorch's mark
-  pickle,
+  pytorch,  ///< a pickle, in a zip archive or bare
   zip,
-  gguf,
-  parquet,
-  gzip,
-  image,
-  pdf
+  gguf
 };
 
 /// Known by magic numbers; of a zip archive by its first members, of a safetensors file by the length of its
@@ -37,28 +32,21 @@ FileContent content_of_file(const std::filesystem::path& path);
 /// "a PyTorch file", "a NumPy archive (.npz)"; empty for `other`.
 std::string_view words_of(FileContent content);
 
-// Errors about files in formats that headwave does not read: what the file is, by its content or else by its
-// name, and what to give instead.
+/// What to give in place of a file in another format.
+constexpr std::string_view expected_states =
+    "stored states as HDF5, .npy, .npz or safetensors: load it in Python, and numpy.save('states.npy', x) writes what "
+    "headwave reads";
+constexpr std::string_view expected_weights =
+    "the folder of a model with config.json and safetensors, or a .safetensors file: load the model with transformers, "
+    "and model.save_pretrained(DIR) writes them";
 
-/// For a file that was given as stored states.
+/// The error about a file in a format that is not read: what it is, and what is expected.
 /// @throws IoError if it cannot be read
-FormatError foreign_states(const std::filesystem::path& file);
-
-/// For a file that was given, or found in a folder, as a model's weights.
-/// @throws IoError if it cannot be read
-FormatError foreign_weights(const std::filesystem::path& file);
-
-/// For any file.
-/// @throws IoError if it cannot be read
-FormatError foreign_file(const std::filesystem::path& file);
+FormatError foreign_file(const std::filesystem::path& file, std::string_view expected);
 
 /// Refuses a pointer of Git LFS, a text that a clone without it holds in the place of a large file.
 /// @param beginning  of the file, 64 bytes or more if it has them
 /// @throws FormatError if it is one
 void require_no_pointer(std::string_view beginning, const std::filesystem::path& file);
-
-/// Whether a file's name is that of weights in another format: .bin, .pt, .ckpt, .gguf, .h5, .msgpack, .onnx,
-/// ...
-bool is_foreign_weights_name(const std::filesystem::path& file);
 
 }  // namespace headwave

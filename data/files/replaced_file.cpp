@@ -114,23 +114,4 @@ bool is_numbered_name(std::string_view name, std::string_view pattern) {
   return name.empty();
 }
 
-namespace fs = std::filesystem;
-
-MadeFolders::~MadeFolders() {
-  std::error_code not_empty;
-  for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) fs::remove(*folder, not_empty);
-}
-
-void MadeFolders::make(const fs::path& folder) {
-  fs::path outer;
-  std::error_code error;
-  for (const fs::path& name : folder) {
-    outer /= name;
-    if (fs::create_directory(outer, error)) made_.push_back(outer);
-  }
-  if (!error && fs::is_directory(folder, error)) return;
-  throw IoError(fmt::format("{}: cannot make the folder: {}", shown_path(folder),
-                            error ? error.message() : "a file has its name"));
-}
-
 }  // namespace headwave

@@ -64,21 +64,4 @@ void make_folder(const std::filesystem::path& folder);
 /// such a name are taken for left-overs of ours and removed.
 bool is_numbered_name(std::string_view name, std::string_view pattern);
 
-/// Creates folders for files to come. The destructor removes those that stayed empty, so that a failed
-/// command leaves none; folders that existed before are left alone.
-class MadeFolders {
- public:
-  MadeFolders() = default;
-  MadeFolders(const MadeFolders&) = delete;
-  MadeFolders& operator=(const MadeFolders&) = delete;
-  ~MadeFolders();
-
-  /// Creates a folder and its parents.
-  /// @throws IoError if it cannot be created, or a file has its name
-  void make(const std::filesystem::path& folder);
-
- private:
-  std::vector<std::filesystem::path> made_;  // outer before inner
-};
-
 }  // namespace headwave

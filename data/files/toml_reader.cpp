@@ -1,7 +1,6 @@
 #include "toml_reader.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
 
@@ -17,16 +16,6 @@ namespace {
 
 /// Settings fit on a page; a longer file is of another kind.
 constexpr std::size_t largest_file = 1 << 20;
-/// A larger size is a typing error.
-constexpr std::int64_t largest_whole = 1 << 26;
-
-template <class Value>
-void read_one(TomlReader& reader, std::string_view key, Value& value, const char* expected) {
-  const toml::node* node = reader.look(key);
-  if (node == nullptr) return;
-  if (node->as<Value>() == nullptr) reader.fail(key, expected);
-  value = node->as<Value>()->get();
-}
 
 /// A dotted key is as many nested tables as it has parts, which the parser destroys recursively: some ten thousand
 /// overflow the stack.
@@ -58,53 +47,6 @@ toml::table toml_of_text(const std::filesystem::path& file, std::string_view tex
     throw FormatError(fmt::format("{}: line {}: {}", shown_path(file), error.source().begin.line,
                                   printable(std::string(error.description()), 120)));
   }
-}
-
-void TomlReader::fail(std::string_view key, const std::string& expected) const {
-  throw FormatError(fmt::format("{}: '{}' should be {}; {} explains the keys", place_, key, expected, page_));
-}
-
-void TomlReader::operator()(std::string_view key, Index& value) {
-  const toml::node* node = look(key);
-  if (node == nullptr) return;
-  const auto number = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
-  if (!number || *number < 0 || *number > largest_whole)
-    fail(key, fmt::format("a whole number from 0 to {}", largest_whole));
-  value = static_cast<Index>(*number);
-}
-
-void TomlReader::operator()(std::string_view key, double& value) {
-  const toml::node* node = look(key);
-  if (node == nullptr) return;
-  const auto number = node->is_number() ? node->value<double>() : std::nullopt;
-  if (!number || !std::isfinite(*number) || *number < 0) fail(key, "a number that is not below 0");
-  value = *number;
-}
-
-void TomlReader::operator()(std::string_view key, float& value) {
-  auto number = static_cast<double>(value);
-  (*this)(key, number);
-  value = static_cast<float>(number);
-}
-
-void TomlReader::operator()(std::string_view key, bool& value) {
-  read_one(*this, key, value, "true or false");
-}
-
-void TomlReader::operator()(std::string_view key, std::string& value) {
-  read_one(*this, key, value, "a name, as text");
-}
-
-const toml::node* TomlReader::look(std::string_view key) {
-  seen_.insert(std::string(key));
-  return table_.get(key);
-}
-
-void TomlReader::refuse_others() const {
-  for (const auto& [key, node] : table_)
-    if (!seen_.contains(std::string(key.str())))
-      throw FormatError(fmt::format("{}: '{}' is not a key that is known here; {} explains the keys", place_,
-                                    printable(std::string(key.str()), 60), page_));
 }
 
 }  // namespace headwave

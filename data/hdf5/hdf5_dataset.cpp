@@ -46,9 +46,6 @@ std::vector<Hdf5Filter> filters_of(hid_t layout) {
     if (id == H5Z_FILTER_DEFLATE) text = fmt::format("gzip {}", values[0]);
     if (id == H5Z_FILTER_SHUFFLE) text = "shuffle";
     if (id == H5Z_FILTER_FLETCHER32) text = "fletcher32";
-    if (id == H5Z_FILTER_SZIP) text = "szip";
-    if (id == H5Z_FILTER_NBIT) text = "nbit";
-    if (id == H5Z_FILTER_SCALEOFFSET) text = "scaleoffset";
     filters.push_back({id, text});
   }
   return filters;
@@ -64,17 +61,6 @@ void require_known(const std::vector<Hdf5Filter>& filters) {
               ? "repack the file with h5repack -f GZIP=4"
               : "write it again with h5py, new.create_dataset(name, data=old[name][()], compression='gzip'), or, in "
                 "Python, give headwave.run(states=h5py.File(...))"));
-}
-
-/// Whether the file of an object has `complete` = 1 at its root, as files that headwave finished do: every
-/// part of their datasets was written.
-bool is_in_complete_file(hid_t object) {
-  const Hdf5Handle file(H5Iget_file_id(object), H5Fclose);
-  const Hdf5Handle attribute(H5Aopen_by_name(file.id(), "/", "complete", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
-  std::int64_t complete = 0;
-  return attribute.valid() && H5Sget_simple_extent_npoints(space.id()) == 1 &&
-         H5Aread(attribute.id(), H5T_NATIVE_INT64, &complete) >= 0 && complete == 1;
 }
 
 /// Bytes of one stored entry; of a text of variable length those of its length and its place in the file.
@@ -170,8 +156,7 @@ void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_e
   const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(dataset_.id()), file_bytes);
   // What is not chunked lies in the file byte for byte, or was never written; the library does not check that
   // it is all there.
-  const bool never_written =
-      kind == H5D_CONTIGUOUS && bytes > stored && stored == 0 && bytes <= harmless_bytes && !is_in_complete_file(id());
+  const bool never_written = kind == H5D_CONTIGUOUS && bytes > stored && stored == 0 && bytes <= harmless_bytes;
   if (kind == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
     throw FormatError(fmt::format(
         "{} bytes are promised, {} are stored: the file is damaged, or the data was never written", bytes, stored));
@@ -227,10 +212,7 @@ std::optional<std::size_t> Hdf5Dataset::stored_bytes(const Chunk& chunk, std::ui
   haddr_t address = HADDR_UNDEF;
   hsize_t stored = 0;
   if (H5Dget_chunk_info_by_coord(id(), chunk.first.data(), &skipped, &address, &stored) < 0) fail_hdf5_read();
-  if (address == HADDR_UNDEF) {
-    if (is_in_complete_file(id())) throw FormatError("a chunk is missing from a complete file: the file is damaged");
-    return {};
-  }
+  if (address == HADDR_UNDEF) return {};
   if (stored > file_bytes)
     throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", stored, file_bytes));
   return static_cast<std::size_t>(stored);
@@ -307,10 +289,7 @@ void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& bloc
       throw FormatError(fmt::format("{} chunks of {} bytes were expected, found {} bytes: the file is damaged", written,
                                     expected, stored));
     is_checked_ = true;
-    is_complete_ = is_in_complete_file(id());
   }
-  if (is_complete_)  // the plain arrays of our own files are small
-    each_chunk(block, [&](const Chunk& chunk) { (void)stored_bytes(chunk, file_bytes); });
 }
 
 void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values) {

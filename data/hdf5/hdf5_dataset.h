@@ -57,8 +57,7 @@ class Hdf5Dataset {
   /// Reads a block of numbers that check_readable() accepted, converted by the library.
   /// @param memory_type  a number of the machine
   /// @param values       room for all entries of the block
-  /// @throws FormatError if a chunk is missing from a complete file, does not unpack to its size or has another
-  ///         checksum, or if there are more than a million chunks; IoError if the file cannot be read
+  /// @throws FormatError if a chunk does not unpack to its size or has another checksum, or if there are more than a million chunks; IoError if the file cannot be read
   void read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values);
 
   /// Reads all texts.
@@ -87,7 +86,6 @@ class Hdf5Dataset {
   std::vector<hsize_t> chunk_;                // sizes along the axes; empty if the dataset is not chunked
   std::vector<Hdf5Filter> filters_;           // in the order in which they were applied
   bool is_checked_ = false;                   // the plain chunks have their sizes
-  bool is_complete_ = false;                  // then each of them must be there
   std::set<std::size_t> checked_;             // numbers of packed chunks that unpack to their size
   std::vector<std::byte> packed_, unpacked_;  // memory that is used again
 };

@@ -16,7 +16,6 @@ namespace headwave {
 
 namespace {
 
-constexpr int deepest_group = 64;
 constexpr std::size_t most_objects = 1'000'000;
 
 /// Makes the errors of some work name what it is about.
@@ -34,19 +33,6 @@ auto named(const std::string& name, Work work) {
   }
 }
 
-/// The same for two paths that lead to one object.
-std::string identity_of(hid_t object) {
-#if H5_VERSION_GE(1, 12, 0)
-  H5O_info2_t info{};
-  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) fail_hdf5_read();
-  return {reinterpret_cast<const char*>(&info.token), sizeof info.token};
-#else
-  H5O_info_t info{};
-  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) fail_hdf5_read();
-  return {reinterpret_cast<const char*>(&info.addr), sizeof info.addr};
-#endif
-}
-
 bool knows_creation_order(hid_t group) {
   const Hdf5Handle properties(H5Gget_create_plist(group), H5Pclose);
   unsigned order = 0;
@@ -54,20 +40,22 @@ bool knows_creation_order(hid_t group) {
   return (order & H5P_CRT_ORDER_TRACKED) != 0;
 }
 
+/// Keeps the names that the library hands out, one after another.
+herr_t keep_name(hid_t, const char* name, const H5L_info_t*, void* list) {
+  auto& kept = *static_cast<std::vector<std::string>*>(list);
+  if (kept.size() >= most_objects) return 1;
+  try {
+    kept.emplace_back(name);
+  } catch (...) {
+    return -1;  // no exception may cross the C library
+  }
+  return 0;
+}
+
 std::vector<std::string> names_in(hid_t group) {
   std::vector<std::string> names;
   const H5_index_t index = knows_creation_order(group) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-  const auto keep = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
-    auto& kept = *static_cast<std::vector<std::string>*>(list);
-    if (kept.size() >= most_objects) return 1;
-    try {
-      kept.emplace_back(name);
-    } catch (...) {
-      return -1;  // no exception may cross the C library
-    }
-    return 0;
-  };
-  if (H5Literate(group, index, H5_ITER_INC, nullptr, keep, &names) < 0) fail_hdf5_read();
+  if (H5Literate(group, index, H5_ITER_INC, nullptr, keep_name, &names) < 0) fail_hdf5_read();
   return names;
 }
 
@@ -89,12 +77,9 @@ std::string link_target(hid_t file, const std::string& path) {
 }
 
 Hdf5Node node_of(Hdf5Handle object, const std::string& path) {
-  Hdf5Node node{path, "type", {}, "", "", hdf5_attributes(object.id()), ""};
+  Hdf5Node node{path, "type", {}, "", "", hdf5_attributes(object.id())};
   const H5I_type_t kind = H5Iget_type(object.id());
-  if (kind == H5I_GROUP) {
-    node.kind = "group";
-    node.identity = identity_of(object.id());
-  }
+  if (kind == H5I_GROUP) node.kind = "group";
   if (kind == H5I_DATATYPE) node.dtype = hdf5_type_text(object.id());
   if (kind != H5I_DATASET) return node;
   const Hdf5Dataset dataset(std::move(object));
@@ -107,7 +92,7 @@ Hdf5Node node_of(Hdf5Handle object, const std::string& path) {
 
 Hdf5Node member_node(hid_t file, const std::string& path) {
   const std::string target = path == "/" ? "" : link_target(file, path);
-  if (!target.empty()) return {path, "link", {}, "", target, {}, ""};
+  if (!target.empty()) return {path, "link", {}, "", target, {}};
   return node_of(hdf5_object(file, path), path);
 }
 
@@ -192,7 +177,7 @@ struct Hdf5File::Opened {
 /// Runs some work within the library; errors name the file and the object.
 template <class Work>
 auto Hdf5File::read_named(const std::string& object, Work work) const {
-  const Hdf5Session session(name_.c_str());
+  const Hdf5Session session;
   return named(object.empty() ? name_ : fmt::format("{}: {}", name_, printable(object)), work);
 }
 
@@ -202,48 +187,38 @@ Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown
 }
 
 Hdf5File::~Hdf5File() {
-  const Hdf5Session session(name_.c_str());
+  const Hdf5Session session;
   opened_.reset();
 }
 
-void Hdf5File::list(const std::string& path, int depth, std::vector<Hdf5Node>& nodes,
-                    std::set<std::string>& entered) const {
-  const hid_t file = opened_->file.id();
-  if (nodes.size() >= most_objects) throw FormatError(fmt::format("more than {} objects are not listed", most_objects));
-  const std::size_t at = nodes.size();
-  try {
-    nodes.push_back(member_node(file, path));
-  } catch (const FormatError& problem) {  // one broken object does not hide the others
-    if (path == "/") throw;
-    nodes.push_back({path, "unreadable", {}, "", std::string(problem.finding()), {}, ""});
-  }
-  if (nodes[at].kind != "group") return;
-  if (depth > deepest_group) {
-    nodes[at] = {
-        path, "unreadable", {}, "", fmt::format("groups nested more than {} deep are not listed", deepest_group), {},
-        ""};
-    return;
-  }
-  if (!entered.insert(nodes[at].identity).second) {
-    nodes[at].storage = "listed above";
-    return;
-  }
-  std::vector<std::string> names;
-  try {
-    names = names_in(hdf5_object(file, path).id());
-  } catch (const FormatError& problem) {
-    if (path == "/") throw;
-    nodes[at].storage = problem.finding();
-  }
-  for (const std::string& name : names)
-    list(fmt::format("{}/{}", path == "/" ? "" : path, name), depth + 1, nodes, entered);
-}
-
 std::vector<Hdf5Node> Hdf5File::tree() const {
-  std::vector<Hdf5Node> nodes;
-  std::set<std::string> entered;
-  read_named("", [&] { list("/", 0, nodes, entered); });
-  return nodes;
+  return read_named("", [&] {
+    const hid_t file = opened_->file.id();
+    std::vector<Hdf5Node> nodes{member_node(file, "/")};
+    const auto unreadable = [&](const std::string& path, const std::string& why) {
+      nodes.push_back({path, "unreadable", {}, "", why, {}});
+    };
+    std::vector<std::string> paths;
+    bool visited = false;  // a group that can be reached twice is entered once
+    std::string problem;
+    for (const H5_index_t index : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
+      if (visited) break;
+      paths.clear();
+      visited = H5Lvisit(file, index, H5_ITER_INC, keep_name, &paths) >= 0;
+      if (!visited && hdf5_read_failed_by_system()) fail_hdf5_read();
+      if (!visited) problem = hdf5_reason();
+    }
+    for (const std::string& name : paths) {
+      const std::string path = "/" + name;
+      try {
+        nodes.push_back(member_node(file, path));
+      } catch (const FormatError& broken) {  // one broken object does not hide the others
+        unreadable(path, std::string(broken.finding()));
+      }
+    }
+    if (!visited) unreadable("/", problem);
+    return nodes;
+  });
 }
 
 template <class Number>

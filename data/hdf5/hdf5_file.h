@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -21,19 +20,13 @@ struct Hdf5Node {
   std::string storage;       ///< of a dataset "chunks (1, 12, 64), shuffle, gzip 2"; of a link where it leads; of an
                              ///< unreadable object why
   Attributes attributes;
-  std::string identity;  ///< of a group: equal for two paths to one group
 };
-
-/// For programs, at their beginning: if the library crashes over a damaged file, one line on stderr names the file
-/// and the program exits with 1.
-void tell_hdf5_crashes();
 
 /// An HDF5 file, open for reading.
 ///
 /// A dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are
 /// compressed, and packed chunks only if they unpack to their size. Links into other files, data kept in other
-/// files and virtual datasets are listed and never followed. The library may still crash over a damaged file
-/// (tell_hdf5_crashes()). May be read from several threads at once; they take turns.
+/// files and virtual datasets are listed and never followed. May be read from several threads at once; they take turns.
 class Hdf5File {
  public:
   /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
@@ -44,11 +37,10 @@ class Hdf5File {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Everything in the file, the root group first, in the order of creation if the file knows it. Links are
-  /// not followed; a group that can be reached twice is entered once; an object that cannot be opened, or
-  /// lies more than 64 groups deep, is listed as unreadable.
-  /// @throws FormatError if the file holds more than a million objects, or its root group is damaged; IoError if
-  ///         the file can no longer be read
+  /// Everything in the file up to a million objects, the root group first, in the order of creation if all groups know
+  /// it. Links are not followed; a group that can be reached twice is entered once; an object that cannot be opened is
+  /// listed as unreadable.
+  /// @throws FormatError if the root group is damaged; IoError if the file can no longer be read
   [[nodiscard]] std::vector<Hdf5Node> tree() const;
 
   /// Names in a group, in the order of creation if the file knows it.
@@ -87,7 +79,6 @@ class Hdf5File {
 
   template <class Work>
   auto read_named(const std::string& object, Work work) const;
-  void list(const std::string& path, int depth, std::vector<Hdf5Node>& nodes, std::set<std::string>& entered) const;
   template <class Number>
   [[nodiscard]] std::vector<Number> numbers(const std::string& dataset) const;
 

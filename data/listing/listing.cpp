@@ -126,7 +126,7 @@ Listing listing_of(const fs::path& path) {
     case FileContent::safetensors:
       return safetensors_listing(path);
     default:
-      throw foreign_file(path);
+      throw foreign_file(path, "HDF5, safetensors, .npy or .npz, or a folder of a model or of .npy files");
   }
 }
 

@@ -14,7 +14,6 @@
 #include "../../core/errors/error.h"
 #include "../../core/process/process_memory.h"
 #include "../files/digest.h"
-#include "../files/file_content.h"
 #include "../files/json_file.h"
 #include "../files/printable.h"
 #include "families.h"
@@ -33,13 +32,9 @@ fs::path config_beside(const fs::path& weights) {
                               weights.string()));
   const fs::path folder = fs::is_directory(weights) ? weights : weights.parent_path();
   fs::path config = folder / "config.json";
-  if (!fs::exists(config)) {
-    std::error_code ended;
-    for (const auto& entry : fs::directory_iterator(weights, ended))  // none where it is a file
-      if (entry.path().extension() == ".gguf") throw foreign_weights(entry.path());
+  if (!fs::exists(config))
     throw IoError(fmt::format("{}: not found; expected a Hugging Face model directory", config.string()),
                   give("map", "FILE.toml", "to say what the tensors of other weights are"));
-  }
   return config;
 }
 
@@ -53,9 +48,6 @@ struct ConfigFile {
 
 /// Says that something is missing before the checkpoint is looked for.
 std::shared_ptr<const Checkpoint> opened_checkpoint(const ModelPlace& place) {
-  std::error_code ignored;
-  if (fs::is_regular_file(place.weights, ignored) && content_of_file(place.weights) == FileContent::gguf)
-    throw foreign_weights(place.weights);
   if (place.map.empty()) config_beside(place.weights);
   return std::make_shared<const Checkpoint>(place.weights);
 }

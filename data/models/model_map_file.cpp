@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -26,22 +27,53 @@ constexpr std::pair<std::string_view, std::string_view> config_activations[]{
     {"gelu_fast", "gelu_tanh"}, {"relu", "relu"},          {"silu", "silu"},
     {"swish", "silu"}};
 
-/// One table of a map file while it is read.
-class MapReader : public TomlReader {
- public:
-  MapReader(const toml::table& table, const std::string& place, const MapExpressions& expressions)
-      : TomlReader(table, place, "docs/model-map.md"), expressions_(expressions) {}
+/// A larger size is a typing error.
+constexpr std::int64_t largest_whole = 1 << 26;
 
-  using TomlReader::operator();
+/// One table of a map file while it is read: each key by its name, then keys that nobody read are refused. A number or a
+/// switch may be an expression. A value stays as it is if the table does not have its key.
+class MapReader {
+ public:
+  /// @param place  the file and the table in it, as messages begin
+  MapReader(const toml::table& table, std::string place, const MapExpressions& expressions)
+      : table_(table), place_(std::move(place)), expressions_(expressions) {}
+
+  [[nodiscard]] const std::string& place() const { return place_; }
+  [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
+  /// @throws FormatError always: the file, the key, what it should be
+  [[noreturn]] void fail(std::string_view key, const std::string& expected) const {
+    throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
+  }
+  /// @throws FormatError if a key was not read: a typing error, or an option that would be ignored in silence
+  void refuse_others() const {
+    for (const auto& [key, node] : table_)
+      if (!seen_.contains(std::string(key.str())))
+        throw FormatError(fmt::format("{}: '{}' is not a key that is known here; docs/model-map.md explains the keys",
+                                      place_, printable(std::string(key.str()), 60)));
+  }
+
   void operator()(std::string_view key, Index& value) {
-    const auto text = expression(key);
-    if (!text) return TomlReader::operator()(key, value);
-    value = expressions_.whole(*text);
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (const auto text = node->value<std::string>()) {
+      value = expressions_.whole(*text);
+      return;
+    }
+    const auto number = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
+    if (!number || *number < 0 || *number > largest_whole)
+      fail(key, fmt::format("a whole number from 0 to {}", largest_whole));
+    value = static_cast<Index>(*number);
   }
   void operator()(std::string_view key, double& value) {
-    const auto text = expression(key);
-    if (!text) return TomlReader::operator()(key, value);
-    value = expressions_.positive(*text);
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (const auto text = node->value<std::string>()) {
+      value = expressions_.positive(*text);
+      return;
+    }
+    const auto number = node->is_number() ? node->value<double>() : std::nullopt;
+    if (!number || !std::isfinite(*number) || *number < 0) fail(key, "a number that is not below 0");
+    value = *number;
   }
   void operator()(std::string_view key, float& value) {
     auto number = static_cast<double>(value);
@@ -49,9 +81,17 @@ class MapReader : public TomlReader {
     value = static_cast<float>(number);
   }
   void operator()(std::string_view key, bool& value) {
-    const auto text = expression(key);
-    if (!text) return TomlReader::operator()(key, value);
-    value = expressions_.holds(*text);
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    const auto text = node->value<std::string>();
+    if (!text && !node->is_boolean()) fail(key, "true or false");
+    value = text ? expressions_.holds(*text) : node->as_boolean()->get();
+  }
+  void operator()(std::string_view key, std::string& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (!node->is_string()) fail(key, "a name, as text");
+    value = node->as_string()->get();
   }
   void operator()(std::string_view key, TensorNames& value) {
     const toml::node* node = look(key);
@@ -145,10 +185,10 @@ class MapReader : public TomlReader {
   }
 
  private:
-  /// What a number's or a switch's key holds where it is text.
-  std::optional<std::string> expression(std::string_view key) {
-    const toml::node* node = look(key);
-    return node == nullptr ? std::nullopt : node->value<std::string>();
+  /// The value of a key, which counts as read; null if there is none.
+  const toml::node* look(std::string_view key) {
+    seen_.insert(std::string(key));
+    return table_.get(key);
   }
 
   /// "NAME.{weight,bias}" stands for both.
@@ -224,7 +264,10 @@ class MapReader : public TomlReader {
     return picked;
   }
 
+  const toml::table& table_;
+  std::string place_;
   const MapExpressions& expressions_;
+  std::set<std::string> seen_;
 };
 
 /// One table of a map file while it is written: what is empty, false or zero is left out.

@@ -102,8 +102,7 @@ void write_planted_directory(const PlantedModel& planted, const Source& document
     throw ShapeError(
         fmt::format("write_planted_directory: {} heads of width {} do not fill d_model {}, as BERT's layout demands",
                     heads, spec.d_head, spec.d_model));
-  MadeFolders made;
-  made.make(folder);
+  make_folder(folder);
   std::vector<std::unique_ptr<ReplacedFile>> files;
   const auto file = [&](const char* name) -> ReplacedFile& {
     return *files.emplace_back(std::make_unique<ReplacedFile>(folder / name));

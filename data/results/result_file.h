@@ -56,16 +56,4 @@ Result read_result(const std::filesystem::path& path);
 /// @throws FormatError as above
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields);
 
-/// What a result file holds.
-struct ResultContent {
-  Index schema_version = 0;
-  Index arrays = 0;  ///< axes included
-};
-
-/// Reads every array of a result file, and compares all bytes with the digest at the file's end before anything is read
-/// of them.
-/// @throws FormatError if the file is no result, unfinished, newer than this headwave, or damaged, or if the digest is
-///         missing or that of other bytes
-ResultContent require_whole_result(const std::filesystem::path& path);
-
 }  // namespace headwave

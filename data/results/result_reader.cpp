@@ -27,16 +27,14 @@ class Reader {
   Result result(const std::vector<std::string>* wanted) {
     Result result;
     result.title = attribute_text(root_, "title");
-    see_fields(wanted, [&](Field field) { result.fields.push_back(std::move(field)); });
+    for (const std::string& field : file_.attribute_texts("/", "fields")) {
+      if (wanted != nullptr && std::ranges::find(*wanted, field) == wanted->end()) continue;
+      stop_if_asked();
+      result.fields.push_back(field_of(field));
+    }
     result.provenance = file_.attributes("/provenance");
     for (const std::string_view own : group_own_attributes) result.provenance.erase(std::string(own));
     return result;
-  }
-
-  /// Reads every Field, one in memory at a time.
-  ResultContent content() {
-    see_fields(nullptr, [](const Field&) {});
-    return {number(root_, "schema_version"), arrays_};
   }
 
  private:
@@ -64,15 +62,6 @@ class Reader {
     return root;
   }
 
-  template <class See>
-  void see_fields(const std::vector<std::string>* wanted, const See& see) {
-    for (const std::string& field : file_.attribute_texts("/", "fields")) {
-      if (wanted != nullptr && std::ranges::find(*wanted, field) == wanted->end()) continue;
-      stop_if_asked();
-      see(field_of(field));
-    }
-  }
-
   Axis axis_of(const std::string& path, const std::string& name) {
     if (const auto known = axes_.find(path); known != axes_.end()) return known->second;
     const Hdf5Node node = file_.node(path);
@@ -80,7 +69,6 @@ class Reader {
       refuse(fmt::format("the axis '{}' is damaged", printable(path)));
     Axis axis{name, attribute_text(node.attributes, "units"), attribute_text(node.attributes, "long_name"), {}};
     read_values(axis.values, node);
-    ++arrays_;
     return axes_.emplace(path, std::move(axis)).first->second;
   }
 
@@ -112,7 +100,6 @@ class Reader {
       const auto& numbers = std::get<std::vector<std::int64_t>>(field.values);
       field.values = std::vector<std::uint8_t>(numbers.begin(), numbers.end());
     }
-    ++arrays_;
     field.flag_meanings = file_.attribute_texts(node.path, "flag_labels");
     field.attributes = node.attributes;
     for (const std::string_view own : result_own_attributes) field.attributes.erase(std::string(own));
@@ -122,7 +109,6 @@ class Reader {
   const Hdf5File& file_;
   std::string name_;
   Attributes root_;
-  Index arrays_ = 0;  ///< that were read, axes included
   std::map<std::string, Axis> axes_;
 };
 
@@ -138,18 +124,6 @@ Result read_result(const std::filesystem::path& path) {
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields) {
   require_right_seal(file.path());
   return Reader(file).result(&fields);
-}
-
-ResultContent require_whole_result(const std::filesystem::path& path) {
-  const bool sealed = require_right_seal(path);
-  const Hdf5File file(path);
-  Reader reader(file);
-  if (!sealed)
-    throw FormatError(
-        fmt::format("{}: the digest at its end is missing: another program changed the file, or it is damaged; put a "
-                    "sound copy in its place, or remove it and make it again",
-                    shown_path(path)));
-  return reader.content();
 }
 
 }  // namespace headwave

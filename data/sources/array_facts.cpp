@@ -37,14 +37,6 @@ constexpr std::array<std::pair<std::string_view, ArrayAxis>, array_axis_kinds> a
 
 }  // namespace
 
-std::string text_of(const AttentionFacts& facts) {
-  std::string text;
-  each_fact(facts, [&](const char* name, const auto& fact) {
-    if (fact) text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", name, static_cast<double>(*fact));
-  });
-  return text.empty() ? "nothing" : text;
-}
-
 AttentionFacts attention_facts(const NamedArrays& arrays) {
   AttentionFacts facts;
   each_fact(facts, [&]<class Value>(const char* name, std::optional<Value>& fact) {

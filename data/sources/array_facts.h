@@ -1,9 +1,12 @@
 #pragma once
 
+#include <concepts>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../../core/attention/block.h"
@@ -12,16 +15,25 @@ namespace headwave {
 
 class NamedArrays;
 
+/// Where arrays are: in a file or folder, or in memory.
+struct ArraysPlace {
+  template <class Path>
+  requires std::convertible_to<Path, std::filesystem::path> ArraysPlace(Path&& file)  // NOLINT: a path is a place
+      : path(std::forward<Path>(file)) {}
+  /// @param called  what messages call the arrays
+  ArraysPlace(std::string called, std::shared_ptr<const NamedArrays> in_memory)
+      : path(std::move(called)), arrays(std::move(in_memory)) {}
+
+  std::filesystem::path path;
+  std::shared_ptr<const NamedArrays> arrays;  ///< null: in the file or folder
+};
+
 /// Facts about the attention of stored arrays, as the file states them. Unset: not stated.
 struct AttentionFacts {
   std::optional<Index> heads, d_head, window;
   std::optional<bool> causal, turned;
   std::optional<double> scale;
-  bool operator==(const AttentionFacts&) const = default;
 };
-
-/// "num_heads 8, causal 1"; "nothing" where no fact is set.
-std::string text_of(const AttentionFacts& facts);
 
 /// The facts that the numbers beside arrays state (NamedArrays::number()).
 /// @throws FormatError if a number is out of range

@@ -56,6 +56,21 @@ const std::vector<std::string>& usual_state_names() {
   return names;
 }
 
+/// The patterns that are tried for finished attention, in this order.
+const std::vector<std::string>& usual_attention_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const std::string word : {"attentions", "attention"}) {
+      const std::vector<std::string> layers = names_by_layer(word);
+      all.insert(all.end(), layers.begin(), layers.end());
+      all.push_back("layer_{layer}/" + word);
+    }
+    all.insert(all.end(), {"attentions", "attention"});
+    return all;
+  }();
+  return names;
+}
+
 /// Axes of states, or of queries or keys, by their number.
 /// @param projected     queries or keys
 /// @param layers_named  the name says the layer
@@ -80,6 +95,43 @@ std::vector<ArrayAxis> usual_attention_axes(std::size_t count, bool layer_known,
   if (layer_known) return {ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
   if (one_document) return {ArrayAxis::layer, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
   return {};
+}
+
+/// The values of {layer} and {document} with which a pattern fits a name.
+struct NameMatch {
+  Index number = -1;     ///< {layer}; -1: not in the pattern
+  std::string digits;    ///< the number as it is written: "07"
+  std::string document;  ///< {document}; empty: not in the pattern
+};
+
+/// Whether a name fits a pattern. Of several ways to fit, the one with the shortest document counts.
+bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& match) {
+  const std::size_t brace = pattern.find('{');
+  if (name.substr(0, brace) != pattern.substr(0, brace)) return false;
+  if (brace == pattern.npos) return name.size() == pattern.size();
+  name.remove_prefix(brace);
+  pattern.remove_prefix(brace);
+  if (pattern.starts_with(layer_mark)) {
+    const auto [stop, problem] = std::from_chars(name.data(), name.data() + name.size(), match.number);
+    match.digits.assign(name.data(), stop);
+    return problem == std::errc() && match.number >= 0 &&
+           fits_pattern(pattern.substr(layer_mark.size()), name.substr(match.digits.size()), match);
+  }
+  if (!pattern.starts_with(document_mark))  // a brace of the name's own
+    return name.starts_with('{') && fits_pattern(pattern.substr(1), name.substr(1), match);
+  for (std::size_t length = 1; length <= name.size() && name[length - 1] != '/'; ++length) {
+    match.document = name.substr(0, length);
+    if (fits_pattern(pattern.substr(document_mark.size()), name.substr(length), match)) return true;
+  }
+  return false;
+}
+
+bool has_layer_mark(std::string_view pattern) {
+  return pattern.find(layer_mark) != pattern.npos;
+}
+
+bool has_document_mark(std::string_view pattern) {
+  return pattern.find(document_mark) != pattern.npos;
 }
 
 class Search {
@@ -207,7 +259,7 @@ class Search {
                                                std::optional<LayerArray> FoundLayer::*part) const {
     const std::vector<Index> shape = arrays_.shape(name);
     const bool layers_named = has_layer_mark(pattern);
-    const bool one = search_.one_document || has_document_mark(pattern);
+    const bool one = has_document_mark(pattern);
     const bool attention = part == &FoundLayer::attention;
     std::vector<ArrayAxis> axes = search_.axes;
     if (axes.empty() && attention)
@@ -239,51 +291,8 @@ class Search {
 
 }  // namespace
 
-bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& match) {
-  const std::size_t brace = pattern.find('{');
-  if (name.substr(0, brace) != pattern.substr(0, brace)) return false;
-  if (brace == pattern.npos) return name.size() == pattern.size();
-  name.remove_prefix(brace);
-  pattern.remove_prefix(brace);
-  if (pattern.starts_with(layer_mark)) {
-    const auto [stop, problem] = std::from_chars(name.data(), name.data() + name.size(), match.number);
-    match.digits.assign(name.data(), stop);
-    return problem == std::errc() && match.number >= 0 &&
-           fits_pattern(pattern.substr(layer_mark.size()), name.substr(match.digits.size()), match);
-  }
-  if (!pattern.starts_with(document_mark))  // a brace of the name's own
-    return name.starts_with('{') && fits_pattern(pattern.substr(1), name.substr(1), match);
-  for (std::size_t length = 1; length <= name.size() && name[length - 1] != '/'; ++length) {
-    match.document = name.substr(0, length);
-    if (fits_pattern(pattern.substr(document_mark.size()), name.substr(length), match)) return true;
-  }
-  return false;
-}
-
-bool has_layer_mark(std::string_view pattern) {
-  return pattern.find(layer_mark) != pattern.npos;
-}
-
-bool has_document_mark(std::string_view pattern) {
-  return pattern.find(document_mark) != pattern.npos;
-}
-
 std::string name_of_document(std::string pattern, const std::string& document) {
   return with_mark(std::move(pattern), document_mark, document);
-}
-
-const std::vector<std::string>& usual_attention_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const std::string word : {"attentions", "attention"}) {
-      const std::vector<std::string> layers = names_by_layer(word);
-      all.insert(all.end(), layers.begin(), layers.end());
-      all.push_back("layer_{layer}/" + word);
-    }
-    all.insert(all.end(), {"attentions", "attention"});
-    return all;
-  }();
-  return names;
 }
 
 bool LayerArray::has(ArrayAxis axis) const {

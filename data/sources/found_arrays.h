@@ -14,24 +14,8 @@ namespace headwave {
 // Patterns of names: in "{document}/layer_{layer}/hidden" {layer} is a whole number and {document} any text
 // without '/'.
 
-/// The values of {layer} and {document} with which a pattern fits a name.
-struct NameMatch {
-  Index number = -1;     ///< {layer}; -1: not in the pattern
-  std::string digits;    ///< the number as it is written: "07"
-  std::string document;  ///< {document}; empty: not in the pattern
-};
-
-/// Whether a name fits a pattern. Of several ways to fit, the one with the shortest document counts.
-bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& match);
-
-[[nodiscard]] bool has_layer_mark(std::string_view pattern);
-[[nodiscard]] bool has_document_mark(std::string_view pattern);
-
 /// The pattern with {document} replaced.
 std::string name_of_document(std::string pattern, const std::string& document);
-
-/// The patterns that are tried for finished attention, in this order.
-const std::vector<std::string>& usual_attention_names();
 
 /// The array of one kind (states, queries, keys or attention) of one layer.
 struct LayerArray {
@@ -64,7 +48,6 @@ struct ArraySearch {
   std::string dataset = {};          ///< pattern of the name of states or finished attention; empty: the usual names
   std::vector<ArrayAxis> axes = {};  ///< of the dataset; empty: the default axes for their number
   std::optional<Index> layer = {};   ///< layer that states enter if names do not say it; unset: 0
-  bool one_document = false;         ///< the arrays are of one document: three axes are layer, token, width
 };
 
 /// Finds states, queries and keys, or finished attention among the arrays of a file. Without a dataset
@@ -74,7 +57,7 @@ struct ArraySearch {
 ///     hidden_states  states  embeddings  last_hidden_state; or the only array
 ///
 /// and queries and keys have the first four names with their own word. If none of these is there, finished
-/// attention is the first of usual_attention_names(), or the only array of five axes. Axes are (token,
+/// attention is the first of the same names with attentions or attention, or the only array of five axes. Axes are (token,
 /// width), (document, token, width) or, where the name does not say the layer, (layer, document, token,
 /// width) of states; (document, head, token, width) of queries and keys with four axes; the last ones of
 /// (layer, document, head, query, key) of attention.

@@ -191,6 +191,11 @@ std::unique_ptr<NamedArrays> npy_folder_arrays(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".npy") files.push_back(entry.path());
   std::ranges::sort(files);
+  if (files.empty())
+    throw FormatError(fmt::format(
+        "{}: no .npy file in this folder; expected stored states, as hidden_states_layer_0.npy or in one file of "
+        "HDF5, .npz or safetensors",
+        shown_path(folder)));
   for (const fs::path& file : files) add_npy(*arrays, file);
   return arrays;
 }
@@ -209,42 +214,19 @@ std::unique_ptr<NamedArrays> npz_arrays(const fs::path& path) {
   return arrays;
 }
 
-/// @param wanted  (tensor): which of the file's tensors are added
-void add_safetensors(OpenedArrays& arrays, const fs::path& path,
-                     const std::function<bool(const std::string&)>& wanted) {
+std::unique_ptr<NamedArrays> safetensors_arrays(const fs::path& path) {
+  auto arrays = std::make_unique<OpenedArrays>(path);
   const auto file = std::make_shared<const FileBytes>(path);
   const SafetensorsHeader header = safetensors_header(*file);
   for (const TensorInfo& tensor : header.tensors) {
-    if (!wanted(tensor.name)) continue;
     NpyInfo info{
         tensor.shape, tensor.dtype, tensor.dtype, false, false, header.data + tensor.begin, number_type(tensor.dtype)};
-    arrays.add(tensor.name, fmt::format("{}: '{}'", shown_path(path), printable(tensor.name)), path,
-               [file, info](const std::string&) {
-                 return OpenedArray{file, info};
-               });
+    arrays->add(tensor.name, fmt::format("{}: '{}'", shown_path(path), printable(tensor.name)), path,
+                [file, info](const std::string&) {
+                  return OpenedArray{file, info};
+                });
   }
-  for (const auto& [name, text] : header.metadata) arrays.add_number(name, text);
-}
-
-std::unique_ptr<NamedArrays> safetensors_arrays(const fs::path& path) {
-  auto arrays = std::make_unique<OpenedArrays>(path);
-  add_safetensors(*arrays, path, [](const std::string&) { return true; });
-  return arrays;
-}
-
-/// Of shards that an index lists.
-std::unique_ptr<NamedArrays> sharded_arrays(const fs::path& index) {
-  auto arrays = std::make_unique<OpenedArrays>(index);
-  const std::map<std::string, std::string> tensors = sharded_tensors(index);
-  std::set<std::string> shards;
-  for (const auto& [tensor, shard] : tensors) shards.insert(shard);
-  for (const std::string& shard : shards)
-    add_safetensors(*arrays, index.parent_path() / shard, [&](const std::string& tensor) {
-      const auto found = tensors.find(tensor);
-      return found != tensors.end() && found->second == shard;
-    });
-  for (const auto& [tensor, shard] : tensors)
-    if (!arrays->has(tensor)) throw foreign_shard(index, tensor, shard);
+  for (const auto& [name, text] : header.metadata) arrays->add_number(name, text);
   return arrays;
 }
 
@@ -269,9 +251,7 @@ std::string no_such_array(const NamedArrays& arrays, const std::string& name, co
 }
 
 std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path) {
-  if (const auto index = shard_index_in(path)) return sharded_arrays(*index);
   if (std::filesystem::is_directory(path)) return npy_folder_arrays(path);
-  if (is_shard_index(path)) return sharded_arrays(path);
   const FileContent content = content_of_file(path);
   const std::string ending = path.extension().string();
   // The readers of .npy, .h5 and .safetensors refuse files that only have the name.
@@ -279,7 +259,7 @@ std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path) {
   if (content == FileContent::npy || ending == ".npy") return npy_file_arrays(path);
   if (content == FileContent::npz) return npz_arrays(path);
   if (content == FileContent::safetensors || ending == ".safetensors") return safetensors_arrays(path);
-  throw foreign_states(path);
+  throw foreign_file(path, expected_states);
 }
 
 std::unique_ptr<NamedArrays> arrays_in_memory(const std::string& called, const std::vector<ArrayInMemory>& arrays,

@@ -7,11 +7,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../arrays/array_block.h"
 #include "../arrays/npy.h"
-#include "arrays_place.h"
+#include "array_facts.h"
 
 namespace headwave {
 
@@ -61,8 +62,7 @@ class NamedArrays {
   }
 };
 
-/// Opens an HDF5, .npy, .npz or safetensors file, known by its content, shards of safetensors by their index
-/// (NAME.safetensors.index.json) or its folder, or a folder of .npy files. The array
+/// Opens an HDF5, .npy, .npz or safetensors file, known by its content, or a folder of .npy files. The array
 /// of a .npy file has the file's name without its ending. What numpy.savez_compressed wrote is unpacked into
 /// memory, at most 1 GiB an array.
 /// @throws IoError, FormatError if it is none of these, or damaged

@@ -23,47 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the .npy files of a folder are arrays of several layers, not a document each.
-bool holds_arrays(const NamedArrays& folder, const ArraySearch& search) {
-  std::vector<std::string> patterns{"hidden_states_layer_{layer}", "hidden_states_{layer}", "layer_{layer}",
-                                    "queries_layer_{layer}", "queries_{layer}"};
-  std::ranges::copy_if(usual_attention_names(), std::back_inserter(patterns), has_layer_mark);
-  if (!search.dataset.empty()) patterns = {search.dataset};
-  const std::vector<std::string> names = folder.names();
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
-    return std::ranges::any_of(names, [&](const std::string& name) {
-      NameMatch ignored;
-      return fits_pattern(pattern, name, ignored);
-    });
-  });
-}
-
-std::vector<fs::path> files_of_documents(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder))
-    for (const char* ending : {".npy", ".npz", ".safetensors", ".h5", ".hdf5"})
-      if (entry.path().extension() == ending) files.push_back(entry.path());
-  std::ranges::sort(files);
-  if (files.empty())
-    throw FormatError(fmt::format(
-        "{}: no .npy, .npz, .safetensors, .h5 or .hdf5 file in this folder; expected stored states, a file for each "
-        "document or .npy files such as hidden_states_layer_0.npy",
-        shown_path(folder)));
-  return files;
-}
-
-/// "5 layers of states".
-std::string holding_text(const FoundArrays& contents) {
-  const FoundLayer& first = contents.layers.front();
-  std::vector<Index> layers;
-  for (const FoundLayer& layer : contents.layers) layers.push_back(layer.layer);
-  std::vector<const char*> kinds;
-  if (first.states) kinds.push_back("states");
-  if (first.queries) kinds.push_back("queries and keys");
-  if (first.attention) kinds.push_back("finished attention");
-  return fmt::format("{} of layer{} {}", fmt::join(kinds, " and "), layers.size() == 1 ? "" : "s", layers_text(layers));
-}
-
 ArrayExtent extent_of(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place) {
   const ArrayExtent extent = array_extent(arrays, part, place.text);
   if (extent.length != place.length || place.row >= extent.documents)
@@ -173,7 +132,8 @@ class StateDocuments : public Source {
 
   [[nodiscard]] Document document(Index i) const override {
     const DocumentPlace& place = at(i);
-    const auto [arrays, contents] = files_->opened(static_cast<std::size_t>(i));
+    const std::shared_ptr<const NamedArrays> arrays = files_->shared_arrays();
+    const FoundArrays& contents = files_->contents();
     Document document;
     document.name = place.name;
     for (const FoundLayer& layer : std::span(contents.layers).first(layers_)) {
@@ -215,7 +175,7 @@ class StateDocuments : public Source {
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
     // A sealed file that is damaged is refused here.
-    std::call_once(digested_, [&] { digests_ = sha256_list(files_->files()); });
+    std::call_once(digested_, [&] { digests_ = sha256_list(files_->arrays().files()); });
     if (!digests_.empty()) provenance["source_sha256"] = digests_;
     if (attention)
       provenance["stored_type"] =
@@ -231,32 +191,26 @@ class StateDocuments : public Source {
   }
   [[nodiscard]] const DocumentPlace& at(Index i) const { return documents_[static_cast<std::size_t>(i)]; }
   /// Whether each document has arrays of its own.
-  [[nodiscard]] bool apart() const {
-    return !files_->document_files().empty() || !files_->contents().documents.empty();
-  }
+  [[nodiscard]] bool apart() const { return !files_->contents().documents.empty(); }
 
   void find_documents() {
-    const auto& files = files_->document_files();
-    const auto& texts = files_->contents().documents;
+    const LayerArray& one = *files_->contents().layers.front().parts().front();
     Index heads = 0;  // of the first
-    for (std::size_t i = 0; i < std::max(files.size(), texts.size()); ++i) {
-      const std::string text = texts.empty() ? "" : texts[i];
-      const auto [arrays, contents] = files_->opened(i);
-      const LayerArray& first = *contents.layers.front().parts().front();
-      const ArrayExtent extent = array_extent(*arrays, first, text);
+    for (const std::string& text : files_->contents().documents) {
+      const ArrayExtent extent = array_extent(files_->arrays(), one, text);
+      const std::string called = files_->arrays().called(name_of_document(one.name, text));
       if (extent.documents != 1)
-        throw FormatError(fmt::format("{} holds {} documents, expected one: each has arrays of its own",
-                                      arrays->called(name_of_document(first.name, text)), extent.documents));
-      if (i == 0) heads = extent.heads;
+        throw FormatError(
+            fmt::format("{} holds {} documents, expected one: each has arrays of its own", called, extent.documents));
+      if (documents_.empty()) heads = extent.heads;
       if (extent.heads != heads)
-        throw FormatError(fmt::format("{} has {} heads, expected {} as the first document has",
-                                      arrays->called(name_of_document(first.name, text)), extent.heads, heads));
-      documents_.push_back({text, 0, extent.length, texts.empty() ? files[i].filename().string() : text});
+        throw FormatError(
+            fmt::format("{} has {} heads, expected {} as the first document has", called, extent.heads, heads));
+      documents_.push_back({text, 0, extent.length, text});
     }
     if (apart()) return;
     const auto layers = std::span(files_->contents().layers).first(layers_);
-    const LayerArray& first = *layers.front().parts().front();
-    const ArrayExtent all = files_->extent(first);
+    const ArrayExtent all = files_->extent(one);
     for (const FoundLayer& layer : layers)
       for (const LayerArray* part : layer.parts()) {
         const ArrayExtent extent = files_->extent(*part);
@@ -268,7 +222,7 @@ class StateDocuments : public Source {
     require_shape(files_->contents().ids, all);
     require_shape(files_->contents().special, all);
     // A file that is too short for its documents is refused now.
-    read_one_entry(files_->arrays(), first, all.documents - 1);
+    read_one_entry(files_->arrays(), one, all.documents - 1);
     for (Index i = 0; i < all.documents; ++i)
       documents_.push_back({"", i, all.length, fmt::format("{}, document {}", files_->path().filename().string(), i)});
   }
@@ -349,22 +303,9 @@ class StateDocuments : public Source {
 
 }  // namespace
 
-StateFiles::StateFiles(const ArraysPlace& at, ArraySearch search)
-    : path_(at.path), search_(std::move(search)), arrays_(at.arrays) {
-  if (const auto index = arrays_ ? std::nullopt : shard_index_in(path_)) path_ = *index;
-  const fs::path& path = path_;
-  if (!arrays_) arrays_ = open_arrays(path);
-  if (!at.arrays && fs::is_directory(path) && !holds_arrays(*arrays_, search_)) {
-    document_files_ = files_of_documents(path);
-    search_.one_document = true;
-    arrays_ = open_arrays(document_files_.front());
-  }
-  contents_ = find_arrays(*arrays_, search_);
-  if (!document_files_.empty() && !contents_.documents.empty())
-    throw FormatError(
-        fmt::format("{}: a folder with a file for each document, and names with {{document}}; expected one "
-                    "of them",
-                    shown_path(path)));
+StateFiles::StateFiles(const ArraysPlace& at, const ArraySearch& search)
+    : path_(at.path), arrays_(at.arrays ? at.arrays : open_arrays(at.path)) {
+  contents_ = find_arrays(*arrays_, search);
   facts_ = attention_facts(*arrays_);
 }
 
@@ -374,41 +315,6 @@ ArrayExtent StateFiles::extent(const LayerArray& part) const {
 
 std::string StateFiles::called(const LayerArray& part) const {
   return arrays_->called(name_of_document(part.name, contents_.documents.empty() ? "" : contents_.documents.front()));
-}
-
-std::vector<fs::path> StateFiles::files() const {
-  return document_files_.empty() ? arrays_->files() : document_files_;
-}
-
-StateFiles::Opened StateFiles::opened(std::size_t document) const {
-  if (document_files_.empty() || document == 0) return {arrays_, contents_};
-  std::shared_ptr<const NamedArrays> arrays = open_arrays(document_files_[document]);
-  FoundArrays contents = find_arrays(*arrays, search_);
-  require_as_first(document, *arrays, contents);
-  return {std::move(arrays), std::move(contents)};
-}
-
-void StateFiles::require_as_first(std::size_t document, const NamedArrays& arrays, const FoundArrays& contents) const {
-  const auto differs = [&](const std::string& came, const std::string& first) {
-    throw FormatError(fmt::format("{}: {}, the first document ({}) {}; expected the same of all documents",
-                                  shown_path(document_files_[document]), came,
-                                  printable(document_files_.front().filename().string()), first));
-  };
-  const auto same = [](const FoundLayer& a, const FoundLayer& b) {
-    return a.layer == b.layer && a.states.has_value() == b.states.has_value() &&
-           a.queries.has_value() == b.queries.has_value() && a.attention.has_value() == b.attention.has_value();
-  };
-  if (!std::ranges::equal(contents.layers, contents_.layers, same))
-    differs("holds " + holding_text(contents), holding_text(contents_));
-  if (const AttentionFacts facts = attention_facts(arrays); facts != facts_)
-    differs("says " + text_of(facts), text_of(facts_));
-  const auto beside = [&](const char* what, const std::string& name, const std::string& first) {
-    if (name.empty() != first.empty())
-      differs(fmt::format("{} '{}'", name.empty() ? "has no" : "has", what), name.empty() ? "has" : "has none");
-  };
-  beside("ids", contents.ids, contents_.ids);
-  beside("special", contents.special, contents_.special);
-  beside("tokens", contents.tokens, contents_.tokens);
 }
 
 Matrix32 document_matrix(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place) {

@@ -34,44 +34,25 @@ FinishedAttention document_attention(std::shared_ptr<const NamedArrays> arrays, 
 /// "queries/layer_2" of "queries" and 2.
 std::string at_layer(const char* what, Index layer);
 
-/// The files that documents of states are in: one file, or a folder with one for each document, in the order
-/// of their names.
+/// A file, or a folder of .npy files, with the arrays of all documents.
 class StateFiles {
  public:
-  /// The .npy files of a folder are arrays of all documents where they fit the dataset's name, or the usual
-  /// ones, with {layer}; else every .npy, .npz, .safetensors, .h5 and .hdf5 file of a folder is a document.
   /// @throws Error as open_arrays(), find_arrays() and attention_facts()
-  StateFiles(const ArraysPlace& at, ArraySearch search);
+  StateFiles(const ArraysPlace& at, const ArraySearch& search);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// The arrays of all documents, or of the first document's file.
   [[nodiscard]] const NamedArrays& arrays() const { return *arrays_; }
+  [[nodiscard]] std::shared_ptr<const NamedArrays> shared_arrays() const { return arrays_; }
   [[nodiscard]] const FoundArrays& contents() const { return contents_; }
-  /// Facts about the attention from the file, the same for all documents.
+  /// Facts about the attention from the file.
   [[nodiscard]] const AttentionFacts& facts() const { return facts_; }
   /// The sizes of an array of all documents, or of the first document.
   [[nodiscard]] ArrayExtent extent(const LayerArray& part) const;
   /// "s.h5: 'hidden_states/layer_0'"
   [[nodiscard]] std::string called(const LayerArray& part) const;
-  /// A file for each document; empty: all are in one.
-  [[nodiscard]] const std::vector<std::filesystem::path>& document_files() const { return document_files_; }
-  [[nodiscard]] std::vector<std::filesystem::path> files() const;
-
-  /// One document's arrays, and what they are.
-  struct Opened {
-    std::shared_ptr<const NamedArrays> arrays;
-    FoundArrays contents;
-  };
-  /// @throws Error as the constructor; FormatError if the arrays, or the facts beside them, are of another
-  ///         kind than the first document's; IoError if the file changed
-  [[nodiscard]] Opened opened(std::size_t document) const;
 
  private:
-  void require_as_first(std::size_t document, const NamedArrays& arrays, const FoundArrays& contents) const;
-
   std::filesystem::path path_;
-  ArraySearch search_;
-  std::vector<std::filesystem::path> document_files_;
   std::shared_ptr<const NamedArrays> arrays_;
   FoundArrays contents_;
   AttentionFacts facts_;

@@ -93,10 +93,10 @@ void StateWriter::File::begin(const Document& document) {
 
 void StateWriter::File::require_like_first(const Document& document) const {
   if (document.length() != length)
-    throw ShapeError(
-        fmt::format("{}: {} has {} tokens, the documents before it {}; states are stored of documents of one length",
-                    shown_path(replaced.path()), printable(document.name), document.length(), length),
-        give("length", "N", "to cut them"));
+    throw ShapeError(fmt::format(
+        "{}: {} has {} tokens, the documents before it {}; a file holds documents of one length: cut them, or "
+        "store those of another length in another file",
+        shown_path(replaced.path()), printable(document.name), document.length(), length));
   bool same = document.stored.size() == layout.layers.size();
   for (std::size_t l = 0; same && l < layout.layers.size(); ++l) same = document.stored[l].layer == layout.layers[l];
   if (!same)

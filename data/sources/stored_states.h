@@ -8,7 +8,6 @@
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 #include "array_facts.h"
-#include "arrays_place.h"
 
 namespace headwave {
 
@@ -30,7 +29,7 @@ struct StoredInput {
 };
 
 /// Reads hidden states, queries and keys, or attention as documents: from an HDF5, .npy, .npz or safetensors
-/// file, from a folder of .npy files, from a folder with a file for each document, or from memory.
+/// file, from a folder of .npy files, or from memory.
 /// docs/inputs.md says by which names arrays are found. L is the layer; a single document may lack the
 /// axis of documents:
 ///

@@ -79,8 +79,7 @@ enum class TokenizerUse {
 bool has_tokenizer(const std::filesystem::path& model_directory);
 
 /// Opens the tokenizer in a model's folder, the first of these that is there: `tokenizer.json`; `vocab.txt` (WordPiece,
-/// as BERT), with `tokenizer_config.json` and `added_tokens.json` beside it where they are; a Japanese BERT spells the
-/// words between blanks.
+/// as BERT), with `tokenizer_config.json` and `added_tokens.json` beside it where they are.
 ///
 /// A step of tokenizer.json that is not known here is refused by name: omitting it would change ids.
 ///

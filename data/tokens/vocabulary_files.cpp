@@ -31,19 +31,15 @@ namespace {
 
 using nlohmann::json;
 
-/// How Japanese BERT spells a word: in pieces, or character by character.
-enum class JapaneseSpelling { none, pieces, characters };
-
 /// What tokenizer_config.json and added_tokens.json beside a plain vocabulary say.
 struct TokenizerSettings {
-  bool lowercase = true;                               ///< do_lower_case
-  std::optional<bool> strip_accents;                   ///< unset: as lowercase
-  bool split_chinese = true;                           ///< tokenize_chinese_chars
-  JapaneseSpelling japanese = JapaneseSpelling::none;  ///< tokenizer_class BertJapaneseTokenizer
-  std::string tokenizer_class;                         ///< empty: not said
-  std::map<std::string, std::string> names;            ///< of special tokens: "cls_token" is "[CLS]"
-  std::vector<AddedToken> added;                       ///< of added_tokens_decoder and added_tokens.json
-  std::vector<std::filesystem::path> files;            ///< the files that were read
+  bool lowercase = true;                     ///< do_lower_case
+  std::optional<bool> strip_accents;         ///< unset: as lowercase
+  bool split_chinese = true;                 ///< tokenize_chinese_chars
+  std::string tokenizer_class;               ///< empty: not said
+  std::map<std::string, std::string> names;  ///< of special tokens: "cls_token" is "[CLS]"
+  std::vector<AddedToken> added;             ///< of added_tokens_decoder and added_tokens.json
+  std::vector<std::filesystem::path> files;  ///< the files that were read
 
   /// The name of a special token, or `usual` where the files do not name it.
   [[nodiscard]] std::string name_of(const std::string& key, const std::string& usual) const {
@@ -64,21 +60,13 @@ void read_added_tokens(const JsonObject& decoder, std::vector<AddedToken>& token
   }
 }
 
-/// Japanese BERT finds words with a morphological analyser; here the text must have blanks between words.
-JapaneseSpelling japanese_spelling(const JsonObject& config) {
-  if (!config.text("tokenizer_class", "").starts_with("BertJapanese")) return JapaneseSpelling::none;
-  const std::string spelling = config.text("subword_tokenizer_type", "wordpiece");
-  if (spelling == "wordpiece") return JapaneseSpelling::pieces;
-  if (spelling == "character") return JapaneseSpelling::characters;
-  throw FormatError(fmt::format("{}: subword_tokenizer_type '{}' is not known, expected wordpiece or character",
-                                config.place(), printable(spelling, 60)),
-                    give("ids", "FILE", "in place of a text"));
-}
-
 void read_config(const JsonObject& config, TokenizerSettings& settings) {
   settings.tokenizer_class = config.text("tokenizer_class", "");
-  settings.japanese = japanese_spelling(config);
-  settings.lowercase = config.flag("do_lower_case", settings.japanese == JapaneseSpelling::none);
+  if (settings.tokenizer_class.starts_with("BertJapanese"))
+    throw FormatError(fmt::format("{}: {} finds words with a morphological analyser, which headwave has not",
+                                  config.place(), printable(settings.tokenizer_class)),
+                      give("ids", "FILE", "in place of a text"));
+  settings.lowercase = config.flag("do_lower_case", settings.lowercase);
   settings.strip_accents = config.optional_flag("strip_accents");
   settings.split_chinese = config.flag("tokenize_chinese_chars", settings.split_chinese);
   if (!config.flag("do_basic_tokenize", true))
@@ -134,12 +122,6 @@ void add_special(std::vector<AddedToken>& tokens, const Vocabulary& vocabulary, 
   const bool known = std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& other) { return other.id == id; });
   if (id < 0 || known) return;
   tokens.push_back({.content = name, .id = id, .special = true});
-}
-
-Normalizer japanese_normalizer(bool lowercase) {
-  std::vector<Normalizer> steps{normal_form(NormalForm::nfkc)};
-  if (lowercase) steps.push_back(lower_case());
-  return in_sequence(std::move(steps));
 }
 
 // Adds tokens whose names are not there yet.
@@ -214,17 +196,10 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   pipeline.special.mask = special("mask_token", "[MASK]");
   add_others(pipeline.added, settings.added);
   const std::string file = vocab_txt.filename().string();
-  const bool japanese = settings.japanese != JapaneseSpelling::none;
-  const bool characters = settings.japanese == JapaneseSpelling::characters;
-  pipeline.normalizer = japanese ? japanese_normalizer(settings.lowercase) : bert_normalizer(text);
-  pipeline.splitter = !japanese ? bert_words() : characters ? single_characters() : white_space_words();
-  pipeline.model = characters ? whole_words(std::move(vocabulary), unknown, name)
-                              : word_piece(std::move(vocabulary), {.unknown = unknown}, name);
-  pipeline.kind = fmt::format("{} ({})",
-                              characters ? "characters"
-                              : japanese ? "WordPiece of the words between blanks"
-                                         : "WordPiece",
-                              file);
+  pipeline.normalizer = bert_normalizer(text);
+  pipeline.splitter = bert_words();
+  pipeline.model = word_piece(std::move(vocabulary), {.unknown = unknown}, name);
+  pipeline.kind = fmt::format("WordPiece ({})", file);
   pipeline.files = {vocab_txt};
   pipeline.files.insert(pipeline.files.end(), settings.files.begin(), settings.files.end());
   return tokenizer_of(std::move(pipeline), name);

@@ -203,11 +203,6 @@ WordSplitter white_space_words() {
   return cut_at(single_character(is_white_space), MatchBecomes::nothing);
 }
 
-WordSplitter single_characters() {
-  return in_sequence(
-      {white_space_words(), cut_at(single_character([](char32_t) { return true; }), MatchBecomes::word)});
-}
-
 WordSplitter cut_at_punctuation(MatchBecomes become) {
   return cut_at(single_character(is_punctuation), become);
 }

@@ -62,11 +62,8 @@ WordSplitter cut_at_numbers(bool each);
 /// `\w+|[^\w\s]+`.
 WordSplitter word_runs();
 
-/// Cuts a text at white space. Also for Japanese BERT, whose words a morphological analyser has separated.
+/// Cuts a text at white space.
 WordSplitter white_space_words();
-
-/// Makes every character that is not white space a word.
-WordSplitter single_characters();
 
 /// Cuts a text at punctuation: every ASCII character that is no letter, digit, blank or control, and
 /// Unicode's P categories as of Unicode 8.

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "../../analysis/pass/even_spread.h"
+#include "../../analysis/statistics/quantile.h"
 #include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
@@ -24,7 +25,9 @@ namespace headwave {
 namespace {
 
 constexpr Index moved_by = 4;        // tokens; the words of nearer neighbours are in a state, too
-constexpr double most_hidden = 0.1;  // of a profile that a shift may move out of sight
+constexpr double most_hidden = 0.1;  // of a profile that a window may hide when it moves
+constexpr Index farthest_offset = 128;
+constexpr std::size_t placebos = 10;  // random rotations
 
 /// Whether something of what a layer reads can be moved.
 bool can_move(const Stack& stack, Index layer) {
@@ -77,15 +80,16 @@ struct AskedText {
 
 /// One layer of a document as the model is.
 struct SeenLayer {
-  Matrix32 query;                ///< (chosen rows, heads * d_head)
-  Matrix32 mass;                 ///< (heads, chosen rows)  w
-  std::vector<OffsetSums> sums;  ///< [head]
+  Matrix32 query;  ///< (chosen rows, heads * d_head)
+  Matrix32 mass;   ///< (heads, chosen rows)  w
 };
 
-/// What one document says of every head.
+/// What one document says of every head, by offset t = -reach .. reach, summed over chosen queries.
 struct SeenDocument {
   std::vector<SeenLayer> layers;  ///< [place]  if the keys are moved later
-  Vector along, whole;            ///< (rows)  sums over u, t of (p_u(t) - p'(t)) d(t) and d(t)^2, d(t) = p(t+u) - p'(t)
+  Matrix within, past;            ///< (rows, 2 reach + 1)  as OffsetSums, of the model as it is
+  std::vector<Matrix> moved;      ///< [shift] (rows, 2 reach + 1)  past, with moved keys
+  Vector count;                   ///< (2 reach + 1)  queries that see a text key there
 };
 
 /// Attention of one kind over chosen queries.
@@ -101,6 +105,12 @@ class AskedAttention {
   }
 
   [[nodiscard]] const AccountSite& site() const { return site_; }
+  [[nodiscard]] Index reach() const { return std::min(site_.length - 1, farthest_offset); }
+  [[nodiscard]] SeenDocument nothing() const {
+    const Matrix zero = Matrix::Zero(site_.grid.rows(), 2 * reach() + 1);
+    return {std::vector<SeenLayer>(site_.grid.layers.size()), zero, zero,
+            std::vector<Matrix>(shifts_of(site_.kind).size(), zero), Vector::Zero(zero.cols())};
+  }
   [[nodiscard]] const RotaryTerm* rotary(Index place) const {
     return site_.stack->rotary(site_.grid.layers[static_cast<std::size_t>(place)]);
   }
@@ -122,7 +132,12 @@ class AskedAttention {
     SeenLayer& layer = seen.layers[static_cast<std::size_t>(place)];
     layer.query = query(queries_, Eigen::all);
     layer.mass = Matrix32::Constant(site_.grid.heads, std::ssize(queries_), -1);
-    layer.sums = sums_of(text, place, query, key, &layer.mass);
+    const std::vector<OffsetSums> sums = sums_of(text, place, query, key, &layer.mass);
+    for (std::size_t h = 0; h < sums.size(); ++h) {
+      seen.within.row(row_at(place, h)) = near(sums[h].within).transpose();
+      seen.past.row(row_at(place, h)) = near(sums[h].past).transpose();
+    }
+    seen.count = near(sums.front().count);
     if (rotary(place) == nullptr) return;
     std::vector<Index> heads(static_cast<std::size_t>(site_.grid.heads));
     std::iota(heads.begin(), heads.end(), Index{0});
@@ -176,30 +191,21 @@ class AskedAttention {
   }
 
  private:
-  /// Equation (3) for one shift of one layer of one document.
+  /// Notes what one layer of one document does with its keys moved by u.
   void compare(const AskedText& text, Index place, Index u, const Matrix32& query, const Matrix32& key,
                SeenDocument& seen) const {
     SeenLayer& layer = seen.layers[static_cast<std::size_t>(place)];
     const std::vector<OffsetSums> after = sums_of(text, place, query, key, &layer.mass);
-    const Index window = site_.window(static_cast<std::size_t>(place)), middle = site_.length - 1;
-    const Index farthest = window > 0 ? std::min(window, site_.length) - 1 : middle, first = middle - farthest,
-                last = site_.kind == AttentionKind::causal ? middle - u : middle + farthest;
-    for (std::size_t h = 0; h < after.size(); ++h) {
-      const Vector &p = layer.sums[h].within, &past = layer.sums[h].past, &moved = after[h].past;
-      double along = 0, whole = 0;
-      for (Index t = std::max(first, first - u); t <= std::min(last, middle + farthest - u); ++t) {
-        const double change = p[t + u] - past[t];
-        along += (moved[t] - past[t]) * change;
-        whole += change * change;
-      }
-      // What a window lets nobody see.
-      const double hidden = u > 0 ? p.segment(first, std::min(u, farthest)).sum() : p.tail(farthest + 1).tail(-u).sum();
-      if (window > 0 && hidden > most_hidden * p.sum()) continue;
-      const Index row = place * site_.grid.heads + static_cast<Index>(h);
-      seen.along[row] += along;
-      seen.whole[row] += whole;
-    }
+    const std::vector<Index> shifts = shifts_of(site_.kind);
+    const auto shift = static_cast<std::size_t>(std::ranges::find(shifts, u) - shifts.begin());
+    for (std::size_t h = 0; h < after.size(); ++h)
+      seen.moved[shift].row(row_at(place, h)) = near(after[h].past).transpose();
   }
+
+  [[nodiscard]] Index row_at(Index place, std::size_t head) const {
+    return place * site_.grid.heads + static_cast<Index>(head);
+  }
+  [[nodiscard]] Vector near(const Vector& all) const { return all.segment(site_.length - 1 - reach(), 2 * reach() + 1); }
 
   const AccountSite& site_;
   Stack alone_;  ///< with one head at a time
@@ -249,21 +255,24 @@ class WithoutSource : public Probe {
   }
   void see(const Tile& /*tile*/) override {}
 
-  /// Of one head: as it is, without the source, without as much in random directions.
+  /// Of one head: as it is, without the source, without as much in random directions of every draw.
   /// @param part  (T, d_head)  what the source wrote to the keys
-  [[nodiscard]] std::array<OffsetSums, 3> sums(std::size_t h, const Matrix32& part) const {
+  [[nodiscard]] std::vector<OffsetSums> sums(std::size_t h, const Matrix32& part) const {
     const HeadName& head = removed_[h].head;
     const Index place = asked_.site().grid.place_of(head.layer);
     const auto of = [&](const Matrix32& key) {
       return asked_.sums_of(text_, place, query_[h], key, nullptr, head.head).front();
     };
-    return {of(key_[h]), of(key_[h] - part), of(key_[h] - part * turn(h, part.cols()))};
+    std::vector<OffsetSums> found{of(key_[h]), of(key_[h] - part)};
+    for (std::size_t draw = 0; draw < placebos; ++draw)
+      found.push_back(of(key_[h] - part * turn(h, draw, part.cols())));
+    return found;
   }
 
  private:
   /// A random rotation, the same in every document.
-  static Matrix32 turn(std::size_t h, Index width) {
-    Random random = Random(1).stream(1 + h);
+  static Matrix32 turn(std::size_t h, std::size_t draw, Index width) {
+    Random random = Random(1).stream(1 + h).stream(draw);
     Matrix normal(width, width);
     for (double& number : normal.reshaped()) number = random.normal();
     const Matrix rotation = Eigen::HouseholderQR<Matrix>(normal).householderQ();
@@ -278,7 +287,7 @@ class WithoutSource : public Probe {
 
 /// Sums over documents of a head whose keys lost a source.
 struct TouchedHead {
-  std::array<Vector, 3> weight;  ///< as it is, without, placebo
+  std::vector<Vector> weight;  ///< as it is, without, each placebo
   Vector count;
 };
 
@@ -307,7 +316,7 @@ class Asking {
         asked_(site_, options.rows),
         threads_(options.threads) {
     const Vector none = Vector::Zero(2 * site_.length - 1);
-    touched.assign(removed.size(), {{none, none, none}, none});
+    touched.assign(removed.size(), {std::vector<Vector>(2 + placebos, none), none});
     if (rotary()) return;
     for (const Index u : shifts_of(site_.kind)) moved_.push_back(moved_text(model, u, site_.kind));
   }
@@ -316,9 +325,8 @@ class Asking {
 
   /// Documents that pass side by side.
   void ask(const std::vector<Document>& documents) {
-    const Vector zero = Vector::Zero(site_.grid.rows());
     std::vector<AskedText> texts;
-    std::vector<SeenDocument> seen(documents.size(), {std::vector<SeenLayer>(site_.grid.layers.size()), zero, zero});
+    std::vector<SeenDocument> seen(documents.size(), asked_.nothing());
     for (const Document& document : documents) texts.push_back(asked_.text_of(document));
     std::deque<MovedKeysProbe> moves;  // what is in a deque stays where it is
     std::deque<WithoutSource> heads;
@@ -339,12 +347,12 @@ class Asking {
     pass(model_, 0);
     for (std::size_t s = 0; s < moved_.size(); ++s) pass(moved_[s], shifts_of(site_.kind)[s]);
     for (std::size_t d = 0; d < documents.size(); ++d) {
-      along.push_back(std::move(seen[d].along));
-      whole.push_back(std::move(seen[d].whole));
+      seen[d].layers.clear();
+      all.push_back(std::move(seen[d]));
       if (removed.empty()) continue;
       const std::vector<Matrix32> written = parts[d].taken();
       for (std::size_t h = 0; h < removed.size(); ++h) {
-        const std::array<OffsetSums, 3> sums = heads[d].sums(h, written[h]);
+        const std::vector<OffsetSums> sums = heads[d].sums(h, written[h]);
         for (std::size_t k = 0; k < sums.size(); ++k) touched[h].weight[k] += sums[k].weight;
         touched[h].count += sums.front().count;
       }
@@ -353,7 +361,7 @@ class Asking {
 
   std::vector<SourceOfKeys> removed;
   std::vector<TouchedHead> touched;  ///< [removed]
-  std::vector<Vector> along, whole;  ///< [document]  as in SeenDocument
+  std::vector<SeenDocument> all;
 
  private:
   const Model& model_;
@@ -362,6 +370,42 @@ class Asking {
   std::vector<Model> moved_;  ///< [shift]  the same with the text moved; of rotary positions none
   int threads_;
 };
+
+/// Equation (3) for one head, without one document.
+/// @param left_out  its number; below 0: none
+/// @returns NaN if there is nothing that could move
+double moved_share(const std::vector<SeenDocument>& documents, const AccountSite& site, Index row,
+                   Index left_out = -1) {
+  const Index width = documents.front().count.size(), middle = width / 2;
+  const Vector zero = Vector::Zero(width);
+  const std::vector<Index> shifts = shifts_of(site.kind);
+  Vector count = zero, within = zero, past = zero;
+  std::vector<Vector> moved(shifts.size(), zero);
+  for (Index d = 0; d < std::ssize(documents); ++d) {
+    if (d == left_out) continue;
+    const SeenDocument& one = documents[static_cast<std::size_t>(d)];
+    count += one.count;
+    within += one.within.row(row).transpose();
+    past += one.past.row(row).transpose();
+    for (std::size_t s = 0; s < shifts.size(); ++s) moved[s] += one.moved[s].row(row).transpose();
+  }
+  const double least = std::max(1.0, count.maxCoeff() / 8);
+  const Index window = site.window(static_cast<std::size_t>(row / site.grid.heads));
+  double along = 0, whole = 0;
+  for (std::size_t s = 0; s < shifts.size(); ++s) {
+    const Index u = shifts[s];
+    double hidden = 0;  // what a window lets nobody see
+    for (Index t = 0; t < width; ++t) hidden += window > 0 && std::abs(t - middle - u) >= window ? within[t] : 0;
+    if (hidden > most_hidden * within.sum()) continue;
+    for (Index t = std::max<Index>(0, -u); t < width - std::max<Index>(0, u); ++t) {
+      if (count[t] < least || count[t + u] < least) continue;
+      const double change = within[t + u] / count[t + u] - past[t] / count[t];
+      along += (moved[s][t] - past[t]) / count[t] * change;
+      whole += change * change;
+    }
+  }
+  return whole > 0 ? along / whole : not_defined;
+}
 
 /// Where the mean weight is largest of those that an eighth of the queries see; -1: nowhere.
 Index peak_of(const TouchedHead& head) {
@@ -396,15 +440,16 @@ AccountEvidence account_evidence(const Model& model, const Source& source, const
   const Vector nothing = Vector::Constant(rows, not_defined);
   evidence.moved = {nothing, nothing, nothing};
   for (Index row = 0; row < rows; ++row) {
-    std::vector<double> along, whole;
-    for (std::size_t d = 0; d < documents.size(); ++d) {
-      along.push_back(asking.along[d][row]);
-      whole.push_back(asking.whole[d][row]);
-    }
-    put_ratio(along, whole, options.coverage, row, evidence.moved);
+    evidence.moved.value[row] = moved_share(asking.all, account.site, row);
+    Vector left(std::ssize(asking.all));
+    for (Index d = 0; d < left.size(); ++d) left[d] = moved_share(asking.all, account.site, row, d);
+    if (left.size() < 3 || !left.allFinite()) continue;
+    const double error = jackknife_error(left, options.coverage);
+    evidence.moved.lower[row] = evidence.moved.value[row] - error;
+    evidence.moved.upper[row] = evidence.moved.value[row] + error;
   }
   evidence.source.resize(static_cast<std::size_t>(rows));
-  evidence.weight = evidence.weight_without = evidence.weight_placebo = nothing;
+  evidence.weight = evidence.weight_without = evidence.weight_placebo = evidence.lowest_placebo = nothing;
   for (std::size_t h = 0; h < asking.removed.size(); ++h) {
     const TouchedHead& head = asking.touched[h];
     const SourceOfKeys& removed = asking.removed[h];
@@ -414,7 +459,11 @@ AccountEvidence account_evidence(const Model& model, const Source& source, const
     evidence.source[static_cast<std::size_t>(row)] = removed.source.name();
     evidence.weight[row] = head.weight[0][peak] / head.count[peak];
     evidence.weight_without[row] = head.weight[1][peak] / head.count[peak];
-    evidence.weight_placebo[row] = head.weight[2][peak] / head.count[peak];
+    Vector placebo(static_cast<Index>(placebos));
+    for (std::size_t draw = 0; draw < placebos; ++draw)
+      placebo[static_cast<Index>(draw)] = head.weight[2 + draw][peak] / head.count[peak];
+    evidence.weight_placebo[row] = placebo.mean();
+    evidence.lowest_placebo[row] = placebo.minCoeff();
   }
   return evidence;
 }
@@ -451,8 +500,9 @@ std::vector<Field> describe(const AccountEvidence& evidence) {
                nothing);
     fields.add("weight_without", heads, "1", "the same with that source taken out of its keys", evidence.weight_without,
                nothing);
-    fields.add("weight_placebo", heads, "1", "the same with as much taken out in random directions",
+    fields.add("weight_placebo", heads, "1", "the same with as much taken out in random directions, mean over draws",
                evidence.weight_placebo, nothing);
+    fields.add("weight_placebo_lowest", heads, "1", "the lowest of these draws", evidence.lowest_placebo, nothing);
   }
   fields
       .note_all("keys", std::string(evidence.rotary ? "turned by their rotary positions"

@@ -30,7 +30,8 @@ struct AccountEvidence {
   std::vector<std::string> source;  ///< (rows)  what was taken out of the keys: "positions"; empty: nothing
   Vector weight;                    ///< (rows)  where the profile is largest, as it is
   Vector weight_without;            ///< (rows)  without that source
-  Vector weight_placebo;            ///< (rows)  without as much in random directions
+  Vector weight_placebo;            ///< (rows)  without as much in random directions, mean over 10 draws
+  Vector lowest_placebo;            ///< (rows)  the lowest of these draws
 };
 
 /// Moves the keys of every head by u = 4 tokens in the running model, and by -4 if no causal mask hides where a head would
@@ -43,19 +44,19 @@ struct AccountEvidence {
 /// Queries stay, so attention of a head that reads positions alone moves by -u, all of it; that of a head that finds words
 /// stays where they stand. What enters a layer is what the model as it is, or (1) by itself, computes there: no head reads
 /// what another did with moved keys. A causal head sees the keys j + u <= i alone, those that are past where they now stand.
-/// With w and A^X of attention_bits() over Q chosen queries, A'^X with moved keys, and A*^X as it is, but within the keys
-/// that moved ones leave visible,
+/// With w and A^X of attention_bits(), A'^X with moved keys, A*^X as it is, but within the keys that moved ones leave
+/// visible, and means over the chosen queries of all documents that see a text key at offset t,
 ///
-///     p(t) = 1/Q sum_i w_i A^X_i(i+t),  p'(t) = 1/Q sum_i w_i A*^X_i(i+t),  p_u(t) = 1/Q sum_i w_i A'^X_i(i+t)
-///     moved = argmin_a sum over documents, u and t of (p_u(t) - a p(t + u) - (1 - a) p'(t))^2   (3)
+///     p(t) = E w_i A^X_i(i+t),  p'(t) = E w_i A*^X_i(i+t),  p_u(t) = E w_i A'^X_i(i+t)
+///     moved = argmin_a sum over u and t of (p_u(t) - a p(t + u) - (1 - a) p'(t))^2              (3)
 ///
-/// over the t for which the mask allows t and t + u. A shift does not count in a document if a window would hide more than
-/// a tenth of the moved profile. The interval leaves out documents in turn. Four tokens, since the words of nearer
-/// neighbours are in a state, too, and keep attention in place.
+/// over the t and t + u, at most 128, that an eighth as many queries see as any. A shift does not count if a window would
+/// hide more than a tenth of the moved profile. The interval leaves out documents in turn. Four tokens, since the words of
+/// nearer neighbours are in a state, too, and keep attention in place.
 ///
 /// Then removes from the keys of the head of each layer with the largest strength, with norms held, what the largest
 /// source of its position kernel wrote there (StreamParts): k'_j = k_j - c_s,j W_K. Its placebo removes c_s,j W_K turned by
-/// one random rotation: as much, in other directions. Queries and all other heads stay as they are.
+/// a random rotation: as much, in other directions. Queries and all other heads stay as they are.
 ///
 /// One pass of each document, in (1) another for every shift.
 ///

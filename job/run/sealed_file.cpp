@@ -99,7 +99,7 @@ SealedFile::SealedFile(const std::filesystem::path& file, const SealedKind& kind
   demand(text.starts_with(line), fmt::format("is not what {} left", kind.name));
   demand(text.size() >= line.size() + digest_length &&
              sha256_of_text(text.substr(0, text.size() - digest_length)) == text.substr(text.size() - digest_length),
-         "is damaged");
+         "is damaged: remove it");
   text.remove_suffix(digest_length);
   ByteReader reader(text.substr(line.size()));
   const auto there = reader.read<std::string>();

@@ -1,7 +1,6 @@
 #include "shard_files.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,8 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* extension = ".part";
 
-const SealedKind part_block{
-    .name = "a block of a divided run", .anew = {give("force", "", "to run that part again")}, .other = {}};
+const SealedKind part_block{.name = "a block of a divided run", .anew = {}, .other = {}};
 
 /// What stands before the sums.
 struct BlockHead {
@@ -66,8 +64,8 @@ void require_all(const std::vector<fs::path>& by_block, const DocumentBlocks& bl
                   run_of(blocks, first - by_block.begin(), end - by_block.begin() - 1),
                   others > 0
                       ? fmt::format(", and {} more {}", others, others == 1 ? "block is" : "blocks are") + " missing"
-                      : ""),
-      give("resume", "", "where that part was run, to end it"));
+                      : "") +
+      "; run that part again, which goes on where it ended");
 }
 
 }  // namespace
@@ -89,12 +87,6 @@ ShardFolder::ShardFolder(fs::path folder, DocumentBlocks blocks, BlockRange rang
 
 fs::path ShardFolder::file_of(Index block) const {
   return folder_ / fmt::format("block-{:02}-of-{:02}{}", block + 1, blocks_.count(), extension);
-}
-
-bool ShardFolder::begun() const {
-  for (Index block = range_.first; block < range_.end; ++block)
-    if (fs::exists(file_of(block))) return true;
-  return false;
 }
 
 std::vector<Index> ShardFolder::missing() const {
@@ -119,14 +111,6 @@ void ShardFolder::gather(const std::vector<Index>& missing, DocumentPass& pass, 
     });
   };
   pass.run_blocks(missing, keep, [&] { report.reached(++done); });
-}
-
-void ShardFolder::remove() const {
-  std::set<fs::path> own;
-  for (Index block = range_.first; block < range_.end; ++block) own.insert(file_of(block));
-  for (const fs::path& file : blocks_in(folder_))
-    if (!own.contains(file)) SealedFile(file, part_block, identity_);
-  for (const fs::path& file : own) fs::remove(file);
 }
 
 ShardFiles::ShardFiles(const std::vector<fs::path>& places) {

@@ -11,7 +11,7 @@
 namespace headwave {
 
 /// One part of a job that is divided by hand over machines: a file with the sums of each block of documents. A
-/// file appears whole or not at all, so an interrupted part is resumed at its first missing block. Parts of one
+/// file appears whole or not at all, so a part that is run again goes on at its first missing block. Parts of one
 /// job may lie in one folder.
 class ShardFolder {
  public:
@@ -21,16 +21,11 @@ class ShardFolder {
   ShardFolder(std::filesystem::path folder, DocumentBlocks blocks, BlockRange range, Attributes identity,
               std::string job);
 
-  /// Whether the folder holds a block of this part.
-  [[nodiscard]] bool begun() const;
   /// The blocks of this part that have no file yet.
   /// @throws FormatError if a file in the folder, of this part or another, is damaged or belongs to another run
   [[nodiscard]] std::vector<Index> missing() const;
   /// Looks at the documents of the missing blocks, and writes a file for each block.
   void gather(const std::vector<Index>& missing, DocumentPass& pass, StageReport& report) const;
-  /// Removes the blocks of this part.
-  /// @throws FormatError, and removes none, if a block of another part is damaged or belongs to another run
-  void remove() const;
 
  private:
   [[nodiscard]] std::filesystem::path file_of(Index block) const;

@@ -16,10 +16,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../analysis/statistics/cluster_quality.h"
 #include "../../analysis/statistics/mean_change.h"
 #include "../../analysis/statistics/quantile.h"
-#include "../../core/algebra/product.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
 #include "../../core/fields/field_reader.h"
@@ -262,71 +260,6 @@ void require_comparable(const Result& first, const Result& second, const std::ve
             : std::vector{give("length", fmt::format("{}", std::min(one, two)), "to both runs")});
 }
 
-/// Share of a head's documents in each cluster.
-/// @returns (rows, clusters)
-Matrix cluster_shares(const Field& field, Index rows) {
-  field.check_shape();
-  if (field.axes.size() != 3 || field.axes[2].size() < 1 || field.size() != rows * field.axes[2].size())
-    throw ShapeError(fmt::format("{}: expected shares of clusters for each of {} heads, found {} numbers on {} axes",
-                                 field.name, rows, field.size(), field.axes.size()));
-  return Eigen::Map<const Matrix>(field.doubles().data(), rows, field.axes[2].size());
-}
-
-std::vector<Index> dominant(const Matrix& shares) {
-  std::vector<Index> labels(static_cast<std::size_t>(shares.rows()));
-  for (Index row = 0; row < shares.rows(); ++row) shares.row(row).maxCoeff(&labels[static_cast<std::size_t>(row)]);
-  return labels;
-}
-
-/// What clusters of the second are called by those of the first.
-/// @param common  (clusters of the first, of the second)  how much they share
-std::vector<std::string> labels_by(Matrix common) {
-  std::vector<std::string> labels;
-  for (Index b = 0; b < common.cols(); ++b) labels.push_back(fmt::format("new {}", b));
-  for (Index matched = 0; matched < std::min(common.rows(), common.cols()); ++matched) {
-    Index a = 0, b = 0;
-    common.maxCoeff(&a, &b);
-    labels[static_cast<std::size_t>(b)] = fmt::format("{}", a);
-    common.row(a).setConstant(-1);
-    common.col(b).setConstant(-1);
-  }
-  return labels;
-}
-
-void add_clusters_of(Comparison& compared, const std::string& name, const Field& first, const Field& second) {
-  const Index rows = compared.grid.rows();
-  const Matrix shares = cluster_shares(first, rows), others = cluster_shares(second, rows);
-  if (!are_finite(shares) || !are_finite(others)) return;
-  const std::vector<Index> one = dominant(shares), other = dominant(others);
-  const std::vector<std::string> labels = labels_by(product(shares.transpose(), others));
-  WordChange word{name, "cluster that most of the head's documents fall into, by the first result's labels", {}, {}};
-  ClusterChange change{name, 0, adjusted_rand(one, other)};
-  for (std::size_t row = 0; row < one.size(); ++row) {
-    word.first.push_back(fmt::format("{}", one[row]));
-    word.second.push_back(labels[static_cast<std::size_t>(other[row])]);
-    change.same += word.first.back() == word.second.back() ? 1 : 0;
-  }
-  compared.words.push_back(std::move(word));
-  compared.clusters.push_back(std::move(change));
-}
-
-/// Names of the Fields that add_clusters() looks at.
-const std::vector<std::string>& cluster_fields() {
-  static const std::vector<std::string> names{"head_cluster/share"};
-  return names;
-}
-
-/// Which cluster every head belongs to, as words and as a count, for each kind of clusters that both results
-/// have.
-/// @param compared  its grid is read, words and clusters are written
-/// @throws ShapeError if shares have other axes than described
-void add_clusters(Comparison& compared, const Result& first, const Result& second) {
-  for (const std::string& name : cluster_fields()) {
-    const Field *one = kept_field(first, name.c_str()), *other = kept_field(second, name.c_str());
-    if (one != nullptr && other != nullptr) add_clusters_of(compared, name.substr(0, name.find('/')), *one, *other);
-  }
-}
-
 /// Weights at one offset per head, NaN for none, with the bands of (2).
 MeasureChange weights_at(const MeanChange& change, const Vector& offset, Index reach, MeasureChange made) {
   for (Index row = 0; row < offset.size(); ++row) {
@@ -479,6 +412,8 @@ constexpr std::array measures{
     Measure{"value_first", "value_use/norm_first", "", "1", "mean share of what is handed on that is the first key's"},
 };
 
+constexpr const char* account_verdict = "head_account/verdict";
+
 /// A word per head.
 struct Word {
   const char *name, *field, *slice, *long_name;
@@ -486,7 +421,6 @@ struct Word {
 
 constexpr std::array word_kinds{
     Word{"status", "measured_offset/status", "all", "whether the head singles out an offset"},
-    Word{"why", "head_account/verdict", "", "why a head looks where it looks"},
     Word{"kind", "head_types/kind", "", "what a head is called"},
 };
 
@@ -506,8 +440,7 @@ double coverage_of(const Result& result, const Measure& measure) {
 /// Takes the intervals of heads without a preference in either result: parts of a profile that has no
 /// strength mean nothing, and neither does their change.
 void ignore_no_preference(Ends& ends, const Result& first, const Result& second, Index rows) {
-  constexpr const char* verdict = "head_account/verdict";
-  const std::array words{head_words(first, verdict, "", rows), head_words(second, verdict, "", rows)};
+  const std::array words{head_words(first, account_verdict, "", rows), head_words(second, account_verdict, "", rows)};
   const auto says_nothing = [](const std::string& word) { return word == "no preference" || word == "undefined"; };
   if (words[0].empty() || words[1].empty()) return;
   for (Index row = 0; row < rows; ++row)
@@ -576,7 +509,7 @@ const std::vector<std::string>& compared_fields() {
       for (const char* name : {measure.field, measure.lower, measure.upper})
         if (name != nullptr && std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
     for (const Word& word : word_kinds) all.emplace_back(word.field);
-    all.insert(all.end(), cluster_fields().begin(), cluster_fields().end());
+    all.emplace_back(account_verdict);
     return all;
   }();
   return names;
@@ -601,13 +534,9 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   for (const Word& word : word_kinds) {
     std::vector<std::string> one = head_words(first, word.field, word.slice, compared.grid.rows());
     std::vector<std::string> other = head_words(second, word.field, word.slice, compared.grid.rows());
-    for (std::vector<std::string>* texts : {&one, &other})
-      if (std::string_view(word.field) == "head_types/kind")
-        std::ranges::replace(*texts, "positional", "one offset (Voita)");  // so called in older results
     if (!one.empty() && !other.empty())
       compared.words.push_back({word.name, word.long_name, std::move(one), std::move(other)});
   }
-  add_clusters(compared, first, second);
   return compared;
 }
 

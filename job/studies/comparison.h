@@ -34,17 +34,10 @@ struct MeasureChange {
   std::vector<ChangeVerdict> verdict;  ///< (rows)
 };
 
-/// A word of every head in two results: a status, a verdict, a kind.
+/// A word of every head in two results: a status, a kind.
 struct WordChange {
   std::string name, long_name;
   std::vector<std::string> first, second;  ///< (rows)
-};
-
-/// Which clusters heads belong to in two results.
-struct ClusterChange {
-  std::string name;        ///< of the analysis: "head_cluster"
-  Index same = 0;          ///< heads in the same cluster, once clusters are matched
-  double agreement = 0.0;  ///< adjusted Rand index: 1 the same, 0 as by chance; needs no matching
 };
 
 /// Something that two results' provenance says differently.
@@ -68,7 +61,6 @@ struct Comparison {
   Vector profile_offset;  ///< (rows) tokens; where the profile changed most, in standard errors; NaN: not tested
   std::vector<MeasureChange> measures;
   std::vector<WordChange> words;
-  std::vector<ClusterChange> clusters;  ///< as far as both results have them
   std::vector<ProvenanceChange> provenance;
 
   [[nodiscard]] bool beyond(Index row) const;  ///< some measure of that head
@@ -91,10 +83,6 @@ struct Comparison {
 /// have intervals of their own: (3) asks for more than two intervals apart, they are widened by (4) as normal
 /// ones would be for all m of them to hold together. So `level` bounds the chance of calling any head changed
 /// where nothing is, by documents exactly, by (3) as far as the widening holds. Both get half of it.
-///
-/// A head's cluster is the one that most of its documents fall into. Labels mean nothing from one result to
-/// another: a cluster of the second has the label of that of the first with which it shares most, largest
-/// shares first; "new 3" is left without one.
 ///
 /// Documents in a row are alike, so blocks of them decide, as long as the level allows. Texts by two authors,
 /// or of two articles, differ all the same, and that is a change. Other models or options are a change too;

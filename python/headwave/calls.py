@@ -101,7 +101,7 @@ def refuse_padding(given: Mapping[str, Any]) -> None:
     for name, mask in given.items():
         if name.endswith("key_padding_mask") and mask is not None and bool((mask != 0).any()):
             raise ShapeError(f"capture: {name} hides tokens, which would be stored; call the model with documents without padding, those of "
-                             "other lengths into a folder, whose name ends in '/'")
+                             "another length into another file")
 
 
 def _padding(mask: Any) -> np.ndarray | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from typing import Any, Mapping, Sequence
 
 from . import _core
@@ -101,20 +99,18 @@ class Capture:
             texts, special = texts_of(self._tokenizer, own)
             stored = self._watch.stored(d, kept)
             self._output.append({"name": f"document {self.documents}", "ids": own, "tokens": texts, "special": special, "layers": stored},
-                                tokens if kept is None else int(kept.sum()), {**self._layout, **self._sized(stored)}, self._provenance)
+                                {**self._layout, **self._sized(stored)})
             self.documents += 1
         self._watch.clear()
 
 
 class _Output:
-    """The file of a capture, or the folder with a file for each document; whole once it is finished, and not there before."""
+    """The file of a capture; whole once it is finished, and not there before."""
 
     def __init__(self, path: str, overwrite: bool) -> None:
         self._path, self._overwrite = path, overwrite
-        self._is_folder = path.endswith(os.sep) or os.path.isdir(path)
-        self._entered, self._made = False, ""  # the folder before it has its name
+        self._entered = False
         self._writer: Any = None
-        self._length, self._documents = 0, 0
         self._require_room()
 
     def begin(self) -> None:
@@ -123,56 +119,25 @@ class _Output:
         self._require_room()
         self._entered = True
 
-    def append(self, document: dict[str, Any], length: int, layout: Mapping[str, Any], provenance: Mapping[str, Any]) -> None:
+    def append(self, document: dict[str, Any], layout: Mapping[str, Any]) -> None:
         """Adds a document.
 
         Raises:
-            ShapeError: a file has documents of another length
+            ShapeError: the file has documents of another length
         """
-        if self._is_folder:
-            writer = _core.StateWriter(path=os.path.join(self._folder(), f"{self._documents:08d}.h5"), **layout)
-            writer.append(document)
-            writer.finish(provenance)
-        else:
-            if self._documents and length != self._length:
-                raise ShapeError(f"{self._path}: document {self._documents} has {length} tokens, the documents before it {self._length}; a "
-                                 "file holds documents of one length: capture into a folder, whose name ends in '/'")
-            if self._writer is None:
-                self._writer = _core.StateWriter(path=self._path, **layout)
-            self._writer.append(document)
-        self._length = length
-        self._documents += 1
+        if self._writer is None:
+            self._writer = _core.StateWriter(path=self._path, **layout)
+        self._writer.append(document)
 
     def finish(self, provenance: Mapping[str, Any]) -> None:
-        if not self._is_folder:
-            return self._writer.finish(provenance)
-        try:
-            os.rename(self._made, self._path)
-        except OSError as error:
-            raise IoError(f"{self._path}: cannot be made: {error.strerror}; it must not be there, or be empty") from error
-        self._made = ""
+        self._writer.finish(provenance)
 
     def abandon(self) -> None:
         """Removes what is not finished."""
         self._writer = None  # no other name for it: a traceback that is kept would keep it, and its unfinished file
-        if self._made:
-            shutil.rmtree(self._made, ignore_errors=True)
-
-    def _folder(self) -> str:
-        if not self._made:
-            parent, name = os.path.split(self._path.rstrip(os.sep))
-            try:
-                self._made = tempfile.mkdtemp(prefix=f".{name}.", dir=parent or ".")
-            except OSError as error:
-                raise IoError(f"{self._path}: cannot be made: {error.strerror}") from error
-            os.chmod(self._made, 0o755)
-        return self._made
 
     def _require_room(self) -> None:
-        if self._is_folder and os.path.lexists(self._path.rstrip(os.sep)):
-            if not os.path.isdir(self._path) or os.listdir(self._path):
-                raise IoError(f"{self._path}: is already there, and not an empty folder; choose another name")
-        elif os.path.lexists(self._path) and not self._overwrite:
+        if os.path.lexists(self._path) and not self._overwrite:
             raise IoError(f"{self._path}: is already there; choose another name, or replace it with overwrite=True")
 
 
@@ -192,7 +157,7 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
 
     Args:
         module: a model of transformers of a family that the program knows; or any module, with `layers` by name; in eval()
-        path: the file, for documents of one length; or a folder, empty or with a name that ends in "/", for documents of any length
+        path: the file, for documents of one length
         layers: which; None: all; or by name {0: "blocks.0.attn"}: a module whose input is captured. Of what="projections" it is
             {0: ("blocks.0.query", "blocks.0.key")}, modules whose outputs are, as scores are made of them; or one name, of a module
             whose output holds queries, keys and values one after another, or of a torch.nn.MultiheadAttention

@@ -31,7 +31,7 @@ def compare(first: Result | Text, second: Result | Text, *, level: float = 0.05,
 
     Returns:
         A Result with the groups `comparison` (measure, layer, head) and `change` (layer, head), as `headwave compare --out`
-        writes it (docs/compare-json.md says what measures are).
+        writes it (docs/compare.md says what measures are).
 
     Raises:
         ShapeError: the two cannot be compared: other heads, lengths of documents or kinds of attention; NumericError: too few

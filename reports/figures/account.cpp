@@ -13,7 +13,6 @@
 #include "../../core/fields/field_reader.h"
 #include "../drawing/page.h"
 #include "../drawing/visible_text.h"
-#include "../tables/head_composition.h"
 #include "../tables/head_sentence.h"
 #include "chosen_heads.h"
 #include "kinds.h"

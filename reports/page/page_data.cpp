@@ -19,8 +19,8 @@
 #include "../../core/fields/head_name.h"
 #include "../../data/files/packed_text.h"
 #include "../drawing/visible_text.h"
-#include "../tables/head_composition.h"
 #include "../tables/head_findings.h"
+#include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
 
 namespace headwave {

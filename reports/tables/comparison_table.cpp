@@ -117,19 +117,17 @@ std::string difference_text(const std::string& first, const std::string& second)
   return cut(first) + " -> " + cut(second);
 }
 
-/// Columns of words that both results say, of all of them or of one.
-void add_words(std::vector<TableColumn>& columns, const Compared& compared, const Result& result,
-               std::string_view only = {}) {
+/// Columns of words that both results say.
+void add_words(std::vector<TableColumn>& columns, const Compared& compared, const Result& result) {
   if (result.find("comparison/first_word") == nullptr) return;
   const auto& one = strings_of(result, "comparison/first_word", {"word", "layer", "head"});
   const auto& other = strings_of(result, "comparison/second_word", {"word", "layer", "head"});
   const auto& words = labels_of(result.at("comparison/first_word"), "word");
   for (std::size_t w = 0; w < words.size(); ++w)
-    if (only.empty() || words[w] == only)
-      compared.add(columns, visible_text(words[w]), [&](std::size_t row) {
-        const std::size_t i = compared.place(w, row);
-        return change_text(visible_text(one[i]), visible_text(other[i]), false);
-      });
+    compared.add(columns, visible_text(words[w]), [&](std::size_t row) {
+      const std::size_t i = compared.place(w, row);
+      return change_text(visible_text(one[i]), visible_text(other[i]), false);
+    });
 }
 
 }  // namespace
@@ -161,7 +159,7 @@ std::vector<TableColumn> short_comparison(const Result& result, bool all) {
   const Compared compared(result, all);
   std::vector<TableColumn> columns = compared.named_heads();
   for (const auto& [name, header] :
-       {std::pair("offset", "offset"), {"weight_at_first", "weight there"}, {"strength", "strength"}}) {
+       {std::pair("offset", "offset"), {"weight_at_first", "weight there"}, {"bits", "bits"}}) {
     const std::size_t m = compared.measure(name);
     if (m == compared.measures.size()) continue;
     const bool tokens = in_tokens(result, name);
@@ -170,7 +168,6 @@ std::vector<TableColumn> short_comparison(const Result& result, bool all) {
       return change_text(compared.first[i], compared.second[i], tokens, false);
     });
   }
-  add_words(columns, compared, result, "why");
   compared.add(columns, "beyond the interval", [&](std::size_t row) {
     std::string changed, parts;
     for (std::size_t m = 0; m < compared.measures.size(); ++m) {
@@ -231,25 +228,6 @@ std::string comparison_sentence(const Result& result) {
   return text;
 }
 
-std::string changed_verdicts(const Result& result) {
-  constexpr std::size_t most = 6;
-  if (result.find("comparison/first_word") == nullptr) return {};
-  require_fitting(result, comparison_fields);
-  const Compared compared(result, true);
-  std::vector<TableColumn> columns = compared.named_heads();
-  add_words(columns, compared, result, "why");
-  if (columns.size() < 2) return {};
-  std::vector<std::string> changes;
-  for (std::size_t i = 0; i < compared.rows.size(); ++i)
-    if (const std::string& cell = columns[1].cells[i]; cell.find(" -> ") != std::string::npos)
-      changes.push_back(fmt::format("{} {}", columns[0].cells[i], cell));
-  if (changes.empty()) return "the verdict is the same for every head";
-  const std::size_t shown = std::min(most, changes.size());
-  return fmt::format("{} of {} verdicts differ (verdicts have no interval): {}{}", changes.size(), compared.rows.size(),
-                     fmt::join(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                     shown < changes.size() ? ", ..." : "");
-}
-
 std::vector<std::string> other_settings(const Result& result) {
   std::vector<std::string> settings;
   const Field* field = result.find("comparison/set_to");
@@ -263,7 +241,7 @@ std::vector<std::string> other_settings(const Result& result) {
 }
 
 std::string comparison_paragraph(const Result& result) {
-  const std::string heads = comparison_sentence(result), verdicts = changed_verdicts(result);
+  const std::string heads = comparison_sentence(result);
   if (heads.empty()) return {};
   std::string text = fmt::format("{} against {}", visible_text(attribute_text(result.provenance, "first", "first")),
                                  visible_text(attribute_text(result.provenance, "second", "second")));
@@ -271,9 +249,7 @@ std::string comparison_paragraph(const Result& result) {
     text += ": " + visible_text(comparable);
   if (const std::vector<std::string> settings = other_settings(result); !settings.empty())
     text += fmt::format(". The runs differ in {}", fmt::join(settings, "; "));
-  text += fmt::format(". {}", heads);
-  if (!verdicts.empty()) text += "; " + verdicts;
-  return text + ".";
+  return fmt::format("{}. {}.", text, heads);
 }
 
 }  // namespace headwave

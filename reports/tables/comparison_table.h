@@ -15,17 +15,13 @@ namespace headwave {
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> comparison_columns(const Result& result, bool all);
 
-/// The same as fits a terminal: offset, weight at the first result's offset, strength, the verdict, and which measures
+/// The same as fits a terminal: offset, weight at the first result's offset, bits, and which measures
 /// changed beyond their intervals.
 /// @returns no columns if the result is not a comparison
 std::vector<TableColumn> short_comparison(const Result& result, bool all);
 
 /// What cells and columns of comparison_columns() mean. Empty if the result is not a comparison.
 std::string comparison_note(const Result& result);
-
-/// "3 of 72 verdicts differ (...): L1H8 mixed -> context, ...", those that changed most first. Empty if the result is not
-/// a comparison, or has no verdicts.
-std::string changed_verdicts(const Result& result);
 
 /// How many heads changed, and which most: "2 of 72 heads changed beyond the intervals, L2H8 most"; empty: no comparison.
 std::string comparison_title(const Result& result);

@@ -87,13 +87,12 @@ void require_count(const char* name, std::size_t expected, std::size_t found) {
 /// than were measured. What was measured is of the same.
 class HeadReader {
  public:
-  HeadReader(const Result& result, std::vector<HeadFinding>& findings, const std::string& pairs)
-      : result_(result), findings_(findings), pairs_(pairs) {}
+  HeadReader(const Result& result, std::vector<HeadFinding>& findings) : result_(result), findings_(findings) {}
 
   [[nodiscard]] bool has(const char* name) const { return result_.find(name) != nullptr; }
 
   /// Calls set(finding, row of the Field) for every head that the Field has.
-  /// @param values  how many the Field has, of one kind of pairs
+  /// @param values  how many the Field has
   template <class Set>
   void each(const char* name, std::size_t values, const Set& set) const {
     const FieldHeads heads = field_heads(result_.at(name));
@@ -105,20 +104,19 @@ class HeadReader {
 
   void read(const char* name, const auto& member) const {
     if (!has(name)) return;
-    const std::vector<double> numbers = head_doubles(result_, name, pairs_);
+    const std::vector<double> numbers = head_doubles(result_, name, "all");
     each(name, numbers.size(), [&](HeadFinding& finding, std::size_t row) { member(finding) = numbers[row]; });
   }
 
   void read_words(const char* name, const auto& member) const {
     if (!has(name)) return;
-    const std::vector<std::string> words = head_meanings(result_, name, pairs_);
+    const std::vector<std::string> words = head_meanings(result_, name, "all");
     each(name, words.size(), [&](HeadFinding& finding, std::size_t row) { member(finding) = words[row]; });
   }
 
  private:
   const Result& result_;
   std::vector<HeadFinding>& findings_;
-  const std::string& pairs_;
 };
 
 void add_clusters(std::vector<HeadFinding>& findings, const Result& result) {
@@ -156,8 +154,7 @@ void add_bits_parts(std::vector<HeadFinding>& findings, const Result& result) {
 /// Whether the offset that positions predict is where the head looks.
 void add_agreement(std::vector<HeadFinding>& findings, const Result& result) {
   const auto& predictions = labels_of(result.at(agreement_field), "prediction");
-  auto found = std::ranges::find(predictions, "position");
-  if (found == predictions.end()) found = std::ranges::find(predictions, "account");  // older results
+  const auto found = std::ranges::find(predictions, "position");
   if (found == predictions.end()) return;
   const auto words = meanings_of(result, agreement_field, {"layer", "head", "prediction"});
   const auto& offsets = doubles_of(result, predicted_field, {"layer", "head", "prediction"});
@@ -202,7 +199,7 @@ constexpr HeadValue head_columns_for_programs[]{
     {"follows", [](Head head) -> Cell { return head.follow; }},
     {"kept", [](Head head) -> Cell { return head.kept; }},
     {"moved", [](Head head) -> Cell { return head.moved; }},
-    {"why", [](Head head) -> Cell { return head.why; }},
+    {"profile", [](Head head) -> Cell { return head.why; }},
     {"strength", [](Head head) -> Cell { return head.strength; }},
     {"by_position", [](Head head) -> Cell { return head.by_position; }},
     {"by_self", [](Head head) -> Cell { return head.by_self; }},
@@ -243,7 +240,7 @@ const std::vector<KindText>& kind_texts() {
   return texts;
 }
 
-std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs) {
+std::vector<HeadFinding> head_findings(const Result& result) {
   const Field* field = nullptr;
   for (const char* name : {"measured_offset/offset", "word_atlas/predicted_offset", "position_atlas/predicted_offset"})
     if (field == nullptr) field = result.find(name);
@@ -260,7 +257,7 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   std::vector<HeadFinding> findings(heads.size(), nothing);
   for (std::size_t row = 0; row < heads.size(); ++row) findings[row].name = heads[row];
 
-  const HeadReader reader(result, findings, pairs);
+  const HeadReader reader(result, findings);
   for (const auto& one : number_fields)
     reader.read(one.field, [&](HeadFinding& finding) -> double& { return finding.*one.member; });
   for (const auto& one : word_fields)

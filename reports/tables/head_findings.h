@@ -81,9 +81,8 @@ const std::vector<KindText>& kind_texts();
 ///
 /// A planted offset is found if the measured one is at most half a token away; a head planted without an offset if none
 /// was measured; one planted at 0 if the status is `self`, since a maximum at 0 is called that.
-/// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"
 /// @throws ShapeError if the Fields have other axes than described
-std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs = "all");
+std::vector<HeadFinding> head_findings(const Result& result);
 
 /// What was found about each head as numbers and words for programs, a row per head in the order given; undefined
 /// numbers are NaN, absent words empty. docs/inspect-json.md says what the columns are. Three columns

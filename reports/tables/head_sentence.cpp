@@ -1,185 +1,449 @@
 #include "head_sentence.h"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <cmath>
-#include <span>
-#include <utility>
+#include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
-#include "head_composition.h"
 
 namespace headwave {
 
 namespace {
 
-const std::string said_verdict = "head_account/verdict", said_strength = "head_account/strength",
-                  said_part = "head_account/part", said_offset = "head_account/measured_offset",
-                  said_profile = "head_account/measured_profile", said_by_position = "head_account/position_strength",
-                  said_null = "head_account/null_strength", said_overlap = "head_account/overlap";
-constexpr double weak_below = 0.05;  // strength: a profile as good as uniform (docs/account.md)
+const std::string bits_field = "attention_bits/bits", parts_of_bits_field = "attention_bits/part",
+                  bits_gain_field = "attention_bits/gain", gain_lower_field = "attention_bits/gain_lower",
+                  follow_field = "attention_bits/follow", follow_lower_field = "attention_bits/follow_lower",
+                  follow_upper_field = "attention_bits/follow_upper", kept_field = "attention_bits/kept",
+                  sink_mass_field = "attention_bits/sink_mass", place_offset_field = "attention_bits/place_offset",
+                  place_first_field = "attention_bits/place_first", place_last_field = "attention_bits/place_last",
+                  band_weight_field = "attention_bits/band_weight", band_differs_field = "attention_bits/band_differs",
+                  word_name_field = "attention_words/word", match_gain_field = "matched_content/gain",
+                  match_lower_field = "matched_content/gain_lower", pair_query_field = "matched_content/pair_query",
+                  pair_key_field = "matched_content/pair_key", pair_share_field = "matched_content/pair_share";
+const std::string moved_field = "account_evidence/moved", moved_lower_field = "account_evidence/moved_lower",
+                  moved_upper_field = "account_evidence/moved_upper", source_field = "account_evidence/removed_source",
+                  weight_field = "account_evidence/weight", without_field = "account_evidence/weight_without",
+                  placebo_field = "account_evidence/weight_placebo",
+                  lowest_placebo_field = "account_evidence/weight_placebo_lowest",
+                  verdict_field = "head_account/verdict", account_part_field = "head_account/part",
+                  account_offset_field = "head_account/measured_offset";
+constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
+constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
+constexpr Index longest_looks = 41;                     // letters of a cell
+constexpr std::array plain_cells{"sink", "by place", "certain words", "what it asks for"};  // where names do not fit
+constexpr double explains = 0.3;     // of a part, from which on a hypothesis names it
+constexpr double broad = 8;          // tokens
+constexpr double widest_told = 0.5;  // interval of a share from which something can be told
+enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part };
 
-std::string number_word(Index number) {
-  static const std::array<const char*, 11> words{"no",  "one",   "two",   "three", "four", "five",
-                                                 "six", "seven", "eight", "nine",  "ten"};
-  return number < std::ssize(words) ? words[static_cast<std::size_t>(number)] : fmt::format("{}", number);
+/// A word as it is shown; in quotes if it is punctuation alone.
+std::string named_word(const std::string& word) {
+  const bool plain = std::ranges::any_of(word, [](unsigned char c) { return c >= 0x80 || std::isalnum(c) != 0; });
+  return plain ? visible_text(word) : fmt::format("\"{}\"", visible_text(word));
 }
 
-std::string tokens_text(double tokens) {
-  const auto count = static_cast<Index>(std::abs(tokens));
-  return fmt::format("{} token{}", number_word(count), count == 1 ? "" : "s");
-}
-
-std::string where_text(double offset) {
-  if (!std::isfinite(offset)) return "looks no nearer than the end of the search";
-  if (offset == 0) return "looks at itself";
-  return fmt::format("looks {} {}", tokens_text(offset), offset < 0 ? "back" : "ahead");
-}
-
-/// @param parts  by position, by self, by context
-std::string why_text(const std::string& verdict, const std::array<double, 3>& parts) {
-  const auto percent = [](double part) { return fmt::format("{:.0f} %", 100 * part); };
-  if (verdict == "mixed")
-    return fmt::format("mixed, {} by position, {} by self and {} by context of what can be explained",
-                       percent(parts[0]), percent(parts[1]), percent(parts[2]));
-  const double part = parts[verdict == "positional" ? 0 : verdict == "self" ? 1 : 2];
-  return fmt::format("{}, {} of what can be explained", verdict, percent(part));
-}
-
-/// "1 back", or with the offsets around the largest weight that get half of it or more: "3 back, -4 to -1"; "broadly, ..."
-/// if these are more than half of all.
-/// @param looks  of the largest weight alone
-std::string with_span(const std::string& looks, std::span<const double> profile, const std::vector<Index>& offsets,
-                      double offset) {
-  if (!std::isfinite(offset)) return looks;
-  const auto peak = std::ranges::find(offsets, static_cast<Index>(offset));
-  if (peak == offsets.end()) return looks;
-  auto first = static_cast<std::size_t>(peak - offsets.begin()), last = first;
-  const double half = 0.5 * profile[first];
-  while (first > 0 && profile[first - 1] >= half) --first;
-  while (last + 1 < profile.size() && profile[last + 1] >= half) ++last;
-  if (first == last) return looks;
-  const auto text = [&](std::size_t at) { return signed_tokens(static_cast<double>(offsets[at])); };
-  return fmt::format("{}, {} to {}", 2 * (last - first) > profile.size() ? "broadly" : looks, text(first), text(last));
-}
-
-/// "1 back", "3 ahead"
-std::string looks_text(const std::string& verdict, double offset) {
-  if (verdict == "no preference") return "no preferred offset";
-  return std::isfinite(offset) ? tokens_away(offset) : "at the search's end";
-}
-
-/// "positional 94 %", "position 68, context 29 %": of a mixed head the two largest parts, if they matter; what is
-/// missing to 100 is the third.
-std::string why_cell(const std::string& verdict, const std::array<double, 3>& parts) {
-  constexpr double matters = 0.1;
-  if (verdict == "no preference") return {};
-  if (verdict == "undefined") return "too few documents";
-  const auto percent = [](const char* name, double part) { return fmt::format("{} {:.0f}", name, 100 * part); };
-  if (verdict == "positional") return percent("positional", parts[0]) + " %";
-  if (verdict == "self") return percent("self", parts[1]) + " %";
-  if (verdict == "context") return percent("context", parts[2]) + " %";
-  std::string text;
-  for (const auto& [name, part] : {std::pair("position", parts[0]), {"self", parts[1]}, {"context", parts[2]}})
-    if (part >= matters && part > std::ranges::min(parts)) text += (text.empty() ? "" : ", ") + percent(name, part);
-  return text + " %";
-}
-
-/// Why a head has no preference though its profile is not weak, with the numbers that were compared: "that other
-/// documents share (strength 0.86)" or "beyond chance (strength 0.86; by position 0.03, with places in random order 0.04)".
-std::string no_preference_text(const Result& result, std::size_t head, double strength) {
-  const Field* overlap = result.find(said_overlap);
-  if (overlap != nullptr && has_axis(*overlap, "match")) {
-    const std::vector<double>& all = doubles_of(result, said_overlap, {"match", "layer", "head"});
-    const std::size_t matches = labels_of(*overlap, "match").size();
-    const std::size_t at = place_of(*overlap, "match", "replicated") * (all.size() / matches) + head;
-    const double least = attribute_number(result.at(said_verdict).attributes, "least_replicated");
-    if (!std::isnan(least) && !(all[at] >= least))
-      return fmt::format(" that other documents share (strength {:.2f})", strength);
+/// Numbers of a Field, head after head for every entry of its first axis.
+struct HeadNumbers {
+  const std::vector<double>* values = nullptr;
+  std::size_t heads = 0, first = 0;
+  [[nodiscard]] double at(std::size_t entry, std::size_t head) const {
+    return values == nullptr ? not_defined : (*values)[(first + entry) * heads + head];
   }
-  const std::string tail = fmt::format(" beyond chance (strength {:.2f}", strength);
-  if (result.find(said_by_position) == nullptr || result.find(said_null) == nullptr) return tail + ")";
-  const double by_position = doubles_of(result, said_by_position, {"layer", "head"})[head],
-               null = doubles_of(result, said_null, {"layer", "head"})[head];
-  if (!std::isfinite(by_position) || !std::isfinite(null)) return tail + ")";
-  return fmt::format("{}; by position {:.2f}, with places in random order {:.2f})", tail, by_position, null);
+  [[nodiscard]] HeadNumbers entry(std::size_t one) const { return {values, heads, one}; }
+};
+
+/// What was found of one head, as words for a cell and for a sentence.
+struct Clause {
+  std::string cell, sentence;
+};
+
+/// "1 back", "2 back (-4 to -1)", "broadly -20 to +3", "1 back, 3 back"
+std::string places_text(const HeadNumbers& offset, const HeadNumbers& first, const HeadNumbers& last,
+                        std::size_t head) {
+  std::string text;
+  for (std::size_t place = 0; place < 3; ++place) {
+    if (!std::isfinite(offset.at(place, head))) break;
+    const double from = first.at(place, head), to = last.at(place, head);
+    const std::string span = fmt::format("{} to {}", signed_tokens(from), signed_tokens(to));
+    text += text.empty() ? "" : ", ";
+    if (to - from >= broad)
+      text += "broadly " + span;
+    else
+      text += tokens_away(offset.at(place, head)) + (to > from ? fmt::format(" ({})", span) : "");
+  }
+  return text;
 }
 
-/// The sentences of heads whose whole attention is accounted for.
-std::vector<HeadSentence> composed_sentences(const std::vector<HeadComposition>& heads) {
+/// Hypotheses of the match part, in the order of the Field's axis; "the word itself" is the first of all.
+const std::array match_clauses{
+    Clause{"the same word", "at its own word, here and wherever else it stands"},
+    Clause{"after an earlier copy", "at what followed an earlier copy of its token (induction)"},
+    Clause{"after the same word", "where the same word stands before as before itself"}};
+const Clause chosen_place{"a place by its word", "at a place that the query's word chooses"};
+
+constexpr std::array quarters{"first", "second", "third", "last"};
+
+class Sentences {
+ public:
+  explicit Sentences(const Result& result)
+      : heads_(field_heads(result.at(bits_field))),
+        sink_(attribute_text(result.at(sink_mass_field).attributes, "keys")) {
+    const auto of_heads = [&](const std::string& name) {
+      return HeadNumbers{result.find(name) == nullptr ? nullptr : &doubles_of(result, name, {"layer", "head"}),
+                         heads_.size()};
+    };
+    const auto by = [&](const std::string& name, std::string_view axis, std::size_t entries) {
+      if (result.find(name) == nullptr) return HeadNumbers{};
+      const auto& values = doubles_of(result, name, {axis, "layer", "head"});
+      if (values.size() != entries * heads_.size())
+        throw ShapeError(fmt::format("{}: expected {} numbers for each of {} heads, found {} in all", name, entries,
+                                     heads_.size(), values.size()));
+      return HeadNumbers{&values, heads_.size()};
+    };
+    bits_ = of_heads(bits_field);
+    follow_ = of_heads(follow_field);
+    follow_lower_ = of_heads(follow_lower_field);
+    follow_upper_ = of_heads(follow_upper_field);
+    kept_ = of_heads(kept_field);
+    moved_ = of_heads(moved_field);
+    moved_lower_ = of_heads(moved_lower_field);
+    moved_upper_ = of_heads(moved_upper_field);
+    weight_ = of_heads(weight_field);
+    without_ = of_heads(without_field);
+    placebo_ = of_heads(placebo_field);
+    lowest_placebo_ = of_heads(lowest_placebo_field);
+    if (result.find(source_field) != nullptr) removed_ = &strings_of(result, source_field, {"layer", "head"});
+    part_ = by(parts_of_bits_field, "bits_part", part_names.size());
+    gain_ = by(bits_gain_field, "hypothesis", 1 + match_clauses.size());
+    gain_lower_ = by(gain_lower_field, "hypothesis", 1 + match_clauses.size());
+    if (result.find(match_gain_field) != nullptr) {
+      const Field& tilts = result.at(match_gain_field);
+      const std::size_t tilt = place_of(tilts, "match_tilt", "place");
+      const auto entries = labels_of(tilts, "match_tilt").size();
+      query_place_ = by(match_gain_field, "match_tilt", entries).entry(tilt);
+      query_place_lower_ = by(match_lower_field, "match_tilt", entries).entry(tilt);
+    }
+    const auto texts = [&](const std::string& name, std::string_view axis) {
+      return result.find(name) == nullptr ? nullptr : &strings_of(result, name, {"layer", "head", axis});
+    };
+    words_ = texts(word_name_field, "word_rank");
+    pair_query_ = texts(pair_query_field, "matched_pair");
+    pair_key_ = texts(pair_key_field, "matched_pair");
+    if (result.find(pair_share_field) != nullptr)
+      pair_share_ = &doubles_of(result, pair_share_field, {"layer", "head", "matched_pair"});
+    place_offset_ = by(place_offset_field, "place", 3);
+    place_first_ = by(place_first_field, "place", 3);
+    place_last_ = by(place_last_field, "place", 3);
+    band_weight_ = by(band_weight_field, "query_band", quarters.size());
+    if (result.find(band_differs_field) != nullptr) differs_ = &flags_of(result, band_differs_field, {"layer", "head"});
+    if (sink_.empty()) sink_ = "special tokens";
+  }
+
+  [[nodiscard]] std::vector<HeadSentence> all() const {
+    std::vector<HeadSentence> found;
+    for (std::size_t head = 0; head < heads_.size(); ++head) found.push_back(of(head));
+    return found;
+  }
+
+ private:
+  [[nodiscard]] HeadSentence of(std::size_t head) const {
+    HeadSentence one{.name = heads_[head], .bits = bits_.at(0, head)};
+    for (std::size_t p = 0; p < part_names.size(); ++p) one.part[p] = part_.at(p, head);
+    if (one.part[position_part] >= said_share * one.bits) one.offset = place_offset_.at(0, head);
+    const std::string name = head_name(one.name.layer, one.name.head);
+    if (!std::isfinite(one.bits)) {
+      one.looks = "undefined";
+      return one;
+    }
+    if (one.bits < close_to_uniform) {
+      one.looks = "close to uniform";
+      one.text = fmt::format("{} is close to uniform attention: {:.2f} bits", name, one.bits);
+      return one;
+    }
+    const double follow = follow_.at(0, head);
+    const Contradicted but = contradicted(one, head);
+    if (std::isfinite(follow))
+      one.follows = fmt::format("{}{:.2f}", but.by_swaps || but.by_moves ? "but " : "", follow);
+    std::array<std::size_t, part_names.size()> order{sink_part, position_part, word_part, match_part};
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t p) { return one.part[p]; });
+    std::vector<std::string> clauses, parts;
+    for (const std::size_t p : order) {
+      const double share = one.part[p] / one.bits;
+      if (share >= listed_share && parts.size() < most_listed)
+        parts.push_back(fmt::format("{} {:.0f}", part_names[p], 100 * share));
+      if ((!(share >= said_share) && p != order.front()) || clauses.size() == most_said) continue;
+      const Clause clause = clause_of(p, head);
+      clauses.push_back(clause.sentence);
+      for (const std::string& cell : {clause.cell, std::string(plain_cells[p])}) {
+        const std::string longer = one.looks + (one.looks.empty() ? "" : "; ") + cell;
+        if (!one.looks.empty() && (cell.empty() || display_width(longer) > longest_looks)) continue;
+        one.looks = longer;
+        break;
+      }
+    }
+    one.looks = shortened(one.looks, longest_looks);
+    one.why = fmt::format("{} %", fmt::join(parts, ", "));
+    one.text = sentence(one, clauses, but, head);
+    return one;
+  }
+
+  [[nodiscard]] Clause clause_of(std::size_t part, std::size_t head) const {
+    if (part == sink_part) return {sink_, "at " + sink_};
+    if (part == word_part) {
+      const std::string names = words_text(head, 2), more = words_text(head, 6);
+      return names.empty() ? Clause{"certain words", "at certain words, whoever asks"}
+                           : Clause{"words: " + names, "at words such as " + more + ", whoever asks"};
+    }
+    if (part == position_part) {
+      const std::string places = places_text(place_offset_, place_first_, place_last_, head);
+      return places.empty() ? Clause{"by place", "by where query and key stand"}
+                            : Clause{places, places + bands_text(head)};
+    }
+    return match_clause(head);
+  }
+
+  [[nodiscard]] Clause match_clause(std::size_t head) const {
+    const double match = part_.at(match_part, head);
+    const std::size_t named = named_match(head);
+    if (named < match_clauses.size()) return match_clauses[named];
+    if (query_place_.at(0, head) >= explains * match && !(query_place_lower_.at(0, head) <= 0) &&
+        follow_.at(0, head) < 0.5)
+      return chosen_place;
+    const std::string pairs = pairs_text(head);
+    return pairs.empty() ? Clause{"what it asks for", "at what the query asks for"}
+                         : Clause{"pairs: " + pairs, "at what the query asks for, such as " + pairs};
+  }
+
+  /// "curse, bill, doctors": the words that draw most, `most` at most; empty: none is named.
+  [[nodiscard]] std::string words_text(std::size_t head, std::size_t most) const {
+    if (words_ == nullptr) return {};
+    const std::size_t ranks = words_->size() / heads_.size();
+    std::vector<std::string> names;
+    for (std::size_t rank = 0; rank < std::min(most, ranks); ++rank)
+      if (const std::string& word = (*words_)[head * ranks + rank]; !word.empty()) names.push_back(named_word(word));
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  /// "un > ##k, du > fu": query words and the key words that they find, with a share of attention that is worth a word.
+  [[nodiscard]] std::string pairs_text(std::size_t head) const {
+    constexpr double worth_saying = 0.01;  // of attention on text
+    constexpr std::size_t most = 2;
+    if (pair_query_ == nullptr || pair_key_ == nullptr || pair_share_ == nullptr) return {};
+    const std::size_t ranks = pair_query_->size() / heads_.size();
+    std::vector<std::string> names;
+    for (std::size_t at = head * ranks; at < (head + 1) * ranks && names.size() < most; ++at)
+      if ((*pair_share_)[at] >= worth_saying && !(*pair_query_)[at].empty() && !(*pair_key_)[at].empty())
+        names.push_back(fmt::format("{} > {}", named_word((*pair_query_)[at]), named_word((*pair_key_)[at])));
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  /// " (0.25 from the first quarter of a document, 1.00 from the last)"; empty: it is much the same from everywhere.
+  [[nodiscard]] std::string bands_text(std::size_t head) const {
+    if (differs_ == nullptr || (*differs_)[head] == 0) return {};
+    std::size_t low = 0, high = 0;
+    for (std::size_t band = 0; band < quarters.size(); ++band) {
+      const double weight = band_weight_.at(band, head);
+      if (!(weight >= band_weight_.at(low, head))) low = std::isfinite(weight) ? band : low;
+      if (!(weight <= band_weight_.at(high, head))) high = std::isfinite(weight) ? band : high;
+    }
+    return fmt::format(" (weight {:.2f} from the {} quarter of a document, {:.2f} from the {})",
+                       band_weight_.at(high, head), quarters[high], band_weight_.at(low, head), quarters[low]);
+  }
+
+  /// The hypothesis that names the match; match_clauses.size(): none.
+  [[nodiscard]] std::size_t named_match(std::size_t head) const {
+    std::size_t most = match_clauses.size();
+    for (std::size_t h = 0; h < match_clauses.size(); ++h) {
+      const double gain = gain_.at(h + 1, head), lower = gain_lower_.at(h + 1, head);
+      if (!(gain >= explains * part_.at(match_part, head)) || lower <= 0) continue;
+      if (most == match_clauses.size() || gain > gain_.at(most + 1, head)) most = h;
+    }
+    return most;
+  }
+
+  /// Whether what the parts say of the text's bits is contradicted.
+  struct Contradicted {
+    bool by_swaps = false;  ///< most is content, and attention stays with the place; or the other way round
+    bool by_moves = false;  ///< most is position, and the profile stays when keys are moved
+  };
+  /// NaN: no key was moved, or its interval is too wide to tell.
+  [[nodiscard]] double moved(std::size_t head) const {
+    return moved_upper_.at(0, head) - moved_lower_.at(0, head) <= widest_told ? moved_.at(0, head) : not_defined;
+  }
+  /// A place that the query chooses is a place.
+  [[nodiscard]] Contradicted contradicted(const HeadSentence& one, std::size_t head) const {
+    const double by_query = std::fmax(0, query_place_.at(0, head));
+    const double content = one.part[word_part] + one.part[match_part] - by_query,
+                 text = one.part[position_part] + one.part[word_part] + one.part[match_part];
+    if (!(text >= std::max(close_to_uniform, said_share * one.bits))) return {};
+    const bool swapped = std::isfinite(follow_.at(0, head));
+    return {
+        content > text / 2 ? swapped && follow_upper_.at(0, head) < 0.5 : swapped && follow_lower_.at(0, head) > 0.5,
+        one.part[position_part] > std::max(text / 2, said_share * one.bits) && moved_upper_.at(0, head) < 0.5 &&
+            std::isfinite(moved(head))};
+  }
+
+  [[nodiscard]] std::string sentence(const HeadSentence& one, const std::vector<std::string>& clauses,
+                                     const Contradicted& but, std::size_t head) const {
+    std::string text =
+        fmt::format("{} looks {}: {:.2f} bits beyond uniform attention ({})", head_name(one.name.layer, one.name.head),
+                    fmt::join(clauses, " and "), one.bits, one.why);
+    if (const std::size_t named = named_match(head);
+        named < match_clauses.size() && one.part[match_part] / one.bits >= said_share)
+      text += fmt::format(", {:.0f} % of match explained so", 100 * gain_.at(named + 1, head) / one.part[match_part]);
+    if (std::isfinite(follow_.at(0, head)))
+      text += fmt::format(
+          "; when its strongest key and another swap contents, {:.2f} of the attention on the two goes with the "
+          "content{}",
+          follow_.at(0, head), but.by_swaps ? ", against what its parts say" : "");
+    if (std::isfinite(kept_.at(0, head)))
+      text += fmt::format("; when another token asks from there, its strongest key keeps {:.2f} of its weight",
+                          kept_.at(0, head));
+    if (one.part[position_part] >= said_share * one.bits && std::isfinite(moved(head)))
+      text += fmt::format("; its keys moved by four tokens, {:.2f} of its offset profile follows{}", moved(head),
+                          but.by_moves ? ", against what its parts say" : "");
+    if (one.part[position_part] >= said_share * one.bits && without_.at(0, head) < lowest_placebo_.at(0, head))
+      text += fmt::format(
+          "; without {} in its keys the largest weight goes from {:.2f} to {:.2f} (random directions: {:.2f})",
+          visible_text((*removed_)[head]), weight_.at(0, head), without_.at(0, head), placebo_.at(0, head));
+    return text;
+  }
+
+  FieldHeads heads_;
+  std::string sink_;
+  HeadNumbers bits_, part_, gain_, gain_lower_, follow_, follow_lower_, follow_upper_, kept_, moved_, moved_lower_,
+      moved_upper_, weight_, without_, placebo_, lowest_placebo_, place_offset_, place_first_, place_last_,
+      band_weight_, query_place_, query_place_lower_;
+  const std::vector<std::string>*removed_ = nullptr, *words_ = nullptr, *pair_query_ = nullptr, *pair_key_ = nullptr;
+  const std::vector<double>* pair_share_ = nullptr;
+  const std::vector<std::uint8_t>* differs_ = nullptr;
+};
+
+/// Of a result without bits, as of --only head_account: where the profile over offsets is largest, and the part of it that
+/// positions give.
+std::vector<HeadSentence> account_sentences(const Result& result) {
+  const FieldHeads heads = field_heads(result.at(verdict_field));
+  const auto verdicts = meanings_of(result, verdict_field, {"layer", "head"});
+  const auto& part = doubles_of(result, account_part_field, {"cause", "layer", "head"});
+  const auto& offset = doubles_of(result, account_offset_field, {"layer", "head"});
+  if (part.size() != 3 * heads.size())
+    throw ShapeError(fmt::format("{}: expected 3 parts of each of {} heads, found {} in all", account_part_field,
+                                 heads.size(), part.size()));
   std::vector<HeadSentence> sentences;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    const HeadComposition& head = heads[i];
-    sentences.push_back({.name = head.name,
-                         .bits = head.bits,
-                         .strength = not_defined,
-                         .offset = head.offset,
-                         .text = visible_text(head.text),
-                         .looks = head.looks,
-                         .why = head.why,
-                         .follows = head.follows});
+    HeadSentence& one = sentences.emplace_back(HeadSentence{.name = heads[i]});
+    one.looks = "no preferred offset";
+    if (verdicts[i] != "no preference") {
+      one.offset = offset[i];
+      one.looks = std::isfinite(offset[i]) ? tokens_away(offset[i]) : "at the search's end";
+      one.why = std::isfinite(part[i]) && verdicts[i] != "undefined" ? fmt::format("position {:.0f} %", 100 * part[i])
+                                                                     : "too few documents";
+    }
+    one.text = visible_text(fmt::format("{} looks {}{}", head_name(one.name.layer, one.name.head),
+                                        one.looks.starts_with("no ") ? "at " + one.looks : one.looks,
+                                        one.why.empty() ? "" : " (" + one.why + ")"));
   }
   return sentences;
 }
 
 }  // namespace
 
+std::string tokens_away(double offset) {
+  if (offset == 0) return "at itself";
+  return fmt::format("{:g} {}", std::abs(offset), offset < 0 ? "back" : "ahead");
+}
+
+std::string signed_tokens(double offset) {
+  return offset == 0 ? "0" : fmt::format("{:+g}", offset);
+}
+
 std::vector<HeadSentence> head_sentences(const Result& result) {
-  if (const std::vector<HeadComposition> heads = head_compositions(result); !heads.empty()) {
+  const auto has = [&](const std::string& name) { return result.find(name) != nullptr; };
+  if (has(bits_field) && has(parts_of_bits_field) && has(sink_mass_field)) {
     require_fitting(result, head_sentence_fields());
-    return composed_sentences(heads);
+    std::vector<HeadSentence> heads = Sentences(result).all();
+    if (is_composed(heads)) return heads;
   }
-  for (const std::string& name : {said_verdict, said_strength, said_part, said_offset})
-    if (result.find(name) == nullptr) return {};
+  if (!has(verdict_field) || !has(account_part_field) || !has(account_offset_field)) return {};
   require_fitting(result, head_sentence_fields());
-  const FieldHeads heads = field_heads(result.at(said_verdict));
-  const auto verdicts = meanings_of(result, said_verdict, {"layer", "head"});
-  const auto& strength = doubles_of(result, said_strength, {"layer", "head"});
-  const auto& part = doubles_of(result, said_part, {"cause", "layer", "head"});
-  const auto& offset = doubles_of(result, said_offset, {"layer", "head"});
-  if (part.size() != 3 * heads.size())
-    throw ShapeError(
-        fmt::format("{}: expected 3 parts of each of {} heads, found {} in all", said_part, heads.size(), part.size()));
-  const bool has_profile = result.find(said_profile) != nullptr;
-  const std::vector<Index> offsets =
-      has_profile ? whole_coordinates(result.at(said_profile), "offset") : std::vector<Index>();
-  std::vector<HeadSentence> sentences;
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    const std::string verdict = verdicts[i] == "unknown" ? "undefined" : verdicts[i];
-    HeadSentence& sentence = sentences.emplace_back(
-        HeadSentence{.name = heads[i], .bits = not_defined, .strength = strength[i], .offset = not_defined});
-    if (verdict != "no preference") sentence.offset = offset[i];
-    const std::array parts{part[i], part[heads.size() + i], part[2 * heads.size() + i]};
-    sentence.looks = looks_text(verdict, offset[i]);
-    if (has_profile && verdict != "no preference")
-      sentence.looks = with_span(
-          sentence.looks, slice_of(doubles_of(result, said_profile, {"layer", "head", "offset"}), i, offsets.size()),
-          offsets, offset[i]);
-    sentence.why = why_cell(verdict, parts);
-    if (verdict == "undefined") continue;
-    std::string text = head_name(heads[i].layer, heads[i].head) + " ";
-    if (verdict == "no preference")
-      text += "shows no preference" + (strength[i] < weak_below ? fmt::format(" (strength {:.2f})", strength[i])
-                                                                : no_preference_text(result, i, strength[i]));
-    else
-      text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i], why_text(verdict, parts));
-    sentence.text = visible_text(text);
+  return account_sentences(result);
+}
+
+bool is_composed(const std::vector<HeadSentence>& heads) {
+  return std::ranges::any_of(heads, [](const HeadSentence& head) { return std::isfinite(head.bits); });
+}
+
+std::string all_parts_text(const Result& result, const std::vector<HeadSentence>& heads) {
+  std::array<double, part_names.size()> sums{};
+  double all = 0;
+  for (const HeadSentence& head : heads) {
+    if (!std::isfinite(head.bits)) continue;
+    all += head.bits;
+    for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += head.part[p];
   }
-  return sentences;
+  if (!(all > 0)) return {};
+  const std::string keys = attribute_text(result.at(sink_mass_field).attributes, "keys");
+  std::vector<std::string> parts;
+  for (std::size_t p = 0; p < sums.size(); ++p)
+    parts.push_back(fmt::format("{} {:.0f} %", p == sink_part && !keys.empty() ? visible_text(keys) : part_names[p],
+                                100 * sums[p] / all));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string largest_parts_sentence(const std::vector<HeadSentence>& heads) {
+  std::array<std::size_t, part_names.size()> largest{};
+  std::size_t even = 0;
+  for (const HeadSentence& head : heads) {
+    if (!std::isfinite(head.bits)) continue;
+    if (head.bits < close_to_uniform)
+      ++even;
+    else
+      ++largest[static_cast<std::size_t>(std::ranges::max_element(head.part) - head.part.begin())];
+  }
+  std::vector<std::string> said;
+  for (std::size_t p = 0; p < largest.size(); ++p)
+    if (largest[p] > 0) said.push_back(fmt::format("{} in {}", part_names[p], largest[p]));
+  std::string text = said.empty() ? "" : fmt::format("Heads by their largest part: {}", fmt::join(said, ", "));
+  if (even > 0) text += fmt::format("{}{} close to uniform", text.empty() ? "Heads: " : "; ", even);
+  return text.empty() ? text : text + ".";
+}
+
+std::optional<Field> largest_part_field(const Result& result) {
+  const std::vector<HeadSentence> heads = head_sentences(result);
+  if (!is_composed(heads)) return std::nullopt;
+  std::vector<std::uint8_t> largest;
+  for (const HeadSentence& head : heads)
+    largest.push_back(static_cast<std::uint8_t>(head.bits >= close_to_uniform
+                                                    ? std::ranges::max_element(head.part) - head.part.begin()
+                                                    : std::ssize(head.part)));
+  const Field& bits = result.at(bits_field);
+  Field field{"looks/part",
+              {bits.axis("layer"), bits.axis("head")},
+              "1",
+              "largest part of a head's attention beyond uniform attention",
+              std::move(largest),
+              {},
+              {}};
+  field.flag_meanings.assign(part_names.begin(), part_names.end());
+  field.flag_meanings.emplace_back("close to uniform");
+  return field;
 }
 
 const std::vector<std::string>& head_sentence_fields() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{said_verdict, said_strength,    said_part, said_offset,
-                                 said_profile, said_by_position, said_null, said_overlap};
-    const std::vector<std::string>& more = head_composition_fields();
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }();
+  static const std::vector<std::string> names{
+      bits_field,          parts_of_bits_field, bits_gain_field,   gain_lower_field,   follow_field,
+      follow_lower_field,  follow_upper_field,  kept_field,        sink_mass_field,    place_offset_field,
+      place_first_field,   place_last_field,    band_weight_field, band_differs_field, word_name_field,
+      match_gain_field,    match_lower_field,   pair_query_field,  pair_key_field,     pair_share_field,
+      moved_field,         moved_lower_field,   moved_upper_field, placebo_field,      lowest_placebo_field,
+      source_field,        weight_field,        without_field,     verdict_field,      account_part_field,
+      account_offset_field};
   return names;
 }
 

@@ -1,41 +1,69 @@
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
+#include "../../core/fields/field_reader.h"
 #include "../../core/fields/head_name.h"
 
 namespace headwave {
 
+/// Names of the parts that make up the bits of a head's attention.
+constexpr std::array<const char*, 4> part_names{"sink", "position", "word", "match"};
+
 /// Why a head looks where it looks: one sentence, and the same as cells of a table.
 struct HeadSentence {
   HeadName name;
-  double bits = 0;           ///< beyond uniform attention; NaN: the sentence is the account's
-  double strength = 0;       ///< of its profile; NaN beside bits
-  double offset = 0;         ///< where `looks` says, tokens; 0: at itself; NaN: no preference, or the end of the search
-  std::string text = {};     ///< "L2H11 looks one token back ..."; empty: nothing can be said
-  std::string looks = {};    ///< "1 back; special tokens"
-  std::string why = {};      ///< "position 82, sink 13 %"
-  std::string follows = {};  ///< "0.94"; "but 0.62" if that contradicts the parts; empty: no trial, or the account's
+  double bits = not_defined;                     ///< beyond uniform attention; NaN: undefined
+  std::array<double, part_names.size()> part{};  ///< bit
+  double offset = not_defined;  ///< first place, if position gives a fifth of the bits, tokens; NaN: there is none
+  std::string text = {};        ///< without a full stop; empty: nothing can be said
+  std::string looks = {};  ///< "1 ahead; special tokens": the largest part, and another that gives a fifth of the bits
+  std::string why = {};    ///< "position 82, sink 13 %": the three largest that give a tenth or more
+  std::string follows = {};  ///< "0.94"; "but 0.62" if it contradicts the parts; empty: no trial
 };
 
 /// One sentence for each head, layer by layer, the same on the page, in the caption of a head drawn alone and, as cells,
-/// in the table. It says what all of the head's attention is made of, and what experiments show (head_composition.h):
+/// in the table. It says what all of the head's attention is made of (attention_bits/...), and what experiments show:
 ///
 ///     L1H8 looks 1 ahead: 5.63 bits beyond uniform attention (position 82, sink 13 %); when its strongest key and another
 ///     swap contents, 0.00 of the attention on the two goes with the content; when another token asks from there, its
-///     strongest key keeps 0.85 of its weight; its keys moved by four tokens, 0.84 of its offset profile moves; without
+///     strongest key keeps 0.85 of its weight; its keys moved by four tokens, 0.84 of its offset profile follows; without
 ///     positions in its keys the largest weight goes from 0.68 to 0.01 (random directions: 0.64)
 ///
-/// Without attention_bits the sentence is that of the account of its profile over offsets: "L2H11 looks one token back
-/// (strength 0.57): positional, 78 % of what can be explained", or "shows no preference beyond chance (strength 0.86; by
-/// position 0.03, with places in random order 0.04)".
-/// @returns nothing if the result has no such account
+/// What moved keys show is said of heads of which position gives a fifth of the bits, if its interval is at most 0.5 wide, and what
+/// a source does if without it less is left than without as much in any random direction that was drawn. A head within close_to_uniform bits of
+/// uniform attention "is close to uniform attention" and has no parts.
+///
+/// Of a result without bits that has the account of profiles: "L2H11 looks 1 back (position 78 %)".
+/// @returns nothing if the result has neither
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<HeadSentence> head_sentences(const Result& result);
+constexpr double close_to_uniform = 0.05;  // bit
+
+/// Whether the sentences say what bits are made of.
+bool is_composed(const std::vector<HeadSentence>& heads);
 
 /// Names of the Fields that the sentences use.
 const std::vector<std::string>& head_sentence_fields();
+
+/// "1 back", "3 ahead", "at itself"
+std::string tokens_away(double offset);
+
+/// "-1", "0", "+3"
+std::string signed_tokens(double offset);
+
+/// "special tokens 47, position 28, word 13, match 12 %": what the bits of all heads together are made of.
+std::string all_parts_text(const Result& result, const std::vector<HeadSentence>& heads);
+
+/// "The largest part is sink in 35 heads, position in 21, ...".
+std::string largest_parts_sentence(const std::vector<HeadSentence>& heads);
+
+/// Which part is the largest, as a Field looks/part of layer and head: a part's name, or "close to uniform".
+/// @returns nothing if the result has no attention_bits
+std::optional<Field> largest_part_field(const Result& result);
 
 }  // namespace headwave

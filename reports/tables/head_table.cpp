@@ -15,7 +15,6 @@
 #include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
 #include "comparison_table.h"
-#include "head_composition.h"
 #include "head_findings.h"
 #include "head_sentence.h"
 #include "run_sentence.h"
@@ -73,11 +72,6 @@ std::string kind_cell(const HeadFinding& head) {
 /// How much of a head's attention lies beyond the reach, where that is more than a tenth.
 std::string far_text(const HeadFinding& head) {
   return head.beyond_reach > notable_share ? percent_text(head.beyond_reach) : "";
-}
-
-/// Whether all of the heads' attention is accounted for, in bits.
-bool is_composed(const std::vector<HeadFinding>& heads) {
-  return std::ranges::any_of(heads, [](const HeadFinding& head) { return !std::isnan(head.bits); });
 }
 
 /// The largest first; heads without a number, or with the same, stay in order.
@@ -188,13 +182,12 @@ std::string positions_instead(const std::string& position_term) {
 
 }  // namespace
 
-std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs) {
-  std::vector<HeadFinding> heads = head_findings(result, pairs);
+std::vector<TableColumn> head_columns(const Result& result) {
+  std::vector<HeadFinding> heads = head_findings(result);
   if (heads.empty()) return comparison_columns(result, true);
   if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));
   const bool planted = heads.front().planted.has_value();
   const bool accounted = result.find("head_account/verdict") != nullptr;
-  const bool composed = is_composed(heads);
   const bool judged = std::ranges::any_of(heads, [](const auto& head) { return !head.agrees.empty(); });
   const bool far = std::ranges::any_of(heads, [](const auto& head) { return !far_text(head).empty(); });
   const auto weight = [](const HeadFinding& head) { return number_text(head.weight); };
@@ -207,12 +200,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("weight", Align::right, weight);
     columns.add_if("head_account/strength", "strength",
                    [](const HeadFinding& head) { return share_text(head.strength); });
-    columns.add(composed ? "profile" : "why", Align::left, [](const HeadFinding& head) { return head.why; });
-  }
-  if (accounted && !composed) {
-    columns.add("position", Align::right, [](const HeadFinding& head) { return percent_text(head.by_position); });
-    columns.add("self", Align::right, [](const HeadFinding& head) { return percent_text(head.by_self); });
-    columns.add("context", Align::right, [](const HeadFinding& head) { return percent_text(head.by_context); });
+    columns.add("profile", Align::left, [](const HeadFinding& head) { return head.why; });
   }
   if (std::ranges::any_of(heads, [](const auto& head) { return !head.kind.empty(); }))
     columns.add("kind", Align::left, kind_cell);
@@ -298,29 +286,11 @@ std::string measured_looks(const HeadFinding& head) {
   return tokens_away(head.offset);
 }
 
-/// The sentences of the account, if it is of the same heads.
+/// The sentences, if they are of the same heads.
 std::vector<HeadSentence> sentences_of(const Result& result, const std::vector<HeadFinding>& heads) {
   std::vector<HeadSentence> sentences = head_sentences(result);
   if (sentences.size() != heads.size()) sentences.clear();
   return sentences;
-}
-
-/// Where each head looks: by the account, or without one at the measured offset.
-struct Looks {
-  double offset;     ///< tokens; 0: at itself; NaN: at no preferred offset, or at the end of the search
-  std::string text;  ///< "3 back"
-};
-
-std::vector<Looks> looks_of(const std::vector<HeadFinding>& heads, const std::vector<HeadSentence>& sentences) {
-  std::vector<Looks> looks;
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    const HeadFinding& head = heads[i];
-    if (sentences.empty())
-      looks.push_back({head.status == "self" ? 0.0 : head.offset, measured_looks(head)});
-    else
-      looks.push_back({sentences[i].offset, sentences[i].looks});
-  }
-  return looks;
 }
 
 /// head, what it looks at, how strongly, why, and what experiments say; layer by layer.
@@ -328,26 +298,23 @@ std::vector<TableColumn> short_columns(const Result& result) {
   const std::vector<HeadFinding> heads = head_findings(result);
   const std::vector<HeadSentence> sentences = sentences_of(result, heads);
   Columns columns(result, heads);
-  const std::vector<Looks> looks = looks_of(heads, sentences);
-  const bool composed = !sentences.empty() && is_composed(heads);
-  std::size_t row = 0;
-  columns.add(composed ? "looks at" : "looks, in tokens", Align::left,
-              [&](const HeadFinding&) { return looks[row++].text; });
   if (sentences.empty()) {
+    columns.add("looks at", Align::left, measured_looks);
     columns.add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.weight); });
     columns.add_if("measured_offset/chance", "x chance",
                    [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
     columns.add_asked();
     return columns.taken();
   }
+  const bool composed = is_composed(sentences);
   const auto add = [&](const char* header, Align align, const auto& text) {
-    row = 0;
+    std::size_t row = 0;
     columns.add(header, align, [&](const HeadFinding&) { return text(sentences[row++]); });
   };
-  add(composed ? "bits" : "strength", Align::right, [&](const HeadSentence& said) {
-    const double number = composed ? said.bits : said.strength;
-    return std::isnan(number) ? std::string() : fmt::format("{:.2f}", number);
-  });
+  add("looks at", Align::left, [](const HeadSentence& said) { return said.looks; });
+  if (composed)
+    add("bits", Align::right,
+        [](const HeadSentence& said) { return std::isnan(said.bits) ? "" : fmt::format("{:.2f}", said.bits); });
   add("why", Align::left, [](const HeadSentence& said) { return said.why; });
   if (composed) add("follows", Align::right, [](const HeadSentence& said) { return said.follows; });
   columns.add_asked();
@@ -415,7 +382,7 @@ std::vector<std::string> sorted_names(const Result& result, const std::vector<He
 /// By bits beyond uniform attention; without these by the strength of the profile, else by how far the weight is above
 /// chance.
 void rank_strongest(std::vector<HeadFinding>& heads) {
-  const bool composed = is_composed(heads);
+  const bool composed = std::ranges::any_of(heads, [](const auto& head) { return !std::isnan(head.bits); });
   const bool accounted = std::ranges::any_of(heads, [](const auto& head) { return !std::isnan(head.strength); });
   std::ranges::stable_sort(heads, std::greater(), [&](const HeadFinding& head) {
     const double size = composed    ? head.bits
@@ -426,7 +393,6 @@ void rank_strongest(std::vector<HeadFinding>& heads) {
 }
 
 constexpr std::size_t strongest_heads = 10;
-constexpr Index named_of_a_kind = 4;  // more of them are counted alone
 
 /// The score that a head of this kind exceeds; NaN: the result does not say.
 double least_score(const Result& result, const KindText& text) {
@@ -434,70 +400,12 @@ double least_score(const Result& result, const KindText& text) {
   return score == nullptr ? std::nan("") : attribute_number(score->attributes, "threshold");
 }
 
-/// "1 previous-token head (above 0.5 of attention on the token before: L0H2 0.98; chance 0.01)"; empty: there is none.
-std::string of_kind(const Result& result, const std::vector<HeadFinding>& heads, const KindText& text) {
-  std::vector<HeadFinding> found;
-  std::ranges::copy_if(heads, std::back_inserter(found), [&](const auto& head) { return head.kind == text.kind; });
-  if (found.empty()) return {};
-  std::string names;
-  double chance = std::nan("");
-  for (const HeadFinding& head : found) {
-    names += (names.empty() ? "" : ", ") + head_name(head.name.layer, head.name.head);
-    if (!std::isnan(head.kind_score)) names += fmt::format(" {:.2f}", head.kind_score);
-    chance = std::fmax(chance, head.kind_chance);
-  }
-  const double least = least_score(result, text);
-  std::vector<std::string> said;
-  if (!std::isnan(least)) said.push_back(fmt::format("above {:g} {}", least, text.of));
-  if (std::ssize(found) <= named_of_a_kind) said.push_back(names);
-  std::string inside = fmt::format("{}", fmt::join(said, ": "));
-  if (!std::isnan(chance)) inside += fmt::format("{}chance {:.2f}", inside.empty() ? "" : "; ", chance);
-  return counted(std::ssize(found), text.one) + (inside.empty() ? "" : fmt::format(" ({})", inside));
-}
-
-/// How many heads are of each kind; or why none is.
-std::string kinds_sentence(const Result& result, const std::vector<HeadFinding>& heads) {
-  const Field* kind = result.find("head_types/kind");
-  if (kind == nullptr) return {};
-  if (std::ranges::any_of(heads, [](const HeadFinding& head) { return head.kind == "undefined"; })) {
-    const auto documents = static_cast<std::int64_t>(attribute_number(kind->attributes, "documents", 0));
-    return fmt::format("No head is given a kind (previous-token head, sink, ...): there {} {}, and {:g} are needed.",
-                       documents == 1 ? "is" : "are", counted(documents, "document"),
-                       attribute_number(kind->attributes, "least_documents"));
-  }
-  std::vector<std::string> kinds;
-  for (const KindText& text : kind_texts())
-    if (const std::string said = of_kind(result, heads, text); !said.empty()) kinds.push_back(said);
-  if (kinds.empty()) return {};
-  const bool neighbour = std::ranges::any_of(
-      heads, [](const HeadFinding& head) { return head.kind == "previous" || head.kind == "next"; });
-  return fmt::format("Kinds: {}.{}", fmt::join(kinds, ", "),
-                     neighbour ? " A kind needs that share of all attention; \"1 back\" or \"1 ahead\" in the table "
-                                 "only says where the weight is largest."
-                               : "");
-}
-
-/// How many heads look at a preferred offset, and why, without a full stop.
-std::string offsets_sentence(const Result& result, const std::vector<HeadFinding>& heads) {
-  const auto with = [&](std::string HeadFinding::*word, const char* said) {
-    return std::ranges::count_if(heads, [&](const HeadFinding& head) { return head.*word == said; });
-  };
-  const std::string all = counted(std::ssize(heads), "head");
-  if (result.find("head_account/verdict") == nullptr || with(&HeadFinding::why, "undefined") > 0) {
-    const auto offsets = std::ranges::count_if(heads, [](const auto& head) { return !std::isnan(head.offset); });
-    const auto selves = with(&HeadFinding::status, "self");
-    return fmt::format("{} of {} look at a preferred offset{}", offsets, all,
-                       selves > 0 ? fmt::format(", {} at themselves", selves) : "");
-  }
-  std::string why;
-  for (const auto& [verdict, words] : {std::pair("positional", "by position"),
-                                       {"self", "since tokens meet themselves (self)"},
-                                       {"context", "by context"},
-                                       {"mixed", "for mixed reasons"}})
-    if (const auto count = with(&HeadFinding::why, verdict); count > 0)
-      why += fmt::format("{}{} {}", why.empty() ? ": " : ", ", count, words);
-  return fmt::format("{} of {} look at a preferred offset{}",
-                     std::ssize(heads) - with(&HeadFinding::why, "no preference"), all, why);
+/// How many heads look at a preferred offset, without a full stop.
+std::string offsets_sentence(const std::vector<HeadFinding>& heads) {
+  const auto offsets = std::ranges::count_if(heads, [](const auto& head) { return !std::isnan(head.offset); });
+  const auto selves = std::ranges::count(heads, "self", &HeadFinding::status);
+  return fmt::format("{} of {} look at a preferred offset{}", offsets, counted(std::ssize(heads), "head"),
+                     selves > 0 ? fmt::format(", {} at themselves", selves) : "");
 }
 
 }  // namespace
@@ -545,7 +453,8 @@ std::optional<Field> looks_field(const Result& result) {
   const std::vector<HeadFinding> heads = head_findings(result);
   const std::vector<HeadSentence> sentences = sentences_of(result, heads);
   std::vector<double> offsets;
-  for (const Looks& looks : looks_of(heads, sentences)) offsets.push_back(looks.offset);
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    offsets.push_back(!sentences.empty() ? sentences[i].offset : heads[i].status == "self" ? 0.0 : heads[i].offset);
   Field field =
       make_field("looks/offset", {measured->axis("layer"), measured->axis("head")}, "token",
                  sentences.empty() ? "where a head looks, as in the table: at its measured offset, or at itself"
@@ -578,13 +487,12 @@ std::vector<std::string> kind_sentences(const Result& result) {
 std::string finding_title(const Result& result) {
   const std::string model = model_name(result.provenance);
   std::string finding;
-  if (const std::vector<HeadComposition> heads = head_compositions(result); !heads.empty()) {
+  if (const std::vector<HeadSentence> heads = head_sentences(result); is_composed(heads)) {
     finding = all_parts_text(result, heads);
     if (!finding.empty()) return fmt::format("Attention of {}: {}", model.empty() ? "the model" : model, finding);
   }
   if (result.find("measured_offset/offset") != nullptr) {
-    if (const std::vector<HeadFinding> heads = head_findings(result); !heads.empty())
-      finding = offsets_sentence(result, heads);
+    if (const std::vector<HeadFinding> heads = head_findings(result); !heads.empty()) finding = offsets_sentence(heads);
   } else {
     finding = comparison_title(result);
   }
@@ -600,13 +508,12 @@ std::string head_paragraph(const Result& result, bool titled) {
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const std::vector<HeadFinding> heads = measured ? head_findings(result) : std::vector<HeadFinding>();
   if (heads.empty()) return text;
-  if (const std::vector<HeadComposition> all = head_compositions(result); !all.empty()) {
+  if (const std::vector<HeadSentence> all = head_sentences(result); is_composed(all)) {
     if (const std::string parts = all_parts_text(result, all); !titled && !parts.empty())
       add(fmt::format("What makes attention differ from uniform attention: {}.", parts));
     add(largest_parts_sentence(all));
-  } else {
-    if (!titled) add(offsets_sentence(result, heads) + ".");
-    add(kinds_sentence(result, heads));
+  } else if (!titled) {
+    add(offsets_sentence(heads) + ".");
   }
   const auto planted = std::ranges::count_if(heads, [](const auto& head) { return head.planted.has_value(); });
   const auto found = std::ranges::count_if(heads, [](const auto& head) { return head.planted && head.planted->found; });
@@ -648,11 +555,6 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
     return std::ranges::find(columns, header, &TableColumn::header) != columns.end();
   };
   if (columns.size() > 1) text += (text.empty() ? "" : "\n") + terminal_table(columns) + "\n";
-  if (has("looks, in tokens") && has("strength"))
-    add("looks: the offset with the largest weight, and those that get half of it; strength: attention drawn to "
-        "offsets "
-        "beyond uniform attention, 0 to 1; why: parts of what can be explained of that (position, self, context: those "
-        "left out make up 100 %)");
   if (has("looks at") && has("bits"))
     add("looks at: the largest part of its attention, and another of a fifth of the bits; words draw attention whoever "
         "asks, pairs are query > key; bits: how far the attention of a query is from uniform attention; why: parts in "
@@ -662,7 +564,7 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "that goes with the content (1: content, 0: place); but: an experiment contradicts the parts, the head's "
         "sentence "
         "says which");
-  if ((has("looks, in tokens") || has("looks at")) && has("measured offset"))
+  if (has("measured offset"))
     add("measured offset, x chance, weight: over all pairs, special tokens and the first included; undefined where the "
         "weight does not stand out from chance, or a head looks at itself");
   if (has("kind") || has("cluster"))

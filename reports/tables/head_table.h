@@ -19,10 +19,9 @@ namespace headwave {
 /// Of an atlas alone the table holds what random words predict, with its weight in attention and in multiples of chance,
 /// and what the weights predict for layer 0 and, as a proxy, for those above; without random words the weights' own weight
 /// and what decided about them. Of a comparison it is comparison_columns(). A prediction that is undefined for every head has no column.
-/// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"
 /// @returns no columns if the result has neither measured nor predicted offsets
 /// @throws ShapeError if the Fields have other axes than described
-std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs = "all");
+std::vector<TableColumn> head_columns(const Result& result);
 
 /// Which heads and columns a terminal shows.
 struct HeadTableOptions {
@@ -33,10 +32,8 @@ struct HeadTableOptions {
   std::vector<std::string> heads = {};  ///< these alone: "L2H3"; empty: no choice
 };
 
-/// Every row of the table that is shown, in the order of options.sort. Without attention_bits `why` is that of the account
-/// of offsets, after the strength of the profile; without an account the short one has the
-/// weight in place of the strength, and multiples of chance in place of why; of an atlas and
-/// a comparison it is head_columns().
+/// Every row of the table that is shown, in the order of options.sort: the cells of head_sentences(); without them the
+/// measured offset, its weight and multiples of chance; of an atlas and a comparison head_columns().
 /// @throws ShapeError as head_columns(); or naming the columns to sort by, if there is no such one
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options);
 
@@ -46,21 +43,19 @@ std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, con
 /// shown_rows() of sorted_columns().
 std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options);
 
-/// The offset at which each head looks, as a Field looks/offset of layer and head. With attention_bits it is the first
-/// place, of heads of which position gives a fifth of the bits; with an account it is the account's offset, undefined for heads without a preference; else the measured
-/// offset, 0 for heads that look at themselves.
+/// The offset at which each head looks, as a Field looks/offset of layer and head: that of head_sentences(), or else the
+/// measured offset, 0 for heads that look at themselves.
 /// @returns nothing if the result has no measured offsets
 /// @throws ShapeError if the Fields have other axes than described
 std::optional<Field> looks_field(const Result& result);
 
 /// What was run and what was found, in a few sentences: what all attention is made of and how many heads have which largest
-/// part; without attention_bits how many heads look at a preferred offset, why, and how many are of each kind of
-/// head_types().
+/// part; without attention_bits how many heads look at a preferred offset.
 /// @param titled  omit what finding_title() says
 std::string head_paragraph(const Result& result, bool titled = false);
 
-/// What was found, as a title: "In minilm 42 of 72 heads look at a preferred offset: 39 by position, 3 for mixed reasons"; of
-/// a comparison how many heads changed; else the result's own title.
+/// What was found, as a title: "Attention of minilm: special tokens 47 %, position 28 %, ..."; without attention_bits "In
+/// minilm 42 of 72 heads look at a preferred offset"; of a comparison how many heads changed; else the result's own title.
 std::string finding_title(const Result& result);
 
 /// The answer as text for a terminal: head_paragraph(), the table, what its columns mean, agreement_columns() where

@@ -20,14 +20,9 @@ TEST_CASE("files are told apart by their bytes, archives by what is in them") {
   CHECK(content_of(zip_of("word/document.xml")) == zip);
   CHECK(content_of("PK\x03\x04") == zip);
   CHECK(content_of("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.") == pytorch);
-  CHECK(content_of(std::string_view("\x80\x04\x95\x03\0\0\0\0\0\0\0]\x94.", 14)) == pickle);
-  CHECK(content_of("\x80\x04 and so on") == other);
+  CHECK(content_of(std::string_view("\x80\x04\x95\x03\0\0\0\0\0\0\0]\x94.", 14)) == pytorch);
   CHECK(content_of(std::string("GGUF\x03\0\0\0", 8)) == gguf);
-  CHECK(content_of("PAR1...PAR1") == parquet);
-  CHECK(content_of("\x1f\x8b\x08") == gzip);
-  CHECK(content_of("%PDF-1.7") == pdf);
-  for (const FileContent content :
-       {empty, hdf5, npy, safetensors, npz, pytorch, pickle, zip, gguf, parquet, gzip, image, pdf})
+  for (const FileContent content : {empty, hdf5, npy, safetensors, npz, pytorch, zip, gguf})
     CHECK_FALSE(words_of(content).empty());
   CHECK_THROWS_AS(content_of_file("no such file"), IoError);
 }

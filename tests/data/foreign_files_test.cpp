@@ -47,11 +47,9 @@ TEST_CASE("stored states in another container are told what they are and what is
   const std::string saved = "numpy.save(";
   it.refuse_states("s.pt", zip_of("s/data.pkl"), "this is a PyTorch file", saved);
   it.refuse_states("old", legacy_torch, "this is a PyTorch file", saved);
-  it.refuse_states("s.pkl", "\x80\x04N.", "this is a Python pickle", saved);
-  it.refuse_states("s.parquet", "PAR1..PAR1", "this is a Parquet table", saved);
-  it.refuse_states("s.csv", "1.5,2\n3,4\n", "this is neither HDF5, .npy, .npz nor safetensors", saved);
-  it.refuse_states("s.npy.gz", "\x1f\x8b\x08", "this is a file packed with gzip", "unpack it");
-  it.refuse_states("s.zip", zip_of("a.txt"), "this is a zip archive", "unpack it");
+  it.refuse_states("s.pkl", "\x80\x04N.", "this is a PyTorch file, a pickle", saved);
+  it.refuse_states("s.csv", "1.5,2\n3,4\n", "this is a file of another format", saved);
+  it.refuse_states("s.zip", zip_of("a.txt"), "this is a zip archive", saved);
   it.refuse_states("s.gguf", "GGUF", "this is a GGUF file", "expected stored states");
   it.refuse_states("nothing", "", "this is an empty file", "expected stored states");
   CHECK_THROWS_AS(open_arrays(it.path() / "none.npz"), IoError);
@@ -69,20 +67,19 @@ TEST_CASE("stored states are read by what they are, whatever they are called") {
 TEST_CASE("weights in another format are told what they are and how they become safetensors") {
   const Foreign it;
   const std::string saved = "save_pretrained(";
-  it.refuse_weights("pytorch_model.bin", zip_of("archive/data.pkl"), "this is PyTorch's format", saved);
-  it.refuse_weights("model.ckpt", legacy_torch, "this is PyTorch's format", saved);
-  it.refuse_weights("q4.gguf", "GGUF", "this is a GGUF file (llama.cpp)", "expected a Hugging Face directory");
+  it.refuse_weights("pytorch_model.bin", zip_of("archive/data.pkl"), "this is a PyTorch file", saved);
+  it.refuse_weights("model.ckpt", legacy_torch, "this is a PyTorch file", saved);
+  it.refuse_weights("q4.gguf", "GGUF", "this is a GGUF file (llama.cpp)", saved);
   it.refuse_weights("tf_model.h5", "\x89HDF\r\n\x1a\n", "this is an HDF5 file", saved);
-  it.refuse_weights("flax_model.msgpack", "x", "this is a checkpoint in another format", saved);
+  it.refuse_weights("flax_model.msgpack", "x", "this is a file of another format", saved);
   it.refuse_weights("w.npz", zip_of("w.npy"), "this is a NumPy archive (.npz)", saved);
-  CHECK_THROWS_WITH(Checkpoint(it.write("config.json", "{}")), ContainsSubstring("this is no safetensors file; give"));
+  CHECK_THROWS_WITH(Checkpoint(it.write("config.json", "{}")), ContainsSubstring("expected the folder of a model"));
 }
 
 TEST_CASE("a GGUF file given as a model is refused with what to give instead") {
   const Foreign it;
   const std::filesystem::path file = it.write("llama.gguf", "GGUF");
-  const auto refused =
-      ContainsSubstring("llama.gguf: this is a GGUF file (llama.cpp); expected a Hugging Face directory");
+  const auto refused = ContainsSubstring("expected a Hugging Face model directory");
   CHECK_THROWS_WITH(open_model({file}), refused);
   CHECK_THROWS_WITH(open_model({it.path()}), refused);
 }
@@ -105,18 +102,13 @@ TEST_CASE("files of weights without the index that lists them are not taken for 
 TEST_CASE("inspect has a word of its own for each container that is not read") {
   const Foreign it;
   CHECK_THROWS_WITH(listing_of(it.write("a.npz", zip_of("a.npy"))), ContainsSubstring("damaged or cut short"));
-  CHECK_THROWS_WITH(listing_of(it.write("a.pt", zip_of("a/data.pkl"))), ContainsSubstring("PyTorch's format"));
+  CHECK_THROWS_WITH(listing_of(it.write("a.pt", zip_of("a/data.pkl"))), ContainsSubstring("a PyTorch file"));
   CHECK_THROWS_WITH(listing_of(it.write("a.gguf", "GGUF")), ContainsSubstring("this is a GGUF file"));
   CHECK_THROWS_WITH(listing_of(it.write("a.txt", "text")),
-                    ContainsSubstring("neither HDF5, safetensors, .npy nor .npz"));
-  CHECK_THROWS_WITH(listing_of(it.write("a.parquet", "PAR1..PAR1")), ContainsSubstring("a Parquet table"));
+                    ContainsSubstring("expected HDF5, safetensors, .npy or .npz"));
 }
 
 TEST_CASE("a file that cannot be read is no foreign file") {
   const Foreign it;
-  for (const auto& path : {it.path() / "none.npz", it.path() / "none.bin"}) {
-    CHECK_THROWS_AS(foreign_states(path), IoError);
-    CHECK_THROWS_AS(foreign_weights(path), IoError);
-    CHECK_THROWS_AS(foreign_file(path), IoError);
-  }
+  CHECK_THROWS_AS(foreign_file(it.path() / "none.npz", expected_states), IoError);
 }

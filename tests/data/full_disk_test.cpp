@@ -59,7 +59,7 @@ std::uintmax_t files_in(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("full disk: a planted model that does not fit leaves the earlier one and its truth, or no folder") {
+TEST_CASE("full disk: a planted model that does not fit leaves the earlier one and its truth, or an empty folder") {
   const TemporaryFolder folder;
   const std::filesystem::path place = folder / "planted";
   const auto plant = [&](std::uint64_t seed) {
@@ -75,7 +75,7 @@ TEST_CASE("full disk: a planted model that does not fit leaves the earlier one a
   {
     const FullDisk full(100'000);
     CHECK_THROWS_AS(plant(1), IoError);
-    CHECK_FALSE(std::filesystem::exists(place));
+    CHECK(std::filesystem::is_empty(place));
   }
   plant(1);
   const std::string before = content();

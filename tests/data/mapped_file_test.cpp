@@ -95,25 +95,25 @@ TEST_CASE("a sealed file is known by the digest at its end, and refused once a b
   {
     ReplacedFile replaced(file);
     replaced.write(std::string(3'000'000, 'a'));
-    CHECK_FALSE(seal_is_right(replaced.temporary()).has_value());
+    CHECK_FALSE(require_right_seal(replaced.temporary()));
     replaced.seal();
     replaced.commit();
   }
   const std::string whole = file_bytes(file);
   CHECK(whole.size() == 3'000'000 + seal_bytes);
   CHECK(whole.substr(3'000'000) == fmt::format("headwave sha256 {}\n", sha256_of_text(std::string(3'000'000, 'a'))));
-  CHECK(seal_is_right(file) == true);
+  CHECK(require_right_seal(file));
   CHECK(sha256_of_file(file) == sha256_of_text(whole));
   for (const std::size_t at : {std::size_t{0}, std::size_t{1} << 20U, std::size_t{2'999'999}, whole.size() - 5}) {
     CAPTURE(at);
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
     std::ofstream(file, std::ios::binary) << damaged;
-    CHECK(seal_is_right(file) == false);
+    CHECK_THROWS_AS(require_right_seal(file), FormatError);
     CHECK_THROWS_WITH(sha256_of_file(file), ContainsSubstring("s: is not what was written: the digest at its end"));
   }
   std::ofstream(file, std::ios::binary) << whole << "x";  // somebody's bytes now
-  CHECK_FALSE(seal_is_right(file).has_value());
+  CHECK_FALSE(require_right_seal(file));
 }
 
 TEST_CASE("replaced file: appears on commit, else leaves what was there") {

@@ -187,7 +187,7 @@ TEST_CASE("the axes of finished attention come in any order") {
   } while (std::ranges::next_permutation(order).found);
 }
 
-TEST_CASE("finished attention is found by its usual names, in HDF5 and in folders, a document each or a layer each") {
+TEST_CASE("finished attention is found by its usual names, in HDF5 and in a folder by layer") {
   const TemporaryFolder folder;
   const std::vector<float> values = weights_by(in_order);
   const StoredInput tree = stored_states(repository_file("tests/golden/stored/formats/attention.h5"));
@@ -195,25 +195,11 @@ TEST_CASE("finished attention is found by its usual names, in HDF5 and in folder
   CHECK(std::get<std::string>(tree.source->provenance().at("stored_type")) ==
         "bfloat16: weights are rounded to 8 bits");
 
-  for (const char* name : {"layers", "each"}) std::filesystem::create_directory(folder / name);
+  std::filesystem::create_directory(folder / "layers");
   for (Index l = 0; l < layers; ++l)
     write_npy(folder / fmt::format("layers/attentions_layer_{}.npy", l), {documents, heads, length, length},
               part_of(values, l, layers));
   check_weights(stored_states(folder / "layers"));
-
-  // By document, then layers.
-  const std::vector<float> by_document = weights_by({1, 0, 2, 3, 4});
-  for (Index d = 0; d < documents; ++d)
-    write_npy(folder / fmt::format("each/d{}.npy", d), {layers, 1, heads, length, length},
-              part_of(by_document, d, documents));
-  check_weights(stored_states(folder / "each"));
-  write_npy(folder / "each/d2.npy", {layers, 1, heads, 1, 1}, std::vector<float>(layers * heads, 1.0F));
-  const StoredInput unlike = stored_states(folder / "each");
-  REQUIRE(unlike.source->count() == 3);
-  CHECK(unlike.source->length(2) == 1);
-  CHECK(seen(unlike, 2).at(AttentionKind::self).front()(0, 0) == 1);
-  write_npy(folder / "each/d2.npy", {layers, 1, 1, 1, 1}, std::vector<float>(layers, 1.0F));
-  CHECK_THROWS_WITH(seen(stored_states(folder / "each"), 2), ContainsSubstring("has 1 heads, expected 3"));
 }
 
 TEST_CASE("finished attention that does not fit together, or a model that it is not from, is refused") {

@@ -147,60 +147,6 @@ TEST_CASE("a dataset for each document gives documents of their own lengths, in 
   CHECK(source->document(1).stored[0].states == expected(0, 1).topRows(2));
 }
 
-TEST_CASE("a folder with a file for each document, of four formats") {
-  const auto source = source_of(formats("documents"), {});
-  // d.h5 holds what b.npz holds, bit by bit: equal documents count once.
-  REQUIRE(source->count() == 3);
-  CHECK(std::get<std::int64_t>(source->provenance().at("equal_documents")) == 1);
-  const std::vector<std::string> names{"a.npy", "b.npz", "c.safetensors"};
-  for (Index i = 0; i < 3; ++i) {
-    const Document document = source->document(i);
-    CHECK(document.name == names[static_cast<std::size_t>(i)]);
-    CHECK(source->length(i) == (i == 2 ? 2 : 3));
-    for (const StoredLayer& layer : document.stored)
-      CHECK(layer.states == expected(layer.layer, i % 2).topRows(source->length(i)));
-  }
-  CHECK(std::get<std::int64_t>(source->provenance().at("length")) == 3);
-}
-
-TEST_CASE("shards of safetensors are found by their index, in its folder or by its path") {
-  const TemporaryFolder folder;
-  std::vector<float> values[2];
-  for (Index layer = 0; layer < 2; ++layer)
-    for (Index document = 0; document < made_documents; ++document) {
-      const Matrix32 states = expected(layer, document);
-      values[layer].insert(values[layer].end(), states.data(), states.data() + states.size());
-    }
-  const std::vector<Index> shape{made_documents, made_length, width};
-  write_safetensors(folder / "a.safetensors", {{"hidden_states/layer_1", shape, values[1].data()}});
-  write_safetensors(folder / "b.safetensors", {{"hidden_states/layer_0", shape, values[0].data()},
-                                               {"hidden_states/layer_2", shape, values[0].data()}});
-  const auto index = [&](const std::string& map) {
-    return write(folder, "states.safetensors.index.json", R"({"weight_map": )" + map + "}");
-  };
-  const auto path = index(R"({"hidden_states/layer_0": "b.safetensors", "hidden_states/layer_1": "a.safetensors"})");
-  check_states(*source_of(folder.path(), {}));
-  check_states(*source_of(path, {}));  // an array that the index does not name is none of them
-  CHECK(open_arrays(path)->files().size() == 2);
-  CHECK(open_arrays(path)->called("hidden_states/layer_1") ==
-        fmt::format("{}: 'hidden_states/layer_1'", (folder / "a.safetensors").string()));
-  index(R"({"hidden_states/layer_0": "a.safetensors"})");
-  CHECK_THROWS_WITH(open_arrays(path), ContainsSubstring("is said to be in a.safetensors, which does not hold it"));
-  index(R"({"hidden_states/layer_0": "c.safetensors"})");
-  CHECK_THROWS_AS(open_arrays(path), IoError);
-  write(folder, "other.safetensors.index.json", "{}");
-  CHECK_THROWS_WITH(open_arrays(folder.path()), ContainsSubstring("several indices of shards"));
-}
-
-TEST_CASE("states of a folder with a file for each document are refused if one changed") {
-  const TemporaryFolder folder;
-  std::filesystem::copy(formats("documents"), folder / "documents");
-  const auto source = source_of(folder / "documents", {});
-  write_text(folder / "documents/c.safetensors", "another");
-  CHECK_NOTHROW(source->document(1));
-  CHECK_THROWS_AS(source->document(2), Error);
-}
-
 TEST_CASE("what is not found, or has another shape, is told with the nearest names and what was expected") {
   const auto refuse = [](const ArraySearch& search, const std::string& text) {
     CHECK_THROWS_WITH(source_of(formats("types.h5"), search), ContainsSubstring(text));
@@ -216,15 +162,4 @@ TEST_CASE("what is not found, or has another shape, is told with the nearest nam
   ArraySearch search = dataset("types/f4_le");
   search.layer = 1;
   refuse(search, "already say which layer states enter; omit layer");
-}
-
-TEST_CASE("a folder's documents have the same layers, and a folder of nothing is no states") {
-  const TemporaryFolder folder;
-  CHECK_THROWS_WITH(source_of(folder.path(), {}), ContainsSubstring("no .npy, .npz, .safetensors, .h5 or .hdf5 file"));
-  std::filesystem::copy_file(formats("by_layer.npz"), folder / "a.npz");
-  CHECK_THROWS_WITH(source_of(folder.path(), {}), ContainsSubstring("'layer_00' holds 2 documents, expected one"));
-  std::filesystem::remove(folder / "a.npz");
-  std::filesystem::copy_file(formats("documents/a.npy"), folder / "a.npy");
-  write(folder, "b.npy", "");
-  CHECK_THROWS_AS(source_of(folder.path(), {}), FormatError);
 }

@@ -283,39 +283,6 @@ TEST_CASE("stored arrays that are not there, or entries and numbers they do not 
   CHECK_FALSE(hdf5->number("none").has_value());
 }
 
-TEST_CASE("documents that have files of their own say the same beside them, and have the same of everything") {
-  const TemporaryFolder folder;
-  const std::string said = R"({"num_heads": "2", "causal": "1"})";
-  const std::vector<Tensor> first{{"queries/layer_0", {5, 4}}, {"keys/layer_0", {5, 4}}, {"ids", {5}, {1, 2, 3, 4, 5}}};
-  write_tensors(folder / "a.safetensors", first, said);
-  const auto refused = [&](const std::vector<Tensor>& tensors, const std::string& beside, const std::string& why) {
-    write_tensors(folder / "b.safetensors", tensors, beside);
-    CHECK_THROWS_WITH(stored_states(folder.path()), ContainsSubstring("b.safetensors: ") && ContainsSubstring(why));
-  };
-  for (const char* other : {R"({"num_heads": "4", "causal": "1"})", R"({"num_heads": "2", "causal": "0"})",
-                            R"({"num_heads": "2"})", R"({"num_heads": "2", "causal": "1", "window": "3"})",
-                            R"({"num_heads": "2", "causal": "1", "score_scale": "0.1"})"})
-    refused(first, other, ", the first document (a.safetensors) num_heads 2, causal 1; expected the same of all");
-  std::vector<Tensor> second = first;
-  second.pop_back();
-  refused(second, said, "has no 'ids', the first document (a.safetensors) has; expected the same of all");
-  second = first;
-  second.push_back({"special", {5}, {1, 0, 0, 0, 1}});
-  refused(second, said, "has 'special', the first document (a.safetensors) has none");
-  second = first;
-  second[0].name = "queries/layer_1", second[1].name = "keys/layer_1";
-  refused(second, said,
-          "holds queries and keys of layer 1, the first document (a.safetensors) queries and keys of layer 0");
-  second = {{"attentions/layer_0", {1, 2, 2}, {1, 0, 0.5F, 0.5F}}, first.back()};
-  refused(second, said, "holds finished attention of layer 0, the first document (a.safetensors) queries and keys of");
-  second = first;
-  second[0].values.assign(20, 0.5F);
-  write_tensors(folder / "b.safetensors", second, said);
-  CHECK(stored_states(folder.path()).source->count() == 2);
-  write_tensors(folder / "b.safetensors", first, said);
-  CHECK(stored_states(folder.path()).source->count() == 1);  // equal documents count once
-}
-
 TEST_CASE("of what is said twice neither counts, and padding is no token") {
   const TemporaryFolder folder;
   const std::string said = R"({"num_heads": "2"})";

@@ -12,9 +12,7 @@ FUZZ_SEEDS("L2H3", "PK\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0
 FUZZ(bytes) {
   (void)words_of(content_of(bytes));
   const InputFile file(bytes);
-  refused_in_one_line([&] { (void)foreign_states(file.path()); });
-  refused_in_one_line([&] { (void)foreign_weights(file.path()); });
-  refused_in_one_line([&] { (void)foreign_file(file.path()); });
+  refused_in_one_line([&] { (void)foreign_file(file.path(), expected_states); });
   refused_in_one_line([&] {
     const HeadName head = parse_head_name(bytes);
     if (!(parse_head_name(head_name(head.layer, head.head)) == head)) std::abort();

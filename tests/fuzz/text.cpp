@@ -23,7 +23,6 @@ FUZZ(bytes) {
   std::string again;
   for (const Word& word : bytewise({valid, true})) again += bytes_spelled(word.text).value();
   if (again != valid) std::abort();
-  for (const WordSplitter& splitter : {bert_words(), word_runs(), white_space_words(), single_characters()})
-    (void)splitter({valid, true});
+  for (const WordSplitter& splitter : {bert_words(), word_runs(), white_space_words()}) (void)splitter({valid, true});
   (void)readable_bytes(bytes);
 }

@@ -33,10 +33,14 @@ def profile(weights, visible, mass):
     """(heads, 2 T - 1) of weights within visible keys, queries weighted by mass; sums over queries."""
     within = weights * visible
     within = torch.nan_to_num(within / within.sum(-1, keepdim=True)) * mass[..., None]
+    return by_offset(within)
+
+
+def by_offset(weights):
     T = weights.shape[-1]
     column = torch.arange(T)[None] - torch.arange(T)[:, None] + T - 1
     sums = torch.zeros(len(weights), 2 * T - 1, dtype=torch.double)
-    return sums.index_add_(1, column.reshape(-1), within.reshape(len(weights), -1))
+    return sums.index_add_(1, column.reshape(-1), weights.reshape(len(weights), -1))
 
 
 def moved(before, after, heads, kv_heads, causal, turn, shifts):
@@ -48,8 +52,10 @@ def moved(before, after, heads, kv_heads, causal, turn, shifts):
     if causal:
         text[0] = 0  # the first token is special
     queries = text[:, None] * open_
+    count = N * by_offset((queries * text)[None])[0]
+    seen_enough = count >= max(1, count.max() / 8)
     for l in range(1 + max(l for l, _ in before)):
-        top, whole = torch.zeros(heads, dtype=torch.double), torch.zeros(heads, dtype=torch.double)
+        p, left, now = 0, {u: 0 for u in shifts}, {u: 0 for u in shifts}
         for n in range(N):
             def attention(q, k, at_q, at_k):
                 q, k = (x[n].double().view(T, -1, x.shape[-1] // h).transpose(0, 1) for x, h in ((q, heads), (k, kv_heads)))
@@ -59,19 +65,19 @@ def moved(before, after, heads, kv_heads, causal, turn, shifts):
             q, k = before[l, "q"], before[l, "k"]
             as_is = attention(q, k, place, place)
             mass = (as_is * text).sum(-1) * text
-            p = profile(as_is, queries * text, mass)
+            p = p + profile(as_is, queries * text, mass)
             for u in shifts:
                 past = (place[None] + u <= place[:, None]) if causal else torch.ones(T, T, dtype=torch.bool)
-                left = profile(as_is, queries * text * past, mass)
-                now = profile(attention(q, k if after is None else after[u][l, "k"], place, place + (u if after is None else 0)),
-                              queries * text * past, mass)
-                for t in range(2 * T - 1):
-                    offset = t - (T - 1)
-                    if abs(offset + u) > T - 1 or (causal and offset + u > 0):
-                        continue
-                    change = p[:, t + u] - left[:, t]
-                    top += (now[:, t] - left[:, t]) * change
-                    whole += change**2
+                left[u] = left[u] + profile(as_is, queries * text * past, mass)
+                turned = attention(q, k if after is None else after[u][l, "k"], place, place + (u if after is None else 0))
+                now[u] = now[u] + profile(turned, queries * text * past, mass)
+        top, whole = 0, 0
+        for u in shifts:
+            for t in range(max(0, -u), 2 * T - 1 - max(0, u)):
+                if seen_enough[t] and seen_enough[t + u]:
+                    change = p[:, t + u] / count[t + u] - left[u][:, t] / count[t]
+                    top = top + (now[u][:, t] - left[u][:, t]) / count[t] * change
+                    whole = whole + change**2
         found.append((top / whole).tolist())
     return found
 

@@ -35,7 +35,7 @@ def attention():
 
 
 def main(folder):
-    (folder / "documents").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     x = states()
     ids = np.array([[5, 6, 7], [8, 9, 10]])
     tokens = np.array([["a", "é", "c"], ["d", "e", "f"]])
@@ -76,13 +76,6 @@ def main(folder):
         bits.write(h5py.h5s.ALL, h5py.h5s.ALL, weights[0])
         file.create_dataset("attention/layer_1", data=weights[1].astype(">f2"), chunks=(1, 2, 3, 5), compression="gzip",
                             shuffle=True)
-
-    np.save(folder / "documents" / "a.npy", x[:, 0])
-    np.savez(folder / "documents" / "b.npz", states=x[:, 1])
-    half = torch.from_numpy(x[:, 0, :2].copy()).to(torch.float16)
-    save_file({"hidden_states": half}, folder / "documents" / "c.safetensors")
-    with h5py.File(folder / "documents" / "d.h5", "w") as file:
-        file["hidden_states"] = x[:, 1:].astype(">f8")
 
 
 if __name__ == "__main__":

@@ -167,34 +167,6 @@ TEST_CASE("of cross-attention weights are means over the pairs that the result c
   CHECK(measure(compared, "weight_at_second").second[4] == Approx(0.6 * 10 / 21).margin(0.02));
 }
 
-TEST_CASE("clusters are matched before heads are said to have changed them") {
-  const auto clustered = [](const std::vector<std::size_t>& labels, Index clusters) {
-    Result result = looking(-1, 1);
-    std::vector<double> shares;
-    for (const std::size_t label : labels)
-      for (Index c = 0; c < clusters; ++c)
-        shares.push_back(c == static_cast<Index>(label) ? 0.8 : 0.2 / static_cast<double>(clusters - 1));
-    Fields fields("head_cluster");
-    fields.add("share", {layer_axis(layers), head_axis(heads), counting_axis("cluster", "1", "", 0, clusters - 1)}, "1",
-               "", shares);
-    append(result.fields, fields.taken());
-    return result;
-  };
-  // The same under other names, but for the last head, which has a cluster of its own.
-  const Comparison compared = comparison(clustered({0, 0, 1, 1, 1, 1}, 2), clustered({2, 2, 0, 0, 0, 1}, 3));
-  const WordChange& word = compared.words.back();
-  CHECK(word.name == "head_cluster");
-  CHECK(word.first == std::vector<std::string>{"0", "0", "1", "1", "1", "1"});
-  CHECK(word.second == std::vector<std::string>{"0", "0", "1", "1", "1", "new 1"});
-  CHECK(compared.clusters.at(0).same == 5);
-  // n_ij: {2}, {3, 1}: sum C(n_ij, 2) = 4, A = 1 + 6, B = 1 + 3, E = 28 / 15.
-  CHECK(compared.clusters.at(0).agreement == Approx((4 - 28.0 / 15) / (5.5 - 28.0 / 15)));
-  Result broken = clustered({0, 0, 1, 1, 1, 1}, 2);
-  broken.fields.back().axes.pop_back();
-  broken.fields.back().values = std::vector<double>(6, 1.0);
-  CHECK_THROWS_WITH(comparison(broken, broken), ContainsSubstring("head_cluster/share: expected"));
-}
-
 TEST_CASE("results that cannot be compared are refused by name") {
   const Result result = looking(-1, 1);
   Result causal = looking(-1, 1), empty, narrow = looking(-1, 1);

@@ -61,14 +61,14 @@ def passed(model, batch, file, **given):
 
 def test_a_file_that_was_changed_afterwards_is_known(model, batch, tmp_path, program):
     file = passed(model, batch, tmp_path / "states.h5", what="projections")
-    assert "states.h5: whole; captured states, every byte" in program("validate", file)
+    assert "states.h5: whole: every byte" in program("validate", file)
     stored = file.read_bytes()
     file.write_bytes(stored.replace(b"of a model, stored by", b"of a model, Stored by"))
     assert "states.h5" in program("validate", file, returns=(3,))
     with pytest.raises(headwave.FormatError, match="is not what was written: the digest at its end is that of other bytes"):
         headwave.run(states=file)
     file.write_bytes(stored[:-81])
-    assert "captured states without the digest" in program("validate", file, returns=(3,))
+    assert "the digest at its end is missing" in program("validate", file, returns=(3,))
 
 
 def test_captured_queries_and_keys_give_the_models_attention(model, batch, tmp_path):
@@ -349,7 +349,7 @@ def test_pytorchs_own_encoder_is_captured_by_name_and_its_padding_refused(tmp_pa
         assert np.abs(map_of(headwave.run(states=file, only=["attention_map"]))[:2] - want).max() < 1e-6
         for what in ("states", "projections"):
             for call in (lambda: encoder(x, src_key_padding_mask=hides), lambda: encoder(x, None, hides)):
-                with pytest.raises(headwave.ShapeError, match="src_key_padding_mask hides tokens.*folder"):
+                with pytest.raises(headwave.ShapeError, match="src_key_padding_mask hides tokens.*another file"):
                     with headwave.capture(encoder, tmp_path / "s.h5", what=what, layers=layers, heads=2), torch.no_grad():
                         call()
             with pytest.raises(headwave.ShapeError, match="documents of different lengths|key_padding_mask hides"):
@@ -471,34 +471,12 @@ def test_documents_strung_together_are_refused(batch, tmp_path):
             made(batch)
 
 
-def test_documents_of_any_length_are_captured_into_a_folder(model, batch, tmp_path):
-    lengths = [40, 25, 31]
-    ids, mask = batch.clone(), torch.zeros_like(batch)
-    for row, length in enumerate(lengths):
-        ids[row, length:], mask[row, :length] = 0, 1
-    with headwave.capture(model, f"{tmp_path}/each/", what="projections") as capture, torch.no_grad():
-        model(ids, attention_mask=mask)
-        model(batch[:1, :12])
-    assert capture.documents == 4 and [of.name for of in tmp_path.iterdir()] == ["each"]
-    states = headwave.run(states=tmp_path / "each", only=["measured_offset", "attention_map"])
-    listed = [one[:length].tolist() for one, length in zip(batch, lengths)] + [batch[0, :12].tolist()]
-    direct = headwave.run(model, ids=listed, only=["measured_offset", "attention_map"])
-    assert states.provenance["documents"] == direct.provenance["documents"] == 4
-    assert np.abs(map_of(states) - map_of(direct)).max() < 1e-5
-    assert np.allclose(states["measured_offset/weight"], direct["measured_offset/weight"], atol=1e-5, equal_nan=True)
-    with pytest.raises(headwave.ShapeError, match="document 1 has 25 tokens, the documents before it 40; .* folder, whose name ends in '/'"):
+def test_documents_of_other_lengths_are_refused(model, batch, tmp_path):
+    with pytest.raises(headwave.ShapeError, match="document 3 has 25 tokens, the documents before it 40; .* in another file"):
         with headwave.capture(model, tmp_path / "s.h5"), torch.no_grad():
-            model(ids, attention_mask=mask)
-    with pytest.raises(headwave.IoError, match="not an empty folder"):
-        headwave.capture(model, tmp_path / "each", overwrite=True)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(RuntimeError), headwave.capture(model, tmp_path / "empty"), torch.no_grad():
-        model(batch)
-        raise RuntimeError("enough")
-    assert sorted(of.name for of in tmp_path.iterdir()) == ["each", "empty"] and not list((tmp_path / "empty").iterdir())
-    with headwave.capture(model, tmp_path / "empty"), torch.no_grad():
-        model(batch)
-    assert len(list((tmp_path / "empty").iterdir())) == 3
+            model(batch)
+            model(batch[:, :25])
+    assert not list(tmp_path.iterdir())
 
 
 def test_padding_at_the_end_of_ids_is_taken_off(model, batch, tmp_path):

@@ -498,7 +498,7 @@ def test_a_file_beside_profiles_is_neither_written_through_nor_removed(tmp_path)
 
 def test_profiles_that_were_changed_are_refused_by_their_digest(program, tmp_path, refused):
     path = saved("llama", documents([24] * 3), tmp_path / "profiles.h5")
-    assert "whole; profiles, every byte" in program("validate", path)
+    assert "whole: every byte" in program("validate", path)
     with h5py.File(path) as file:
         at = file["causal/trace"].id.get_chunk_info(0).byte_offset
     damaged = bytearray(path.read_bytes())
@@ -511,7 +511,7 @@ def test_profiles_that_were_changed_are_refused_by_their_digest(program, tmp_pat
     shutil.copy(path, tmp_path / "edited.h5")
     with h5py.File(tmp_path / "edited.h5", "r+") as file:   # HDF5 cuts the digest off
         file.attrs["remark"] = '"mine"'
-    assert "profiles without the digest" in program("validate", tmp_path / "edited.h5", returns=(3,))
+    assert "the digest at its end is missing" in program("validate", tmp_path / "edited.h5", returns=(3,))
     assert headwave.open(tmp_path / "edited.h5")["causal"].documents == 3
 
 

@@ -43,7 +43,7 @@ std::string shown_table(const Result& result, const HeadTableOptions& options) {
 
 TEST_CASE("head table: the short one by hand, without an account, the heaviest head first") {
   CHECK(shown_table(small_result(), {}) ==
-        "head  looks, in tokens     weight\n"
+        "head  looks at             weight\n"
         "----  -------------------  ------\n"
         "L7H0  2 back               0.3457\n"
         "L7H1  at itself            0.2000\n"
@@ -73,11 +73,11 @@ TEST_CASE("head table: the ten strongest heads, or all, or some, in the order th
   CHECK(names({.all = true, .sort = "weight"}).back() == "L0H0");
   const auto wide = shown_columns(result, {.wide = true});
   CHECK(wide.size() == head_columns(result).size() + 1);
-  CHECK(wide[1].header == "looks, in tokens");
+  CHECK(wide[1].header == "looks at");
   CHECK_THROWS_WITH(names({.sort = "size"}), ContainsSubstring("there is no size"));
 }
 
-TEST_CASE("head table: kinds of heads have a column in the wide table and are counted in the paragraph") {
+TEST_CASE("head table: kinds of heads have a column in the wide table") {
   Result result = small_result();
   const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
   result.fields.push_back({"head_types/kind",
@@ -87,18 +87,11 @@ TEST_CASE("head table: kinds of heads have a column in the wide table and are co
                            std::vector<std::uint8_t>{1, 6, 0, 1, 2},
                            {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"},
                            {}});
-  CHECK_THAT(head_paragraph(result),
-             ContainsSubstring(" Kinds: 2 previous-token heads (L7H0, L7H3), 1 next-token head (L7H4), 1 sink (L7H1). "
-                               "A kind needs that share of all attention; \"1 back\""));
   const auto wide = shown_columns(result, {.wide = true, .sort = "head"});
   const auto kind = std::ranges::find(wide, "kind", &TableColumn::header);
   REQUIRE(kind != wide.end());
   CHECK(kind->cells == std::vector<std::string>{"previous", "sink", "", "previous", "next"});
   CHECK(shown_columns(result, {.sort = "kind"})[0].cells.front() == "L7H4");
-  std::get<std::vector<std::uint8_t>>(result.fields.back().values) = {3, 3, 4, 5, 0};
-  CHECK_THAT(head_paragraph(result),
-             ContainsSubstring(" Kinds: 2 one-offset heads (L7H0, L7H1), 1 duplicate-token head (L7H2), 1 "
-                               "induction head (L7H3)."));
 }
 
 TEST_CASE("head table: a kind stands beside its score, what the score must exceed, and chance") {
@@ -115,9 +108,6 @@ TEST_CASE("head table: a kind stands beside its score, what the score must excee
   sink.attributes["threshold"] = 0.3;
   for (const Field& field : {kind, previous, sink}) result.fields.push_back(field);
   result.fields.push_back(make_field("head_types/previous_baseline", heads, "1", "", {0.01, 0.02, 0.01, 0.01, 0.01}));
-  CHECK_THAT(head_paragraph(result),
-             ContainsSubstring("1 previous-token head (above 0.5 of attention on the token before: L7H0 0.98; chance "
-                               "0.01), 1 sink (above 0.3 of attention on one token: L7H1 0.70)."));
   const auto wide = shown_columns(result, {.wide = true, .sort = "head"});
   const auto cells = std::ranges::find(wide, "kind", &TableColumn::header);
   REQUIRE(cells != wide.end());
@@ -126,9 +116,7 @@ TEST_CASE("head table: a kind stands beside its score, what the score must excee
   CHECK(kind_sentences(result)[0] ==
         "previous-token head: 0.98 of attention on the token before (needs more than 0.5; chance 0.01)");
   std::get<std::vector<std::uint8_t>>(result.fields[result.fields.size() - 4].values) = {7, 7, 7, 7, 7};
-  CHECK_THAT(head_paragraph(result),
-             ContainsSubstring("No head is given a kind (previous-token head, sink, ...): there "
-                               "are 3 documents, and 8 are needed."));
+  CHECK(kind_sentences(result)[0] == "no kind from so few documents");
 }
 
 TEST_CASE("head table: the title is what was found, and the paragraph below does not say it again") {
@@ -161,7 +149,7 @@ TEST_CASE("head table: the number of `looks` is the account's, and the measured 
   const auto wide = sorted_columns(result, {.wide = true, .sort = "head"});
   const auto cells = [&](const char* header) { return std::ranges::find(wide, header, &TableColumn::header)->cells; };
   const std::vector<double> offsets = std::get<std::vector<double>>(looks_field(result)->values);
-  const std::vector<std::string> looks = cells("looks, in tokens");
+  const std::vector<std::string> looks = cells("looks at");
   REQUIRE(offsets.size() == looks.size());
   std::size_t nowhere = 0;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
@@ -229,15 +217,13 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
         "L7H4                +5  0.1000     0.0500                  right    +4.4  differs\n");
 }
 
-TEST_CASE("head table: one row per head of the sample, and the other kind of pairs on request") {
+TEST_CASE("head table: one row per head of the sample") {
   const Result result = sample::result({.bits = false});
   const auto columns = head_columns(result);
-  REQUIRE(columns.size() == 17);
+  REQUIRE(columns.size() == 14);
   for (const TableColumn& column : columns) CHECK(column.cells.size() == 32);
   CHECK(columns[2].header == "x chance");
   CHECK(columns[3].cells[0] == "0.4110");
-  CHECK(head_columns(result, "without_special")[3].cells[0] == "0.2055");
-  CHECK_THROWS_AS(head_columns(result, "no_such_pairs"), ShapeError);
 }
 
 TEST_CASE("head table: what positions alone predict, beside the measured offsets or by itself") {

@@ -149,7 +149,8 @@ void add_removed(Result& result, const Size& size) {
   result.fields.push_back(std::move(removed));
   result.fields.push_back(make_field("account_evidence/weight", heads, "1", "weight", weights));
   result.fields.push_back(make_field("account_evidence/weight_without", heads, "1", "weight", without));
-  result.fields.push_back(make_field("account_evidence/weight_placebo", heads, "1", "weight", weights));
+  for (const char* name : {"account_evidence/weight_placebo", "account_evidence/weight_placebo_lowest"})
+    result.fields.push_back(make_field(name, heads, "1", "weight", weights));
 }
 
 /// Positions give most, earlier layers the rest, the last feed-forward works against them.
