@@ -167,7 +167,7 @@ def says_the_same_offsets(browser, address, result):
     browser.open(address)
     typed = """const filter = document.getElementById("filter"); filter.value = arguments[0]; filter.dispatchEvent(new Event("input"));
       return [...document.querySelectorAll("#table tbody tr")].map((row) => row.dataset.head);"""
-    for words, filters in (("1 back", ("offset=-1", "looks=1_back")), ("6 ahead", ("offset=6",)), ("no preferred offset", ("looks=no_preferred",))):
+    for words, filters in (("1 back", ("offset=-1", "looks_at=1_back")), ("6 ahead", ("offset=6",)), ("no preferred offset", ("looks_at=no_preferred",))):
         named = [name for name, text in looks.items() if text.startswith(words)]
         for one in filters:
             check(named and browser.run(typed, one) == named, f"{one} shows {browser.run(typed, one)}, the table {named}")
