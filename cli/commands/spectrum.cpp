@@ -15,7 +15,6 @@
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
-#include "../../reports/figures/captions.h"
 #include "../../reports/figures/figures.h"
 #include "../../reports/figures/spectrum_figure.h"
 #include "../../reports/figures/written_files.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -75,53 +74,14 @@ std::string gnuplot_text(const std::string& text) {
   return out;
 }
 
-std::string lines(const DataTable& table, std::string (*text_of)(const std::string&)) {
-  std::string out;
-  for (const auto& row : table.rows()) {
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      if (c != 0) out += '\t';
-      if (const auto* value = std::get_if<double>(&row[c]))
-        out += number(*value);
-      else if (const auto* count = std::get_if<Index>(&row[c]))
-        out += fmt::format("{}", *count);
-      else
-        out += text_of(std::get<std::string>(row[c]));
-    }
-    out += '\n';
-  }
-  return out;
-}
-
 }  // namespace
 
 DataTable::DataTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
 void DataTable::add_row(std::vector<Cell> cells) {
   if (cells.size() != columns_.size())
-    throw ShapeError(fmt::format("DataTable: {} columns, but a row of {} cells came", columns_.size(), cells.size()));
+    throw ShapeError(fmt::format("DataTable: expected {} cells in a row, found {}", columns_.size(), cells.size()));
   rows_.push_back(std::move(cells));
-}
-
-void DataTable::append(const DataTable& other) {
-  if (other.columns_ != columns_) throw ShapeError("DataTable: only a table with the same columns can be appended");
-  rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
-}
-
-DataTable table_of(const std::vector<Column>& columns) {
-  std::vector<std::string> names;
-  std::size_t rows = std::numeric_limits<std::size_t>::max();
-  for (const Column& column : columns) {
-    names.push_back(column.name);
-    if (column.numbers) rows = std::min(rows, column.numbers->size());
-  }
-  DataTable table(std::move(names));
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::vector<Cell> cells;
-    for (const Column& column : columns)
-      cells.push_back(column.numbers ? Cell((*column.numbers)[row]) : column.constant);
-    table.add_row(std::move(cells));
-  }
-  return table;
 }
 
 std::string csv_cell(const Cell& cell) {
@@ -146,8 +106,21 @@ std::string comma_separated(const DataTable& table) {
   return out;
 }
 
-std::string gnuplot_data(const DataTable& table) {
-  return lines(table, gnuplot_text);
+std::string data_block(const std::string& name, const Rows& rows) {
+  std::string lines;
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (const auto* value = std::get_if<double>(&row[c]))
+        lines += number(*value);
+      else if (const auto* count = std::get_if<Index>(&row[c]))
+        lines += fmt::format("{}", *count);
+      else
+        lines += gnuplot_text(std::get<std::string>(row[c]));
+      lines += c + 1 < row.size() ? '\t' : '\n';
+    }
+  std::string end = "_end_";
+  while (lines.find(end) != std::string::npos) end += '_';  // a text could be taken for the end of the block
+  return fmt::format("{} << {}\n{}{}\n", name, end, lines, end);
 }
 
 }  // namespace headwave

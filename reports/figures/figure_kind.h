@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../drawing/figure_style.h"
-#include "../drawing/gnuplot.h"
+#include "../drawing/figure.h"
 
 namespace headwave {
 
@@ -27,7 +26,7 @@ struct FigureKind {
   std::vector<std::string> fields = {};  ///< it is drawn if all of these are in the result
   std::vector<std::string> extras = {};  ///< it shows these too if they are there
   std::string caption = {};              ///< what is seen, its units and normalisation; plain text
-  GnuplotFigure (*drawing)(const Result&, const FigureOptions&) = nullptr;
+  Figure (*drawing)(const Result&, const FigureOptions&) = nullptr;
   /// What the caption adds about the heads that are drawn of this result; null: nothing.
   std::string (*says)(const Result&, const FigureOptions&) = nullptr;
   /// Why the figure would show nothing of this result; empty: it shows something. Null: it always does.
@@ -41,7 +40,22 @@ struct FigureKind {
   /// @throws ShapeError if Fields have other axes than described, do not fit each other or hold nothing, or a
   ///         head asked for is not among them; FormatError if a head's name is invalid, or if heads are asked
   ///         for and the figure shows all heads at once
-  [[nodiscard]] GnuplotFigure draw(const Result& result, const FigureOptions& options) const;
+  [[nodiscard]] Figure draw(const Result& result, const FigureOptions& options) const;
 };
+
+// Every sort of figure, in the order of the paper's argument: one line each. NAME is defined as NAME_figure()
+// in the file of its idea. clang-format off
+#define HEADWAVE_FIGURES(figure)                                                                                       \
+  figure(attention_map) figure(offset_profile) figure(attention_distance) figure(word_profile) figure(position_kernel) \
+      figure(cluster_centroids) figure(cluster_shares) figure(cluster_sweep) figure(position_spectrum)                 \
+          figure(position_components) figure(position_correlation) figure(redefined) figure(wave_spectra)              \
+              figure(cross_covariance) figure(phase_spectrum) figure(offset_agreement) figure(account_profile)         \
+                  figure(attention_bits) figure(rotary_wave) figure(rotary_use) figure(position_split)                 \
+                      figure(head_types) figure(comparison) figure(score_sources)
+// clang-format on
+
+#define HEADWAVE_DECLARE_FIGURE(name) FigureKind name##_figure();
+HEADWAVE_FIGURES(HEADWAVE_DECLARE_FIGURE)
+#undef HEADWAVE_DECLARE_FIGURE
 
 }  // namespace headwave

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "../../core/errors/error.h"
-#include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/figures.h"
-#include "../../reports/figures/kinds.h"
 #include "../../reports/figures/spectrum_figure.h"
 #include "../catch.h"
 #include "drawn_figure.h"
@@ -59,7 +57,7 @@ const std::map<std::string, Structure>& structures() {
 }
 
 /// The sizes of all letters that a script names, in points on paper.
-std::vector<double> letters_of(const GnuplotFigure& figure, const FigureStyle& style) {
+std::vector<double> letters_of(const Figure& figure, const FigureStyle& style) {
   std::vector<double> sizes;
   const std::string &script = figure.script(), mark = "font \"";
   for (std::size_t at = script.find(mark); at != std::string::npos; at = script.find(mark, at + 1)) {

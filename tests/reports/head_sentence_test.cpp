@@ -4,7 +4,6 @@
 #include <cmath>
 #include <sstream>
 
-#include "../../reports/figures/captions.h"
 #include "../../reports/figures/figures.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
