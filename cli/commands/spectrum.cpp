@@ -16,7 +16,7 @@
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/figures.h"
-#include "../../reports/figures/spectrum_figure.h"
+#include "../../reports/figures/positions.h"
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
 #include "../options/input_options.h"

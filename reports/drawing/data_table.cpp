@@ -1,6 +1,7 @@
 #include "data_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -30,23 +31,16 @@ bool may_be_run(const std::string& text) {
 std::string kept_text(const std::string& text) {
   std::string out = may_be_run(text) ? "'" : "";
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const auto byte = static_cast<unsigned char>(c);
+    const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if (c == '\\')
-      out += "\\\\";
-    else if (c == '\t')
-      out += "\\t";
-    else if (c == '\n')
-      out += "\\n";
-    else if (c == '\r')
-      out += "\\r";
+    if (const auto named = std::string_view("\\\t\n\r").find(text[i]); named != std::string_view::npos)
+      out += std::array{"\\\\", "\\t", "\\n", "\\r"}[named];
     else if (byte < ' ' || byte == 0x7F)
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
     else if (byte == 0xC2 && next >= 0x80 && next < 0xA0)  // control characters of eight bits, in UTF-8
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(text[++i] & 0xFF));
     else
-      out += c;
+      out += text[i];
   }
   return out;
 }
@@ -63,14 +57,7 @@ std::string csv_text(const std::string& text) {
 
 std::string gnuplot_text(const std::string& text) {
   std::string out;
-  for (const char c : visible_text(text)) {
-    if (c == '"')
-      out += "\\042";
-    else if (c == '\\')
-      out += "\\\\";
-    else
-      out += c;
-  }
+  for (const char c : visible_text(text)) out += c == '"' ? "\\042" : c == '\\' ? "\\\\" : std::string(1, c);
   return out;
 }
 

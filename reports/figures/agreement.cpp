@@ -45,19 +45,6 @@ std::vector<std::string> drawn_predictions(const Result& result) {
   return there;
 }
 
-/// The ends of a prediction's interval, NaN where the result has none.
-std::vector<double> interval_end(const Result& result, const std::string& prediction, const char* end,
-                                 std::size_t heads) {
-  const std::string name = (prediction == "phases" ? phases_group(result) : "delay_spectrum/") + end;
-  if ((prediction != "phases" && prediction != "scores") || result.find(name) == nullptr)
-    return std::vector<double>(heads, std::nan(""));
-  const auto& values = doubles_of(result, name, {"layer", "head"});
-  if (values.size() != heads)
-    throw ShapeError(
-        fmt::format("{}: expected {} heads as in {}, found {}", name, heads, measured_offset_name, values.size()));
-  return values;
-}
-
 std::vector<PredictedHead> predicted_heads(const Result& result, const std::string& prediction) {
   const auto& measured = doubles_of(result, measured_offset_name, {"layer", "head"});
   const auto& predicted = doubles_of(result, predicted_offset_name, {"layer", "head", "prediction"});
@@ -65,8 +52,11 @@ std::vector<PredictedHead> predicted_heads(const Result& result, const std::stri
   const Field& field = result.at(predicted_offset_name);
   const FieldHeads heads = field_heads(field);
   const std::size_t kinds = labels_of(field, "prediction").size(), kind = place_of(field, "prediction", prediction);
-  const auto lower = interval_end(result, prediction, "lower", heads.size());
-  const auto upper = interval_end(result, prediction, "upper", heads.size());
+  const std::string group = prediction == "phases"   ? phases_group(result)
+                            : prediction == "scores" ? "delay_spectrum/"
+                                                     : "";
+  const auto lower = numbers_of_heads(result, group + "lower", heads);
+  const auto upper = numbers_of_heads(result, group + "upper", heads);
   std::vector<PredictedHead> found;
   for (std::size_t row = 0; row < heads.size(); ++row) {
     const std::size_t at = row * kinds + kind;

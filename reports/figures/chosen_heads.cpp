@@ -17,18 +17,6 @@ namespace {
 
 constexpr const char* offset_name = "measured_offset/offset";
 
-/// One number per head, wherever the Field's own grid has the head; NaN elsewhere.
-std::vector<double> numbers_by_name(const Result& result, const char* field, const std::vector<HeadName>& names,
-                                    const std::string& pairs) {
-  std::vector<double> numbers(names.size(), std::nan(""));
-  if (result.find(field) == nullptr) return numbers;
-  const std::vector<double> all = head_doubles(result, field, pairs);
-  const FieldHeads heads = field_heads(result.at(field));
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (const std::size_t row = heads.row_of(names[i]); row < all.size()) numbers[i] = all[row];
-  return numbers;
-}
-
 std::vector<HeadName> every_name(const FieldHeads& heads) {
   std::vector<HeadName> names;
   for (std::size_t row = 0; row < heads.size(); ++row) names.push_back(heads[row]);
@@ -112,7 +100,7 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
     rows = table_order(result, names);
     rows.resize(std::min(rows.size(), most));
   }
-  const std::vector<double> offsets = numbers_by_name(result, offset_name, names, options.pairs);
+  const std::vector<double> offsets = numbers_of_heads(result, offset_name, heads, options.pairs);
   std::vector<ChosenHead> chosen;
   for (const std::size_t row : rows) chosen.push_back({names[row], row, offsets[row]});
   return chosen;
@@ -152,10 +140,15 @@ std::vector<std::size_t> descending(const std::vector<double>& numbers) {
   return order;
 }
 
-std::vector<double> head_strengths(const Result& result, const FieldHeads& heads, const std::string& pairs) {
-  const bool account = result.find("head_account/strength") != nullptr;
-  return numbers_by_name(result, account ? "head_account/strength" : "measured_offset/weight", every_name(heads),
-                         pairs);
+std::vector<double> numbers_of_heads(const Result& result, const std::string& field, const FieldHeads& heads,
+                                     const std::string& pairs) {
+  std::vector<double> numbers(heads.size(), std::nan(""));
+  if (result.find(field) == nullptr) return numbers;
+  const std::vector<double> all = head_doubles(result, field, pairs);
+  const FieldHeads known = field_heads(result.at(field));
+  for (std::size_t row = 0; row < heads.size(); ++row)
+    if (const std::size_t at = known.row_of(heads[row]); at < all.size()) numbers[row] = all[at];
+  return numbers;
 }
 
 bool any_finite(std::span<const double> numbers) {

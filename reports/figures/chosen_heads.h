@@ -42,9 +42,10 @@ std::vector<std::size_t> descending(const std::vector<double>& numbers);
 /// The places of heads in the order of the table, the strongest first; as they stand if the result has no such order.
 std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names);
 
-/// The strength of every head of a Field whose axes end with (layer, head, ...): of the account, or where the
-/// result has none the mean weight at the measured offset; NaN where the result has neither.
-std::vector<double> head_strengths(const Result& result, const FieldHeads& heads, const std::string& pairs);
+/// One number of a Field for every head, wherever the Field's own grid has the head; NaN elsewhere, and if the result does
+/// not contain the Field.
+std::vector<double> numbers_of_heads(const Result& result, const std::string& field, const FieldHeads& heads,
+                                     const std::string& pairs = {});
 
 /// Why figures that follow offsets show nothing: "no head has a measured offset"; empty if one has, or if
 /// none was searched for.

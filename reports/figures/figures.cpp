@@ -1,7 +1,6 @@
 #include "figures.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,24 +45,20 @@ std::string why_undefined(const FigureKind& kind, const Result& result) {
   return "";
 }
 
-bool is_any_finite(const Field& field) {
-  const auto* numbers = std::get_if<std::vector<double>>(&field.values);
-  return numbers == nullptr || std::ranges::any_of(*numbers, [](double number) { return std::isfinite(number); });
-}
-
 /// Why a figure is not drawn unless it is asked for by name; empty: it is drawn.
 std::string why_undrawn(const FigureKind& kind, const Result& result, const FigureOptions& options) {
   if (std::string why = why_undefined(kind, result); !why.empty()) return why;
   if (kind.follows_waves && leaves_out_position_term(kind, result))
     return "a position term acts after queries and keys, whose waves would show noise";
-  if (!is_any_finite(result.at(kind.fields.front()))) return "no number is defined";
+  const auto* numbers = std::get_if<std::vector<double>>(&result.at(kind.fields.front()).values);
+  if (numbers != nullptr && !any_finite(*numbers)) return "no number is defined";
   return kind.silent == nullptr ? "" : kind.silent(result, options);
 }
 
 std::string names_of(const std::vector<const FigureKind*>& kinds) {
-  std::vector<std::string> names;
-  for (const FigureKind* kind : kinds) names.push_back(kind->name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  std::string names;
+  for (const FigureKind* kind : kinds) names += (names.empty() ? "" : ", ") + kind->name;
+  return names;
 }
 
 /// Whether a name asks for a figure: its own name, or that of a group of Fields whose figures are called otherwise.

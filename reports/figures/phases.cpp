@@ -48,21 +48,19 @@ struct PhaseMaps {
 /// The last frequency at which a direction of the head is louder than its own median by a tenth of the largest such
 /// difference (1 % of the energy).
 std::size_t loud_frequency(const PhaseMaps& maps, std::size_t row) {
-  std::vector<double> louder(maps.frequencies, 0.0);
-  for (std::size_t side = 0; side < phase_map_names.size(); ++side)
+  std::vector<double> louder(maps.frequencies, 0.0), line(maps.frequencies, 0.0);
+  for (std::size_t side = 0; side < phase_map_names.size() && maps.frequencies > 1; ++side)
     for (std::size_t phase = 0; phase < maps.phases.size(); ++phase) {
-      std::vector<double> line;
       for (std::size_t f = 1; f < maps.frequencies; ++f) {
         const double one = maps.at(side, row, f, phase);
-        line.push_back(std::isfinite(one) ? one : 0.0);
+        line[f] = std::isfinite(one) ? one : 0.0;
       }
-      if (line.empty()) continue;
-      std::vector<double> sorted = line;
-      const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-      std::nth_element(sorted.begin(), middle, sorted.end());
-      for (std::size_t f = 1; f < maps.frequencies; ++f) louder[f] = std::max(louder[f], line[f - 1] - *middle);
+      std::vector<double> sorted(line.begin() + 1, line.end());
+      std::ranges::sort(sorted);
+      for (std::size_t f = 1; f < maps.frequencies; ++f)
+        louder[f] = std::max(louder[f], line[f] - sorted[sorted.size() / 2]);
     }
-  const double loud = 0.1 * *std::ranges::max_element(louder);
+  const double loud = 0.1 * largest_of(louder);
   std::size_t last = 0;
   for (std::size_t f = 1; f < maps.frequencies; ++f)
     if (louder[f] > loud) last = f;

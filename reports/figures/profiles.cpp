@@ -1,4 +1,4 @@
-// A small curve over offsets for every head: measured, and predicted.
+// Where attention lands: a small curve over offsets for every head, measured and predicted; and how far heads look.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -45,7 +45,9 @@ double shown_offsets(const Profiles& profiles) {
 /// Heads by how strong they are, or how high their curves are where that is not known; and what that is called.
 std::pair<std::vector<std::size_t>, const char*> ranked_heads(const Profiles& profiles, const Result& result,
                                                               const std::string& pairs) {
-  std::vector<double> strengths = head_strengths(result, profiles.heads, pairs);
+  const bool account = result.find("head_account/strength") != nullptr;
+  std::vector<double> strengths =
+      numbers_of_heads(result, account ? "head_account/strength" : "measured_offset/weight", profiles.heads, pairs);
   if (any_finite(strengths)) return {descending(strengths), "strongest"};
   strengths = profiles.number;
   for (std::size_t row = 0; profiles.number.empty() && row < profiles.heads.size(); ++row)
@@ -71,9 +73,10 @@ std::vector<std::size_t> profile_heads(const Profiles& profiles, const Result& r
   };
   std::size_t fit = lowered_to_fit(panels, wanted, options.style);
   if (fit < wanted) {  // the words that say what is missing take room themselves
+    panels.in_row = wanted;
     panels.cut = words(wanted);
     fit = lowered_to_fit(panels, wanted, options.style);
-    panels.cut = words(fit);
+    panels.cut = fit < wanted ? words(fit) : "";
   }
   panels.shown =
       fit == all ? fmt::format("All {} heads are shown.", all) : fmt::format("{} of {} heads are shown.", fit, all);
@@ -92,7 +95,7 @@ double strength_of(double ratio) {
 /// Short where panels are narrow, so that it stands clear of the head's name.
 std::string peak_text(double peak, double panel_width) {
   if (panel_width > 0.9) return fmt::format("peak {:.2g}", peak);
-  if (peak < 0.005) return "<.01";
+  if (peak < 0.005 && panel_width >= 0.5) return "<.01";
   const std::string text = fmt::format("{:.2f}", peak);
   return panel_width >= 0.5 ? text : text.starts_with("0.") ? text.substr(1) : text.substr(0, 3);
 }
@@ -175,26 +178,25 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
                                    heads.size(), profiles.mark, numbers->size()));
   const bool chosen = !options.heads.empty();  // a figure of heads asked for takes the room that they need
   const std::size_t across = chosen ? options.heads.size() : heads.heads.size();
-  const std::size_t widest = std::max(across, chosen ? 1 : heads.layers.size());
-  FigurePanels panels{
-      .grid = {.panel = {std::clamp(8.4 / static_cast<double>(chosen ? std::min<std::size_t>(across, 12) : widest),
-                                    0.56, 1.9)},
-               .gap = {0.08, 0.19},
-               .margin = {.left = 0.32, .right = 0.12, .top = 0.2, .bottom = 0.44}},
-      .in_row = chosen && page == 0 ? 12 : across,
-      .least = 5.6 * legible(0, options.style) / 72,  // a head's name and a number
-      .tallest = chosen ? 0 : 1.4,                    // leaves room for the caption
-      .flatness = across <= 4 ? 0.6 : 0.66,
-      // The last number needs room.
-      .x = {.range = {-reach - 0.5, causal ? 0.1 * reach : reach + 0.5},
-            .tics = {.step = reach > 16  ? 20.0
-                             : reach > 8 ? 10.0
-                                         : 5.0,
-                     .away = -0.5},
-            .common = true},
-      .y = {.shown = false},
-      .below = "offset t = key − query (tokens)",
-      .notes = {"upper right: " + profiles.number_name}};
+  const auto longest = static_cast<double>(head_name(heads.layers.back(), heads.heads.back()).size());
+  const std::size_t most = chosen ? std::min<std::size_t>(across, 12) : std::max(across, heads.layers.size());
+  FigurePanels panels{.grid = {.panel = {std::clamp(8.4 / static_cast<double>(most), 0.56, 1.9)},
+                               .gap = {0.08, 0.19},
+                               .margin = {.left = 0.32, .right = 0.12, .top = 0.2, .bottom = 0.44}},
+                      .in_row = chosen && page == 0 ? 12 : across,
+                      .least = (2.1 + 0.7 * longest) * legible(0, options.style) / 72,  // a head's name and a number
+                      .tallest = chosen ? 0 : 1.4,                                      // leaves room for the caption
+                      .flatness = across <= 4 ? 0.6 : 0.66,
+                      // The last number needs room.
+                      .x = {.range = {-reach - 0.5, causal ? 0.1 * reach : reach + 0.5},
+                            .tics = {.step = reach > 16  ? 20.0
+                                             : reach > 8 ? 10.0
+                                                         : 5.0,
+                                     .away = -0.5},
+                            .common = true},
+                      .y = {.shown = false},
+                      .below = "offset t = key − query (tokens)",
+                      .notes = {"upper right: " + profiles.number_name}};
   if (!profiles.marked.empty()) panels.notes.push_back("dot: " + profiles.mark + " (tokens)");
   if (!profiles.ratio.empty()) {
     panels.notes.emplace_back("hollow: below twice the threshold");
@@ -266,6 +268,49 @@ Figure draw_position_kernel(const Result& result, const FigureOptions& options) 
   return draw_profiles(profiles, result, options);
 }
 
+constexpr const char *held_name = "attention_distance/held", *last_name = "attention_distance/last_distance",
+                     *window_name = "attention_distance/window_95", *error_name = "attention_distance/window_95_error";
+
+/// "2.4" below ten, "13k" from ten thousand on, so that long windows fit.
+std::string tokens_text(double tokens) {
+  if (tokens < 9.95) return fmt::format("{:.2g}", tokens);
+  return tokens < 9999.5 ? fmt::format("{:.0f}", tokens) : fmt::format("{:.0f}k", tokens / 1000);
+}
+
+Figure draw_attention_distance(const Result& result, const FigureOptions& options) {
+  constexpr double marked_percent = 95;
+  std::vector<double> held = doubles_of(result, held_name, {"layer", "head", "distance"});
+  std::vector<double> windows = as_doubles(result.at(last_name));
+  const auto& window = doubles_of(result, window_name, {"layer", "head"});
+  const auto& error = doubles_of(result, error_name, {"layer", "head"});
+  if (windows.size() < 2) throw ShapeError(fmt::format("{}: holds no distances to draw", held_name));
+  for (double& share : held) share *= 100;
+  for (double& last : windows) ++last;
+  const double longest = windows.back() >= 2 && std::isfinite(windows.back()) ? windows.back() : 10;
+  FigurePanels panels{
+      .grid = {.panel = {1.9, 1.25}, .gap = {0.2, 0.42}, .margin = {.left = 0.62, .right = 0.16, .top = 0.28}},
+      .least = 1.5,
+      .lowest = 0.7,
+      .x = {.range = {1, longest * 1.1}, .log = 10, .common = true},
+      .y = {.range = {0, 104}, .tics = {.step = 25}, .common = true},
+      .below = "window (tokens)",
+      .left = "attention held (%)"};
+  const auto heads = heads_on_page(result, held_name, options, panels, 6);
+  panels.fill = [&](Panel& panel, std::size_t k) {
+    const std::size_t row = heads[k].row;
+    panel.name(heads[k].text(), 8, 0.4);
+    panel.level(marked_percent, {ink::zero_line, 0.7});
+    panel.curve(windows, slice_of(held, row, windows.size()), {ink::measured, 1.6});
+    if (!std::isfinite(window[row])) return;
+    panel.mark({value(std::max(1.0, window[row])), value(marked_percent)}, {ink::mark, 0.4});
+    const std::string spread = error[row] < 0.95 ? fmt::format("{:.1g}", error[row]) : tokens_text(error[row]);
+    const std::string interval = std::isfinite(error[row]) ? " ± " + spread : "";
+    panel.above(fmt::format("95 %: {}{}", tokens_text(window[row]), interval), Anchor::right,
+                {.points = 7.5, .ink = ink::mark, .up = 0.4});
+  };
+  return drawn_panels(panels, heads.size(), options.style);
+}
+
 }  // namespace
 
 FigureKind offset_profile_figure() {
@@ -308,6 +353,18 @@ FigureKind position_kernel_figure() {
               "that the kernel's softmax gives to its maximum. Grey: no prediction. Layers above 0 are a proxy, "
               "since the blocks between change positions and words.",
           .drawing = draw_position_kernel,
+          .single_heads = true};
+}
+
+FigureKind attention_distance_figure() {
+  return {.name = "attention_distance",
+          .fields = {held_name, last_name, window_name, error_name},
+          .extras = strength_fields(),
+          .caption =
+              "How far heads look: the share of a head's attention that a window of the last tokens holds, beside "
+              "special and first tokens, against its length (logarithmic). Dot and number: the window that holds "
+              "95 %, with its standard error over documents where these were summed in blocks.",
+          .drawing = draw_attention_distance,
           .single_heads = true};
 }
 

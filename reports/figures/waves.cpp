@@ -93,13 +93,10 @@ Figure draw_redefined(const Result& result, const FigureOptions& options) {
     const std::size_t wave = visible_waves(result, head, components, length)[k % waves];
     const auto queries = slice_of(query, head.row * stored + wave, length).first(shown);
     const auto keys = slice_of(key, head.row * stored + wave, length).first(shown);
-    double low = 0, high = 0;
+    std::vector<double> below;
     for (const auto& course : {queries, keys})
-      for (const double one : course)
-        if (std::isfinite(one)) {
-          low = std::min(low, one);
-          high = std::max(high, one);
-        }
+      for (const double one : course) below.push_back(-one);
+    const double low = -largest_of(below), high = largest_of(keys, largest_of(queries));
     const double room = high > low ? 0.08 * (high - low) : 1;
     panel.y = {.range = {low - room, high + room},
                .tics = {.step = tic_step(1.4 * (high - low + 2 * room)), .numbers = Numbers::plain}};

@@ -6,7 +6,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../reports/figures/figures.h"
-#include "../../reports/figures/spectrum_figure.h"
+#include "../../reports/figures/positions.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"

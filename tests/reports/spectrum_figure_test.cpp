@@ -1,4 +1,4 @@
-#include "../../reports/figures/spectrum_figure.h"
+#include "../../reports/figures/positions.h"
 
 #include "../catch.h"
 #include "drawn_figure.h"
