@@ -127,14 +127,6 @@ std::vector<std::string> account_fields() {
   return {profile_name, dealt_name, uniform_name, part_name, strength_name};
 }
 
-std::vector<std::string> strengths_and_sentences() {
-  std::vector<std::string> names = strength_fields();
-  names.insert(names.end(), head_sentence_fields().begin(), head_sentence_fields().end());
-  std::erase_if(names,
-                [fields = account_fields()](const std::string& name) { return std::ranges::count(fields, name) > 0; });
-  return names;
-}
-
 constexpr const char *bits_name = "attention_bits/bits", *bits_part_name = "attention_bits/part";
 
 /// Every head a cell as wide as all of its bits, divided into their parts, and as high as they are many.
@@ -285,44 +277,38 @@ Figure draw_head_types(const Result& result, const FigureOptions& options) {
 
 }  // namespace
 
-FigureKind account_profile_figure() {
-  return {.name = "account_profile",
-          .fields = account_fields(),
-          .extras = strengths_and_sentences(),
-          .caption =
-              "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention "
-              "up: contents dealt to other places (position), tokens meeting themselves (self), contents together "
-              "(context), the rest. Above: the profile's strength, and these parts in per cent.",
-          .drawing = draw_account_profile,
-          .says = account_answers,
-          .silent = no_parts,
-          .single_heads = true};
-}
-
-FigureKind attention_bits_figure() {
+std::vector<FigureKind> account_figures() {
   return {
-      .name = "attention_bits",
-      .fields = {bits_name, bits_part_name},
-      .caption =
-          "What all of every head's attention is made of. Width: parts of the bits by which a query's attention "
-          "differs from uniform attention. Sink: the choice between special keys and text, and among special keys; "
-          "position: where query and key stand; word: what draws attention, whoever asks; match: what a query finds "
-          "in its keys. Height: the square root of the bits, beside that of the head with most.",
-      .drawing = draw_attention_bits,
-      .silent = no_bits};
-}
-
-FigureKind head_types_figure() {
-  return {.name = "head_types",
-          .fields = {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share",
-                     "head_types/duplicate", "head_types/induction", "head_types/sink_weight"},
-          .caption =
-              "Scores by which heads are named, every head a cell: mean weight on the previous and on the next "
-              "token, largest share of queries whose largest weight lies at one offset (which Voita et al. 2019 "
-              "call positional), mean weight on earlier occurrences of the query's token and on what followed them, "
-              "largest mean weight that one key gets. Framed, or with a dot where cells are small: heads called so, "
-              "by the first kind of which they pass the threshold. Grey: undefined.",
-          .drawing = draw_head_types};
+      {.name = "account_profile",
+       .fields = account_fields(),
+       .extras = strengths_and_sentences(account_fields()),
+       .caption =
+           "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention up: "
+           "contents dealt to other places (position), tokens meeting themselves (self), contents together "
+           "(context), the rest. Above: the profile's strength, and these parts in per cent.",
+       .drawing = draw_account_profile,
+       .says = account_answers,
+       .silent = no_parts,
+       .single_heads = true},
+      {.name = "attention_bits",
+       .fields = {bits_name, bits_part_name},
+       .caption =
+           "What all of every head's attention is made of. Width: parts of the bits by which a query's attention "
+           "differs from uniform attention. Sink: the choice between special keys and text, and among special keys; "
+           "position: where query and key stand; word: what draws attention, whoever asks; match: what a query finds "
+           "in its keys. Height: the square root of the bits, beside that of the head with most.",
+       .drawing = draw_attention_bits,
+       .silent = no_bits},
+      {.name = "head_types",
+       .fields = {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share",
+                  "head_types/duplicate", "head_types/induction", "head_types/sink_weight"},
+       .caption =
+           "Scores by which heads are named, every head a cell: mean weight on the previous and on the next token, "
+           "largest share of queries whose largest weight lies at one offset (which Voita et al. 2019 call "
+           "positional), mean weight on earlier occurrences of the query's token and on what followed them, largest "
+           "mean weight that one key gets. Framed, or with a dot where cells are small: heads called so, by the "
+           "first kind of which they pass the threshold. Grey: undefined.",
+       .drawing = draw_head_types}};
 }
 
 }  // namespace headwave

@@ -303,19 +303,19 @@ std::string no_dots(const Result& result, const FigureOptions& /*options*/) {
 
 }  // namespace
 
-FigureKind offset_agreement_figure() {
-  return {.name = "offset_agreement",
-          .fields = {predicted_offset_name, measured_offset_name, agreement_verdict_name},
-          .extras = {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper",
-                     "rotary_wave/status", "delay_spectrum/lower", "delay_spectrum/upper"},
-          .caption =
-              "Predicted against measured offsets, in tokens, on axes that are logarithmic further out: predicted "
-              "by what the account gives to positions (position), from weights alone, from phases and from scores. "
-              "Bars: bootstrap intervals; grey area: what counts as agreement. Grey dots: heads that look at their "
-              "own token and were predicted to. A number counts heads in one place; heads far from the diagonal are "
-              "named. The line below: what always predicting one offset would reach.",
-          .drawing = draw_offset_agreement,
-          .silent = no_dots};
+std::vector<FigureKind> agreement_figures() {
+  return {{.name = "offset_agreement",
+           .fields = {predicted_offset_name, measured_offset_name, agreement_verdict_name},
+           .extras = {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper",
+                      "rotary_wave/status", "delay_spectrum/lower", "delay_spectrum/upper"},
+           .caption =
+               "Predicted against measured offsets, in tokens, on axes that are logarithmic further out: predicted "
+               "by what the account gives to positions (position), from weights alone, from phases and from scores. "
+               "Bars: bootstrap intervals; grey area: what counts as agreement. Grey dots: heads that look at their "
+               "own token and were predicted to. A number counts heads in one place; heads far from the diagonal are "
+               "named. The line below: what always predicting one offset would reach.",
+           .drawing = draw_offset_agreement,
+           .silent = no_dots}};
 }
 
 }  // namespace headwave

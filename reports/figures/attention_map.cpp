@@ -208,21 +208,21 @@ std::string no_map(const Result& result, const FigureOptions& options) {
 
 }  // namespace
 
-FigureKind attention_map_figure() {
+std::vector<FigureKind> map_figures() {
   return {
-      .name = "attention_map",
-      .fields = {map_weight_name, "attention_map/token", "attention_map/key_token"},
-      .extras = {"measured_offset/weight", "measured_offset/offset", "attention_map/special",
-                 "attention_map/key_special"},
-      .caption =
-          "Attention weights of single heads over a window of one text. Rows are queries and sum to 1 over all keys "
-          "of the text, not only those shown. All panels share one colour scale, from 0 to the largest weight "
-          "between tokens that are not special; special ones may lie above it. The number above a panel is its own "
-          "largest such weight. The dotted line marks offset "
-          "0. Long tokens end in an ellipsis; positions stand where tokens could not be read.",
-      .drawing = draw_attention_map,
-      .silent = no_map,
-      .single_heads = true};
+      {.name = "attention_map",
+       .fields = {map_weight_name, "attention_map/token", "attention_map/key_token"},
+       .extras = {"measured_offset/weight", "measured_offset/offset", "attention_map/special",
+                  "attention_map/key_special"},
+       .caption =
+           "Attention weights of single heads over a window of one text. Rows are queries and sum to 1 over all keys "
+           "of the text, not only those shown. All panels share one colour scale, from 0 to the largest weight "
+           "between tokens that are not special; special ones may lie above it. The number above a panel is its own "
+           "largest such weight. The dotted line marks offset 0. Long tokens end in an ellipsis; positions stand "
+           "where tokens could not be read.",
+       .drawing = draw_attention_map,
+       .silent = no_map,
+       .single_heads = true}};
 }
 
 }  // namespace headwave

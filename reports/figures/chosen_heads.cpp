@@ -9,6 +9,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/strongest_heads.h"
+#include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
 
 namespace headwave {
@@ -47,6 +48,13 @@ std::string range_text(const std::vector<HeadName>& heads) {
 std::vector<std::string> strength_fields() {
   return {offset_name, "measured_offset/weight", "measured_offset/threshold", "measured_offset/chance",
           "head_account/strength"};
+}
+
+std::vector<std::string> strengths_and_sentences(const std::vector<std::string>& without) {
+  std::vector<std::string> names = strength_fields();
+  names.insert(names.end(), head_sentence_fields().begin(), head_sentence_fields().end());
+  std::erase_if(names, [&](const std::string& name) { return std::ranges::count(without, name) > 0; });
+  return names;
 }
 
 std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names) {

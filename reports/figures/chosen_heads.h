@@ -53,6 +53,8 @@ std::string no_offsets(const Result& result, const FigureOptions& options);
 
 /// The Fields that say which heads are the strongest: extras of the figures that choose heads.
 std::vector<std::string> strength_fields();
+/// And those that say in a sentence where a head looks.
+std::vector<std::string> strengths_and_sentences(const std::vector<std::string>& without);
 
 /// The names of the heads asked for, each once; "strongest:6" stands for the six strongest of the table.
 /// @param heads  "L2H3", "strongest:6"

@@ -177,42 +177,35 @@ std::string no_preference(const Result& result, const FigureOptions& /*options*/
 
 }  // namespace
 
-FigureKind cluster_centroids_figure() {
+std::vector<FigureKind> cluster_figures() {
   return {
-      .name = "cluster_centroids",
-      .fields = {centroid_name, "head_cluster/mass"},
-      .caption =
-          "Centroids of the clusters of offset traces: attention weight summed over a text's query-key pairs at each "
-          "offset t = key position minus query position, under a causal mask only those it allows. The legend gives "
-          "each cluster's share of all traces and the offset where its centroid peaks, none if that is the end of the "
-          "window. Grey clusters prefer none: their centroid is nowhere 2.5 times its median.",
-      .drawing = draw_cluster_centroids,
-      .silent = no_preference};
-}
-
-FigureKind cluster_shares_figure() {
-  return {
-      .name = "cluster_shares",
-      .fields = {cluster_share_name},
-      .extras = {centroid_name},
-      .caption =
-          "To which cluster the texts assign each head: one pie per head, one slice per cluster, as shares of all "
-          "texts. Colours are those of the centroids, the number is that of the largest slice; it is omitted if pies "
-          "are too small to read it. Grey clusters prefer no offset: their centroid is nowhere 2.5 times its median.",
-      .drawing = draw_cluster_shares,
-      .silent = no_preference};
-}
-
-FigureKind cluster_sweep_figure() {
-  return {
-      .name = "cluster_sweep",
-      .fields = {"head_cluster/sweep_inertia", "head_cluster/sweep_silhouette", "head_cluster/sweep_stability"},
-      .extras = {centroid_name},
-      .caption =
-          "How much to believe the number of clusters: inertia (sum of squared distances to the centroids), mean "
-          "silhouette, and stability (adjusted Rand index between bootstrap runs) against the number of clusters. The "
-          "dotted line marks the number used.",
-      .drawing = draw_cluster_sweep};
+      {.name = "cluster_centroids",
+       .fields = {centroid_name, "head_cluster/mass"},
+       .caption =
+           "Centroids of the clusters of offset traces: attention weight summed over a text's query-key pairs at "
+           "each offset t = key position minus query position, under a causal mask only those it allows. The legend "
+           "gives each cluster's share of all traces and the offset where its centroid peaks, none if that is the "
+           "end of the window. Grey clusters prefer none: their centroid is nowhere 2.5 times its median.",
+       .drawing = draw_cluster_centroids,
+       .silent = no_preference},
+      {.name = "cluster_shares",
+       .fields = {cluster_share_name},
+       .extras = {centroid_name},
+       .caption =
+           "To which cluster the texts assign each head: one pie per head, one slice per cluster, as shares of all "
+           "texts. Colours are those of the centroids, the number is that of the largest slice; it is omitted if "
+           "pies are too small to read it. Grey clusters prefer no offset: their centroid is nowhere 2.5 times its "
+           "median.",
+       .drawing = draw_cluster_shares,
+       .silent = no_preference},
+      {.name = "cluster_sweep",
+       .fields = {"head_cluster/sweep_inertia", "head_cluster/sweep_silhouette", "head_cluster/sweep_stability"},
+       .extras = {centroid_name},
+       .caption =
+           "How much to believe the number of clusters: inertia (sum of squared distances to the centroids), mean "
+           "silhouette, and stability (adjusted Rand index between bootstrap runs) against the number of clusters. "
+           "The dotted line marks the number used.",
+       .drawing = draw_cluster_sweep}};
 }
 
 }  // namespace headwave

@@ -127,17 +127,18 @@ std::string no_change(const Result& result, const FigureOptions& options) {
 
 }  // namespace
 
-FigureKind comparison_figure() {
-  return {.name = "comparison",
-          .fields = {change_verdict_name, first_name, second_name, "comparison/rank"},
-          .caption =
-              "What differs between two results: second less first, a line for each measure, heads that changed first. "
-              "The area of a square is the difference as a share of the largest shown in its line, which stands "
-              "with the measure; a dash is undefined in one of them. If a difference is beyond its "
-              "interval the cell is shaded; measures without intervals are never shaded.",
-          .drawing = draw_comparison,
-          .silent = no_change,
-          .single_heads = true};
+std::vector<FigureKind> comparison_figures() {
+  return {
+      {.name = "comparison",
+       .fields = {change_verdict_name, first_name, second_name, "comparison/rank"},
+       .caption =
+           "What differs between two results: second less first, a line for each measure, heads that changed first. "
+           "The area of a square is the difference as a share of the largest shown in its line, which stands with "
+           "the measure; a dash is undefined in one of them. If a difference is beyond its interval the cell is "
+           "shaded; measures without intervals are never shaded.",
+       .drawing = draw_comparison,
+       .silent = no_change,
+       .single_heads = true}};
 }
 
 }  // namespace headwave

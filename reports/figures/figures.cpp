@@ -95,9 +95,14 @@ void require_single_heads(const FigureKind& kind, const FigureOptions& options) 
 }  // namespace
 
 const std::vector<FigureKind>& figure_kinds() {
-#define HEADWAVE_LIST_FIGURE(name) name##_figure(),
-  static const std::vector<FigureKind> kinds{HEADWAVE_FIGURES(HEADWAVE_LIST_FIGURE)};
-#undef HEADWAVE_LIST_FIGURE
+  static const std::vector<FigureKind> kinds = [] {
+    std::vector<FigureKind> all;
+    for (const auto figures :
+         {map_figures, profile_figures, cluster_figures, position_figures, wave_figures, phase_figures,
+          agreement_figures, account_figures, rotary_figures, layer_figures, comparison_figures})
+      append(all, figures());
+    return all;
+  }();
   return kinds;
 }
 

@@ -153,27 +153,25 @@ std::string split_within_noise(const Result& result, const FigureOptions& /*opti
 
 }  // namespace
 
-FigureKind score_sources_figure() {
-  return {.name = "score_sources",
-          .fields = {query_share_name, key_share_name, kernel_sd_name},
-          .caption =
-              "What wrote what the heads of each layer read of positions: shares of their position kernels (mean "
-              "score at each offset of one document's queries or keys with the mean keys or queries of others), all "
-              "heads of a layer together, by variance over offsets. Shares of a bar add up to 1; what works against "
-              "the kernel stands left of 0. Attention and feed-forward are those of all layers before.",
-          .drawing = draw_score_sources};
-}
-
-FigureKind position_split_figure() {
-  return {.name = "position_split",
-          .fields = {split_name},
-          .extras = {split_noise_name},
-          .caption =
-              "What hidden states are made of: the shares of their variance that depend on position alone, on the text "
-              "alone, and on neither alone, layer by layer. The mark is the share that noise alone would put into the "
-              "position part.",
-          .drawing = draw_position_split,
-          .silent = split_within_noise};
+std::vector<FigureKind> layer_figures() {
+  return {
+      {.name = "score_sources",
+       .fields = {query_share_name, key_share_name, kernel_sd_name},
+       .caption =
+           "What wrote what the heads of each layer read of positions: shares of their position kernels (mean score "
+           "at each offset of one document's queries or keys with the mean keys or queries of others), all heads of "
+           "a layer together, by variance over offsets. Shares of a bar add up to 1; what works against the kernel "
+           "stands left of 0. Attention and feed-forward are those of all layers before.",
+       .drawing = draw_score_sources},
+      {.name = "position_split",
+       .fields = {split_name},
+       .extras = {split_noise_name},
+       .caption =
+           "What hidden states are made of: the shares of their variance that depend on position alone, on the text "
+           "alone, and on neither alone, layer by layer. The mark is the share that noise alone would put into the "
+           "position part.",
+       .drawing = draw_position_split,
+       .silent = split_within_noise}};
 }
 
 }  // namespace headwave

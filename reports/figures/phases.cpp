@@ -291,20 +291,20 @@ Figure draw_phase_spectrum(const Result& result, const FigureOptions& options) {
 
 }  // namespace
 
-FigureKind phase_spectrum_figure() {
-  return {.name = "phase_spectrum",
-          .fields = {phase_map_names[0], phase_map_names[1]},
-          .extras = strength_fields(),
-          .caption =
-              "Energy of single heads in frequency and phase: absolute discrete Fourier transform, not normalised, "
-              "of redefined queries and keys along the directions p whose phase θ lies in a bin, mean over "
-              "documents. On the ridge θ = 2πfΔ/T all waves are shifted by Δ tokens, so that the head attends to t* "
-              "= −Δ; the solid one is the measured offset's. Each head has one colour scale. Keys are drawn where "
-              "they differ from the queries by more than 15 %.",
-          .drawing = draw_phase_spectrum,
-          .silent = no_offsets,
-          .single_heads = true,
-          .follows_waves = true};
+std::vector<FigureKind> phase_figures() {
+  return {{.name = "phase_spectrum",
+           .fields = {phase_map_names[0], phase_map_names[1]},
+           .extras = strength_fields(),
+           .caption =
+               "Energy of single heads in frequency and phase: absolute discrete Fourier transform, not normalised, "
+               "of redefined queries and keys along the directions p whose phase θ lies in a bin, mean over "
+               "documents. On the ridge θ = 2πfΔ/T all waves are shifted by Δ tokens, so that the head attends to t* "
+               "= −Δ; the solid one is the measured offset's. Each head has one colour scale. Keys are drawn where "
+               "they differ from the queries by more than 15 %.",
+           .drawing = draw_phase_spectrum,
+           .silent = no_offsets,
+           .single_heads = true,
+           .follows_waves = true}};
 }
 
 }  // namespace headwave

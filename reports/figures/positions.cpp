@@ -224,42 +224,35 @@ std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra) {
   std::string names;
   for (const LabelledSpectrum& spectrum : spectra)
     names += (names.empty() ? "" : ", ") + shortened(visible_text(spectrum.label), 44);
-  return fmt::format("{} Models: {}.", position_spectrum_figure().caption, names);
+  return fmt::format("{} Models: {}.", position_figures().front().caption, names);
 }
 
-FigureKind position_spectrum_figure() {
+std::vector<FigureKind> position_figures() {
   return {
-      .name = "position_spectrum",
-      .fields = {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
-      .extras = {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile",
-                 "position_spectrum/word_upper_quartile"},
-      .caption =
-          "Amplitude spectrum of the position embedding: absolute discrete Fourier transform of each column over "
-          "positions, mean over columns and band between their quartiles. A mean above its band comes from few columns "
-          "with large amplitudes. The axis shows four decades at most. Words, where shown, are the embeddings of a "
-          "text's tokens in the same transform. Frequency 0 is left out.",
-      .drawing = draw_position_spectrum};
-}
-
-FigureKind position_components_figure() {
-  return {.name = "position_components",
-          .fields = {components_name},
-          .caption =
-              "How many principal components the position table needs: share of its variance, column means taken away, "
-              "along the largest components together, against their number (logarithmic). Dots mark the 4 and 12 "
-              "components that the paper names.",
-          .drawing = draw_position_components};
-}
-
-FigureKind position_correlation_figure() {
-  return {
-      .name = "position_correlation",
-      .fields = {canonical_name, canonical_mean_name, canonical_largest_name},
-      .caption =
-          "Canonical correlations (1) of the hidden states that enter each layer with the positions, over all tokens "
-          "of all documents; a panel for each number of the positions' principal components kept. Grey: what shuffled "
-          "positions reach, the largest of all draws and layers, and dotted their mean.",
-      .drawing = draw_position_correlation};
+      {.name = "position_spectrum",
+       .fields = {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
+       .extras = {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile",
+                  "position_spectrum/word_upper_quartile"},
+       .caption =
+           "Amplitude spectrum of the position embedding: absolute discrete Fourier transform of each column over "
+           "positions, mean over columns and band between their quartiles. A mean above its band comes from few "
+           "columns with large amplitudes. The axis shows four decades at most. Words, where shown, are the "
+           "embeddings of a text's tokens in the same transform. Frequency 0 is left out.",
+       .drawing = draw_position_spectrum},
+      {.name = "position_components",
+       .fields = {components_name},
+       .caption =
+           "How many principal components the position table needs: share of its variance, column means taken away, "
+           "along the largest components together, against their number (logarithmic). Dots mark the 4 and 12 "
+           "components that the paper names.",
+       .drawing = draw_position_components},
+      {.name = "position_correlation",
+       .fields = {canonical_name, canonical_mean_name, canonical_largest_name},
+       .caption =
+           "Canonical correlations (1) of the hidden states that enter each layer with the positions, over all "
+           "tokens of all documents; a panel for each number of the positions' principal components kept. Grey: what "
+           "shuffled positions reach, the largest of all draws and layers, and dotted their mean.",
+       .drawing = draw_position_correlation}};
 }
 
 }  // namespace headwave

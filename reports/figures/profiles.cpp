@@ -313,59 +313,49 @@ Figure draw_attention_distance(const Result& result, const FigureOptions& option
 
 }  // namespace
 
-FigureKind offset_profile_figure() {
-  std::vector<std::string> extras = strength_fields();
-  extras.insert(extras.end(), head_sentence_fields().begin(), head_sentence_fields().end());
-  return {.name = "offset_profile",
-          .fields = {"offset_trace/mean_weight"},
-          .extras = extras,
-          .caption =
-              "Mean attention weight at each offset t = key position minus query position: over the query-key pairs "
-              "of a document, then over documents. Each panel is scaled to its peak, written above it. Dot and "
-              "number: where the head looks, in tokens, as in the table of heads; an arrow points beyond the panel. "
-              "The dot is hollow if the weight there is less than twice what chance would reach; the further above, "
-              "the fuller the ink. Grey: no preferred offset.",
-          .drawing = draw_offset_profile,
-          .single_heads = true};
-}
-
-FigureKind word_profile_figure() {
-  return {.name = "word_profile",
-          .fields = {"word_atlas/profile", "word_atlas/predicted_offset"},
-          .caption =
-              "Mean attention weight that documents of random words predict at each offset t = key position minus "
-              "query position, from mean queries and keys, and what equal words add. Each panel is scaled to its "
-              "peak, written above it. Dot and number: the predicted offset in tokens; an arrow points beyond the "
-              "panel. Grey: no prediction, since the largest weight is less than twice that of equal weights, or "
-              "lies at the end of the search.",
-          .drawing = draw_word_profile,
-          .single_heads = true};
-}
-
-FigureKind position_kernel_figure() {
-  return {.name = "position_kernel",
-          .fields = {"position_atlas/kernel", "position_atlas/predicted_offset"},
-          .extras = {"position_atlas/predicted_weight", "word_atlas/predicted_offset"},
-          .caption =
-              "What heads would do by their weights alone: mean score at each offset t = key position minus query "
-              "position, of positions averaged over words, row means removed, each panel from its lowest to its "
-              "highest score. Dot and number: the predicted offset in tokens; upper right: the share of attention "
-              "that the kernel's softmax gives to its maximum. Grey: no prediction. Layers above 0 are a proxy, "
-              "since the blocks between change positions and words.",
-          .drawing = draw_position_kernel,
-          .single_heads = true};
-}
-
-FigureKind attention_distance_figure() {
-  return {.name = "attention_distance",
-          .fields = {held_name, last_name, window_name, error_name},
-          .extras = strength_fields(),
-          .caption =
-              "How far heads look: the share of a head's attention that a window of the last tokens holds, beside "
-              "special and first tokens, against its length (logarithmic). Dot and number: the window that holds "
-              "95 %, with its standard error over documents where these were summed in blocks.",
-          .drawing = draw_attention_distance,
-          .single_heads = true};
+std::vector<FigureKind> profile_figures() {
+  return {
+      {.name = "offset_profile",
+       .fields = {"offset_trace/mean_weight"},
+       .extras = strengths_and_sentences({}),
+       .caption =
+           "Mean attention weight at each offset t = key position minus query position: over the query-key pairs of "
+           "a document, then over documents. Each panel is scaled to its peak, written above it. Dot and number: "
+           "where the head looks, in tokens, as in the table of heads; an arrow points beyond the panel. The dot is "
+           "hollow if the weight there is less than twice what chance would reach; the further above, the fuller the "
+           "ink. Grey: no preferred offset.",
+       .drawing = draw_offset_profile,
+       .single_heads = true},
+      {.name = "word_profile",
+       .fields = {"word_atlas/profile", "word_atlas/predicted_offset"},
+       .caption =
+           "Mean attention weight that documents of random words predict at each offset t = key position minus query "
+           "position, from mean queries and keys, and what equal words add. Each panel is scaled to its peak, "
+           "written above it. Dot and number: the predicted offset in tokens; an arrow points beyond the panel. "
+           "Grey: no prediction, since the largest weight is less than twice that of equal weights, or lies at the "
+           "end of the search.",
+       .drawing = draw_word_profile,
+       .single_heads = true},
+      {.name = "position_kernel",
+       .fields = {"position_atlas/kernel", "position_atlas/predicted_offset"},
+       .extras = {"position_atlas/predicted_weight", "word_atlas/predicted_offset"},
+       .caption =
+           "What heads would do by their weights alone: mean score at each offset t = key position minus query "
+           "position, of positions averaged over words, row means removed, each panel from its lowest to its highest "
+           "score. Dot and number: the predicted offset in tokens; upper right: the share of attention that the "
+           "kernel's softmax gives to its maximum. Grey: no prediction. Layers above 0 are a proxy, since the blocks "
+           "between change positions and words.",
+       .drawing = draw_position_kernel,
+       .single_heads = true},
+      {.name = "attention_distance",
+       .fields = {held_name, last_name, window_name, error_name},
+       .extras = strength_fields(),
+       .caption =
+           "How far heads look: the share of a head's attention that a window of the last tokens holds, beside "
+           "special and first tokens, against its length (logarithmic). Dot and number: the window that holds 95 %, "
+           "with its standard error over documents where these were summed in blocks.",
+       .drawing = draw_attention_distance,
+       .single_heads = true}};
 }
 
 }  // namespace headwave

@@ -109,29 +109,25 @@ Figure draw_rotary_use(const Result& result, const FigureOptions& options) {
 
 }  // namespace
 
-FigureKind rotary_wave_figure() {
+std::vector<FigureKind> rotary_figures() {
   return {
-      .name = "rotary_wave",
-      .fields = {estimate_name, real_name, imaginary_name, pair_frequency_name},
-      .extras = strength_fields(),
-      .caption =
-          "Where the wave that rotary positions have built in points single heads. Each dot is a pair of channels: its "
-          "phase between mean query and mean key against the frequency at which it turns, larger the more it "
-          "contributes. Pairs that ask for one offset lie on its line; the strong line is that of the offset t where "
-          "the position kernel is largest, pale ones stand for −1, −2, −4 and −8.",
-      .drawing = draw_rotary_wave,
-      .single_heads = true};
-}
-
-FigureKind rotary_use_figure() {
-  return {
-      .name = "rotary_use",
-      .fields = {use_name, pair_frequency_name},
-      .caption =
-          "Which rotary frequencies the heads of every layer use: mean modulus of a pair's queries times that of its "
-          "keys, whichever way they point, summed over the layer's heads, as a share of the layer's sum. Fast pairs on "
-          "the left.",
-      .drawing = draw_rotary_use};
+      {.name = "rotary_wave",
+       .fields = {estimate_name, real_name, imaginary_name, pair_frequency_name},
+       .extras = strength_fields(),
+       .caption =
+           "Where the wave that rotary positions have built in points single heads. Each dot is a pair of channels: "
+           "its phase between mean query and mean key against the frequency at which it turns, larger the more it "
+           "contributes. Pairs that ask for one offset lie on its line; the strong line is that of the offset t "
+           "where the position kernel is largest, pale ones stand for −1, −2, −4 and −8.",
+       .drawing = draw_rotary_wave,
+       .single_heads = true},
+      {.name = "rotary_use",
+       .fields = {use_name, pair_frequency_name},
+       .caption =
+           "Which rotary frequencies the heads of every layer use: mean modulus of a pair's queries times that of "
+           "its keys, whichever way they point, summed over the layer's heads, as a share of the layer's sum. Fast "
+           "pairs on the left.",
+       .drawing = draw_rotary_use}};
 }
 
 }  // namespace headwave

@@ -272,48 +272,42 @@ Figure draw_cross_covariance(const Result& result, const FigureOptions& options)
 
 }  // namespace
 
-FigureKind redefined_figure() {
-  return {.name = "redefined",
-          .fields = {redefined_name, "redefined/key", "redefined/component"},
-          .extras = {"qk_svd/gain", "periodic_columns/peak_frequency", "measured_offset/offset"},
-          .caption =
-              "Redefined queries Q = X U_Q and keys K = X U_K of single heads, with U_Q S U_K^T the singular value "
-              "decomposition of W_Q W_K^T: two periodic columns over the first 64 tokens of the first document, in "
-              "the units of the hidden states X, chosen so that the head's offset can be seen. Columns count from 1 "
-              "by descending gain (singular value); f is the query column's peak in cycles per T tokens; offsets "
-              "are the measured ones, in tokens.",
-          .drawing = draw_redefined,
-          .silent = no_offsets,
-          .single_heads = true,
-          .follows_waves = true};
-}
-
-FigureKind wave_spectra_figure() {
-  return {.name = "wave_spectra",
-          .fields = {"wave_spectra/query", "wave_spectra/key", "wave_spectra/state", "wave_spectra/query_shuffled",
-                     "wave_spectra/key_shuffled", "wave_spectra/state_shuffled"},
-          .caption =
-              "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden "
-              "states that enter the layer over their columns: absolute discrete Fourier transform over positions, "
-              "not normalised, mean over documents, expected maxima over one number of columns. Dotted: the same "
-              "with the positions in another order. Where queries and keys agree, the thin line of the queries lies "
-              "on the broad one of the keys.",
-          .drawing = draw_wave_spectra,
-          .follows_waves = true};
-}
-
-FigureKind cross_covariance_figure() {
-  return {.name = "cross_covariance",
-          .fields = {covariance_name, correlation_name},
-          .extras = strength_fields(),
-          .caption =
-              "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, "
-              "summed with their gains as weights: the unscaled scores summed along each diagonal, row means taken "
-              "away, divided by T, mean over documents. Dot and number: the maximum in tokens, unless it is where "
-              "the lags end. Below: correlations of the columns with the largest gains, less their mean over lags.",
-          .drawing = draw_cross_covariance,
-          .single_heads = true,
-          .follows_waves = true};
+std::vector<FigureKind> wave_figures() {
+  return {{.name = "redefined",
+           .fields = {redefined_name, "redefined/key", "redefined/component"},
+           .extras = {"qk_svd/gain", "periodic_columns/peak_frequency", "measured_offset/offset"},
+           .caption =
+               "Redefined queries Q = X U_Q and keys K = X U_K of single heads, with U_Q S U_K^T the singular value "
+               "decomposition of W_Q W_K^T: two periodic columns over the first 64 tokens of the first document, in "
+               "the units of the hidden states X, chosen so that the head's offset can be seen. Columns count from 1 "
+               "by descending gain (singular value); f is the query column's peak in cycles per T tokens; offsets "
+               "are the measured ones, in tokens.",
+           .drawing = draw_redefined,
+           .silent = no_offsets,
+           .single_heads = true,
+           .follows_waves = true},
+          {.name = "wave_spectra",
+           .fields = {"wave_spectra/query", "wave_spectra/key", "wave_spectra/state", "wave_spectra/query_shuffled",
+                      "wave_spectra/key_shuffled", "wave_spectra/state_shuffled"},
+           .caption =
+               "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden "
+               "states that enter the layer over their columns: absolute discrete Fourier transform over positions, "
+               "not normalised, mean over documents, expected maxima over one number of columns. Dotted: the same "
+               "with the positions in another order. Where queries and keys agree, the thin line of the queries lies "
+               "on the broad one of the keys.",
+           .drawing = draw_wave_spectra,
+           .follows_waves = true},
+          {.name = "cross_covariance",
+           .fields = {covariance_name, correlation_name},
+           .extras = strength_fields(),
+           .caption =
+               "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, "
+               "summed with their gains as weights: the unscaled scores summed along each diagonal, row means taken "
+               "away, divided by T, mean over documents. Dot and number: the maximum in tokens, unless it is where "
+               "the lags end. Below: correlations of the columns with the largest gains, less their mean over lags.",
+           .drawing = draw_cross_covariance,
+           .single_heads = true,
+           .follows_waves = true}};
 }
 
 }  // namespace headwave

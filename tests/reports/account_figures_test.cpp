@@ -12,7 +12,7 @@ using namespace headwave;
 
 TEST_CASE("account: the profile figure draws what was measured and fills what every term adds") {
   const Result result = sample::result();
-  const Figure figure = account_profile_figure().draw(result, asking_for({"L0H1", "L2H3"}));
+  const Figure figure = kind_of_figure("account_profile").draw(result, asking_for({"L0H1", "L2H3"}));
   REQUIRE(figure.panels().size() == 2);
   CHECK_THAT(figure.script(),
              ContainsSubstring("L0H1") && ContainsSubstring("L2H3") && ContainsSubstring("0.50: 60, 25, 15 %"));
@@ -36,15 +36,16 @@ TEST_CASE("account: where nothing meets itself the profile figure has no self") 
   auto& part = std::get<std::vector<double>>(field_of(result, "head_account/part").values);
   for (auto* values : {&dealt, &part})
     std::fill_n(values->begin() + std::ssize(*values) / 3, values->size() / 3, std::nan(""));
-  const std::string script = account_profile_figure().draw(result, {}).script();
+  const std::string script = kind_of_figure("account_profile").draw(result, {}).script();
   CHECK(script.find(": 60, 15 %") != std::string::npos);
   CHECK(script.find("title \"self\"") == std::string::npos);
-  CHECK(account_profile_figure().draw(sample::result(), {}).script().find("title \"self\"") != std::string::npos);
+  CHECK(kind_of_figure("account_profile").draw(sample::result(), {}).script().find("title \"self\"") !=
+        std::string::npos);
 }
 
 TEST_CASE("account: the grid of all heads divides every cell into the parts of its bits") {
   Result result = sample::result();
-  const Figure figure = attention_bits_figure().draw(result, {});
+  const Figure figure = kind_of_figure("attention_bits").draw(result, {});
   for (const char* words : {"sink", "position", "word", "match", "full 4.0"})
     CHECK_THAT(figure.script(), ContainsSubstring(words));
   const auto boxes = drawn_as(figure.panels().front(), "boxxyerror");
@@ -54,23 +55,23 @@ TEST_CASE("account: the grid of all heads divides every cell into the parts of i
   CHECK(width == Approx(0.94));  // of the first head's cell
   auto& bits = std::get<std::vector<double>>(field_of(result, "attention_bits/bits").values);
   std::ranges::fill(bits, 0.0);
-  CHECK(attention_bits_figure().silent(result, {}) == "no head differs from uniform attention");
+  CHECK(kind_of_figure("attention_bits").silent(result, {}) == "no head differs from uniform attention");
 }
 
 TEST_CASE("account: a column holds six heads that are named, at most 6 inches high, and says which of more it shows") {
   FigureOptions options;
   options.style.width = 3.4;
   for (const char* head : {"L0H0", "L0H1", "L0H2", "L0H3", "L1H0", "L1H1"}) options.heads.emplace_back(head);
-  const Figure six = account_profile_figure().draw(sample::result(), options);
+  const Figure six = kind_of_figure("account_profile").draw(sample::result(), options);
   CHECK(six.panels().size() == 6);
   CHECK(six.height() <= 6);
   CHECK(six.shown.empty());
   for (const char* head : {"L1H2", "L1H3", "L2H0"}) options.heads.emplace_back(head);
-  const Figure cut = account_profile_figure().draw(sample::result(), options);
+  const Figure cut = kind_of_figure("account_profile").draw(sample::result(), options);
   CHECK_THAT(cut.shown, ContainsSubstring("of the 9 heads asked for"));
   CHECK(cut.height() <= 6);
   options.heads.clear();
-  CHECK_THAT(account_profile_figure().draw(sample::result(), options).shown,
+  CHECK_THAT(kind_of_figure("account_profile").draw(sample::result(), options).shown,
              ContainsSubstring("of 32 heads are shown, the strongest."));
 }
 
@@ -89,8 +90,8 @@ TEST_CASE("account: rotary figures name the offset, and every layer and frequenc
   options.heads = {"L0H0"};
   const double planted = sample::planted_offset(0, 0);
   REQUIRE(planted == -1);
-  CHECK(rotary_wave_figure().draw(result, options).script().find("t = −1") != std::string::npos);
-  const std::string use = rotary_use_figure().draw(result, {}).script();
+  CHECK(kind_of_figure("rotary_wave").draw(result, options).script().find("t = −1") != std::string::npos);
+  const std::string use = kind_of_figure("rotary_use").draw(result, {}).script();
   CHECK(use.find("share of the layer's use") != std::string::npos);
 }
 
@@ -99,7 +100,7 @@ TEST_CASE("account: what predicts by phases is the rotary wave's where there is 
   CHECK(phases_group(sample::rotary_result()) == "rotary_wave/");
   const auto bars = [](const Result& result) {  // the lengths of intervals, of three predictions
     std::size_t drawn = 0;
-    for (const Series& bar : drawn_as(offset_agreement_figure().draw(result, {}).panels()[1], "vectors"))
+    for (const Series& bar : drawn_as(kind_of_figure("offset_agreement").draw(result, {}).panels()[1], "vectors"))
       for (const double length : column_of(bar, 3)) drawn += length > 0 ? 1 : 0;
     return drawn;
   };

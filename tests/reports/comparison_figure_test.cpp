@@ -13,7 +13,7 @@
 using namespace headwave;
 
 TEST_CASE("comparison: squares are as large as their share of the line's largest change, heads that changed first") {
-  const Figure figure = comparison_figure().draw(sample::comparison_result(), {});
+  const Figure figure = kind_of_figure("comparison").draw(sample::comparison_result(), {});
   const auto boxes = drawn_as(figure.panels().front(), "boxxyerror"),
              dashes = drawn_as(figure.panels().front(), "labels");
   REQUIRE((boxes.size() == 3 && dashes.size() == 1));          // shaded, less, more
@@ -29,12 +29,12 @@ TEST_CASE("comparison: squares are as large as their share of the line's largest
 TEST_CASE("comparison: a figure shows the heads that are asked for, fewer on a narrow page, and refuses none at all") {
   const Result result = sample::comparison_result();
   FigureOptions options;
-  const auto script = [&] { return comparison_figure().draw(result, options).script(); };
+  const auto script = [&] { return kind_of_figure("comparison").draw(result, options).script(); };
   CHECK(script().find("L2H6") != std::string::npos);
   CHECK(script().find("L3H7") == std::string::npos);
   CHECK(script().find("offset (tokens), 2\"") != std::string::npos);
   CHECK(script().find("24 of 32 heads") != std::string::npos);
-  CHECK(comparison_figure().draw(result, options).shown == "24 of 32 heads are shown.");
+  CHECK(kind_of_figure("comparison").draw(result, options).shown == "24 of 32 heads are shown.");
   options.style.width = 3.4;
   CHECK(script().find("L2H6") == std::string::npos);
   options.heads = {"L3H7", "L2H0"};

@@ -173,5 +173,5 @@ TEST_CASE("spectra: the caption names the models, whatever they are called") {
   const LabelledSpectrum one{"bert", {0, 1}, 2, {}, {}}, other{"<b>\n" + std::string(10000, 'w'), {0, 1}, 2, {}, {}};
   const std::string caption = spectra_caption({one, other});
   CHECK_THAT(caption, ContainsSubstring("Models: bert, <b>\\nwww"));
-  CHECK(caption.size() < position_spectrum_figure().caption.size() + 100);
+  CHECK(caption.size() < kind_of_figure("position_spectrum").caption.size() + 100);
 }

@@ -114,7 +114,7 @@ TEST_CASE("attention map: the cells are the weights") {
   const Result result = sample::result();
   FigureOptions options = asking_for({"L1H1"});
   options.tokens = 4;
-  const Figure figure = attention_map_figure().draw(result, options);
+  const Figure figure = kind_of_figure("attention_map").draw(result, options);
   const auto cells = drawn_as(figure.panels().front(), "image");
   REQUIRE((cells.size() == 1 && cells[0].rows.size() == 16 * 8 * 8));  // every cell a block of 8 x 8 pixels
   const auto& weights = result.at("attention_map/weight").doubles();
@@ -203,7 +203,7 @@ TEST_CASE("offset profile: its numbers, a dot for every offset, grey where there
   draw_figures(result, folder.path(), svg_only());
   const std::vector<double> looks = std::get<std::vector<double>>(looks_field(result)->values);
   const auto nowhere = static_cast<std::size_t>(std::ranges::count_if(looks, [](double t) { return std::isnan(t); }));
-  const Figure figure = offset_profile_figure().draw(result, {});
+  const Figure figure = kind_of_figure("offset_profile").draw(result, {});
   REQUIRE(figure.panels().size() == 32);
   for (std::size_t head = 0; head < 32; ++head) {
     const Series line = drawn_as(figure.panels()[head], "lines").front();
@@ -251,7 +251,7 @@ TEST_CASE("offset profile: a head is marked where the table says that it looks, 
 
 TEST_CASE("clusters: pies, centroids and sweep are drawn from their numbers") {
   const Result result = sample::result();
-  const Figure centroids = cluster_centroids_figure().draw(result, {});
+  const Figure centroids = kind_of_figure("cluster_centroids").draw(result, {});
   const auto lines = drawn_as(centroids.panels().front(), "linespoints");
   REQUIRE(lines.size() == 6);
   for (std::size_t c = 0; c < 6; ++c)
@@ -259,11 +259,11 @@ TEST_CASE("clusters: pies, centroids and sweep are drawn from their numbers") {
           std::vector(result.at("head_cluster/centroid").doubles().begin() + static_cast<Index>(21 * c),
                       result.at("head_cluster/centroid").doubles().begin() + static_cast<Index>(21 * (c + 1))));
   CHECK_THAT(centroids.script(), ContainsSubstring("0: −1, 25.8 %"));
-  const Figure sweep = cluster_sweep_figure().draw(result, {});
+  const Figure sweep = kind_of_figure("cluster_sweep").draw(result, {});
   REQUIRE(sweep.panels().size() == 3);
   CHECK(drawn_as(sweep.panels()[1], "linespoints").front().rows.size() == 9);
   const auto& shares = result.at("head_cluster/share").doubles();
-  const Figure pies = cluster_shares_figure().draw(result, {});
+  const Figure pies = kind_of_figure("cluster_shares").draw(result, {});
   const auto slices = drawn_as(pies.panels().front(), "circles");
   REQUIRE(slices.size() == 6);
   for (std::size_t c = 0; c < 6; ++c)
@@ -397,11 +397,11 @@ TEST_CASE("figures: more heads than can be told apart, and a profile without off
   field.axes[2] = head_axis(128);
   field.axes[3] = counting_axis("offset", "token", "", -1, 1);
   field.values = std::vector<double>(static_cast<std::size_t>(field.size()), 1.0);
-  CHECK_THROWS_WITH(offset_profile_figure().draw(many, {}), ContainsSubstring("heads are too many to draw"));
+  CHECK_THROWS_WITH(kind_of_figure("offset_profile").draw(many, {}), ContainsSubstring("heads are too many to draw"));
   Result far = sample::result();
   Field& profile = field_of(far, "offset_trace/mean_weight");
   profile.axes.back() = counting_axis("offset", "token", "", 1000, 999 + profile.axes.back().size());
-  CHECK_THROWS_WITH(offset_profile_figure().draw(far, {}), ContainsSubstring("holds no offsets to draw"));
+  CHECK_THROWS_WITH(kind_of_figure("offset_profile").draw(far, {}), ContainsSubstring("holds no offsets to draw"));
 }
 
 TEST_CASE("figures: as wide as asked for, and on paper no taller than a page") {
@@ -444,7 +444,7 @@ TEST_CASE("figures: profiles of short documents end where their offsets end") {
   auto& weights = std::get<std::vector<double>>(field.values);
   for (std::size_t i = 0; i < weights.size(); ++i)
     if (std::abs(offsets[i % offsets.size()]) > 6) weights[i] = std::nan("");
-  CHECK_THAT(offset_profile_figure().draw(result, {}).script(), ContainsSubstring("set xrange [-6.5:"));
+  CHECK_THAT(kind_of_figure("offset_profile").draw(result, {}).script(), ContainsSubstring("set xrange [-6.5:"));
 }
 
 TEST_CASE("figures: heads are shown by figures of single heads, and refused by the others") {

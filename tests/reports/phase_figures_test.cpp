@@ -62,22 +62,22 @@ TEST_CASE("phase spectrum: frequencies have to count, and to fit T, and phases a
   Result result = tiny(8);
   Field& queries = field_of(result, "phase_spectrum/query");
   queries.attributes["length"] = std::int64_t{9};
-  CHECK_NOTHROW(phase_spectrum_figure().draw(result, {}));
+  CHECK_NOTHROW(kind_of_figure("phase_spectrum").draw(result, {}));
   queries.attributes["length"] = std::int64_t{12};
-  CHECK_THROWS_WITH(phase_spectrum_figure().draw(result, {}),
+  CHECK_THROWS_WITH(kind_of_figure("phase_spectrum").draw(result, {}),
                     ContainsSubstring("phase_spectrum/query: expected the freq"));
   queries.attributes.erase("length");
   queries.axes[2] = counting_axis("frequency", "cycles/T", "", 1, 5);
-  CHECK_THROWS_AS(phase_spectrum_figure().draw(result, {}), ShapeError);
+  CHECK_THROWS_AS(kind_of_figure("phase_spectrum").draw(result, {}), ShapeError);
   result = tiny(8);
   field_of(result, "phase_spectrum/query").axes[3].values = std::vector<double>(16, 0.5);
-  CHECK_THROWS_WITH(phase_spectrum_figure().draw(result, {}), ContainsSubstring("equal bins of (-pi, pi]"));
+  CHECK_THROWS_WITH(kind_of_figure("phase_spectrum").draw(result, {}), ContainsSubstring("equal bins of (-pi, pi]"));
 }
 
 TEST_CASE("phase spectrum: the loudest cell of a head lies on its ridge, and every ridge on its delay") {
   const Result result = sample::result({.bits = false});
   const auto heads = chosen_heads(result, "phase_spectrum/query", {});
-  const Figure figure = phase_spectrum_figure().draw(result, {});
+  const Figure figure = kind_of_figure("phase_spectrum").draw(result, {});
   const std::size_t sides = figure.panels().size() / heads.size();
   for (std::size_t k = 0; k < figure.panels().size(); ++k) {
     const ChosenHead& head = heads[k / sides];
@@ -109,7 +109,7 @@ TEST_CASE("phase spectrum: a measured offset farther off has a ridge of its own"
   for (const auto& [offset, ridges] :
        {std::pair(-4.0, 7U), {std::nan(""), 6U}, {0.0, 6U}, {17.0, 6U}, {HUGE_VAL, 6U}}) {
     std::ranges::fill(values_of(result, "measured_offset/offset"), offset);
-    CHECK(count_drawn(phase_spectrum_figure().draw(result, asking_for({"L0H2"})), "lines") == ridges);
+    CHECK(count_drawn(kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H2"})), "lines") == ridges);
   }
 }
 
@@ -117,21 +117,21 @@ TEST_CASE("phase spectrum: keys are drawn where those of a head differ from its 
   Result result = sample::result();
   std::vector<double>& keys = std::get<std::vector<double>>(field_of(result, "phase_spectrum/key").values);
   keys = result.at("phase_spectrum/query").doubles();
-  const Figure queries = phase_spectrum_figure().draw(result, asking_for({"L0H2", "L0H3"}));
+  const Figure queries = kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H2", "L0H3"}));
   CHECK(count_drawn(queries, "image") == 2);
   CHECK(count_of(queries.script(), "\nset colorbox") == 2);
   CHECK(count_of(queries.script(), "\"Q p; K p within 0 %\"") == 2);
   const auto cells = static_cast<std::ptrdiff_t>(keys.size() / 32);
   std::for_each(keys.begin() + 3 * cells, keys.begin() + 4 * cells, [](double& amplitude) { amplitude *= 1.25; });
-  CHECK(count_drawn(phase_spectrum_figure().draw(result, asking_for({"L0H2", "L0H3"})), "image") == 4);
-  CHECK(count_drawn(phase_spectrum_figure().draw(result, asking_for({"L0H2"})), "image") == 1);
+  CHECK(count_drawn(kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H2", "L0H3"})), "image") == 4);
+  CHECK(count_drawn(kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H2"})), "image") == 1);
 }
 
 TEST_CASE("phase spectrum: each head has one scale, its ridges and the measured one in bold") {
   Result other_keys = sample::result();
   for (double& amplitude : std::get<std::vector<double>>(field_of(other_keys, "phase_spectrum/key").values))
     amplitude *= 0.5;
-  const Figure figure = phase_spectrum_figure().draw(other_keys, asking_for({"L0H2", "L0H6"}));
+  const Figure figure = kind_of_figure("phase_spectrum").draw(other_keys, asking_for({"L0H2", "L0H6"}));
   const std::string script = figure.script();
   CHECK(count_drawn(figure, "image") == 4);
   CHECK(count_of(script, "\nset colorbox") == 2);
@@ -147,7 +147,7 @@ TEST_CASE("phase spectrum: many frequencies share cells that show the largest, u
   size.heads = 2;
   size.length = 4096;
   const Result result = sample::result(size);
-  const Figure figure = phase_spectrum_figure().draw(result, asking_for({"L0H1"}));
+  const Figure figure = kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H1"}));
   const Panel& panel = figure.panels().front();
   CHECK(panel.x.range.high == 512.5);  // T/8, since nothing beyond is loud
   const Series cells = drawn_as(panel, "image").front();
@@ -172,8 +172,8 @@ TEST_CASE("phases: documents of a few tokens are drawn") {
   for (const Index length : {1, 2, 3, 5}) {
     const Result result = tiny(length);
     INFO(length);
-    CHECK(phase_spectrum_figure().draw(result, {}).drawn("phase", {"svg"}).size() == 1);
-    CHECK(position_split_figure().draw(result, {}).drawn("split", {"svg"}).size() == 1);
+    CHECK(kind_of_figure("phase_spectrum").draw(result, {}).drawn("phase", {"svg"}).size() == 1);
+    CHECK(kind_of_figure("position_split").draw(result, {}).drawn("split", {"svg"}).size() == 1);
   }
 }
 
@@ -192,7 +192,7 @@ Result agreements(const std::vector<double>& measured, const std::vector<double>
 
 TEST_CASE("agreement: heads in one place share a dot with their number, others have one of their own") {
   const Result result = agreements({-1, -1, -1, std::nan("")}, {-1, -1.01, 4, 4}, {0, 0, 1, 3});
-  const Figure figure = offset_agreement_figure().draw(result, {});
+  const Figure figure = kind_of_figure("offset_agreement").draw(result, {});
   const Panel& panel = figure.panels().front();
   const auto dots = drawn_as(panel, "points"), numbers = drawn_as(panel, "labels");
   REQUIRE((dots.size() == 2 && numbers.size() == 1));
@@ -212,7 +212,7 @@ TEST_CASE("agreement: no two dots cover each other, and names touch no dot, no o
     predicted.push_back(0.37 * i - 7);
   }
   const Figure figure =
-      offset_agreement_figure().draw(agreements(measured, predicted, std::vector<std::uint8_t>(40, 1)), {});
+      kind_of_figure("offset_agreement").draw(agreements(measured, predicted, std::vector<std::uint8_t>(40, 1)), {});
   const Panel& panel = figure.panels().front();
   const Series dots = drawn_as(panel, "points").front();
   const auto x = column_of(dots, 0), y = column_of(dots, 1), size = column_of(dots, 2);
@@ -236,7 +236,7 @@ TEST_CASE("agreement: no two dots cover each other, and names touch no dot, no o
 
 TEST_CASE("agreement: every head with both offsets is in one dot, heads without one are counted above the panel") {
   const Result result = sample::result();
-  const Figure figure = offset_agreement_figure().draw(result, {});
+  const Figure figure = kind_of_figure("offset_agreement").draw(result, {});
   const auto& predictions = labels_of(result.at("offset_agreement/predicted"), "prediction");
   const auto verdicts = meanings_of(result, "offset_agreement/verdict", {"layer", "head", "prediction"});
   const auto& measured = result.at("offset_agreement/measured").doubles();
@@ -269,7 +269,7 @@ TEST_CASE("agreement: every head with both offsets is in one dot, heads without 
 }
 
 TEST_CASE("position split: a bar's pieces are the layer's shares, a stroke the share of noise") {
-  const Figure figure = position_split_figure().draw(sample::result(), {});
+  const Figure figure = kind_of_figure("position_split").draw(sample::result(), {});
   const auto pieces = drawn_as(figure.panels().front(), "boxxyerror"),
              strokes = drawn_as(figure.panels().front(), "vectors");
   REQUIRE((pieces.size() == 3 && strokes.size() == 2));
@@ -281,14 +281,14 @@ TEST_CASE("position split: a bar's pieces are the layer's shares, a stroke the s
 
 TEST_CASE("head types: an older result, which says positional, is drawn as one of today") {
   Result result = sample::result();
-  const std::string script = head_types_figure().draw(result, {}).script();
+  const std::string script = kind_of_figure("head_types").draw(result, {}).script();
   field_of(result, "head_types/kind").flag_meanings[3] = "positional";
-  CHECK(head_types_figure().draw(result, {}).script() == script);
+  CHECK(kind_of_figure("head_types").draw(result, {}).script() == script);
 }
 
 TEST_CASE("head types: every score of every head, and which of them it is called by") {
   const Result result = sample::result();
-  const Figure figure = head_types_figure().draw(result, {});
+  const Figure figure = kind_of_figure("head_types").draw(result, {});
   const std::array scores{"previous", "next", "positional_share", "duplicate", "induction", "sink_weight"};
   REQUIRE(figure.panels().size() == scores.size());
   for (std::size_t kind = 0; kind < scores.size(); ++kind) {
@@ -311,21 +311,21 @@ TEST_CASE("head types: every score of every head, and which of them it is called
   CHECK(script.find("\"4 so called\"") != std::string::npos);
   FigureOptions narrow;
   narrow.style.width = 2;
-  CHECK(count_drawn(head_types_figure().draw(result, narrow), "boxxyerror") == 0);  // a dot in its place
+  CHECK(count_drawn(kind_of_figure("head_types").draw(result, narrow), "boxxyerror") == 0);  // a dot in its place
 }
 
 TEST_CASE("head types: a score that no head can have is said to be undefined") {
   Result result = sample::result();
   auto& next = std::get<std::vector<double>>(field_of(result, "head_types/next").values);
   std::fill(next.begin(), next.end(), std::nan(""));
-  CHECK(count_of(head_types_figure().draw(result, {}).script(), "\"undefined\"") == 1);
+  CHECK(count_of(kind_of_figure("head_types").draw(result, {}).script(), "\"undefined\"") == 1);
 }
 
 TEST_CASE("head types: a score that rounds to 1 is as broad as others") {
   Result result = sample::result();
   values_of(result, "head_types/next").at(1) = 0.997;
   if (!sample::can_draw()) return;
-  const std::string svg = head_types_figure().draw(result, {}).drawn("types", {"svg"}).front().content;
+  const std::string svg = kind_of_figure("head_types").draw(result, {}).drawn("types", {"svg"}).front().content;
   CHECK(count_of(svg, ">1.0<") == 1);
   CHECK(count_of(svg, ">1.00<") == 0);
 }
@@ -335,7 +335,7 @@ TEST_CASE("head types: of too few documents the figure says so, in place of how 
   Field& kind = field_of(result, "head_types/kind");
   kind.flag_meanings.emplace_back("undefined");
   for (std::uint8_t& each : std::get<std::vector<std::uint8_t>>(kind.values)) each = 7;
-  const std::string script = head_types_figure().draw(result, {}).script();
+  const std::string script = kind_of_figure("head_types").draw(result, {}).script();
   CHECK(count_of(script, "too few documents") == 6);
   CHECK(count_of(script, "so called") == 0);
 }
@@ -343,8 +343,8 @@ TEST_CASE("head types: of too few documents the figure says so, in place of how 
 TEST_CASE("head types: a kind that is not known, or a value without a kind, is refused by name") {
   Result result = sample::result();
   field_of(result, "head_types/kind").flag_meanings[2] = "\x1b[31mnew";
-  CHECK_THROWS_WITH(head_types_figure().draw(result, {}), ContainsSubstring("\\u001b[31mnew"));
+  CHECK_THROWS_WITH(kind_of_figure("head_types").draw(result, {}), ContainsSubstring("\\u001b[31mnew"));
   result = sample::result();
   field_of(result, "head_types/kind").flag_meanings.resize(3);
-  CHECK_THROWS_AS(head_types_figure().draw(result, {}), ShapeError);
+  CHECK_THROWS_AS(kind_of_figure("head_types").draw(result, {}), ShapeError);
 }

@@ -1,5 +1,4 @@
 #include "../../reports/figures/positions.h"
-
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
@@ -58,8 +57,8 @@ TEST_CASE("spectra: what does not fit together is refused") {
 
 TEST_CASE("spectra: T is what the result says") {
   Result result = sample::result();
-  CHECK(position_spectrum_figure().draw(result, {}).script().find("T = 512") != std::string::npos);
+  CHECK(kind_of_figure("position_spectrum").draw(result, {}).script().find("T = 512") != std::string::npos);
   for (Field& field : result.fields)
     if (field.name == "position_spectrum/mean") field.attributes["T"] = std::int64_t{513};
-  CHECK(position_spectrum_figure().draw(result, {}).script().find("T = 513") != std::string::npos);
+  CHECK(kind_of_figure("position_spectrum").draw(result, {}).script().find("T = 513") != std::string::npos);
 }

@@ -27,7 +27,7 @@ TEST_CASE("redefined: columns in which the shift can be seen come first, in the 
         if (numbers[c] == static_cast<double>(wave + 2))  // the sample's columns count from 2
           values[(2 * components + c) * sides] = frequencies[wave];
     std::set<std::string> columns;
-    const std::string script = redefined_figure().draw(result, asking_for({"L0H2"})).script();
+    const std::string script = kind_of_figure("redefined").draw(result, asking_for({"L0H2"})).script();
     for (std::size_t at = script.find("\"column "); at != std::string::npos; at = script.find("\"column ", at + 1))
       columns.insert(script.substr(at + 8, script.find(',', at) - at - 8));
     return columns;
@@ -46,7 +46,8 @@ TEST_CASE("clusters: under a causal mask no centroid is drawn at offsets that it
   for (std::size_t i = 0; i < centroids.size(); ++i)
     if (i % offsets > offsets / 2) centroids[i] = 0;
   const auto drawn = [&] {
-    return column_of(drawn_as(cluster_centroids_figure().draw(result, {}).panels().front(), "lines").front(), 0);
+    return column_of(drawn_as(kind_of_figure("cluster_centroids").draw(result, {}).panels().front(), "lines").front(),
+                     0);
   };
   CHECK(drawn().size() == offsets);
   result.provenance["attention"] = std::string("causal");
@@ -63,7 +64,7 @@ TEST_CASE("figures: those that follow waves are drawn under a position term only
   field_of(result, "phase_spectrum/query").attributes["position_term"] = std::string("left out");
   CHECK_FALSE(is_drawn({}));
   CHECK(is_drawn({"phase_spectrum"}));
-  CHECK_THAT(caption_of(phase_spectrum_figure(), result, {}), ContainsSubstring("before the position term"));
+  CHECK_THAT(caption_of(kind_of_figure("phase_spectrum"), result, {}), ContainsSubstring("before the position term"));
 }
 
 TEST_CASE("clusters: those without a preference are grey, others keep their colour") {
@@ -74,7 +75,7 @@ TEST_CASE("clusters: those without a preference are grey, others keep their colo
   centroids[3] = 4.9;                                                    // cluster 0: below 2.5 times its median
   centroids[offsets + 3] = 5.0;                                          // cluster 1
   for (std::size_t t = offsets / 2; t < offsets; ++t) centroids[t] = 0;  // hidden by a mask: does not count
-  const Figure figure = cluster_shares_figure().draw(result, {});
+  const Figure figure = kind_of_figure("cluster_shares").draw(result, {});
   CHECK_THAT(figure.script(), ContainsSubstring("\"0: none\"") && ContainsSubstring("\"1: −7\""));
   const auto pies = drawn_as(figure.panels().front(), "circles");
   REQUIRE(pies.size() == 6);
@@ -84,25 +85,26 @@ TEST_CASE("clusters: those without a preference are grey, others keep their colo
   FigureOptions tiny;
   tiny.style.width = 2;
   tiny.style.points = 8;
-  CHECK(count_drawn(cluster_shares_figure().draw(sample::result({.heads = 64}), tiny), "labels") == 0);
+  CHECK(count_drawn(kind_of_figure("cluster_shares").draw(sample::result({.heads = 64}), tiny), "labels") == 0);
 }
 
 TEST_CASE("clusters: a centroid that is largest at the end of the window has no peak") {
   Result result = sample::result();
   auto& centroids = values_of(result, "head_cluster/centroid");
   centroids[0] = 1000;
-  CHECK_THAT(cluster_shares_figure().draw(result, {}).script(), ContainsSubstring("\"0: none\""));
+  CHECK_THAT(kind_of_figure("cluster_shares").draw(result, {}).script(), ContainsSubstring("\"0: none\""));
   Field& field = field_of(result, "head_cluster/centroid");
   field.axes[1] = counting_axis("offset", "token", "", -10, 9);
   centroids.resize(6 * 20);
-  CHECK_THROWS_WITH(cluster_shares_figure().draw(result, {}), ContainsSubstring("head_cluster/centroid: 20 offsets"));
+  CHECK_THROWS_WITH(kind_of_figure("cluster_shares").draw(result, {}),
+                    ContainsSubstring("head_cluster/centroid: 20 offsets"));
 }
 
 TEST_CASE("offsets beyond a panel are pointed to") {
   Result result = sample::result();
   auto& predicted = values_of(result, "position_atlas/predicted_offset");
   predicted[0] = 40;
-  const std::string kernels = position_kernel_figure().draw(result, {}).script();
+  const std::string kernels = kind_of_figure("position_kernel").draw(result, {}).script();
   CHECK(count_of(kernels, "\"+40 →\"") == 1);
 }
 
@@ -116,7 +118,7 @@ TEST_CASE("offset profile: the further a weight exceeds chance, the fuller the i
       if (const auto head = static_cast<Index>(i % heads); !std::isnan(looks[i % heads]))
         thresholds[i] = sample::weight_at(head / 8, head % 8, looks[i % heads]) / ratio;
     std::set<std::string> found;
-    const std::string script = offset_profile_figure().draw(result, {}).script();
+    const std::string script = kind_of_figure("offset_profile").draw(result, {}).script();
     for (std::size_t at = script.find("rgb \"#0072B2\" fs solid "); at != std::string::npos;
          at = script.find("rgb \"#0072B2\" fs solid ", at + 1))
       found.insert(script.substr(at + 23, script.find(' ', at + 23) - at - 23));

@@ -13,7 +13,7 @@ using namespace headwave;
 
 TEST_CASE("position components: the shares in per cent, those of 4 and 12 written beside the curve") {
   Result result = sample::result();
-  const Figure figure = position_components_figure().draw(result, {});
+  const Figure figure = kind_of_figure("position_components").draw(result, {});
   const auto percent = column_of(drawn_as(figure.panels().front(), "lines").front(), 1);
   const auto& shares = result.at("position_components/cumulative_share").doubles();
   REQUIRE(percent.size() == shares.size());
@@ -23,13 +23,13 @@ TEST_CASE("position components: the shares in per cent, those of 4 and 12 writte
   CHECK(script.find("\"12 components: 87.0 %\" at first 12,") != std::string::npos);
   FigureOptions column;  // where that does not fit right of its dot, it ends before the frame
   column.style.width = 3.4;
-  CHECK_THAT(position_components_figure().draw(result, column).script(),
+  CHECK_THAT(kind_of_figure("position_components").draw(result, column).script(),
              ContainsSubstring("\"12 components: 87.0 %\" at graph 0.98"));
 
   Field& few = field_of(result, "position_components/cumulative_share");
   few.axes[0] = counting_axis("component", "1", "", 1, 5);
   values_of(result, few.name).resize(5);
-  const std::string short_script = position_components_figure().draw(result, {}).script();
+  const std::string short_script = kind_of_figure("position_components").draw(result, {}).script();
   CHECK(count_of(short_script, " components: ") == 1);
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("figures: what a model cannot have is left out, not refused") {
 
 TEST_CASE("position correlation: a panel per truncation, a line per layer, nothing beyond the components kept") {
   const Result result = sample::result();
-  const Figure figure = position_correlation_figure().draw(result, {});
+  const Figure figure = kind_of_figure("position_correlation").draw(result, {});
   REQUIRE(figure.panels().size() == 2);
   const auto& found = result.at("position_correlation/correlation").doubles();
   for (std::size_t r = 0; r < 2; ++r) {
@@ -66,7 +66,7 @@ TEST_CASE("position correlation: a panel per truncation, a line per layer, nothi
 
 TEST_CASE("wave spectra: every frequency but 0, one scale, T as the job says") {
   Result result = sample::result();
-  const Figure figure = wave_spectra_figure().draw(result, {});
+  const Figure figure = kind_of_figure("wave_spectra").draw(result, {});
   REQUIRE(figure.panels().size() == 4);
   for (std::size_t layer = 0; layer < 4; ++layer) {
     const auto lines = drawn_as(figure.panels()[layer], "lines");
@@ -85,14 +85,14 @@ TEST_CASE("wave spectra: every frequency but 0, one scale, T as the job says") {
   result.provenance["wave_length"] = std::int64_t{513};
   for (const char* of : {"query", "key", "state"})
     values_of(result, std::string("wave_spectra/") + of).assign(4 * 257, 40);
-  const std::string flat = wave_spectra_figure().draw(result, {}).script();
+  const std::string flat = kind_of_figure("wave_spectra").draw(result, {}).script();
   CHECK(flat.find("T = 513") != std::string::npos);
   CHECK(count_of(flat, "set logscale y") == 0);
 }
 
 TEST_CASE("redefined: the courses of the heads asked for, with column, gain, frequency and offset above them") {
   Result result = sample::result();
-  const Figure figure = redefined_figure().draw(result, asking_for({"L1H3", "L0H7"}));
+  const Figure figure = kind_of_figure("redefined").draw(result, asking_for({"L1H3", "L0H7"}));
   REQUIRE(figure.panels().size() == 2 * 2);
   const auto& query = result.at("redefined/query").doubles();
   const auto& key = result.at("redefined/key").doubles();
@@ -108,17 +108,17 @@ TEST_CASE("redefined: the courses of the heads asked for, with column, gain, fre
   CHECK(count_of(script, "\"L1H3, offset ") == (std::isnan(sample::planted_offset(1, 3)) ? 0U : 2U));
 
   std::fill(values_of(result, "redefined/component").begin(), values_of(result, "redefined/component").end(), NAN);
-  CHECK(count_of(redefined_figure().draw(result, {}).script(), "\"no further column\"") == 8);
-  CHECK_THROWS_WITH(redefined_figure().draw(result, asking_for({"L9H9"})), ContainsSubstring("L9H9"));
-  CHECK_THROWS_AS(redefined_figure().draw(result, asking_for({"9"})), FormatError);
+  CHECK(count_of(kind_of_figure("redefined").draw(result, {}).script(), "\"no further column\"") == 8);
+  CHECK_THROWS_WITH(kind_of_figure("redefined").draw(result, asking_for({"L9H9"})), ContainsSubstring("L9H9"));
+  CHECK_THROWS_AS(kind_of_figure("redefined").draw(result, asking_for({"9"})), FormatError);
   field_of(result, "redefined/key").axes[3] = counting_axis("position", "token", "", 0, 10);
   values_of(result, "redefined/key").resize(32 * 4 * 11);
-  CHECK_THROWS_AS(redefined_figure().draw(result, {}), ShapeError);
+  CHECK_THROWS_AS(kind_of_figure("redefined").draw(result, {}), ShapeError);
 }
 
 TEST_CASE("cross covariance: weighted sum over T and the columns of the largest gains, the maximum at the offset") {
   Result result = sample::result();
-  const Figure figure = cross_covariance_figure().draw(result, asking_for({"L0H2"}));
+  const Figure figure = kind_of_figure("cross_covariance").draw(result, asking_for({"L0H2"}));
   const Panel& above = figure.panels().front();
   const auto& sums = result.at("cross_covariance/weighted_centred").doubles();
   const auto& correlations = result.at("cross_covariance/correlation").doubles();
@@ -130,30 +130,31 @@ TEST_CASE("cross covariance: weighted sum over T and the columns of the largest 
   }
   REQUIRE(sample::planted_offset(0, 2) == -3);
   CHECK(count_of(figure.script(), "set label \"−3\" at first -3,") == 1);
-  const std::string six = cross_covariance_figure().draw(result, {}).script();
+  const std::string six = kind_of_figure("cross_covariance").draw(result, {}).script();
   CHECK(count_of(six, "set label \"L") == 6);
   CHECK(count_of(six, "point pt 7") == 6);
 
   field_of(result, "cross_covariance/weighted_centred").attributes.clear();
-  const std::string undivided = cross_covariance_figure().draw(result, {}).script();
+  const std::string undivided = kind_of_figure("cross_covariance").draw(result, {}).script();
   CHECK(undivided.find("÷ T") == std::string::npos);
   field_of(result, "cross_covariance/correlation").axes[3] = offset_axis("offset", -1, 1);
   values_of(result, "cross_covariance/correlation").resize(32 * 6 * 3);
-  CHECK_THROWS_AS(cross_covariance_figure().draw(result, {}), ShapeError);
+  CHECK_THROWS_AS(kind_of_figure("cross_covariance").draw(result, {}), ShapeError);
 }
 
 TEST_CASE("cross covariance: lags beyond 30 do not count, a single lag is drawn") {
   Result result = sample::result();
   values_of(result, "cross_covariance/weighted_centred")[0] = 1e9;  // at lag -40
   REQUIRE(sample::planted_offset(0, 0) == -1);
-  CHECK(count_of(cross_covariance_figure().draw(result, asking_for({"L0H0"})).script(), "\"−1\" at first -1,") == 1);
+  CHECK(count_of(kind_of_figure("cross_covariance").draw(result, asking_for({"L0H0"})).script(),
+                 "\"−1\" at first -1,") == 1);
   result.fields = {
       make_field("cross_covariance/weighted_centred", {layer_axis(1), head_axis(1), offset_axis("offset", 0, 0)}, "1",
                  "", {2.0}),
       make_field("cross_covariance/correlation",
                  {layer_axis(1), head_axis(1), counting_axis("component", "1", "", 1, 1), offset_axis("offset", 0, 0)},
                  "1", "", {1.0})};
-  const Figure single = cross_covariance_figure().draw(result, {});
+  const Figure single = kind_of_figure("cross_covariance").draw(result, {});
   CHECK(single.panels().front().x.range.high == 1);
   CHECK(count_of(single.script(), " point pt ") == 0);  // the same everywhere
 }

@@ -10,7 +10,7 @@ using namespace headwave;
 
 TEST_CASE("word profile: its curves are the predicted weights within 16 tokens, as parts of their largest") {
   const Result result = sample::result();
-  const Figure figure = word_profile_figure().draw(result, {});
+  const Figure figure = kind_of_figure("word_profile").draw(result, {});
   REQUIRE(figure.panels().size() == 32);
   const Field& field = result.at("word_atlas/profile");
   const auto all = coordinates(field, "offset");
@@ -30,5 +30,6 @@ TEST_CASE("word profile: an offset for every head, and weights, or one line that
       field.axes[1].values = std::vector<std::int64_t>{0};
       field.values = std::vector<double>(static_cast<std::size_t>(field.axes[0].size()), 0.0);
     }
-  CHECK_THROWS_WITH(word_profile_figure().draw(result, {}), ContainsSubstring("word_atlas/predicted_offset: expected"));
+  CHECK_THROWS_WITH(kind_of_figure("word_profile").draw(result, {}),
+                    ContainsSubstring("word_atlas/predicted_offset: expected"));
 }
