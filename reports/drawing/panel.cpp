@@ -12,10 +12,6 @@ namespace headwave {
 
 namespace {
 
-std::string color_words(const Ink& ink, const FigureStyle& style) {
-  return fmt::format("rgb \"{}\"", color_of(ink, style));
-}
-
 std::string font_words(double points, bool bold, const FigureStyle& style) {
   const char* weight = bold ? ":Bold" : "";
   return points > 0 ? fmt::format("font \"{}{},{:.2f}\"", style.font, weight, legible(points, style))
@@ -157,6 +153,10 @@ std::string text_words(const std::string& text) {
   return fmt::format("\"{}\"", out);
 }
 
+std::string color_words(const Ink& ink, const FigureStyle& style) {
+  return fmt::format("rgb \"{}\"", color_of(ink, style));
+}
+
 std::string line_words(const Line& line, const FigureStyle& style) {
   const bool pattern = line.dash.find_first_not_of("0123456789") != std::string::npos;
   const std::string dash = line.dash.empty() ? "solid" : pattern ? fmt::format("\"{}\"", line.dash) : line.dash;
@@ -204,27 +204,10 @@ void Panel::note(const std::string& text, const Place& place, const Letters& let
   notes_ += fmt::format("set label {} at {} {}\n", text_words(text), place_words(place), letter_words(letters, style_));
 }
 
-void Panel::above(const std::string& text, Anchor end, Letters letters) {
-  letters.anchor = end;
-  note(text, {share(end == Anchor::left ? 0 : 1), share(1)}, letters);
-}
-
-void Panel::name(const std::string& text, double points, double up) {
-  above(text, Anchor::left, {.points = points, .bold = true, .up = up});
-}
-
 void Panel::mark(const Place& place, const Dot& dot, const std::string& text, const Letters& letters) {
   notes_ +=
       fmt::format("set label {} at {} {} point pt {} ps {:.3f} lc {}\n", text_words(text), place_words(place),
                   letter_words(letters, style_), static_cast<int>(dot.shape), dot.size, color_words(dot.ink, style_));
-}
-
-void Panel::vertical(double at, const Line& line, const Coordinate& end) {
-  segment({value(at), share(0)}, {value(at), end}, line);
-}
-
-void Panel::level(double at, const Line& line) {
-  segment({share(0), value(at)}, {share(1), value(at)}, line);
 }
 
 void Panel::segment(const Place& from, const Place& to, const Line& line) {
@@ -282,38 +265,8 @@ void Panel::area(std::span<const double> xs, std::span<const double> ys, double 
   plot(rows_of({xs, ys}), fmt::format("filledcurves y={} lc {}{}", level, color_words(ink, style_), fill));
 }
 
-void Panel::dots(Rows rows, const Dot& dot, double line_width) {
-  plot(std::move(rows), fmt::format("points pt {} ps variable lw {} lc {}", static_cast<int>(dot.shape), line_width,
-                                    color_words(dot.ink, style_)));
-}
-
-void Panel::strokes(Rows rows, const Line& line) {
-  plot(std::move(rows), "vectors nohead " + line_words(line, style_));
-}
-
-void Panel::boxes(Rows rows, const Ink& ink) {
-  plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink, style_));
-}
-
-void Panel::frames(Rows rows, const Line& line) {
-  plot(std::move(rows), fmt::format("boxxyerror fs empty lc {} lw {}", color_words(line.ink, style_), line.width));
-}
-
-void Panel::pies(Rows rows, const Ink& ink) {
-  plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink, style_));
-}
-
 void Panel::texts(Rows rows, const Letters& letters) {
   plot(std::move(rows), "labels " + letter_words(letters, style_));
-}
-
-void Panel::x_tic_names(Rows rows) {
-  // Tics come with points; these lie far outside.
-  plot(std::move(rows), "dots lc " + color_words(ink::paper, style_), "1:(-9):xticlabels(2)");
-}
-
-void Panel::y_tic_names(Rows rows) {
-  plot(std::move(rows), "dots lc " + color_words(ink::paper, style_), "(-9):1:yticlabels(2)");
 }
 
 void Panel::heat_map(const Cells& cells, const ValueRange& amounts) {
@@ -327,11 +280,7 @@ void Panel::heat_map(const Cells& cells, const ValueRange& amounts) {
       rows.push_back({cells.x(middle(column, cells.across)), cells.y(middle(row, cells.up)),
                       cells.amount(column / cells.across, row / cells.up)});
   plot(std::move(rows), "image");
-  color_range(amounts);
-}
-
-void Panel::color_range(const ValueRange& range) {
-  colors_ += fmt::format("set cbrange [{}:{}]\n", range.low, range.high);
+  colors = amounts;
 }
 
 void Panel::color_bar(ColorBar bar) {
@@ -367,7 +316,7 @@ std::string Panel::script(std::size_t& blocks) const {
     title(x, grid_.at((left_ + right_) / 2, bottom_ - (x.away > 0 ? x.away : 0.37)), false);
   if (!y.title.empty() && (leftmost_ || !y.common))
     title(y, grid_.at(left_ - (y.away > 0 ? y.away : 0.5), (bottom_ + top_) / 2), true);
-  words += lines_ + notes_ + colors_;
+  words += lines_ + notes_ + fmt::format("set cbrange [{}:{}]\n", colors.low, colors.high) + colors_;
   std::string plotted;
   for (const Series& one : series) {
     std::string columns = one.columns;

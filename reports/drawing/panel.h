@@ -189,6 +189,11 @@ struct LegendEntry {
 /// The sample of a dot in a legend.
 Line dot_sample(const Ink& ink, double size, Shape shape = Shape::disc);
 
+/// In gnuplot's words.
+std::string text_words(const std::string& text);  ///< in quotes; nothing in it can end them or act as a command
+std::string color_words(const Ink& ink, const FigureStyle& style);
+std::string line_words(const Line& line, const FigureStyle& style);
+
 /// Something plotted: rows, and gnuplot's words for how. Columns are taken in their order unless `columns` says.
 struct Series {
   Rows rows;
@@ -213,6 +218,7 @@ class Panel {
   std::vector<Tic> upper = {};  ///< names above the panel, at places of the x axis
   Frame frame = Frame::whole;
   double tic_length = 0.5;
+  ValueRange colors = {};           ///< of amounts that the colours show
   std::vector<Series> series = {};  ///< what was plotted, first below
   std::vector<Panel> others = {};   ///< in other parts of the same place
 
@@ -229,15 +235,22 @@ class Panel {
   [[nodiscard]] Place over(double right, double up) const { return grid_.at(left_ + right, top_ + up); }
   /// A text at a place; a text above the panel's left or right end.
   void note(const std::string& text, const Place& place, const Letters& letters = {});
-  void above(const std::string& text, Anchor end, Letters letters);
+  void above(const std::string& text, Anchor end, Letters letters) {
+    letters.anchor = end;
+    note(text, {share(end == Anchor::left ? 0 : 1), share(1)}, letters);
+  }
   /// The panel's name: bold, above its left end.
-  void name(const std::string& text, double points = 8, double up = 0.5);
+  void name(const std::string& text, double points = 8, double up = 0.5) {
+    above(text, Anchor::left, {.points = points, .bold = true, .up = up});
+  }
   /// A dot with a text beside it.
   void mark(const Place& place, const Dot& dot, const std::string& text = "", const Letters& letters = {});
 
   /// Straight lines across the whole panel, drawn below what is plotted.
-  void vertical(double at, const Line& line, const Coordinate& end = share(1));
-  void level(double at, const Line& line);
+  void vertical(double at, const Line& line, const Coordinate& end = share(1)) {
+    segment({value(at), share(0)}, {value(at), end}, line);
+  }
+  void level(double at, const Line& line) { segment({share(0), value(at)}, {share(1), value(at)}, line); }
   void segment(const Place& from, const Place& to, const Line& line);
   void rectangle(const Place& from, const Place& to, const Ink& ink);
 
@@ -251,22 +264,29 @@ class Panel {
   void area(std::span<const double> xs, std::span<const double> ys, double level, const Ink& ink,
             double strength = 0.0);
   /// Rows of x, y, size.
-  void dots(Rows rows, const Dot& dot, double line_width = 1.0);
+  void dots(Rows rows, const Dot& dot) {
+    const int shape = static_cast<int>(dot.shape);
+    plot(std::move(rows),
+         "points pt " + std::to_string(shape) + " ps variable lw 1 lc " + color_words(dot.ink, style_));
+  }
   /// Rows of x, y, and how far the stroke goes across and up.
-  void strokes(Rows rows, const Line& line);
-  /// Rows of x, y, left, right, bottom, top, or of x, y, half the width and half the height; and the same, empty.
-  void boxes(Rows rows, const Ink& ink);
-  void frames(Rows rows, const Line& line);
+  void strokes(Rows rows, const Line& line) { plot(std::move(rows), "vectors nohead " + line_words(line, style_)); }
+  /// Rows of x, y, half the width and half the height; and the same, empty.
+  void boxes(Rows rows, const Ink& ink) {
+    plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink, style_));
+  }
+  void frames(Rows rows, const Line& line) { plot(std::move(rows), "boxxyerror fs empty " + line_words(line, style_)); }
   /// Rows of x, y, radius, and begin and end in degrees, anticlockwise from the right.
-  void pies(Rows rows, const Ink& ink);
+  void pies(Rows rows, const Ink& ink) {
+    plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink, style_));
+  }
   /// Rows of x, y, text.
   void texts(Rows rows, const Letters& letters);
-  /// Rows of places and texts as names of tics.
-  void x_tic_names(Rows rows);
-  void y_tic_names(Rows rows);
+  /// Rows of places and texts as names of tics. Tics come with points; these lie far outside.
+  void x_tic_names(Rows rows) { plot(std::move(rows), "dots", "1:(-9):xticlabels(2)"); }
+  void y_tic_names(Rows rows) { plot(std::move(rows), "dots", "(-9):1:yticlabels(2)"); }
   /// With the range of amounts that the colours show.
   void heat_map(const Cells& cells, const ValueRange& amounts);
-  void color_range(const ValueRange& range);
   void color_bar(ColorBar bar);
 
   /// A legend in a column right of the panel, or in two columns below if the grid has room for it there.
@@ -288,9 +308,5 @@ class Panel {
   bool leftmost_, lowest_;
   std::string lines_, notes_, colors_;
 };
-
-/// In gnuplot's words.
-std::string text_words(const std::string& text);  ///< in quotes; nothing in it can end them or act as a command
-std::string line_words(const Line& line, const FigureStyle& style);
 
 }  // namespace headwave

@@ -154,7 +154,7 @@ Figure draw_position_correlation(const Result& result, const FigureOptions& opti
     panel.name(fmt::format("top {} components kept", truncations[r]), 7.5, 0.6);
     panel.x.range = {0.5, shown + 0.5};
     panel.x.tics = {.step = std::max(1.0, std::floor(shown / 5)), .numbers = Numbers::plain};
-    panel.color_range({static_cast<double>(first) - 0.5, static_cast<double>(last) + 0.5});
+    panel.colors = {static_cast<double>(first) - 0.5, static_cast<double>(last) + 0.5};
     if (r == 0) {  // which colour is which layer
       const PanelGrid& grid = panel.grid();
       panel.note("layer", grid.at(grid.width() - 0.4, grid.height() - 0.13), {.anchor = Anchor::center});
