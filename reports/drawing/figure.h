@@ -19,8 +19,7 @@ class Figure {
   std::vector<LegendEntry> legend = {};  ///< in a row above all panels, in several rows if it is too long
   std::string shown = {};  ///< what of the result is drawn, for the caption: "The 35 strongest of 72 heads are shown."
 
-  /// Adds the panel in a row and column, or panel k where panels follow each other row by row. It lives as
-  /// long as the figure.
+  /// Adds panel k; panels follow each other row by row.
   Panel& panel(std::size_t k) { return panels_.emplace_back(grid_, k / grid_.columns, k % grid_.columns, style_); }
 
   /// Uses one colour for each of several things in order, layers say, instead of colours for amounts.

@@ -192,11 +192,10 @@ constexpr std::array scored_kinds{ScoredKind{"previous", "head_types/previous"},
 /// What every head is called, as a place in `scored_kinds`; their number: nothing.
 std::vector<std::size_t> called_kinds(const Result& result) {
   std::vector<std::size_t> called;
-  for (const std::string& meaning : meanings_of(result, kind_name, {"layer", "head"})) {
-    const std::string& name = meaning == "positional" ? scored_kinds[2].name : meaning;  // in older results
+  for (const std::string& name : meanings_of(result, kind_name, {"layer", "head"})) {
     const auto found = std::ranges::find(scored_kinds, name, &ScoredKind::name);
     if (found == scored_kinds.end() && name != "other" && name != "undefined")
-      throw ShapeError(fmt::format("{}: unknown kind of head '{}'", kind_name, shortened(visible_text(meaning), 40)));
+      throw ShapeError(fmt::format("{}: unknown kind of head '{}'", kind_name, shortened(visible_text(name), 40)));
     called.push_back(static_cast<std::size_t>(found - scored_kinds.begin()));
   }
   return called;

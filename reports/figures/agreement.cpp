@@ -32,12 +32,12 @@ struct PredictedHead {
 };
 
 /// The known predictions that predict an offset for any head; all known ones if none does. Other names come from anywhere
-/// and are not drawn. Older results call "position" the account.
+/// and are not drawn.
 std::vector<std::string> drawn_predictions(const Result& result) {
   const auto& labels = labels_of(result.at(predicted_offset_name), "prediction");
   const std::set<std::string> undefined = undefined_for_all(result);
   std::vector<std::string> there, silent;
-  for (const char* known : {"position", "account", "weights", "phases", "scores"})
+  for (const char* known : {"position", "weights", "phases", "scores"})
     if (std::ranges::find(labels, known) != labels.end())
       (undefined.contains(known) ? silent : there).emplace_back(known);
   if (there.empty()) there = silent;

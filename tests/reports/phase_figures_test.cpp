@@ -279,13 +279,6 @@ TEST_CASE("position split: a bar's pieces are the layer's shares, a stroke the s
   CHECK(column_of(strokes[1], 0) == sample::result().at("position_split/noise_share").doubles());
 }
 
-TEST_CASE("head types: an older result, which says positional, is drawn as one of today") {
-  Result result = sample::result();
-  const std::string script = kind_of_figure("head_types").draw(result, {}).script();
-  field_of(result, "head_types/kind").flag_meanings[3] = "positional";
-  CHECK(kind_of_figure("head_types").draw(result, {}).script() == script);
-}
-
 TEST_CASE("head types: every score of every head, and which of them it is called by") {
   const Result result = sample::result();
   const Figure figure = kind_of_figure("head_types").draw(result, {});
