@@ -1,8 +1,8 @@
 #include "data_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -31,23 +31,16 @@ bool may_be_run(const std::string& text) {
 std::string kept_text(const std::string& text) {
   std::string out = may_be_run(text) ? "'" : "";
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const auto byte = static_cast<unsigned char>(c);
+    const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if (c == '\\')
-      out += "\\\\";
-    else if (c == '\t')
-      out += "\\t";
-    else if (c == '\n')
-      out += "\\n";
-    else if (c == '\r')
-      out += "\\r";
+    if (const auto named = std::string_view("\\\t\n\r").find(text[i]); named != std::string_view::npos)
+      out += std::array{"\\\\", "\\t", "\\n", "\\r"}[named];
     else if (byte < ' ' || byte == 0x7F)
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
     else if (byte == 0xC2 && next >= 0x80 && next < 0xA0)  // control characters of eight bits, in UTF-8
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(text[++i] & 0xFF));
     else
-      out += c;
+      out += text[i];
   }
   return out;
 }
@@ -64,31 +57,7 @@ std::string csv_text(const std::string& text) {
 
 std::string gnuplot_text(const std::string& text) {
   std::string out;
-  for (const char c : visible_text(text)) {
-    if (c == '"')
-      out += "\\042";
-    else if (c == '\\')
-      out += "\\\\";
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string lines(const DataTable& table, std::string (*text_of)(const std::string&)) {
-  std::string out;
-  for (const auto& row : table.rows()) {
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      if (c != 0) out += '\t';
-      if (const auto* value = std::get_if<double>(&row[c]))
-        out += number(*value);
-      else if (const auto* count = std::get_if<Index>(&row[c]))
-        out += fmt::format("{}", *count);
-      else
-        out += text_of(std::get<std::string>(row[c]));
-    }
-    out += '\n';
-  }
+  for (const char c : visible_text(text)) out += c == '"' ? "\\042" : c == '\\' ? "\\\\" : std::string(1, c);
   return out;
 }
 
@@ -98,30 +67,8 @@ DataTable::DataTable(std::vector<std::string> columns) : columns_(std::move(colu
 
 void DataTable::add_row(std::vector<Cell> cells) {
   if (cells.size() != columns_.size())
-    throw ShapeError(fmt::format("DataTable: {} columns, but a row of {} cells came", columns_.size(), cells.size()));
+    throw ShapeError(fmt::format("DataTable: expected {} cells in a row, found {}", columns_.size(), cells.size()));
   rows_.push_back(std::move(cells));
-}
-
-void DataTable::append(const DataTable& other) {
-  if (other.columns_ != columns_) throw ShapeError("DataTable: only a table with the same columns can be appended");
-  rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
-}
-
-DataTable table_of(const std::vector<Column>& columns) {
-  std::vector<std::string> names;
-  std::size_t rows = std::numeric_limits<std::size_t>::max();
-  for (const Column& column : columns) {
-    names.push_back(column.name);
-    if (column.numbers) rows = std::min(rows, column.numbers->size());
-  }
-  DataTable table(std::move(names));
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::vector<Cell> cells;
-    for (const Column& column : columns)
-      cells.push_back(column.numbers ? Cell((*column.numbers)[row]) : column.constant);
-    table.add_row(std::move(cells));
-  }
-  return table;
 }
 
 std::string csv_cell(const Cell& cell) {
@@ -146,8 +93,21 @@ std::string comma_separated(const DataTable& table) {
   return out;
 }
 
-std::string gnuplot_data(const DataTable& table) {
-  return lines(table, gnuplot_text);
+std::string data_block(const std::string& name, const Rows& rows) {
+  std::string lines;
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (const auto* value = std::get_if<double>(&row[c]))
+        lines += number(*value);
+      else if (const auto* count = std::get_if<Index>(&row[c]))
+        lines += fmt::format("{}", *count);
+      else
+        lines += gnuplot_text(std::get<std::string>(row[c]));
+      lines += c + 1 < row.size() ? '\t' : '\n';
+    }
+  std::string end = "_end_";
+  while (lines.find(end) != std::string::npos) end += '_';  // a text could be taken for the end of the block
+  return fmt::format("{} << {}\n{}{}\n", name, end, lines, end);
 }
 
 }  // namespace headwave

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,7 +18,10 @@ struct Cell : std::variant<double, Index, std::string> {
   Cell(const char* text) : variant(std::string(text)) {}                           // NOLINT: as above
 };
 
-/// Numbers and texts in named columns: what one panel of a figure draws, or a table that is exported.
+/// Rows of numbers and texts.
+using Rows = std::vector<std::vector<Cell>>;
+
+/// The same in named columns: a table that is exported.
 class DataTable {
  public:
   explicit DataTable(std::vector<std::string> columns);
@@ -29,30 +30,13 @@ class DataTable {
   /// @throws ShapeError if there are not as many cells as columns
   void add_row(std::vector<Cell> cells);
 
-  /// Appends the rows of a table with the same columns.
-  /// @throws ShapeError if the columns differ
-  void append(const DataTable& other);
-
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
-  [[nodiscard]] const std::vector<std::vector<Cell>>& rows() const { return rows_; }
+  [[nodiscard]] const Rows& rows() const { return rows_; }
 
  private:
   std::vector<std::string> columns_;
-  std::vector<std::vector<Cell>> rows_;
+  Rows rows_;
 };
-
-/// A column of a table: a name and its numbers, or one number or text in every row.
-struct Column {
-  Column(std::string title, const std::vector<double>& values) : name(std::move(title)), numbers(values) {}
-  Column(std::string title, std::span<const double> values) : name(std::move(title)), numbers(values) {}
-  Column(std::string title, Cell value) : name(std::move(title)), constant(std::move(value)) {}
-  std::string name;
-  std::optional<std::span<const double>> numbers;  ///< refers to what the table is made of
-  Cell constant = 0.0;
-};
-
-/// The table of some columns, as long as the shortest one of numbers.
-DataTable table_of(const std::vector<Column>& columns);
 
 /// Comma-separated values after RFC 4180, for pandas, R and spreadsheets, in UTF-8 with bare line feeds: a
 /// line of column names, then the rows. Doubles are written so that they read back to the same bits, undefined ones are
@@ -67,9 +51,10 @@ std::string comma_separated(const DataTable& table);
 std::string csv_cell(const Cell& cell);
 std::string csv_line(const std::vector<std::string>& cells);
 
-/// The rows as lines for gnuplot, cells separated by tabs, without the line of column names. Characters in texts
-/// that cannot be seen are written out (visible_text()), then double quotes, at which gnuplot ends a text, and
-/// backslashes as escapes.
-std::string gnuplot_data(const DataTable& table);
+/// A data block of gnuplot: its name, the rows as lines, cells separated by tabs, and an end that no text is taken for.
+/// Characters in texts that cannot be seen are written out (visible_text()), then double quotes, at which gnuplot ends a
+/// text, and backslashes as escapes.
+/// @param name  "$data0"
+std::string data_block(const std::string& name, const Rows& rows);
 
 }  // namespace headwave

@@ -26,32 +26,25 @@ namespace {
 
 constexpr double text_size = 8.0;  // points
 
-/// A figure as it comes on paper, enlarged.
-struct Paper {
-  double width, height;  // inches, before that
-  double times;          // by how much everything is larger
-  std::string font;
-};
-
 /// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a
 /// user unit, of which there are 72 to the inch before the figure is enlarged. The factors make the three
 /// look alike.
-std::string terminal(const std::string& format, const Paper& paper) {
-  const double width = paper.width * paper.times, height = paper.height * paper.times;
-  const std::string font = fmt::format("font \"{},{}\"", paper.font, text_size);
+std::string terminal(const std::string& format, const GnuplotScript& script) {
+  const double times = enlargement(script.style), width = script.width * times, height = script.height * times;
+  const std::string font = fmt::format("font \"{},{}\"", script.style.font, text_size);
   if (format == "pdf")
     return fmt::format(
         "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} "
         "fontscale {} linewidth {} pointscale {} butt dashlength 0.6\n",
-        width, height, font, 0.75 * paper.times, paper.times, paper.times);
+        width, height, font, 0.75 * times, times, times);
   if (format == "svg")
     return fmt::format(
         "set terminal svg noenhanced size {:.0f},{:.0f} {} linewidth 0.5 butt "
         "dashlength 0.6 background \"#ffffff\"\n",
-        paper.width * 72, paper.height * 72, font);
+        script.width * 72, script.height * 72, font);
   if (format == "png") {
     // 200 dots per inch, fewer where cairo's largest picture (32767 dots) or sheer size would be the limit.
-    const double dots = std::min(200.0, 8000.0 / std::max(width, height)), unit = dots * paper.times;
+    const double dots = std::min(200.0, 8000.0 / std::max(width, height)), unit = dots * times;
     return fmt::format(
         "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} fontscale {:.4f} linewidth {:.4f} pointscale "
         "{:.4f} butt dashlength 0.6 background \"#ffffff\"\n",
@@ -63,13 +56,13 @@ std::string terminal(const std::string& format, const Paper& paper) {
 /// gnuplot gives an SVG its size in pixels and the title "Gnuplot"; on paper it should be as large as the
 /// PDF. Browsers smooth the few pixels of an embedded heat map unless told not to. Of "]]>", which no text in
 /// XML may hold, gnuplot leaves the ">" as it is.
-std::string finished_svg(std::string svg, const std::string& name, const Paper& paper) {
-  const double width = paper.width * paper.times, height = paper.height * paper.times;
-  replace_all(svg, fmt::format("\n width=\"{:.0f}\" height=\"{:.0f}\"", paper.width * 72, paper.height * 72),
+std::string finished_svg(std::string svg, const std::string& name, const GnuplotScript& script) {
+  const double times = enlargement(script.style), width = script.width * times, height = script.height * times;
+  replace_all(svg, fmt::format("\n width=\"{:.0f}\" height=\"{:.0f}\"", script.width * 72, script.height * 72),
               fmt::format("\n width=\"{:.3f}in\" height=\"{:.3f}in\"", width, height));
   replace_all(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
   replace_all(svg, "]]>", "]]&gt;");
-  const std::string family = fmt::format("font-family=\"{}", paper.font);
+  const std::string family = fmt::format("font-family=\"{}", script.style.font);
   replace_all(svg, family + ":Bold\"", family + "\" font-weight=\"bold\"");
   replace_all(svg, "<image ", "<image style='image-rendering:optimizeSpeed;image-rendering:pixelated' ");
   return svg;
@@ -181,41 +174,15 @@ bool is_whole(std::string_view made, const std::string& format) {
 
 }  // namespace
 
-GnuplotFigure::GnuplotFigure(double width, double height, const FigureStyle& style)
-    : width_(width), height_(height), style_(style) {
-  require_style(style);
-}
-
-void GnuplotFigure::keep(const DataTable& numbers) {
-  if (kept_)
-    kept_->append(numbers);
-  else
-    kept_ = numbers;
-}
-
-std::string GnuplotFigure::add_data(const DataTable& data) {
-  const std::string lines = gnuplot_data(data);
-  std::string name = fmt::format("$data{}", blocks_++);
-  std::string end = "_end_";
-  while (lines.find(end) != std::string::npos) end += '_';  // a text could be taken for the end of the block
-  data_ += fmt::format("{} << {}\n{}{}\n", name, end, lines, end);
-  return name;
-}
-
-std::string GnuplotFigure::add_numbers(const DataTable& numbers) {
-  keep(numbers);
-  return add_data(numbers);
-}
-
-std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::vector<std::string>& formats) const {
+std::vector<DrawnFile> drawn_by_gnuplot(const GnuplotScript& script, const std::string& name,
+                                        const std::vector<std::string>& formats) {
   // Data blocks hold texts with spaces and '#' in them.
   const std::string reading = "set encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
-  const Paper paper{width_, height_, enlargement(style_), style_.font};
   std::deque<Gnuplot> running;  // all formats side by side
   for (const std::string& format : formats) {
     // -d: neither the user's nor the system's start-up file may change how a figure looks.
     running.emplace_back(std::vector<std::string>{"gnuplot", "-d", "/dev/fd/3"},
-                         reading + data_ + terminal(format, paper) + script_, "figure " + name);
+                         reading + terminal(format, script) + script.commands, "figure " + name);
     if (!running.back().is_found()) refuse_without_gnuplot();
   }
   std::vector<DrawnFile> files;
@@ -223,14 +190,9 @@ std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::
     std::string made = running[i].output();
     if (!is_whole(made, formats[i]))
       throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, formats[i]));
-    files.push_back({formats[i], formats[i] == "svg" ? finished_svg(std::move(made), name, paper) : std::move(made)});
+    files.push_back({formats[i], formats[i] == "svg" ? finished_svg(std::move(made), name, script) : std::move(made)});
   }
   return files;
-}
-
-std::vector<std::filesystem::path> GnuplotFigure::write(const std::filesystem::path& folder, const std::string& name,
-                                                        const std::vector<std::string>& formats) const {
-  return write_drawn(folder, name, drawn(name, formats));
 }
 
 std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,

@@ -17,22 +17,17 @@ constexpr std::array okabe_ito{Ink{0x0072B2, 0x303030}, Ink{0xD55E00, 0x6E6E6E},
 struct ColorMap {
   const char* name;
   std::array<std::uint32_t, 10> amounts;  // evenly spaced
-  std::array<std::uint32_t, 5> steps;     // without the lightest
 };
 
 constexpr std::array color_maps{
     ColorMap{"viridis",
-             {0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89, 0x35B779, 0x6DCD59, 0xB4DE2C, 0xFDE725},
-             {0x440154, 0x3B528B, 0x21918C, 0x5EC962, 0xA8DB34}},
+             {0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89, 0x35B779, 0x6DCD59, 0xB4DE2C, 0xFDE725}},
     ColorMap{"cividis",
-             {0x00204D, 0x00336F, 0x39486B, 0x575C6D, 0x707173, 0x8A8779, 0xA69D75, 0xC4B56C, 0xE4CF5B, 0xFFEA46},
-             {0x00204D, 0x39486B, 0x707173, 0xA69D75, 0xE4CF5B}},
+             {0x00204D, 0x00336F, 0x39486B, 0x575C6D, 0x707173, 0x8A8779, 0xA69D75, 0xC4B56C, 0xE4CF5B, 0xFFEA46}},
     ColorMap{"magma",
-             {0x000004, 0x180F3E, 0x451077, 0x721F81, 0x9F2F7F, 0xCD4071, 0xF1605D, 0xFD9567, 0xFEC98D, 0xFCFDBF},
-             {0x000004, 0x451077, 0x9F2F7F, 0xF1605D, 0xFEC98D}},
+             {0x000004, 0x180F3E, 0x451077, 0x721F81, 0x9F2F7F, 0xCD4071, 0xF1605D, 0xFD9567, 0xFEC98D, 0xFCFDBF}},
     ColorMap{"grey",
-             {0x101010, 0x292929, 0x434343, 0x5C5C5C, 0x767676, 0x8F8F8F, 0xA8A8A8, 0xC2C2C2, 0xDBDBDB, 0xF5F5F5},
-             {0x101010, 0x3C3C3C, 0x686868, 0x949494, 0xC0C0C0}},
+             {0x101010, 0x292929, 0x434343, 0x5C5C5C, 0x767676, 0x8F8F8F, 0xA8A8A8, 0xC2C2C2, 0xDBDBDB, 0xF5F5F5}},
 };
 
 const ColorMap& color_map(const FigureStyle& style) {
@@ -111,11 +106,11 @@ std::string sequential_palette(const FigureStyle& style) {
 }
 
 std::string step_palette(const FigureStyle& style, Index steps) {
-  const auto& stops = color_map(style).steps;
+  const auto& stops = color_map(style).amounts;
   std::string list;
   for (Index step = 0; step < steps; ++step) {
-    const double place = 4.0 * static_cast<double>(step) / static_cast<double>(std::max<Index>(1, steps - 1));
-    const auto below = std::min<std::size_t>(static_cast<std::size_t>(place), 3);
+    const double place = 7.8 * static_cast<double>(step) / static_cast<double>(std::max<Index>(1, steps - 1));
+    const auto below = std::min<std::size_t>(static_cast<std::size_t>(place), 7);
     const std::uint32_t color = with_each_part([&](unsigned part) {
       return std::lround(
           std::lerp(part_of(stops[below], part), part_of(stops[below + 1], part), place - static_cast<double>(below)));

@@ -1,33 +1,186 @@
 #include "panel.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "visible_text.h"
 
 namespace headwave {
 
 namespace {
 
-std::string format_words(Numbers numbers) {
-  return numbers == Numbers::aligned ? "% h" : numbers == Numbers::plain ? "%g" : "";
+std::string font_words(double points, bool bold, const FigureStyle& style) {
+  const char* weight = bold ? ":Bold" : "";
+  return points > 0 ? fmt::format("font \"{}{},{:.2f}\"", style.font, weight, legible(points, style))
+                    : fmt::format("font \"{}{}\"", style.font, weight);
+}
+
+std::string coordinate_words(const Coordinate& coordinate) {
+  switch (coordinate.unit) {
+    case Coordinate::Unit::value:
+      return fmt::format("first {}", coordinate.number);
+    case Coordinate::Unit::panel:
+      return fmt::format("graph {:.6f}", coordinate.number);
+    default:
+      return fmt::format("screen {:.6f}", coordinate.number);
+  }
+}
+
+std::string place_words(const Place& place) {
+  return fmt::format("{}, {}", coordinate_words(place.x), coordinate_words(place.y));
+}
+
+std::string letter_words(const Letters& letters, const FigureStyle& style) {
+  constexpr std::array anchors{"left", "center", "right"};
+  std::string words = anchors[static_cast<std::size_t>(letters.anchor)];
+  if (letters.upward) words += " rotate by 90";
+  if (letters.up_share != 0)
+    words += fmt::format(" offset {},graph {:.4f}", letters.right, letters.up_share);
+  else if (letters.right != 0 || letters.up != 0)
+    words += fmt::format(" offset {},{}", letters.right, letters.up);
+  if (letters.points > 0 || letters.bold) words += " " + font_words(letters.points, letters.bold, style);
+  words += fmt::format(" tc {}", color_words(letters.ink, style));
+  return letters.front ? words + " front" : words;
+}
+
+/// Their places and names.
+std::string tic_words(const Tics& tics) {
+  std::string list;
+  for (const Tic& tic : tics.named)
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", text_words(tic.name), tic.place);
+  if (!list.empty()) return fmt::format("({})", list);
+  if (!(tics.step > 0)) return "autofreq";
+  return std::isnan(tics.first) ? fmt::format("{}", tics.step) : fmt::format("{},{}", tics.first, tics.step);
+}
+
+/// @param named  whether the axis has numbers; common ones have them on one panel
+std::string axis_words(char which, const PanelAxis& axis, bool named, const FigureStyle& style) {
+  std::string words = fmt::format("set {}range [{}:{}]\n", which, axis.range.low, axis.range.high);
+  if (axis.log > 0) words += fmt::format("set logscale {} {}\n", which, axis.log);
+  if (!axis.shown) return words + fmt::format("unset {}tics\n", which);
+  Tics tics = axis.tics;
+  if (axis.common) tics.numbers = named ? Numbers::plain : Numbers::none;
+  if (axis.common && !named)
+    for (Tic& tic : tics.named) tic.name.clear();
+  const bool below = which == 'x';
+  constexpr std::array formats{"% h", "%g", ""};
+  return words + fmt::format("set {}tics nomirror {} offset {},{} {} {}\nset format {} \"{}\"\n", which,
+                             tics.upward ? "rotate by 90 right" : "norotate autojustify", below ? 0.0 : -tics.away,
+                             below ? -tics.away : 0.0, tic_words(tics), font_words(tics.points, false, style), which,
+                             formats[static_cast<std::size_t>(tics.numbers)]);
+}
+
+/// Rows of columns of numbers.
+Rows rows_of(std::initializer_list<std::span<const double>> columns) {
+  std::size_t count = std::numeric_limits<std::size_t>::max();
+  for (const auto& column : columns) count = std::min(count, column.size());
+  Rows rows(count);
+  for (std::size_t i = 0; i < count; ++i)
+    for (const auto& column : columns) rows[i].emplace_back(column[i]);
+  return rows;
 }
 
 }  // namespace
+
+Line categorical_line(Index i, double width, double dots) {
+  constexpr std::array dashes{"", "_", "-", "_.", "."};
+  constexpr std::array points{7, 5, 13, 6, 4, 12, 2, 1};
+  const auto n = static_cast<std::size_t>(i);
+  return {categorical(i), width, dashes[(n + n / points.size()) % dashes.size()], dots, points[n % points.size()]};
+}
+
+Line dot_sample(const Ink& ink, double size, Shape shape) {
+  return {ink, 0.0, {}, size, static_cast<int>(shape)};
+}
+
+ValueRange range_with_zero(std::span<const double> values) {
+  double low = 0, high = 0;
+  for (const double value : values)
+    if (std::isfinite(value)) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  if (!(high > low)) return {};
+  const double room = 0.07 * (high - low);
+  return {low < 0 ? low - room : 0.0, high + room};
+}
+
+double largest_of(std::span<const double> numbers, double least) {
+  for (const double number : numbers)
+    if (std::isfinite(number)) least = std::max(least, number);
+  return least;
+}
+
+double tic_step(double range) {
+  const double rough = range / 4;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  const double digit = rough / power;
+  return power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
+}
+
+std::vector<Tic> spaced(const std::vector<Index>& numbers, double inches, double each) {
+  const double n = std::ceil(each * static_cast<double>(numbers.size()) / inches);
+  std::vector<Tic> tics;
+  for (std::size_t i = 0; i < numbers.size(); i += static_cast<std::size_t>(std::max(1.0, n)))
+    tics.push_back({static_cast<double>(i), fmt::format("{}", numbers[i])});
+  return tics;
+}
+
+PanelAxis cells_across(std::size_t count, const Tics& tics) {
+  return {.range = {-0.5, static_cast<double>(count) - 0.5}, .tics = tics};
+}
+
+PanelAxis cells_down(std::size_t count, const Tics& tics) {
+  return {.range = {static_cast<double>(count) - 0.5, -0.5}, .tics = tics};
+}
 
 ColorBar amount_bar(double largest, const std::string& title, double away) {
   return {.away = away, .tics = {.step = tic_step(largest), .first = 0, .points = 6, .away = 0.6}, .title = title};
 }
 
-DataTable pixels(const Cells& cells, std::size_t across, std::size_t up) {
-  // The middle of a pixel, in cells.
-  const auto middle = [](std::size_t pixel, std::size_t block) {
-    return (static_cast<double>(pixel) + 0.5) / static_cast<double>(block) - 0.5;
-  };
-  DataTable table({"x", "y", "amount"});
-  for (std::size_t y = 0; y < cells.rows * up; ++y)
-    for (std::size_t x = 0; x < cells.columns * across; ++x)
-      table.add_row({cells.x(middle(x, across)), cells.y(middle(y, up)), cells.amount(x / across, y / up)});
-  return table;
+std::string text_words(const std::string& text) {
+  std::string out;
+  for (const char c : visible_text(text)) {
+    // Inside double quotes gnuplot takes backslashes for escapes, and runs what stands between backticks.
+    if (c == '"' || c == '\\' || c == '`')
+      out += fmt::format("\\{:03o}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return fmt::format("\"{}\"", out);
+}
+
+std::string color_words(const Ink& ink, const FigureStyle& style) {
+  return fmt::format("rgb \"{}\"", color_of(ink, style));
+}
+
+std::string line_words(const Line& line, const FigureStyle& style) {
+  const bool pattern = line.dash.find_first_not_of("0123456789") != std::string::npos;
+  const std::string dash = line.dash.empty() ? "solid" : pattern ? fmt::format("\"{}\"", line.dash) : line.dash;
+  std::string words = fmt::format("lc {} lw {} dt {}", color_words(line.ink, style), line.width, dash);
+  if (line.dots > 0) words += fmt::format(" pt {} ps {}", line.point, line.dots);
+  return words;
+}
+
+double PanelGrid::width() const {
+  const auto n = static_cast<double>(columns);
+  return margin.left + margin.right + n * panel.width + (n - 1) * gap.x;
+}
+
+double PanelGrid::height() const {
+  const auto n = static_cast<double>(rows);
+  return margin.top + margin.bottom + n * panel.height + (n - 1) * gap.y;
+}
+
+double PanelGrid::panel_left(std::size_t column) const {
+  return margin.left + static_cast<double>(column) * (panel.width + gap.x);
+}
+
+double PanelGrid::panel_bottom(std::size_t row) const {
+  return margin.bottom + static_cast<double>(rows - 1 - row) * (panel.height + gap.y);
 }
 
 Panel::Panel(const PanelGrid& grid, std::size_t row, std::size_t column, const FigureStyle& style)
@@ -46,67 +199,15 @@ void Panel::part(double low, double high) {
   bottom_ += low * height;
 }
 
-void Panel::x_axis(const ValueRange& range, const Tics& tics) {
-  x_.range = range;
-  x_.tics = tics;
-}
-
-void Panel::y_axis(const ValueRange& range, const Tics& tics) {
-  y_.range = range;
-  y_.tics = tics;
-}
-
-void Panel::common_x_axis(const ValueRange& range, Tics tics) {
-  tics.numbers = lowest_ ? Numbers::plain : Numbers::none;
-  if (!lowest_)
-    for (Tic& tic : tics.named) tic.name.clear();
-  x_axis(range, tics);
-}
-
-void Panel::common_y_axis(const ValueRange& range, Tics tics) {
-  tics.numbers = leftmost_ ? Numbers::plain : Numbers::none;
-  if (!leftmost_)
-    for (Tic& tic : tics.named) tic.name.clear();
-  y_axis(range, tics);
-}
-
-void Panel::x_cells(std::size_t count, const Tics& tics) {
-  x_axis({-0.5, static_cast<double>(count) - 0.5}, tics);
-}
-
-void Panel::y_cells(std::size_t count, const Tics& tics) {
-  y_axis({static_cast<double>(count) - 0.5, -0.5}, tics);
-}
-
-void Panel::title_below(const std::string& title, double distance) {
-  note(title, grid_.at((left_ + right_) / 2, bottom_ - distance), {.anchor = Anchor::center});
-}
-
-void Panel::title_left(const std::string& title, double distance) {
-  note(title, grid_.at(left_ - distance, (bottom_ + top_) / 2), {.anchor = Anchor::center, .upward = true});
-}
-
 void Panel::note(const std::string& text, const Place& place, const Letters& letters) {
+  if (text.empty()) return;
   notes_ += fmt::format("set label {} at {} {}\n", text_words(text), place_words(place), letter_words(letters, style_));
 }
 
-void Panel::above(const std::string& text, Anchor end, Letters letters) {
-  letters.anchor = end;
-  const double at = end == Anchor::left ? 0 : end == Anchor::right ? 1 : 0.5;
-  note(text, {share(at), share(1)}, letters);
-}
-
 void Panel::mark(const Place& place, const Dot& dot, const std::string& text, const Letters& letters) {
-  notes_ += fmt::format("set label {} at {} {} {}\n", text_words(text), place_words(place),
-                        letter_words(letters, style_), dot_words(dot, style_));
-}
-
-void Panel::vertical(double x, const Line& line, const Coordinate& end) {
-  segment({value(x), share(0)}, {value(x), end}, line);
-}
-
-void Panel::level(double y, const Line& line) {
-  segment({share(0), value(y)}, {share(1), value(y)}, line);
+  notes_ +=
+      fmt::format("set label {} at {} {} point pt {} ps {:.3f} lc {}\n", text_words(text), place_words(place),
+                  letter_words(letters, style_), static_cast<int>(dot.shape), dot.size, color_words(dot.ink, style_));
 }
 
 void Panel::segment(const Place& from, const Place& to, const Line& line) {
@@ -119,139 +220,74 @@ void Panel::rectangle(const Place& from, const Place& to, const Ink& ink) {
                         place_words(to), color_words(ink, style_));
 }
 
-void Panel::legend_beside(const std::string& title) {
+void Panel::legend_beside(const std::string& title, const std::vector<LegendEntry>& entries, double away,
+                          double text_right) {
   const bool below = grid_.legend_below > 0;
-  const double x = below ? std::max(0.05, left_ - 0.4) : right_ + 0.1;  // two columns need more than the panel
-  const Coordinate top = below ? page_share(grid_.legend_below / grid_.height()) : share(1);
-  const auto rows = static_cast<int>(std::lround((grid_.legend_below - legend_margin) / legend_line)) - 1;
-  legend_ = fmt::format("set key at {} left top Left reverse {} samplen 3.2 spacing 1.25 title {} left {}",
-                        place_words({page_share(x / grid_.width()), top}), below ? fmt::format("maxrows {}", rows) : "",
-                        text_words(title), font_words(7.5, false, style_));
-}
-
-void Panel::legend_beside(const DotLegend& legend) {
-  const bool below = grid_.legend_below > 0;
-  const std::size_t rows = below ? (legend.entries.size() + 1) / 2 : legend.entries.size();
-  const double left = below ? left_ + 0.06 : right_ + legend.away;
+  const std::size_t rows = below ? (entries.size() + 1) / 2 : entries.size();
+  const double left = below ? left_ + 0.06 : right_ + away;
   const double top = (below ? grid_.legend_below : grid_.height() - grid_.margin.top) - 0.08;
-  note(legend.title, grid_.at(left - 0.06, top), {.points = 7});
-  for (std::size_t i = 0; i < legend.entries.size(); ++i) {
-    const double x = left + (i < rows ? 0 : (grid_.width() - left) / 2);
-    const double y = top - legend_line * static_cast<double>(i % rows + 1);
-    mark(grid_.at(x, y), legend.entries[i].dot);
-    note(legend.entries[i].text, grid_.at(x + legend.text_right, y));
+  note(title, grid_.at(left - 0.06, top), {.points = 7});
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Line& line = entries[i].line;
+    const double at = left + (i < rows ? 0 : (grid_.width() - left) / 2);
+    const double height = top - legend_line * static_cast<double>(i % rows + 1);
+    const double half = line.width > 0 ? 0.15 : 0;  // of the line beside the dot
+    if (half > 0) segment(grid_.at(at, height), grid_.at(at + 2 * half, height), line);
+    mark(grid_.at(at + half, height), {line.ink, line.dots, Shape{line.point}});
+    note(entries[i].title, grid_.at(at + 2 * half + text_right, height));
   }
 }
 
-void Panel::legend_over(double height) {
-  legend_ = fmt::format("set key at {} right center horizontal samplen 2.4 width 1",
-                        place_words({share(1), page_share(height / grid_.height())}));
+void Panel::plot(Rows rows, const std::string& with, const std::string& columns) {
+  if (!rows.empty()) series.push_back({std::move(rows), with, columns});
 }
 
-std::string Panel::margins() const {
-  return fmt::format(
-      "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset bmargin "
-      "at screen {:.6f}\nset tmargin at screen {:.6f}\n",
-      left_ / grid_.width(), right_ / grid_.width(), bottom_ / grid_.height(), top_ / grid_.height());
+void Panel::curve(std::span<const double> xs, std::span<const double> ys, const Line& line) {
+  plot(rows_of({xs, ys}), (line.dots > 0 ? "linespoints " : "lines ") + line_words(line, style_));
 }
 
-std::string Panel::axis_words(char name, const Axis& axis) const {
-  std::string words = fmt::format("set {}range [{}:{}]\n", name, axis.range.low, axis.range.high);
-  if (axis.log_base > 0) words += fmt::format("set logscale {} {}\n", name, axis.log_base);
-  if (!axis.shown) return words + fmt::format("unset {}tics\n", name);
-  const Tics& tics = axis.tics;
-  const bool below = name == 'x';
-  words += fmt::format("set {}tics nomirror {} offset {},{} {} {}\n", name,
-                       tics.upward ? "rotate by 90 right" : "norotate autojustify", below ? 0.0 : -tics.away,
-                       below ? -tics.away : 0.0, tic_words(tics), font_words(tics.points, false, style_));
-  return words + fmt::format("set format {} \"{}\"\n", name, format_words(tics.numbers));
+void Panel::colored_curve(std::span<const double> xs, std::span<const double> ys, double color, double width,
+                          double dots) {
+  Rows rows = rows_of({xs, ys});
+  for (auto& row : rows) row.emplace_back(color);
+  plot(std::move(rows), fmt::format("linespoints lc palette lw {} pt 7 ps {}", width, dots));
 }
 
-void Panel::plot(const std::string& what, const std::string& with, const std::string& name) {
-  if (!plot_.empty()) plot_ += ", \\\n  ";
-  plot_ += fmt::format("{} with {} {}", what, with, name.empty() ? "notitle" : "title " + text_words(name));
-}
-
-void Panel::plot(const std::string& file, const std::string& columns, const std::string& with,
-                 const std::string& name) {
-  plot(fmt::format("{} using {}", file, columns), with, name);
-}
-
-void Panel::curve(const std::string& file, const std::string& columns, const Line& line, const std::string& name) {
-  plot(file, columns, (line.dots > 0 ? "linespoints " : "lines ") + line_words(line, style_), name);
-}
-
-void Panel::falling_diagonal(const Line& line, const std::string& name) {
-  plot("-x", "lines " + line_words(line, style_), name);
-}
-
-void Panel::diagonal(const Line& line) {
-  plot("x", "lines " + line_words(line, style_));
-}
-
-void Panel::colored_curve(const std::string& file, const std::string& columns, double width, double dots) {
-  plot(file, columns, fmt::format("linespoints lc palette lw {} pt 7 ps {}", width, dots), "");
-}
-
-void Panel::band(const std::string& file, const std::string& columns, const Ink& ink, double opacity) {
+void Panel::band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, const Ink& ink,
+                 double opacity) {
   const std::string fill = opacity > 0 ? fmt::format(" fs transparent solid {} noborder", opacity) : "";
-  plot(file, columns, fmt::format("filledcurves lc {}{}", color_words(ink, style_), fill), "");
+  plot(rows_of({xs, low, high}), fmt::format("filledcurves lc {}{}", color_words(ink, style_), fill));
 }
 
-void Panel::area(const std::string& file, const std::string& columns, double level, const Ink& ink, double strength) {
+void Panel::area(std::span<const double> xs, std::span<const double> ys, double level, const Ink& ink,
+                 double strength) {
   const std::string fill = strength > 0 ? fmt::format(" fs solid {} noborder", strength) : "";
-  plot(file, columns, fmt::format("filledcurves y={} lc {}{}", level, color_words(ink, style_), fill), "");
+  plot(rows_of({xs, ys}), fmt::format("filledcurves y={} lc {}{}", level, color_words(ink, style_), fill));
 }
 
-void Panel::heat_map(const std::string& file, const std::string& columns) {
-  plot(file, columns, "image", "");
+void Panel::texts(Rows rows, const Letters& letters) {
+  plot(std::move(rows), "labels " + letter_words(letters, style_));
 }
 
-void Panel::dots(const std::string& file, const std::string& columns, const Dot& dot, double line_width) {
-  plot(file, columns,
-       fmt::format("points pt {} ps variable lw {} lc {}", static_cast<int>(dot.shape), line_width,
-                   color_words(dot.ink, style_)),
-       "");
+void Panel::heat_map(const Cells& cells, const ValueRange& amounts) {
+  // The middle of a pixel, in cells.
+  const auto middle = [](std::size_t pixel, std::size_t block) {
+    return (static_cast<double>(pixel) + 0.5) / static_cast<double>(block) - 0.5;
+  };
+  Rows rows;
+  for (std::size_t row = 0; row < cells.rows * cells.up; ++row)
+    for (std::size_t column = 0; column < cells.columns * cells.across; ++column)
+      rows.push_back({cells.x(middle(column, cells.across)), cells.y(middle(row, cells.up)),
+                      cells.amount(column / cells.across, row / cells.up)});
+  plot(std::move(rows), "image");
+  colors = amounts;
 }
 
-void Panel::strokes(const std::string& file, const std::string& columns, const Line& line) {
-  plot(file, columns, "vectors nohead " + line_words(line, style_), "");
-}
-
-void Panel::boxes(const std::string& file, const std::string& columns, const Ink& ink) {
-  plot(file, columns, "boxxyerror fs solid 1 noborder fc " + color_words(ink, style_), "");
-}
-
-void Panel::frames(const std::string& file, const std::string& columns, const Line& line) {
-  plot(file, columns, fmt::format("boxxyerror fs empty lc {} lw {}", color_words(line.ink, style_), line.width), "");
-}
-
-void Panel::pies(const std::string& file, const std::string& columns, const Ink& ink) {
-  plot(file, columns, "circles fs solid 1 noborder lc " + color_words(ink, style_), "");
-}
-
-void Panel::texts(const std::string& file, const std::string& columns, const Letters& letters) {
-  plot(file, columns, "labels " + letter_words(letters, style_), "");
-}
-
-void Panel::x_tic_names(const std::string& file, int place, int text) {
-  // Tics come with points; these lie far outside.
-  plot(file, fmt::format("{}:(-9):xticlabels({})", place, text), "dots lc " + color_words(ink::paper, style_), "");
-}
-
-void Panel::y_tic_names(const std::string& file, int place, int text) {
-  plot(file, fmt::format("(-9):{}:yticlabels({})", place, text), "dots lc " + color_words(ink::paper, style_), "");
-}
-
-void Panel::color_range(const ValueRange& range, bool logarithmic) {
-  colors_ += fmt::format("{}set cbrange [{}:{}]\n", logarithmic ? "set logscale cb\n" : "", range.low, range.high);
-}
-
-void Panel::color_bar(const ColorBar& bar) {
-  const double height = bar.height > 0 ? bar.height : top_ - bottom_;
+void Panel::color_bar(ColorBar bar) {
+  if (bar.common) bar.away += grid_.width() - grid_.margin.right - right_;
   colors_ += fmt::format("set colorbox vertical user origin {} size {:.6f},{:.6f} border\n",
-                         place_words(grid_.at(right_ + bar.away, top_ - height)), bar.width / grid_.width(),
-                         height / grid_.height());
+                         place_words(grid_.at(right_ + bar.away, bottom_)), bar.width / grid_.width(),
+                         height() / grid_.height());
   colors_ += fmt::format("set cbtics {} {} offset {},0 scale {}\n", tic_words(bar.tics),
                          font_words(bar.tics.points, false, style_), -bar.tics.away, bar.title.empty() ? 0.5 : 0.4);
   if (bar.tics.numbers == Numbers::plain) colors_ += "set format cb \"%g\"\n";
@@ -259,25 +295,41 @@ void Panel::color_bar(const ColorBar& bar) {
                          bar.title_right);
 }
 
-void Panel::common_color_bar(ColorBar bar) {
-  bar.away += grid_.width() - grid_.margin.right - right_;
-  color_bar(bar);
-}
-
-std::string Panel::script() const {
-  std::string words = margins();
-  words += "unset label\nunset arrow\nunset object\nunset logscale\nunset key\nunset colorbox\n";
-  words += frame_ == Frame::base_line ? fmt::format("set border 1 lw 0.6 lc {}\n", color_words(ink::base_line, style_))
-                                      : fmt::format("set border {} lw 0.8 lc {}\n", frame_ == Frame::none ? 0 : 31,
-                                                    color_words(ink::frame, style_));
-  const double length = frame_ == Frame::none ? 0 : tic_length_;
-  words += fmt::format("set tics out nomirror scale {0},{1}{2}\n", length, length / 2,
-                       frame_ == Frame::none ? " textcolor " + color_words(ink::frame, style_) : "");
-  words += axis_words('x', x_) + axis_words('y', y_);
-  if (!upper_.empty()) words += "set link x2\nset x2tics out offset 0,-0.3 " + tic_words({.named = upper_}) + '\n';
-  words += lines_ + notes_ + colors_;
-  if (!legend_.empty()) words += legend_ + '\n';
-  return words + "plot " + plot_ + '\n';
+std::string Panel::script(std::size_t& blocks) const {
+  std::string words = fmt::format(
+      "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset bmargin at screen {:.6f}\nset tmargin at screen "
+      "{:.6f}\nunset label\nunset arrow\nunset object\nunset logscale\nunset key\nunset colorbox\n",
+      left_ / grid_.width(), right_ / grid_.width(), bottom_ / grid_.height(), top_ / grid_.height());
+  words += frame == Frame::base_line ? fmt::format("set border 1 lw 0.6 lc {}\n", color_words(ink::base_line, style_))
+                                     : fmt::format("set border {} lw 0.8 lc {}\n", frame == Frame::none ? 0 : 31,
+                                                   color_words(ink::frame, style_));
+  const double length = frame == Frame::none ? 0 : tic_length;
+  words += fmt::format("set tics out nomirror scale {},{}{}\n", length, length / 2,
+                       frame == Frame::none ? " textcolor " + color_words(ink::frame, style_) : "");
+  words += axis_words('x', x, lowest_, style_) + axis_words('y', y, leftmost_, style_);
+  if (!upper.empty()) words += "set link x2\nset x2tics out offset 0,-0.3 " + tic_words({.named = upper}) + '\n';
+  const auto title = [&](const PanelAxis& axis, const Place& place, bool upward) {
+    words += fmt::format("set label {} at {} {}\n", text_words(axis.title), place_words(place),
+                         letter_words({.anchor = Anchor::center, .upward = upward}, style_));
+  };
+  if (!x.title.empty() && (lowest_ || !x.common))
+    title(x, grid_.at((left_ + right_) / 2, bottom_ - (x.away > 0 ? x.away : 0.37)), false);
+  if (!y.title.empty() && (leftmost_ || !y.common))
+    title(y, grid_.at(left_ - (y.away > 0 ? y.away : 0.5), (bottom_ + top_) / 2), true);
+  words += lines_ + notes_ + fmt::format("set cbrange [{}:{}]\n", colors.low, colors.high) + colors_;
+  std::string plotted;
+  for (const Series& one : series) {
+    std::string columns = one.columns;
+    for (std::size_t c = 1; one.columns.empty() && c <= one.rows.front().size(); ++c)
+      columns += fmt::format("{}{}", c > 1 ? ":" : "", c);
+    const std::string block = fmt::format("$data{}", blocks++);
+    words += data_block(block, one.rows);
+    plotted +=
+        fmt::format("{}{} using {} with {} notitle", plotted.empty() ? "" : ", \\\n  ", block, columns, one.with);
+  }
+  words += "plot " + (plotted.empty() ? "NaN notitle" : plotted) + '\n';
+  for (const Panel& other : others) words += other.script(blocks);
+  return words;
 }
 
 }  // namespace headwave

@@ -10,9 +10,6 @@
 
 namespace headwave {
 
-class Panel;
-struct PanelFlow;
-
 /// A head that a figure gives a panel of its own.
 struct ChosenHead {
   HeadName name;
@@ -30,10 +27,10 @@ struct ChosenHead {
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most = 4);
 
-/// The same heads, as many as fit on the style's page with the panels of `flow`, which become as low as that needs.
-/// Its `cut` says what is missing where heads are asked for, its `shown` which were chosen where none is.
+/// The same heads, as many as fit on the style's page, for which the panels become as low as that needs. `cut` of the
+/// panels says what is missing where heads are asked for, `shown` which were chosen where none is.
 std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view field, const FigureOptions& options,
-                                      PanelFlow& flow, std::size_t most = 4);
+                                      FigurePanels& panels, std::size_t most = 4);
 
 /// Axes of a panel with a cell for every head: heads across, layers down.
 /// @param points  size of letters; 0: as along other axes
@@ -42,9 +39,13 @@ void add_head_axes(Panel& panel, const FieldHeads& heads, double points = 0);
 /// The places of the largest numbers, the largest first; NaN is the smallest, ties go to the first.
 std::vector<std::size_t> descending(const std::vector<double>& numbers);
 
-/// The strength of every head of a Field whose axes end with (layer, head, ...): of the account, or where the
-/// result has none the mean weight at the measured offset; NaN where the result has neither.
-std::vector<double> head_strengths(const Result& result, const FieldHeads& heads, const std::string& pairs);
+/// The places of heads in the order of the table, the strongest first; as they stand if the result has no such order.
+std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names);
+
+/// One number of a Field for every head, wherever the Field's own grid has the head; NaN elsewhere, and if the result does
+/// not contain the Field.
+std::vector<double> numbers_of_heads(const Result& result, const std::string& field, const FieldHeads& heads,
+                                     const std::string& pairs = {});
 
 /// Why figures that follow offsets show nothing: "no head has a measured offset"; empty if one has, or if
 /// none was searched for.
@@ -52,15 +53,8 @@ std::string no_offsets(const Result& result, const FigureOptions& options);
 
 /// The Fields that say which heads are the strongest: extras of the figures that choose heads.
 std::vector<std::string> strength_fields();
-
-/// Which of a result's attention maps to draw, as places along the axis `map_head`: the ones asked for, or
-/// the strongest of those worth seeing, in the order of the table.
-/// @param largest  (maps) the largest weight of each: maps below a tenth of the largest of all are not worth
-///                 seeing
-/// @throws ShapeError if a head asked for has no map, naming it and those there are; FormatError if its name
-///         is invalid
-std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& options,
-                                     const std::vector<double>& largest, std::size_t most);
+/// And those that say in a sentence where a head looks.
+std::vector<std::string> strengths_and_sentences(const std::vector<std::string>& without);
 
 /// The names of the heads asked for, each once; "strongest:6" stands for the six strongest of the table.
 /// @param heads  "L2H3", "strongest:6"
@@ -71,8 +65,7 @@ std::vector<std::string> heads_asked_for(const Result& result, const std::vector
 /// An offset for a legend: "−2", "+1", "0" with a true minus sign, "none" if it is NaN.
 std::string signed_offset(double offset);
 
-/// The same beside a panel that ends at +-window, with an arrow if the offset lies beyond: "← −58", "+3",
-/// "+40 →".
-std::string pointed_offset(double offset, double window);
+/// Whether any number is finite.
+bool any_finite(std::span<const double> numbers);
 
 }  // namespace headwave

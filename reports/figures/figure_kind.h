@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../drawing/figure_style.h"
-#include "../drawing/gnuplot.h"
+#include "../drawing/figure.h"
 
 namespace headwave {
 
@@ -27,7 +26,7 @@ struct FigureKind {
   std::vector<std::string> fields = {};  ///< it is drawn if all of these are in the result
   std::vector<std::string> extras = {};  ///< it shows these too if they are there
   std::string caption = {};              ///< what is seen, its units and normalisation; plain text
-  GnuplotFigure (*drawing)(const Result&, const FigureOptions&) = nullptr;
+  Figure (*drawing)(const Result&, const FigureOptions&) = nullptr;
   /// What the caption adds about the heads that are drawn of this result; null: nothing.
   std::string (*says)(const Result&, const FigureOptions&) = nullptr;
   /// Why the figure would show nothing of this result; empty: it shows something. Null: it always does.
@@ -41,7 +40,11 @@ struct FigureKind {
   /// @throws ShapeError if Fields have other axes than described, do not fit each other or hold nothing, or a
   ///         head asked for is not among them; FormatError if a head's name is invalid, or if heads are asked
   ///         for and the figure shows all heads at once
-  [[nodiscard]] GnuplotFigure draw(const Result& result, const FigureOptions& options) const;
+  [[nodiscard]] Figure draw(const Result& result, const FigureOptions& options) const;
 };
+
+/// The sorts of figures, each in the file of its idea.
+std::vector<FigureKind> map_figures(), profile_figures(), cluster_figures(), position_figures(), wave_figures(),
+    phase_figures(), agreement_figures(), account_figures(), rotary_figures(), layer_figures(), comparison_figures();
 
 }  // namespace headwave

@@ -1,7 +1,6 @@
 #include "figures.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +10,8 @@
 #include "../../core/errors/nearest_name.h"
 #include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
-#include "captions.h"
+#include "../tables/run_sentence.h"
 #include "chosen_heads.h"
-#include "kinds.h"
 
 namespace headwave {
 
@@ -29,6 +27,14 @@ bool has_fields(const FigureKind& kind, const Result& result) {
   return std::ranges::all_of(kind.fields, [&](const auto& name) { return result.find(name) != nullptr; });
 }
 
+/// Whether the numbers that a figure draws leave out the model's position term, as redefined queries and keys do.
+bool leaves_out_position_term(const FigureKind& kind, const Result& result) {
+  return std::ranges::any_of(kind.fields, [&](const std::string& name) {
+    const Field* field = result.find(name);
+    return field != nullptr && field->attributes.contains("position_term");
+  });
+}
+
 /// What a model cannot have at all is a single value that is undefined, with the reason beside it.
 std::string why_undefined(const FigureKind& kind, const Result& result) {
   for (const std::string& name : kind.fields)
@@ -39,24 +45,20 @@ std::string why_undefined(const FigureKind& kind, const Result& result) {
   return "";
 }
 
-bool is_any_finite(const Field& field) {
-  const auto* numbers = std::get_if<std::vector<double>>(&field.values);
-  return numbers == nullptr || std::ranges::any_of(*numbers, [](double number) { return std::isfinite(number); });
-}
-
 /// Why a figure is not drawn unless it is asked for by name; empty: it is drawn.
 std::string why_undrawn(const FigureKind& kind, const Result& result, const FigureOptions& options) {
   if (std::string why = why_undefined(kind, result); !why.empty()) return why;
   if (kind.follows_waves && leaves_out_position_term(kind, result))
     return "a position term acts after queries and keys, whose waves would show noise";
-  if (!is_any_finite(result.at(kind.fields.front()))) return "no number is defined";
+  const auto* numbers = std::get_if<std::vector<double>>(&result.at(kind.fields.front()).values);
+  if (numbers != nullptr && !any_finite(*numbers)) return "no number is defined";
   return kind.silent == nullptr ? "" : kind.silent(result, options);
 }
 
 std::string names_of(const std::vector<const FigureKind*>& kinds) {
-  std::vector<std::string> names;
-  for (const FigureKind* kind : kinds) names.push_back(kind->name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  std::string names;
+  for (const FigureKind* kind : kinds) names += (names.empty() ? "" : ", ") + kind->name;
+  return names;
 }
 
 /// Whether a name asks for a figure: its own name, or that of a group of Fields whose figures are called otherwise.
@@ -93,13 +95,18 @@ void require_single_heads(const FigureKind& kind, const FigureOptions& options) 
 }  // namespace
 
 const std::vector<FigureKind>& figure_kinds() {
-#define HEADWAVE_LIST_FIGURE(name) name##_figure(),
-  static const std::vector<FigureKind> kinds{HEADWAVE_FIGURES(HEADWAVE_LIST_FIGURE)};
-#undef HEADWAVE_LIST_FIGURE
+  static const std::vector<FigureKind> kinds = [] {
+    std::vector<FigureKind> all;
+    for (const auto figures :
+         {map_figures, profile_figures, cluster_figures, position_figures, wave_figures, phase_figures,
+          agreement_figures, account_figures, rotary_figures, layer_figures, comparison_figures})
+      append(all, figures());
+    return all;
+  }();
   return kinds;
 }
 
-GnuplotFigure FigureKind::draw(const Result& result, const FigureOptions& options) const {
+Figure FigureKind::draw(const Result& result, const FigureOptions& options) const {
   require_single_heads(*this, options);
   const auto group = [](const std::string& field) { return field.substr(0, field.find('/')); };
   std::vector<std::string> together = fields;
@@ -151,6 +158,32 @@ std::vector<std::string> undrawn_lines(const std::vector<UndrawnFigure>& undrawn
   return lines;
 }
 
+std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options,
+                       const std::string& shown) {
+  std::string text = kind.caption;
+  if (!shown.empty()) text += " " + shown;
+  if (leaves_out_position_term(kind, result)) {
+    const std::string term = attribute_text(result.provenance, "position_term");
+    text += fmt::format(" Queries and keys are those before the position term{}, which is left out.",
+                        term.empty() ? "" : " (" + term + ")");
+  }
+  if (kind.says != nullptr)
+    if (const std::string said = kind.says(result, options); !said.empty()) text += " " + said;
+  const bool counts_pairs = std::ranges::find(kind.fields, "offset_trace/mean_weight") != kind.fields.end();
+  if (counts_pairs && options.pairs != "all") {
+    const bool known = !attribute_text(result.provenance, "special_tokens").starts_with("not known");
+    if (options.pairs == "without_sink") text += " Pairs with the sink are left out.";
+    if (options.pairs == "without_special" && known) text += " Pairs with special tokens are left out.";
+    if (!known) text += " No token is known to be special.";
+  }
+  if (const std::string run = run_sentence(result.provenance); !run.empty()) text += " Model: " + run;
+  return text;
+}
+
+DrawnFile caption_file(const std::string& caption) {
+  return {"txt", visible_text(caption) + '\n'};
+}
+
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
                                                 const FigureOptions& asked, const FigureCallback& begins) {
   const FigureOptions options = with_named_heads(result, asked);
@@ -164,10 +197,10 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
     const FigureKind& kind = *kinds[i];
     const FigureOptions& those = kind.single_heads ? options : all_heads;
     if (begins) begins(kind.name, i + 1, kinds.size());
-    const GnuplotFigure figure = kind.draw(result, those);
+    const Figure figure = kind.draw(result, those);
     std::vector<DrawnFile> files = figure.drawn(
         kind.name, options.formats_there ? formats_together(folder / kind.name, options.formats) : options.formats);
-    files.push_back(caption_file(caption_of(kind, result, those, figure.shown())));
+    files.push_back(caption_file(caption_of(kind, result, those, figure.shown)));
     append(written, write_drawn(folder, kind.name, files));
   }
   return written;

@@ -41,6 +41,15 @@ std::vector<UndrawnFigure> undrawn_figures(const Result& result, const FigureOpt
 /// A line for each reason: "no position table: position_spectrum, position_components".
 std::vector<std::string> undrawn_lines(const std::vector<UndrawnFigure>& undrawn);
 
+/// The caption of a figure in a paper, one paragraph of plain text: what is seen, then which model, text and pairs.
+/// Names from the result are visible_text() here, and no longer than 80 columns.
+/// @param shown  Figure::shown of what was drawn
+std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options,
+                       const std::string& shown = {});
+
+/// The same as the file "txt".
+DrawnFile caption_file(const std::string& caption);
+
 /// Draws the figures of a result: kinds_of() it. gnuplot draws, as a child process.
 /// @param folder  where name.pdf, name.svg, name.png and the caption in name.txt go, made if it is not there. Formats
 ///                of a figure that lie there already are drawn again with those asked for

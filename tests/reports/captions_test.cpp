@@ -1,5 +1,3 @@
-#include "../../reports/figures/captions.h"
-
 #include <algorithm>
 #include <set>
 
@@ -67,8 +65,8 @@ TEST_CASE("captions: at a column's width every one is short, whichever heads are
       if (*heads != '\0') options.heads = heads_asked_for(result, {heads});
       if (!options.heads.empty() && (!one.single_heads || kept_heads.contains(one.name))) continue;
       INFO(one.name << ' ' << heads);
-      const GnuplotFigure figure = one.draw(result, options);
-      CHECK(display_width(caption_of(one, result, options, figure.shown())) <=
+      const Figure figure = one.draw(result, options);
+      CHECK(display_width(caption_of(one, result, options, figure.shown)) <=
             (std::string(heads) == "strongest:1" ? 900 : 700));
     }
 }

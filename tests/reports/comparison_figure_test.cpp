@@ -1,8 +1,7 @@
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
-#include "../../reports/drawing/gnuplot.h"
-#include "../../reports/figures/kinds.h"
 #include "../../reports/page/page_data.h"
 #include "../../reports/page/report.h"
 #include "../../reports/tables/comparison_table.h"
@@ -13,25 +12,29 @@
 
 using namespace headwave;
 
-TEST_CASE("comparison: the figure says of every head and measure what it draws, heads that changed first") {
-  const auto rows = rows_of(comparison_figure().draw(sample::comparison_result(), {}));
-  using Row = std::vector<std::string>;
-  REQUIRE(rows.size() == 1 + 24 * 3);  // of 32 heads 24 are shown
-  CHECK(rows[0] == Row{"head", "measure", "first", "second", "difference", "verdict"});
-  CHECK(rows[1] == Row{"L0H1", "offset", "-1", "1", "2", "beyond"});
-  CHECK(rows[3] == Row{"L0H1", "entropy", "0.5", "2.5", "2", "no interval"});
-  CHECK(rows[7] == Row{"L0H2", "offset", "-1", "NaN", "NaN", "undefined"});
+TEST_CASE("comparison: squares are as large as their share of the line's largest change, heads that changed first") {
+  const Figure figure = kind_of_figure("comparison").draw(sample::comparison_result(), {});
+  const auto boxes = drawn_as(figure.panels().front(), "boxxyerror"),
+             dashes = drawn_as(figure.panels().front(), "labels");
+  REQUIRE((boxes.size() == 3 && dashes.size() == 1));          // shaded, less, more
+  CHECK(column_of(boxes[0], 0) == std::vector<double>{0, 0});  // L0H1, the first, in offset and profile
+  CHECK(column_of(boxes[0], 1) == std::vector<double>{0, 1});
+  const auto lines = column_of(boxes[2], 1), halves = column_of(boxes[2], 3);
+  REQUIRE(lines.size() > 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(halves[i] == Approx(0.4));  // of L0H1, the largest in all three lines
+  CHECK(halves[3] == Approx(0.4 * std::sqrt(0.01 / 2)));
+  CHECK(column_of(dashes[0], 0) == std::vector<double>{2});  // L0H2 has no second offset
 }
 
 TEST_CASE("comparison: a figure shows the heads that are asked for, fewer on a narrow page, and refuses none at all") {
   const Result result = sample::comparison_result();
   FigureOptions options;
-  const auto script = [&] { return comparison_figure().draw(result, options).script(); };
+  const auto script = [&] { return kind_of_figure("comparison").draw(result, options).script(); };
   CHECK(script().find("L2H6") != std::string::npos);
   CHECK(script().find("L3H7") == std::string::npos);
   CHECK(script().find("offset (tokens), 2\"") != std::string::npos);
   CHECK(script().find("24 of 32 heads") != std::string::npos);
-  CHECK(comparison_figure().draw(result, options).shown() == "24 of 32 heads are shown.");
+  CHECK(kind_of_figure("comparison").draw(result, options).shown == "24 of 32 heads are shown.");
   options.style.width = 3.4;
   CHECK(script().find("L2H6") == std::string::npos);
   options.heads = {"L3H7", "L2H0"};

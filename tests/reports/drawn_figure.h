@@ -2,28 +2,20 @@
 
 // A figure's numbers, and the Fields of a made-up result, for tests that change one and look at the other.
 
-#include <cmath>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
-#include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
 #include "sample_result.h"
 
 /// A line through two points.
-inline headwave::GnuplotFigure line_figure() {
-  headwave::GnuplotFigure figure(3, 2);
-  headwave::DataTable table({"x", "y"});
-  table.add_row({0.0, 1.0});
-  table.add_row({1.0, 3.0});
-  figure.add("plot " + figure.add_numbers(table) + " using 1:2 with lines");
-  return figure;
+inline headwave::GnuplotScript line_script() {
+  return {headwave::data_block("$line", {{0.0, 1.0}, {1.0, 3.0}}) + "plot $line using 1:2 with lines\n", 3, 2, {}};
 }
 
 /// @throws ShapeError if there is none
@@ -57,23 +49,42 @@ inline const headwave::FigureKind& kind_of_figure(std::string_view name) {
   throw headwave::ShapeError("no figure " + std::string(name));
 }
 
-/// The numbers of a figure as texts, names of columns first.
-inline std::vector<std::vector<std::string>> rows_of(const headwave::GnuplotFigure& figure) {
-  const headwave::DataTable& table = figure.numbers().value();
-  std::vector<std::vector<std::string>> rows{table.columns()};
-  for (const auto& row : table.rows()) {
-    rows.emplace_back();
-    for (const headwave::Cell& cell : row)
-      if (const auto* value = std::get_if<double>(&cell))
-        rows.back().push_back(std::isnan(*value) ? "NaN" : fmt::format("{}", *value));
-      else if (const auto* count = std::get_if<headwave::Index>(&cell))
-        rows.back().push_back(fmt::format("{}", *count));
-      else
-        rows.back().push_back(std::get<std::string>(cell));
-  }
-  return rows;
+/// A figure's script without its blocks of data.
+inline std::string commands_of(const headwave::Figure& figure) {
+  std::istringstream script(figure.script());
+  std::string commands, end;
+  for (std::string line; std::getline(script, line);)
+    if (!end.empty())
+      end = line == end ? "" : end;
+    else if (const auto at = line.find(" << _end_"); line.starts_with("$data") && at != std::string::npos)
+      end = line.substr(at + 4);
+    else
+      commands += line + '\n';
+  return commands;
 }
 
-inline double number(const std::string& cell) {
-  return cell == "NaN" ? std::nan("") : std::stod(cell);
+/// What a panel shows in one way, "image" or "filledcurves" say, first below.
+inline std::vector<headwave::Series> drawn_as(const headwave::Panel& panel, std::string_view with) {
+  std::vector<headwave::Series> found;
+  for (const headwave::Series& one : panel.series)
+    if (one.with.starts_with(with)) found.push_back(one);
+  return found;
+}
+
+/// How much of a figure is shown in one way.
+inline std::size_t count_drawn(const headwave::Figure& figure, std::string_view with) {
+  std::size_t count = 0;
+  for (const headwave::Panel& panel : figure.panels()) count += drawn_as(panel, with).size();
+  return count;
+}
+
+/// The numbers of a column.
+inline std::vector<double> column_of(const headwave::Series& series, std::size_t column) {
+  std::vector<double> numbers;
+  for (const auto& row : series.rows)
+    if (const auto* count = std::get_if<headwave::Index>(&row[column]))
+      numbers.push_back(static_cast<double>(*count));
+    else
+      numbers.push_back(std::get<double>(row[column]));
+  return numbers;
 }

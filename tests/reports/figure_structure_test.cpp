@@ -5,10 +5,8 @@
 #include <vector>
 
 #include "../../core/errors/error.h"
-#include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/figures.h"
-#include "../../reports/figures/kinds.h"
-#include "../../reports/figures/spectrum_figure.h"
+#include "../../reports/figures/positions.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
@@ -59,7 +57,7 @@ const std::map<std::string, Structure>& structures() {
 }
 
 /// The sizes of all letters that a script names, in points on paper.
-std::vector<double> letters_of(const GnuplotFigure& figure, const FigureStyle& style) {
+std::vector<double> letters_of(const Figure& figure, const FigureStyle& style) {
   std::vector<double> sizes;
   const std::string &script = figure.script(), mark = "font \"";
   for (std::size_t at = script.find(mark); at != std::string::npos; at = script.find(mark, at + 1)) {
@@ -175,5 +173,5 @@ TEST_CASE("spectra: the caption names the models, whatever they are called") {
   const LabelledSpectrum one{"bert", {0, 1}, 2, {}, {}}, other{"<b>\n" + std::string(10000, 'w'), {0, 1}, 2, {}, {}};
   const std::string caption = spectra_caption({one, other});
   CHECK_THAT(caption, ContainsSubstring("Models: bert, <b>\\nwww"));
-  CHECK(caption.size() < position_spectrum_figure().caption.size() + 100);
+  CHECK(caption.size() < kind_of_figure("position_spectrum").caption.size() + 100);
 }

@@ -1,7 +1,7 @@
 #include "../../reports/drawing/figure_style.h"
 
 #include "../../core/errors/error.h"
-#include "../../reports/drawing/strokes.h"
+#include "../../reports/drawing/panel.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -64,17 +64,7 @@ TEST_CASE("figure style: what cannot be drawn is refused by name") {
                     ContainsSubstring("palette 'jet\\n': expected one of viridis"));
 }
 
-TEST_CASE("strokes: nothing in a text can end it or act as a command") {
+TEST_CASE("panels: nothing in a text can end it or act as a command") {
   CHECK(text_words("a") == "\"a\"");
   CHECK(text_words("a\" `id` \\n\n") == "\"a\\042 \\140id\\140 \\134n\\134n\"");
-}
-
-TEST_CASE("strokes: lines, dots and letters as gnuplot reads them") {
-  CHECK(line_words({ink::mark, 0.7}, {}) == "lc rgb \"#D55E00\" lw 0.7 dt solid");
-  CHECK(line_words({ink::zero_line, 1, "-", 0.4, 5}, {}) == "lc rgb \"#B8B8B8\" lw 1 dt \"-\" pt 5 ps 0.4");
-  CHECK(dot_words({ink::measured, 0.5, Shape::ring}, {}) == "point pt 6 ps 0.500 lc rgb \"#0072B2\"");
-  CHECK(letter_words({}, {}) == "left");
-  CHECK(letter_words({.points = 6, .bold = true, .ink = ink::note, .anchor = Anchor::right, .up = 0.5},
-                     {.font = "Times"}) == "right offset 0,0.5 font \"Times:Bold,6.00\" tc rgb \"#505050\"");
-  CHECK(place_words({value(-3), share(0.5)}) == "first -3, graph 0.500000");
 }

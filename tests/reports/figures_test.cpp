@@ -7,8 +7,6 @@
 #include <sstream>
 
 #include "../../core/fields/field_reader.h"
-#include "../../reports/drawing/gnuplot.h"
-#include "../../reports/figures/kinds.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
 #include "drawn_figure.h"
@@ -83,7 +81,7 @@ TEST_CASE("figures: kinds are named once, have captions and name their Fields") 
 TEST_CASE("figures: no text of the result reaches a script") {
   const Result result = sample::result();
   for (const FigureKind& one : figure_kinds()) {
-    const std::string script = one.draw(result, {}).script();
+    const std::string script = commands_of(one.draw(result, {}));
     for (const std::string& token : sample::awkward_tokens()) {
       INFO(one.name << ": " << token);
       if (token != "\n") CHECK(script.find(token) == std::string::npos);
@@ -112,23 +110,18 @@ TEST_CASE("attention map: tokens are text in the SVG as they were, and each map 
   CHECK(svg.find("sans-serif:Bold") == std::string::npos);
 }
 
-TEST_CASE("attention map: the numbers are the weights") {
+TEST_CASE("attention map: the cells are the weights") {
   const Result result = sample::result();
-  FigureOptions options = svg_only();
-  options.heads = {"L1H1"};
+  FigureOptions options = asking_for({"L1H1"});
   options.tokens = 4;
-  const auto rows = rows_of(attention_map_figure().draw(result, options));
-  REQUIRE(rows.size() == 1 + 16);
-  CHECK(rows[0] == std::vector<std::string>{"layer", "head", "query", "key", "query_token", "key_token", "weight"});
+  const Figure figure = kind_of_figure("attention_map").draw(result, options);
+  const auto cells = drawn_as(figure.panels().front(), "image");
+  REQUIRE((cells.size() == 1 && cells[0].rows.size() == 16 * 8 * 8));  // every cell a block of 8 x 8 pixels
   const auto& weights = result.at("attention_map/weight").doubles();
-  for (std::size_t i = 0; i < 4; ++i)
-    for (std::size_t j = 0; j < 4; ++j) {
-      const auto& row = rows[1 + 4 * i + j];
-      CHECK(row[0] + row[1] == "11");
-      CHECK(row[4] == sample::awkward_tokens()[i]);
-      CHECK(row[5] == sample::awkward_tokens()[j]);
-      CHECK(std::stod(row[6]) == weights[2 * 225 + 15 * i + j]);  // L1H1 is the third map
-    }
+  const auto keys = column_of(cells[0], 0), queries = column_of(cells[0], 1), drawn = column_of(cells[0], 2);
+  for (std::size_t i = 0; i < drawn.size(); ++i)  // L1H1 is the third map
+    CHECK(drawn[i] == weights[2 * 225 + 15 * static_cast<std::size_t>(std::lround(queries[i])) +
+                              static_cast<std::size_t>(std::lround(keys[i]))]);
 }
 
 TEST_CASE("attention map: a head without a map is an error that names those there are") {
@@ -166,7 +159,7 @@ TEST_CASE("attention map: one colour scale for all, its largest weight above eac
   for (std::size_t i = 0; i < weights.size(); ++i)
     weights[i] = i < 225 ? 0.8 : i < 450 ? 0.4 : 0.014;  // of L0H0, L0H2 and the others
   const std::string script = kind_of_figure("attention_map").draw(result, {}).script();
-  CHECK(count_of(script, "with image") == 2);
+  CHECK(count_of(script, " with image") == 2);
   CHECK(count_of(script, "set cbrange [0:0.8]") == 2);
   CHECK(count_of(script, "\nset colorbox") == 1);
   CHECK(count_of(script, "set label \"0.4\"") == 1);
@@ -210,15 +203,18 @@ TEST_CASE("offset profile: its numbers, a dot for every offset, grey where there
   draw_figures(result, folder.path(), svg_only());
   const std::vector<double> looks = std::get<std::vector<double>>(looks_field(result)->values);
   const auto nowhere = static_cast<std::size_t>(std::ranges::count_if(looks, [](double t) { return std::isnan(t); }));
-  const auto rows = rows_of(offset_profile_figure().draw(result, {}));
-  REQUIRE(rows.size() == 1 + 32 * 33);
-  for (std::size_t r = 1; r < rows.size(); r += 37) {
-    const Index layer = std::stol(rows[r][0]);
-    const Index head = std::stol(rows[r][1]);
-    CHECK(std::stod(rows[r][3]) == sample::weight_at(layer, head, std::stod(rows[r][2])));
-    CHECK((rows[r][4] == "NaN") == std::isnan(looks[static_cast<std::size_t>(layer * 8 + head)]));
+  const Figure figure = kind_of_figure("offset_profile").draw(result, {});
+  REQUIRE(figure.panels().size() == 32);
+  for (std::size_t head = 0; head < 32; ++head) {
+    const Series line = drawn_as(figure.panels()[head], "lines").front();
+    const auto offsets = column_of(line, 0), curve = column_of(line, 1);
+    REQUIRE(offsets.size() == 33);
+    const auto weight = [&](double t) { return sample::weight_at(Index(head / 8), Index(head % 8), t); };
+    double peak = 0;
+    for (const double t : offsets) peak = std::max(peak, weight(t));
+    for (std::size_t t = 0; t < offsets.size(); ++t) CHECK(curve[t] == Approx(weight(offsets[t]) / peak));
   }
-  const std::string script = kind_of_figure("offset_profile").draw(result, {}).script();
+  const std::string script = figure.script();
   CHECK(count_of(script, "point pt 7") == 32 - nowhere);
   CHECK(count_of(script, "filledcurves y=0 lc rgb \"#808080\"") == nowhere);
   FigureOptions options;
@@ -240,32 +236,42 @@ TEST_CASE("offset profile: a head is marked where the table says that it looks, 
   Result result = sample::result();
   values_of(result, "measured_offset/offset")[0] = 52;
   values_of(result, "attention_bits/place_offset")[0] = -1;
-  const auto marks = [&](const FigureOptions& options) {
-    return rows_of(kind_of_figure("offset_profile").draw(result, options))[1][4];
+  const auto marks = [&](const char* head, const char* offset) {
+    return count_of(kind_of_figure("offset_profile").draw(result, asking_for({head})).script(),
+                    std::string("\"") + offset + "\" at");
   };
-  CHECK(marks(asking_for({"L0H0"})) == "-1");
-  CHECK(marks(asking_for({"L0H1"})) == "NaN");  // by words, whatever was measured
-  REQUIRE(std::isfinite(values_of(result, "measured_offset/offset")[1]));
+  CHECK(marks("L0H0", "−1") == 1);
+  CHECK(count_of(kind_of_figure("offset_profile").draw(result, asking_for({"L0H1"})).script(), " point pt ") == 0);
+  REQUIRE(std::isfinite(values_of(result, "measured_offset/offset")[1]));  // by words, whatever was measured
   std::erase_if(result.fields, [](const Field& field) {
     return field.name.starts_with("head_account/") || field.name.starts_with("attention_bits/");
   });
-  CHECK(marks(asking_for({"L0H0"})) == "52");
+  CHECK(marks("L0H0", "+52 →") == 1);
 }
 
 TEST_CASE("clusters: pies, centroids and sweep are drawn from their numbers") {
   const Result result = sample::result();
-  CHECK(rows_of(cluster_centroids_figure().draw(result, {})).size() == 1 + 6 * 21);
-  CHECK(rows_of(cluster_sweep_figure().draw(result, {})).size() == 1 + 9);
-  const auto pies = rows_of(cluster_shares_figure().draw(result, {}));
-  REQUIRE(pies.size() == 1 + 6 * 32);
+  const Figure centroids = kind_of_figure("cluster_centroids").draw(result, {});
+  const auto lines = drawn_as(centroids.panels().front(), "linespoints");
+  REQUIRE(lines.size() == 6);
+  for (std::size_t c = 0; c < 6; ++c)
+    CHECK(column_of(lines[c], 1) ==
+          std::vector(result.at("head_cluster/centroid").doubles().begin() + static_cast<Index>(21 * c),
+                      result.at("head_cluster/centroid").doubles().begin() + static_cast<Index>(21 * (c + 1))));
+  CHECK_THAT(centroids.script(), ContainsSubstring("0: −1, 25.8 %"));
+  const Figure sweep = kind_of_figure("cluster_sweep").draw(result, {});
+  REQUIRE(sweep.panels().size() == 3);
+  CHECK(drawn_as(sweep.panels()[1], "linespoints").front().rows.size() == 9);
   const auto& shares = result.at("head_cluster/share").doubles();
-  for (std::size_t r = 1; r < pies.size(); ++r) {
-    const auto pie = static_cast<std::size_t>(std::stol(pies[r][0]) * 8 + std::stol(pies[r][1]));
-    const auto cluster = static_cast<std::size_t>(std::stol(pies[r][2]));
-    CHECK(std::stod(pies[r][3]) == shares[pie * 6 + cluster]);
-    CHECK(std::stod(pies[r][7]) - std::stod(pies[r][6]) == Approx(shares[pie * 6 + cluster]).margin(1e-15));
-  }
-  CHECK_THAT(cluster_centroids_figure().draw(result, {}).script(), ContainsSubstring("0: −1, 25.8 %"));
+  const Figure pies = kind_of_figure("cluster_shares").draw(result, {});
+  const auto slices = drawn_as(pies.panels().front(), "circles");
+  REQUIRE(slices.size() == 6);
+  for (std::size_t c = 0; c < 6; ++c)
+    for (std::size_t row = 0; row < slices[c].rows.size(); ++row) {
+      const auto number = [&](std::size_t column) { return column_of(slices[c], column)[row]; };
+      const auto head = static_cast<std::size_t>(8 * number(1) + number(0));
+      CHECK((number(4) - number(3)) / 360 == Approx(shares[6 * head + c]).margin(1e-12));
+    }
 }
 
 TEST_CASE("figures: a kind whose Fields are missing is left out") {
@@ -391,11 +397,11 @@ TEST_CASE("figures: more heads than can be told apart, and a profile without off
   field.axes[2] = head_axis(128);
   field.axes[3] = counting_axis("offset", "token", "", -1, 1);
   field.values = std::vector<double>(static_cast<std::size_t>(field.size()), 1.0);
-  CHECK_THROWS_WITH(offset_profile_figure().draw(many, {}), ContainsSubstring("heads are too many to draw"));
+  CHECK_THROWS_WITH(kind_of_figure("offset_profile").draw(many, {}), ContainsSubstring("heads are too many to draw"));
   Result far = sample::result();
   Field& profile = field_of(far, "offset_trace/mean_weight");
   profile.axes.back() = counting_axis("offset", "token", "", 1000, 999 + profile.axes.back().size());
-  CHECK_THROWS_WITH(offset_profile_figure().draw(far, {}), ContainsSubstring("holds no offsets to draw"));
+  CHECK_THROWS_WITH(kind_of_figure("offset_profile").draw(far, {}), ContainsSubstring("holds no offsets to draw"));
 }
 
 TEST_CASE("figures: as wide as asked for, and on paper no taller than a page") {
@@ -405,7 +411,7 @@ TEST_CASE("figures: as wide as asked for, and on paper no taller than a page") {
       INFO(one.name << " " << width);
       FigureOptions options;
       options.style.width = width;
-      const GnuplotFigure figure = one.draw(result, options);
+      const Figure figure = one.draw(result, options);
       if (width > 2) CHECK(figure.width() == Approx(width).epsilon(1e-9));
       if (width > 2 && width <= 7) CHECK(figure.height() <= 9 + 1e-9);
     }
@@ -414,21 +420,21 @@ TEST_CASE("figures: as wide as asked for, and on paper no taller than a page") {
 TEST_CASE("figures: what a page does not hold is left out, and the figure says so") {
   const Result result = sample::result({.layers = 12, .heads = 16});
   FigureOptions options;
-  const auto script = [&](const char* name) { return kind_of_figure(name).draw(result, options).script(); };
-  CHECK(count_of(script("offset_profile"), "\nplot ") == 12 * 16);
+  const auto drawn = [&](const char* name) { return kind_of_figure(name).draw(result, options); };
+  CHECK(drawn("offset_profile").panels().size() == 12 * 16);
   options.style.width = 3.4;
-  const std::string column = script("offset_profile");
-  CHECK(count_of(column, "\nplot ") < 12 * 16);
-  CHECK_THAT(column, ContainsSubstring(std::to_string(count_of(column, "\nplot ")) + " strongest of 192 heads"));
-  CHECK(count_of(column, "\"L0H0\"") == 1);  // adjacent
-  const GnuplotFigure drawn = kind_of_figure("offset_profile").draw(result, options);
-  CHECK(drawn.height() <= 1.4 * 3.4 + 1e-9);  // which leaves room for a caption
-  CHECK_THAT(drawn.shown(), ContainsSubstring("strongest of 192 heads"));
+  const Figure column = drawn("offset_profile");
+  CHECK(column.panels().size() < 12 * 16);
+  const std::string says = std::to_string(column.panels().size()) + " strongest of 192 heads";
+  CHECK_THAT(column.script(), ContainsSubstring(says));
+  CHECK_THAT(column.shown, ContainsSubstring(says));
+  CHECK(count_of(column.script(), "\"L0H0\"") == 1);  // adjacent
+  CHECK(column.height() <= 1.4 * 3.4 + 1e-9);         // which leaves room for a caption
   for (int head = 0; head < 16; ++head) options.heads.push_back("L3H" + std::to_string(head));
-  CHECK_THAT(script("redefined"), ContainsSubstring("of the 16 heads asked for"));
+  CHECK_THAT(drawn("redefined").script(), ContainsSubstring("of the 16 heads asked for"));
   options.style.width = 0;
-  CHECK(count_of(script("redefined"), "\nplot ") == 1 + 2 * 16);  // the legend is one, too
-  CHECK(count_of(script("offset_profile"), "\nplot ") == 16);
+  CHECK(drawn("redefined").panels().size() == 2 * 16);
+  CHECK(drawn("offset_profile").panels().size() == 16);
 }
 
 TEST_CASE("figures: profiles of short documents end where their offsets end") {
@@ -438,7 +444,7 @@ TEST_CASE("figures: profiles of short documents end where their offsets end") {
   auto& weights = std::get<std::vector<double>>(field.values);
   for (std::size_t i = 0; i < weights.size(); ++i)
     if (std::abs(offsets[i % offsets.size()]) > 6) weights[i] = std::nan("");
-  CHECK_THAT(offset_profile_figure().draw(result, {}).script(), ContainsSubstring("set xrange [-6.5:"));
+  CHECK_THAT(kind_of_figure("offset_profile").draw(result, {}).script(), ContainsSubstring("set xrange [-6.5:"));
 }
 
 TEST_CASE("figures: heads are shown by figures of single heads, and refused by the others") {
@@ -493,9 +499,9 @@ TEST_CASE("figures: letters are as large as asked for, and all else in proportio
   for (const FigureKind& one : figure_kinds()) {
     INFO(one.name);
     FigureOptions options;
-    const GnuplotFigure usual = one.draw(result, options);
+    const Figure usual = one.draw(result, options);
     options.style.points = 12;
-    const GnuplotFigure large = one.draw(result, options);
+    const Figure large = one.draw(result, options);
     CHECK(large.script() == usual.script());
     CHECK(large.width() == Approx(1.5 * usual.width()).epsilon(1e-12));
     CHECK(large.height() == Approx(1.5 * usual.height()).epsilon(1e-12));

@@ -11,6 +11,11 @@ using namespace headwave;
 
 namespace {
 
+std::vector<std::filesystem::path> write_line(const std::filesystem::path& folder,
+                                              const std::vector<std::string>& formats) {
+  return write_drawn(folder, "line", drawn_by_gnuplot(line_script(), "line", formats));
+}
+
 /// Sets PATH while it lives.
 class OtherPath {
  public:
@@ -30,14 +35,14 @@ TEST_CASE("gnuplot: GNUTERM of the user's environment does not keep it from draw
   const TemporaryFolder folder;
   setenv("GNUTERM", "x11", 1);
   CHECK(gnuplot_found());
-  CHECK_NOTHROW(line_figure().write(folder.path(), "line", {"png", "pdf", "svg"}));
+  CHECK_NOTHROW(write_line(folder.path(), {"png", "pdf", "svg"}));
   unsetenv("GNUTERM");
 }
 
 TEST_CASE("gnuplot: a figure in three formats, all of the size asked for") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
-  const auto files = line_figure().write(folder / "new" / "deep", "line", {"png", "pdf", "svg"});
+  const auto files = write_line(folder / "new" / "deep", {"png", "pdf", "svg"});
   REQUIRE(files.size() == 3);
   for (const char* name : {"line.png", "line.pdf", "line.svg"})
     CHECK(std::filesystem::exists(folder / "new" / "deep" / name));
@@ -62,34 +67,25 @@ TEST_CASE("gnuplot: a figure in three formats, all of the size asked for") {
 
 TEST_CASE("gnuplot: enlarged, a figure has another size and the same script") {
   if (!sample::can_draw()) return;
-  const TemporaryFolder folder;
-  FigureStyle style;
-  style.points = 16;
-  GnuplotFigure figure(3, 2, style);
-  figure.add("plot x");
-  CHECK(figure.width() == Approx(6).epsilon(1e-12));
-  const auto files = figure.write(folder.path(), "line", {"png", "pdf", "svg"});
-  const std::string png = sample::content_of(files[0]);
+  GnuplotScript script = line_script();
+  script.style.points = 16;
+  const auto files = drawn_by_gnuplot(script, "line", {"png", "svg"});
+  const std::string &png = files[0].content, &svg = files[1].content;
   CHECK(static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]) == 1200);
-  const std::string svg = sample::content_of(files[2]);
   CHECK(svg.find("width=\"6.000in\" height=\"4.000in\"") != std::string::npos);
   CHECK(svg.find("viewBox=\"0 0 216 144\"") != std::string::npos);
 }
 
 TEST_CASE("gnuplot: what it complains of is in the error, on one line") {
   if (!sample::can_draw()) return;
-  const TemporaryFolder folder;
-  GnuplotFigure broken(3, 2);
-  broken.add("plot nothing_known");
   try {
-    (void)broken.write(folder.path(), "broken", {"svg"});
+    (void)drawn_by_gnuplot({"plot nothing_known\n", 3, 2, {}}, "broken", {"svg"});
     FAIL("expected an IoError");
   } catch (const IoError& error) {
     const std::string message = error.what();
     CHECK_THAT(message, ContainsSubstring("figure broken") && ContainsSubstring("nothing_known"));
     CHECK(message.find('\n') == std::string::npos);
   }
-  CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("gnuplot: missing, the error names the package") {
@@ -98,9 +94,8 @@ TEST_CASE("gnuplot: missing, the error names the package") {
   CHECK_FALSE(gnuplot_found());
   CHECK_THROWS_AS(require_gnuplot(), IoError);
   CHECK_THROWS_WITH(require_gnuplot(), ContainsSubstring("Debian package gnuplot-nox"));
-  CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"svg"}), IoError);
-  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}),
-                    ContainsSubstring("Debian package gnuplot-nox"));
+  CHECK_THROWS_AS(write_line(folder / "out", {"svg"}), IoError);
+  CHECK_THROWS_WITH(write_line(folder / "out", {"svg"}), ContainsSubstring("Debian package gnuplot-nox"));
 }
 
 TEST_CASE("gnuplot: one that makes nothing, or ends in another way, is told from one that draws") {
@@ -112,24 +107,22 @@ TEST_CASE("gnuplot: one that makes nothing, or ends in another way, is told from
   const OtherPath path(folder.path().string());
   instead(":");
   CHECK_NOTHROW(require_gnuplot());
-  CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"pdf"}), IoError);
-  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"pdf"}), ContainsSubstring("gnuplot made no pdf"));
+  CHECK_THROWS_AS(write_line(folder / "out", {"pdf"}), IoError);
+  CHECK_THROWS_WITH(write_line(folder / "out", {"pdf"}), ContainsSubstring("gnuplot made no pdf"));
   for (const char* format : {"pdf", "svg", "png"}) {
     instead("echo garbage");
-    CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {format}),
+    CHECK_THROWS_WITH(write_line(folder / "out", {format}),
                       ContainsSubstring(std::string("gnuplot made no ") + format));
   }
   for (const char* begun : {"%%PDF-1.5", "<?xml version", "\\211PNG\\r\\n\\032\\n"}) {
     instead(std::string("printf '") + begun + "'");
     const std::string format = begun[0] == '%' ? "pdf" : begun[0] == '<' ? "svg" : "png";
-    CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {format}),
-                      ContainsSubstring("gnuplot made no " + format));
+    CHECK_THROWS_WITH(write_line(folder / "out", {format}), ContainsSubstring("gnuplot made no " + format));
   }
   instead("cat; echo '<svg>'; echo first >&2; echo said >&2; exit 3");  // cat waits for no input
-  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}),
-                    ContainsSubstring("gnuplot ended with code 3 and said: said"));
+  CHECK_THROWS_WITH(write_line(folder / "out", {"svg"}), ContainsSubstring("gnuplot ended with code 3 and said: said"));
   instead("kill -9 $$");
-  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}), ContainsSubstring("ended with code 137"));
+  CHECK_THROWS_WITH(write_line(folder / "out", {"svg"}), ContainsSubstring("ended with code 137"));
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
 }
 
@@ -143,11 +136,10 @@ TEST_CASE("gnuplot: one that is there and cannot be started is an error that say
 
 TEST_CASE("gnuplot: no text of the data ends its block") {
   if (!sample::can_draw()) return;
-  GnuplotFigure figure(3, 2);
-  DataTable table({"text", "x"});
-  for (const char* text : {"_end_", "_end_ ", "_end__", "\"", "$data0 << x"}) table.add_row({text, 1.0});
-  figure.add("plot " + figure.add_numbers(table) + " using 2:2:1 with labels");
-  const std::string svg = figure.drawn("texts", {"svg"}).front().content;
+  Rows rows;
+  for (const char* text : {"_end_", "_end_ ", "_end__", "\"", "$data0 << x"}) rows.push_back({text, 1.0});
+  const std::string commands = data_block("$texts", rows) + "plot $texts using 2:2:1 with labels\n";
+  const std::string svg = drawn_by_gnuplot({commands, 3, 2, {}}, "texts", {"svg"}).front().content;
   for (const char* text : {"_end_<", "_end_␣<", "_end__<", "\"<", "$data0 &lt;&lt; x<"}) {
     INFO(text);
     CHECK(svg.find(text) != std::string::npos);
@@ -156,7 +148,7 @@ TEST_CASE("gnuplot: no text of the data ends its block") {
 
 TEST_CASE("gnuplot: unknown formats are refused") {
   const TemporaryFolder folder;
-  CHECK_THROWS_WITH(line_figure().write(folder.path(), "line", {"gif\n"}),
+  CHECK_THROWS_WITH(write_line(folder.path(), {"gif\n"}),
                     ContainsSubstring("figure format 'gif\\n': expected pdf, svg or png"));
 }
 
@@ -164,5 +156,5 @@ TEST_CASE("gnuplot: a folder that cannot be is refused") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   std::ofstream(folder / "file") << "x";
-  CHECK_THROWS_AS(line_figure().write(folder / "file" / "sub", "line", {"svg"}), IoError);
+  CHECK_THROWS_AS(write_line(folder / "file" / "sub", {"svg"}), IoError);
 }

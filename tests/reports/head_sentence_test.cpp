@@ -8,7 +8,6 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
-#include "../../reports/figures/captions.h"
 #include "../../reports/figures/figures.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"

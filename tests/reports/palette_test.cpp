@@ -5,7 +5,7 @@
 #include <set>
 
 #include "../../core/errors/error.h"
-#include "../../reports/drawing/strokes.h"
+#include "../../reports/drawing/panel.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -7,11 +7,9 @@
 #include <sstream>
 
 #include "../../core/errors/error.h"
-#include "../../reports/drawing/gnuplot.h"
-#include "../../reports/figures/agreement.h"
+#include "../../core/fields/field_reader.h"
+#include "../../core/fields/fields.h"
 #include "../../reports/figures/chosen_heads.h"
-#include "../../reports/figures/kinds.h"
-#include "../../reports/figures/phases.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
@@ -21,14 +19,6 @@ using namespace headwave;
 namespace {
 
 constexpr double pi = std::numbers::pi;
-
-/// The numbers kept beside a figure, cell by cell, without their header.
-// Without the header.
-std::vector<std::vector<std::string>> numbers_of(const GnuplotFigure& figure) {
-  auto rows = rows_of(figure);
-  rows.erase(rows.begin());
-  return rows;
-}
 
 /// Everything that one head of one document of T tokens can have.
 Result tiny(Index length) {
@@ -68,110 +58,82 @@ TEST_CASE("chosen heads: those asked for in the order asked, others are refused 
   CHECK_THROWS_AS(chosen_heads(result, "phase_spectrum/query", asking_for({"9"})), FormatError);
 }
 
-TEST_CASE("frequencies: their axis has to count, and to fit T") {
-  Field field = make_field("x/y", {counting_axis("frequency", "cycles/T", "", 0, 4)}, "1", "", {0, 1, 2, 3, 4});
-  CHECK(frequency_span(field, "length").length == 8);
-  field.attributes["length"] = std::int64_t{9};
-  CHECK(frequency_span(field, "length").length == 9);
-  CHECK(frequency_span(field, "T").length == 8);
-  field.attributes["length"] = std::int64_t{12};
-  CHECK_THROWS_AS(frequency_span(field, "length"), ShapeError);
-  field.axes[0] = counting_axis("frequency", "cycles/T", "", 1, 5);
-  CHECK_THROWS_AS(frequency_span(field, "T"), ShapeError);
+TEST_CASE("phase spectrum: frequencies have to count, and to fit T, and phases are equal bins") {
+  Result result = tiny(8);
+  Field& queries = field_of(result, "phase_spectrum/query");
+  queries.attributes["length"] = std::int64_t{9};
+  CHECK_NOTHROW(kind_of_figure("phase_spectrum").draw(result, {}));
+  queries.attributes["length"] = std::int64_t{12};
+  CHECK_THROWS_WITH(kind_of_figure("phase_spectrum").draw(result, {}),
+                    ContainsSubstring("phase_spectrum/query: expected the freq"));
+  queries.attributes.erase("length");
+  queries.axes[2] = counting_axis("frequency", "cycles/T", "", 1, 5);
+  CHECK_THROWS_AS(kind_of_figure("phase_spectrum").draw(result, {}), ShapeError);
+  result = tiny(8);
+  field_of(result, "phase_spectrum/query").axes[3].values = std::vector<double>(16, 0.5);
+  CHECK_THROWS_WITH(kind_of_figure("phase_spectrum").draw(result, {}), ContainsSubstring("equal bins of (-pi, pi]"));
 }
 
-TEST_CASE("frequencies: shown are a tenth more than the loud ones, at least T/8, at most all") {
-  std::vector<double> curve(257, 0.005);
-  curve[0] = 1e6;
-  curve[40] = 1;
-  curve[100] = 0.02;
-  CHECK(last_loud(curve, 0.01) == 100);
-  CHECK(last_loud(curve, 0.5) == 40);
-  CHECK(last_loud({1, 0, 0, std::nan("")}, 0.01) == 0);
-  CHECK(last_shown({257, 512}, 100) == 110);
-  CHECK(last_shown({257, 512}, 3) == 64);
-  CHECK(last_shown({257, 512}, 250) == 256);
-  CHECK(last_shown({1, 1}, 0) == 2);
-}
-
-TEST_CASE("phase ridges: where they run and leave, by hand") {
-  const auto ridges = phase_ridges({0.5, 100, 512}, -1, 0.1);
-  REQUIRE(ridges.size() == 6);
-  for (const PhaseRidge& ridge : ridges) {
-    CHECK(ridge.measured == (ridge.delta == 1));
-    CHECK(ridge.labelled);
-    const bool steep = std::abs(ridge.delta) == 3;  // pi at f = 512 / 6
-    CHECK((ridge.leaves == Leaves::right) == !steep);
-    CHECK(ridge.frequency == Approx(steep ? 512.0 / 6 : 100));
-    CHECK(ridge.phase == Approx(2 * pi * ridge.delta * ridge.frequency / 512));
-    CHECK(ridge.line.rows().size() == (steep ? 5U : 2U));
-    for (const auto& row : ridge.line.rows()) {
-      const double f = std::get<double>(row[0]), phase = std::get<double>(row[1]);
-      if (std::isnan(f)) continue;
-      const double turns = (2 * pi * ridge.delta * f / 512 - phase) / (2 * pi);
-      CHECK(std::abs(turns - std::round(turns)) < 1e-12);
-      CHECK(std::abs(phase) < pi + 1e-12);
+TEST_CASE("phase spectrum: the loudest cell of a head lies on its ridge, and every ridge on its delay") {
+  const Result result = sample::result({.bits = false});
+  const auto heads = chosen_heads(result, "phase_spectrum/query", {});
+  const Figure figure = kind_of_figure("phase_spectrum").draw(result, {});
+  const std::size_t sides = figure.panels().size() / heads.size();
+  for (std::size_t k = 0; k < figure.panels().size(); ++k) {
+    const ChosenHead& head = heads[k / sides];
+    INFO(head.text());
+    const Series cells = drawn_as(figure.panels()[k], "image").front();
+    const auto amplitudes = column_of(cells, 2);
+    const auto loudest = static_cast<std::size_t>(std::ranges::max_element(amplitudes) - amplitudes.begin());
+    const double f = column_of(cells, 0)[loudest], phase = column_of(cells, 1)[loudest];
+    CHECK(f == Approx(512.0 / 15).margin(1));
+    CHECK(std::abs(std::remainder(phase + 2 * pi * f * head.measured / 512, 2 * pi)) <=
+          pi / 8);  // the pixels of a bin are half as high
+    const auto ridges = drawn_as(figure.panels()[k], "lines");
+    REQUIRE(ridges.size() == 6);
+    for (std::size_t r = 0; r < ridges.size(); ++r) {
+      const double delta = std::array{-3, -2, -1, 1, 2, 3}[r];
+      const auto fs = column_of(ridges[r], 0), phases = column_of(ridges[r], 1);
+      for (std::size_t i = 0; i < fs.size(); ++i) {
+        if (std::isnan(fs[i])) continue;
+        const double turns = (2 * pi * delta * fs[i] / 512 - phases[i]) / (2 * pi);
+        CHECK(std::abs(turns - std::round(turns)) < 1e-12);
+        CHECK(std::abs(phases[i]) < pi + 1e-12);
+      }
     }
   }
-  CHECK(ridges.back().leaves == Leaves::above);
-  CHECK(ridges.front().leaves == Leaves::below);
 }
 
-TEST_CASE("phase ridges: one of its own for a measured offset farther off, whose label comes first") {
-  const auto ridges = phase_ridges({0.5, 257, 512}, -4, 0.15);
-  REQUIRE(ridges.size() == 7);
-  CHECK(ridges.back().delta == 4);
-  CHECK(ridges.back().measured);
-  for (const PhaseRidge& ridge : ridges) CHECK(ridge.labelled == (ridge.delta != 3));
-  for (const double none : {std::nan(""), 0.0, 17.0, 1e300, HUGE_VAL})
-    CHECK(phase_ridges({0.5, 257, 512}, none, 0.15).size() == 6);
-}
-
-TEST_CASE("phase spectrum: the loudest cell of a head lies on its ridge") {
-  const Result result = sample::result({.bits = false});
-  const auto rows = numbers_of(phase_spectrum_figure().draw(result, {}));
-  std::map<std::string, std::array<double, 4>> loudest;  // frequency, phase, amplitude, offset
-  for (const auto& row : rows) {
-    auto& best = loudest[row[0] + "," + row[1] + "," + row[2]];
-    if (std::stod(row[5]) > best[2])
-      best = {std::stod(row[3]), std::stod(row[4]), std::stod(row[5]),
-              sample::planted_offset(std::stol(row[0]), std::stol(row[1]))};
-  }
-  REQUIRE(loudest.size() == 8);
-  for (const auto& [name, best] : loudest) {
-    INFO(name);
-    CHECK(best[0] == Approx(512.0 / 15).margin(0.6));
-    CHECK(std::abs(std::remainder(best[1] + 2 * pi * best[0] * best[3] / 512, 2 * pi)) <= pi / 16 + 1e-9);
+TEST_CASE("phase spectrum: a measured offset farther off has a ridge of its own") {
+  Result result = sample::result();
+  for (const auto& [offset, ridges] :
+       {std::pair(-4.0, 7U), {std::nan(""), 6U}, {0.0, 6U}, {17.0, 6U}, {HUGE_VAL, 6U}}) {
+    std::ranges::fill(values_of(result, "measured_offset/offset"), offset);
+    CHECK(count_drawn(kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H2"})), "lines") == ridges);
   }
 }
 
-TEST_CASE("phase spectrum: keys are drawn where those of a head differ from its queries, and kept in any case") {
+TEST_CASE("phase spectrum: keys are drawn where those of a head differ from its queries") {
   Result result = sample::result();
   std::vector<double>& keys = std::get<std::vector<double>>(field_of(result, "phase_spectrum/key").values);
   keys = result.at("phase_spectrum/query").doubles();
-  const PhaseMaps same = phase_maps(result, {2});
-  CHECK(map_difference(same, 2) == 0);
-  const GnuplotFigure queries = phase_spectrum_figure().draw(result, asking_for({"L0H2", "L0H3"}));
-  CHECK(count_of(queries.script(), "with image") == 2);
+  const Figure queries = kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H2", "L0H3"}));
+  CHECK(count_drawn(queries, "image") == 2);
   CHECK(count_of(queries.script(), "\nset colorbox") == 2);
   CHECK(count_of(queries.script(), "\"Q p; K p within 0 %\"") == 2);
-  std::set<std::string> sides;
-  for (const auto& row : numbers_of(queries)) sides.insert(row[2]);
-  CHECK(sides == std::set<std::string>{"query", "key"});
-
   const auto cells = static_cast<std::ptrdiff_t>(keys.size() / 32);
   std::for_each(keys.begin() + 3 * cells, keys.begin() + 4 * cells, [](double& amplitude) { amplitude *= 1.25; });
-  CHECK(map_difference(phase_maps(result, {3}), 3) == Approx(0.2));
-  CHECK(count_of(phase_spectrum_figure().draw(result, asking_for({"L0H2", "L0H3"})).script(), "with image") == 4);
-  CHECK(count_of(phase_spectrum_figure().draw(result, asking_for({"L0H2"})).script(), "with image") == 1);
+  CHECK(count_drawn(kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H2", "L0H3"})), "image") == 4);
+  CHECK(count_drawn(kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H2"})), "image") == 1);
 }
 
 TEST_CASE("phase spectrum: each head has one scale, its ridges and the measured one in bold") {
   Result other_keys = sample::result();
   for (double& amplitude : std::get<std::vector<double>>(field_of(other_keys, "phase_spectrum/key").values))
     amplitude *= 0.5;
-  const std::string script = phase_spectrum_figure().draw(other_keys, asking_for({"L0H2", "L0H6"})).script();
-  CHECK(count_of(script, "with image") == 4);
+  const Figure figure = kind_of_figure("phase_spectrum").draw(other_keys, asking_for({"L0H2", "L0H6"}));
+  const std::string script = figure.script();
+  CHECK(count_drawn(figure, "image") == 4);
   CHECK(count_of(script, "\nset colorbox") == 2);
   CHECK(count_of(script, "measured offset t = −3") == 1);
   CHECK(count_of(script, "no measured offset") == 1);
@@ -179,186 +141,184 @@ TEST_CASE("phase spectrum: each head has one scale, its ridges and the measured 
   CHECK(count_of(script, "font \"sans-serif:Bold,6.00\"") == 2);
 }
 
-TEST_CASE("phase maps: many frequencies share cells that show the largest") {
+TEST_CASE("phase spectrum: many frequencies share cells that show the largest, up to a tenth beyond the loud ones") {
   sample::Size size;
   size.layers = 1;
   size.heads = 2;
   size.length = 4096;
-  Result result = sample::result(size);
-  const PhaseMaps maps = phase_maps(result, {0});
-  CHECK(maps.last == 512);
-  CHECK(maps.step == 2);
-  CHECK(maps.columns() == 256);
-  CHECK(maps.frequency(0) == 1.5);
-  for (const std::size_t phase : {0U, 7U, 8U})
-    CHECK(maps.cell(0, 1, 136, phase) == std::max(maps.at(0, 1, 273, phase), maps.at(0, 1, 274, phase)));
-  field_of(result, "phase_spectrum/query").axes[3].values = std::vector<double>(16, 0.5);
-  CHECK_THROWS_AS(phase_maps(result, {0}), ShapeError);
+  const Result result = sample::result(size);
+  const Figure figure = kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H1"}));
+  const Panel& panel = figure.panels().front();
+  CHECK(panel.x.range.high == 512.5);  // T/8, since nothing beyond is loud
+  const Series cells = drawn_as(panel, "image").front();
+  const auto fs = column_of(cells, 0), drawn = column_of(cells, 2);
+  const auto& amplitudes = result.at("phase_spectrum/query").doubles();
+  const std::size_t phases = 16, frequencies = 2049;
+  for (const std::size_t f : {273U, 101U}) {  // with its neighbour
+    const auto largest_of_both = [&](std::size_t phase) {
+      return std::max(amplitudes[(frequencies + f) * phases + phase],
+                      amplitudes[(frequencies + f + 1) * phases + phase]);
+    };
+    double most = 0, seen = 0;
+    for (std::size_t phase = 0; phase < phases; ++phase) most = std::max(most, largest_of_both(phase));
+    for (std::size_t i = 0; i < fs.size(); ++i)
+      if (std::abs(fs[i] - (static_cast<double>(f) + 0.5)) < 1) seen = std::max(seen, drawn[i]);
+    CHECK(seen == most);
+  }
 }
 
 TEST_CASE("phases: documents of a few tokens are drawn") {
   if (!sample::can_draw()) return;
-  const TemporaryFolder folder;
   for (const Index length : {1, 2, 3, 5}) {
     const Result result = tiny(length);
     INFO(length);
-    CHECK(phase_spectrum_figure().draw(result, {}).write(folder.path(), "phase", {"svg"}).size() == 1);
-    CHECK(position_split_figure().draw(result, {}).write(folder.path(), "split", {"svg"}).size() == 1);
+    CHECK(kind_of_figure("phase_spectrum").draw(result, {}).drawn("phase", {"svg"}).size() == 1);
+    CHECK(kind_of_figure("position_split").draw(result, {}).drawn("split", {"svg"}).size() == 1);
   }
 }
 
-TEST_CASE("offset place: even about 0, logarithmic further out") {
-  CHECK(offset_place(0) == 0);
-  CHECK(offset_place(1) == 1);
-  CHECK(offset_place(-3) == -2);
-  CHECK(offset_place(63) == 6);
-  for (double t = -20; t < 20; t += 0.25) CHECK(offset_place(t) < offset_place(t + 0.25));
+/// A result of one prediction, "scores", for some heads of one layer.
+Result agreements(const std::vector<double>& measured, const std::vector<double>& predicted,
+                  const std::vector<std::uint8_t>& verdicts) {
+  const Axis layer = layer_axis(1), head = head_axis(static_cast<Index>(measured.size()));
+  const Axis prediction{"prediction", "1", "", std::vector<std::string>{"scores"}};
+  Fields fields("offset_agreement");
+  fields.add("measured", {layer, head}, "token", "", measured).undefined("none");
+  fields.add("predicted", {layer, head, prediction}, "token", "", predicted).undefined("none");
+  fields.flags("verdict", {layer, head, prediction}, "", verdicts,
+               {"agrees", "differs", "unpredicted", "unrealised", "undefined"});
+  return {"", fields.taken(), {}};
 }
 
-TEST_CASE("agreement: every head with both offsets is in one dot, and no two dots cover each other") {
-  for (const char* prediction : {"weights", "phases", "scores"}) {
-    const auto heads = agreement_heads(sample::result(), prediction);
-    REQUIRE(heads.size() == 32);
-    const auto dots = agreement_dots(heads, 0.3);
-    std::set<std::pair<Index, Index>> seen;
-    std::size_t both = 0;
-    for (const AgreementHead& head : heads) both += head.has_both() ? 1 : 0;
-    for (const AgreementDot& dot : dots)
-      for (const HeadName& head : dot.heads) CHECK(seen.insert({head.layer, head.head}).second);
-    CHECK(seen.size() == both);
-    for (std::size_t a = 0; a < dots.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b)
-        CHECK(std::hypot(dots[a].x - dots[b].x, dots[a].y - dots[b].y) >= 0.48 * (dots[a].size + dots[b].size) - 1e-12);
-  }
+TEST_CASE("agreement: heads in one place share a dot with their number, others have one of their own") {
+  const Result result = agreements({-1, -1, -1, std::nan("")}, {-1, -1.01, 4, 4}, {0, 0, 1, 3});
+  const Figure figure = kind_of_figure("offset_agreement").draw(result, {});
+  const Panel& panel = figure.panels().front();
+  const auto dots = drawn_as(panel, "points"), numbers = drawn_as(panel, "labels");
+  REQUIRE((dots.size() == 2 && numbers.size() == 1));
+  CHECK((dots[0].rows.size() == 1 && dots[1].rows.size() == 1));  // one that differs, one of two that agree
+  CHECK(std::get<std::string>(numbers[0].rows[0][2]) == "2");
+  const double x = column_of(dots[1], 0)[0];
+  CHECK(x < 0);
+  CHECK(column_of(dots[1], 1)[0] == Approx(x).epsilon(0.01));    // on the diagonal
+  CHECK(column_of(dots[0], 1)[0] == Approx(-x * std::log2(5)));  // logarithmic: -1 is one unit
+  CHECK(count_of(figure.script(), "\"L0H2\"") == 1);             // far from the diagonal
 }
 
-TEST_CASE("agreement: heads in one place share a dot, by hand") {
-  const double none = std::nan("");
-  const std::vector<AgreementHead> heads{{{0, 0}, -1, -1.00, -1.2, -0.8, "agrees"},
-                                         {{0, 1}, -1, -1.01, -1.4, -0.9, "agrees"},
-                                         {{0, 2}, -1, 4.00, none, none, "differs"},
-                                         {{0, 3}, none, 4.00, none, none, "unrealised"}};
-  const auto dots = agreement_dots(heads, 0.3);
-  REQUIRE(dots.size() == 2);
-  CHECK(dots[0].heads == std::vector<HeadName>{{0, 1}, {0, 0}});
-  CHECK(dots[0].lower == -1.4);
-  CHECK(dots[0].upper == -0.8);
-  CHECK(dots[0].x == Approx(-0.3));
-  CHECK(dots[0].y == Approx(-0.15 * (offset_place(1.0) + offset_place(1.01))));
-  CHECK(dots[0].agrees);
-  CHECK_FALSE(dots[1].agrees);
-  CHECK(std::isnan(dots[1].lower));
-}
-
-TEST_CASE("agreement: heads without a dot are counted above the panel") {
-  const Result result = sample::result();
-  const std::string script = offset_agreement_figure().draw(result, {}).script();
-  for (const char* prediction : {"weights", "phases", "scores"}) {
-    std::map<std::string, int> verdicts;
-    int on_0 = 0;
-    for (const AgreementHead& head : agreement_heads(result, prediction)) {
-      ++verdicts[head.verdict];
-      if (head.verdict == "agrees" && head.measured == 0) ++on_0;
-    }
-    INFO(prediction);
-    CHECK(script.find("\"" + std::to_string(verdicts["agrees"] - on_0) + " agree\"") != std::string::npos);
-    CHECK(script.find("\"" + std::to_string(on_0) + " agree on 0\"") != std::string::npos);
-    CHECK(script.find(std::to_string(verdicts["differs"]) + " differ\"") != std::string::npos);
-    CHECK(script.find("not predicted: " + std::to_string(verdicts["unpredicted"]) +
-                      ", not measured: " + std::to_string(verdicts["unrealised"]) +
-                      ", neither: " + std::to_string(verdicts["undefined"])) != std::string::npos);
-  }
-  CHECK(numbers_of(offset_agreement_figure().draw(result, {})).size() == 3 * 32);
-}
-
-TEST_CASE("agreement: names of heads that differ touch no dot, no other name and not the edge") {
-  std::vector<AgreementDot> dots;
+TEST_CASE("agreement: no two dots cover each other, and names touch no dot, no other name and not the edge") {
+  std::vector<double> measured, predicted;
   for (int i = 0; i < 40; ++i) {
-    AgreementDot dot;
-    dot.heads = {{10, i}};
-    dot.measured = 0;
-    dot.predicted = 1 + i;
-    dot.x = -0.7 + 0.22 * (i % 7);
-    dot.y = -0.8 + 0.3 * (i / 7);
-    dot.size = 0.06;
-    dot.agrees = i % 3 == 2;
-    dots.push_back(dot);
+    measured.push_back(i % 5 - 2);
+    predicted.push_back(0.37 * i - 7);
   }
-  constexpr double half = 1.0, high = 6.0 / 72;
-  const auto names = dot_names(dots, half);
-  REQUIRE_FALSE(names.empty());
-  CHECK(names.size() <= 8);
-  const auto width = [&](const DotName& name) { return (dots[name.dot].heads[0].head < 10 ? 5 : 6) * 0.6 * high; };
-  for (std::size_t a = 0; a < names.size(); ++a) {
-    const DotName& name = names[a];
-    CHECK_FALSE(dots[name.dot].agrees);
-    CHECK(name.left > -half);
-    CHECK(name.left + width(name) < half);
-    const auto is_apart = [&](double left, double right, double middle, double height) {
-      return left >= name.left + width(name) || right <= name.left ||
-             std::abs(name.middle - middle) >= (high + height) / 2 - 1e-9;
-    };
+  const Figure figure =
+      kind_of_figure("offset_agreement").draw(agreements(measured, predicted, std::vector<std::uint8_t>(40, 1)), {});
+  const Panel& panel = figure.panels().front();
+  const Series dots = drawn_as(panel, "points").front();
+  const auto x = column_of(dots, 0), y = column_of(dots, 1), size = column_of(dots, 2);
+  for (std::size_t a = 0; a < x.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
-      CHECK(is_apart(names[b].left, names[b].left + width(names[b]), names[b].middle, high));
-    for (const AgreementDot& dot : dots) CHECK(is_apart(dot.x - 0.03, dot.x + 0.03, dot.y, 0.06));
+      CHECK(std::hypot(x[a] - x[b], y[a] - y[b]) >= 0.48 * 0.087 * (size[a] + size[b]) - 1e-12);
+  const std::string script = figure.script(), begin = "set label \"L0H";
+  std::size_t names = 0;
+  for (std::size_t at = script.find(begin); at != std::string::npos; at = script.find(begin, at + 1), ++names) {
+    std::istringstream place(script.substr(script.find("first ", at) + 6));
+    double left = 0, middle = 0;
+    std::string words;
+    place >> left >> words >> words >> middle;
+    const double width = 4 * 0.6 * 6 / 72;  // at least
+    CHECK((left > -panel.width() / 2 && left + width < panel.width() / 2));
+    for (std::size_t a = 0; a < x.size(); ++a)
+      CHECK((x[a] + 0.03 <= left || x[a] - 0.03 >= left + width || std::abs(y[a] - middle) >= 3.0 / 72));
   }
-  CHECK(dot_names({}, half).empty());
+  CHECK((names > 0 && names <= 8));
 }
 
-TEST_CASE("position split: bars are drawn from the numbers beside them") {
-  const auto rows = numbers_of(position_split_figure().draw(sample::result(), {}));
-  REQUIRE(rows.size() == 4 * (3 + 1));
-  CHECK(rows[0] == std::vector<std::string>{"0", "position", "0.6"});
-  CHECK(rows.back()[1] == "noise");
+TEST_CASE("agreement: every head with both offsets is in one dot, heads without one are counted above the panel") {
+  const Result result = sample::result();
+  const Figure figure = kind_of_figure("offset_agreement").draw(result, {});
+  const auto& predictions = labels_of(result.at("offset_agreement/predicted"), "prediction");
+  const auto verdicts = meanings_of(result, "offset_agreement/verdict", {"layer", "head", "prediction"});
+  const auto& measured = result.at("offset_agreement/measured").doubles();
+  const auto& predicted = result.at("offset_agreement/predicted").doubles();
+  const std::string script = figure.script();
+  for (std::size_t p = 0; p < figure.panels().size(); ++p) {
+    const std::string name = std::array{"weights", "phases", "scores"}.at(p);
+    const auto place = static_cast<std::size_t>(std::ranges::find(predictions, name) - predictions.begin());
+    std::map<std::string, int> count;
+    std::size_t on_0 = 0, both = 0, drawn = 0;
+    for (std::size_t head = 0; head < 32; ++head) {
+      const std::size_t at = head * predictions.size() + place;
+      ++count[verdicts[at]];
+      on_0 += verdicts[at] == "agrees" && measured[head] == 0 ? 1 : 0;
+      both += std::isfinite(measured[head]) && std::isfinite(predicted[at]) ? 1 : 0;
+    }
+    for (const Series& dots : drawn_as(figure.panels()[p], "points")) drawn += dots.rows.size();
+    for (const Series& numbers : drawn_as(figure.panels()[p], "labels"))
+      for (const auto& row : numbers.rows) drawn += std::stoul(std::get<std::string>(row[2])) - 1;
+    INFO(name);
+    CHECK(drawn == both);
+    CHECK(script.find("\"" + std::to_string(static_cast<std::size_t>(count["agrees"]) - on_0) + " agree\"") !=
+          std::string::npos);
+    CHECK(script.find("\"" + std::to_string(on_0) + " agree on 0\"") != std::string::npos);
+    CHECK(script.find(std::to_string(count["differs"]) + " differ\"") != std::string::npos);
+    CHECK(script.find("not predicted: " + std::to_string(count["unpredicted"]) +
+                      ", not measured: " + std::to_string(count["unrealised"]) +
+                      ", neither: " + std::to_string(count["undefined"])) != std::string::npos);
+  }
 }
 
-TEST_CASE("head types: an older result, which says positional, is drawn as one of today") {
-  Result result = sample::result();
-  const auto rows = numbers_of(head_types_figure().draw(result, {}));
-  field_of(result, "head_types/kind").flag_meanings[3] = "positional";
-  CHECK(numbers_of(head_types_figure().draw(result, {})) == rows);
+TEST_CASE("position split: a bar's pieces are the layer's shares, a stroke the share of noise") {
+  const Figure figure = kind_of_figure("position_split").draw(sample::result(), {});
+  const auto pieces = drawn_as(figure.panels().front(), "boxxyerror"),
+             strokes = drawn_as(figure.panels().front(), "vectors");
+  REQUIRE((pieces.size() == 3 && strokes.size() == 2));
+  CHECK(2 * column_of(pieces[0], 2)[0] == Approx(0.6));  // position in layer 0
+  const double begin = column_of(pieces[1], 0)[0] - column_of(pieces[1], 2)[0];
+  CHECK(begin == Approx(0.6));
+  CHECK(column_of(strokes[1], 0) == sample::result().at("position_split/noise_share").doubles());
 }
 
 TEST_CASE("head types: every score of every head, and which of them it is called by") {
   const Result result = sample::result();
-  const GnuplotFigure figure = head_types_figure().draw(result, {});
-  const auto rows = numbers_of(figure);
-  const std::array kinds{"previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"};
+  const Figure figure = kind_of_figure("head_types").draw(result, {});
   const std::array scores{"previous", "next", "positional_share", "duplicate", "induction", "sink_weight"};
-  REQUIRE(rows.size() == kinds.size() * 32);
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const std::size_t kind = r / 32, head = r % 32;
-    CHECK(rows[r][2] == kinds[kind]);
-    CHECK(std::stod(rows[r][3]) == result.at(std::string("head_types/") + scores[kind]).doubles()[head]);
-    CHECK(rows[r][4] == (head % 7 == kind + 1 ? "1" : "0"));  // the sample's kinds by turns, "other" first
-    CHECK(rows[r][5] == (kind == 2 ? "-3" : "NaN"));
+  REQUIRE(figure.panels().size() == scores.size());
+  for (std::size_t kind = 0; kind < scores.size(); ++kind) {
+    const Panel& panel = figure.panels()[kind];
+    const auto& found = result.at(std::string("head_types/") + scores[kind]).doubles();
+    const Series cells = drawn_as(panel, "image").front();
+    const auto x = column_of(cells, 0), y = column_of(cells, 1), amounts = column_of(cells, 2);
+    for (std::size_t i = 0; i < amounts.size(); ++i)
+      CHECK(amounts[i] == found[static_cast<std::size_t>(8 * std::lround(y[i]) + std::lround(x[i]))]);
+    std::set<std::size_t> framed;
+    for (const Series& frames : drawn_as(panel, "boxxyerror fs empty"))
+      for (std::size_t i = 0; i < frames.rows.size(); ++i)
+        framed.insert(static_cast<std::size_t>(8 * column_of(frames, 1)[i] + column_of(frames, 0)[i]));
+    for (std::size_t head = 0; head < 32; ++head)  // the sample's kinds by turns, "other" first
+      CHECK(framed.contains(head) == (head % 7 == kind + 1));
   }
-  const std::string& script = figure.script();
-  CHECK(count_of(script, "with image") == 6);
-  CHECK(count_of(script, "\nset cbrange [0:") == 6);
-  const std::string range = script.substr(script.find("\nset cbrange"));
+  const std::string script = figure.script(), range = script.substr(script.find("\nset cbrange"));
   CHECK(count_of(script, range.substr(0, range.find('\n', 1))) == 6);  // one scale
   CHECK(count_of(script, "\nset colorbox") == 1);
   CHECK(script.find("\"4 so called\"") != std::string::npos);
-  CHECK(count_of(script, "fs empty") == 6);
   FigureOptions narrow;
   narrow.style.width = 2;
-  CHECK(count_of(head_types_figure().draw(result, narrow).script(), "fs empty") == 0);  // a dot in its place
+  CHECK(count_drawn(kind_of_figure("head_types").draw(result, narrow), "boxxyerror") == 0);  // a dot in its place
 }
 
 TEST_CASE("head types: a score that no head can have is said to be undefined") {
   Result result = sample::result();
   auto& next = std::get<std::vector<double>>(field_of(result, "head_types/next").values);
   std::fill(next.begin(), next.end(), std::nan(""));
-  CHECK(count_of(head_types_figure().draw(result, {}).script(), "\"undefined\"") == 1);
+  CHECK(count_of(kind_of_figure("head_types").draw(result, {}).script(), "\"undefined\"") == 1);
 }
 
 TEST_CASE("head types: a score that rounds to 1 is as broad as others") {
   Result result = sample::result();
   values_of(result, "head_types/next").at(1) = 0.997;
-  const TemporaryFolder folder;
-  head_types_figure().draw(result, {}).write(folder.path(), "types", {"svg"});
-  const std::string svg = sample::content_of(folder / "types.svg");
+  if (!sample::can_draw()) return;
+  const std::string svg = kind_of_figure("head_types").draw(result, {}).drawn("types", {"svg"}).front().content;
   CHECK(count_of(svg, ">1.0<") == 1);
   CHECK(count_of(svg, ">1.00<") == 0);
 }
@@ -368,7 +328,7 @@ TEST_CASE("head types: of too few documents the figure says so, in place of how 
   Field& kind = field_of(result, "head_types/kind");
   kind.flag_meanings.emplace_back("undefined");
   for (std::uint8_t& each : std::get<std::vector<std::uint8_t>>(kind.values)) each = 7;
-  const std::string script = head_types_figure().draw(result, {}).script();
+  const std::string script = kind_of_figure("head_types").draw(result, {}).script();
   CHECK(count_of(script, "too few documents") == 6);
   CHECK(count_of(script, "so called") == 0);
 }
@@ -376,8 +336,8 @@ TEST_CASE("head types: of too few documents the figure says so, in place of how 
 TEST_CASE("head types: a kind that is not known, or a value without a kind, is refused by name") {
   Result result = sample::result();
   field_of(result, "head_types/kind").flag_meanings[2] = "\x1b[31mnew";
-  CHECK_THROWS_WITH(head_types_figure().draw(result, {}), ContainsSubstring("\\u001b[31mnew"));
+  CHECK_THROWS_WITH(kind_of_figure("head_types").draw(result, {}), ContainsSubstring("\\u001b[31mnew"));
   result = sample::result();
   field_of(result, "head_types/kind").flag_meanings.resize(3);
-  CHECK_THROWS_AS(head_types_figure().draw(result, {}), ShapeError);
+  CHECK_THROWS_AS(kind_of_figure("head_types").draw(result, {}), ShapeError);
 }

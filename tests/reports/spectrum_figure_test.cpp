@@ -1,9 +1,4 @@
-#include "../../reports/figures/spectrum_figure.h"
-
-#include <algorithm>
-#include <ranges>
-
-#include "../../reports/figures/kinds.h"
+#include "../../reports/figures/positions.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
@@ -29,21 +24,18 @@ LabelledSpectrum falling(const std::string& label) {
 
 TEST_CASE("spectra: one panel for each model, its name as text and not in the script") {
   if (!sample::can_draw()) return;
-  const GnuplotFigure figure = spectra_figure({falling("model \"a\" {x}"), falling("日本"), falling("`c`")});
-  CHECK(figure.script().find("model") == std::string::npos);
-  CHECK(figure.script().find('`') == std::string::npos);
-  const TemporaryFolder folder;
-  const auto files = figure.write(folder.path(), "spectra", {"svg"});
-  const std::string svg = sample::content_of(files[0]);
+  const Figure figure = spectra_figure({falling("model \"a\" {x}"), falling("日本"), falling("`c`")});
+  CHECK(commands_of(figure).find("model") == std::string::npos);
+  CHECK(commands_of(figure).find('`') == std::string::npos);
+  const std::string svg = figure.drawn("spectra", {"svg"}).front().content;
   for (const char* text : {"model \"a\" {x}", "日本", "`c`", "T = 128", "period T/f (tokens)"}) {
     INFO(text);
     CHECK(svg.find(text) != std::string::npos);
   }
-  const auto rows = rows_of(figure);
-  CHECK(rows.size() == 1 + 3 * 64);  // f = 0 is left out
-  const std::vector<std::string> last{"日本", "64", "2", "0.15384615384615385"};
-  CHECK(
-      std::ranges::any_of(rows, [&](const auto& row) { return std::ranges::equal(last, row | std::views::take(4)); }));
+  REQUIRE(figure.panels().size() == 3);
+  const Series line = drawn_as(figure.panels()[1], "lines").front();
+  CHECK(line.rows.size() == 64);  // f = 0 is left out
+  CHECK((column_of(line, 0).back() == 64 && column_of(line, 1).back() == 10.0 / 65));
 }
 
 TEST_CASE("spectra: what does not fit together is refused") {
@@ -65,8 +57,8 @@ TEST_CASE("spectra: what does not fit together is refused") {
 
 TEST_CASE("spectra: T is what the result says") {
   Result result = sample::result();
-  CHECK(position_spectrum_figure().draw(result, {}).script().find("T = 512") != std::string::npos);
+  CHECK(kind_of_figure("position_spectrum").draw(result, {}).script().find("T = 512") != std::string::npos);
   for (Field& field : result.fields)
     if (field.name == "position_spectrum/mean") field.attributes["T"] = std::int64_t{513};
-  CHECK(position_spectrum_figure().draw(result, {}).script().find("T = 513") != std::string::npos);
+  CHECK(kind_of_figure("position_spectrum").draw(result, {}).script().find("T = 513") != std::string::npos);
 }

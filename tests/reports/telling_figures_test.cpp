@@ -6,12 +6,6 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
-#include "../../reports/drawing/gnuplot.h"
-#include "../../reports/drawing/page.h"
-#include "../../reports/figures/captions.h"
-#include "../../reports/figures/chosen_heads.h"
-#include "../../reports/figures/clusters.h"
-#include "../../reports/figures/kinds.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
 #include "drawn_figure.h"
@@ -33,8 +27,9 @@ TEST_CASE("redefined: columns in which the shift can be seen come first, in the 
         if (numbers[c] == static_cast<double>(wave + 2))  // the sample's columns count from 2
           values[(2 * components + c) * sides] = frequencies[wave];
     std::set<std::string> columns;
-    const auto rows = rows_of(redefined_figure().draw(result, asking_for({"L0H2"})));
-    for (std::size_t r = 1; r < rows.size(); ++r) columns.insert(rows[r][2]);
+    const std::string script = kind_of_figure("redefined").draw(result, asking_for({"L0H2"})).script();
+    for (std::size_t at = script.find("\"column "); at != std::string::npos; at = script.find("\"column ", at + 1))
+      columns.insert(script.substr(at + 8, script.find(',', at) - at - 8));
     return columns;
   };
   using Columns = std::set<std::string>;
@@ -50,11 +45,14 @@ TEST_CASE("clusters: under a causal mask no centroid is drawn at offsets that it
   const std::size_t offsets = centroids.size() / 6;
   for (std::size_t i = 0; i < centroids.size(); ++i)
     if (i % offsets > offsets / 2) centroids[i] = 0;
-  CHECK(rows_of(cluster_centroids_figure().draw(result, {})).size() == 1 + 6 * offsets);
+  const auto drawn = [&] {
+    return column_of(drawn_as(kind_of_figure("cluster_centroids").draw(result, {}).panels().front(), "lines").front(),
+                     0);
+  };
+  CHECK(drawn().size() == offsets);
   result.provenance["attention"] = std::string("causal");
-  const auto rows = rows_of(cluster_centroids_figure().draw(result, {}));
-  CHECK(rows.size() == 1 + 6 * (offsets / 2 + 1));
-  CHECK(rows.back()[2] == "0");
+  CHECK(drawn().size() == offsets / 2 + 1);
+  CHECK(drawn().back() == 0);
 }
 
 TEST_CASE("figures: those that follow waves are drawn under a position term only if they are asked for by name") {
@@ -66,7 +64,7 @@ TEST_CASE("figures: those that follow waves are drawn under a position term only
   field_of(result, "phase_spectrum/query").attributes["position_term"] = std::string("left out");
   CHECK_FALSE(is_drawn({}));
   CHECK(is_drawn({"phase_spectrum"}));
-  CHECK_THAT(caption_of(phase_spectrum_figure(), result, {}), ContainsSubstring("before the position term"));
+  CHECK_THAT(caption_of(kind_of_figure("phase_spectrum"), result, {}), ContainsSubstring("before the position term"));
 }
 
 TEST_CASE("clusters: those without a preference are grey, others keep their colour") {
@@ -77,31 +75,36 @@ TEST_CASE("clusters: those without a preference are grey, others keep their colo
   centroids[3] = 4.9;                                                    // cluster 0: below 2.5 times its median
   centroids[offsets + 3] = 5.0;                                          // cluster 1
   for (std::size_t t = offsets / 2; t < offsets; ++t) centroids[t] = 0;  // hidden by a mask: does not count
-  const auto preferences = cluster_preferences(result);
-  REQUIRE(preferences.size() == 6);
-  CHECK_FALSE(preferences[0]);
-  CHECK(preferences[1]);
-  CHECK(cluster_ink(0, 0, preferences).color == ink::rest.color);
-  CHECK(cluster_ink(1, 1, preferences).color == categorical(1).color);
-  CHECK(cluster_ink(7, 7, preferences).color == categorical(7).color);
-  const std::string script = cluster_shares_figure().draw(result, {}).script();
-  CHECK(count_of(script, "\"0: none\"") == 1);
-  CHECK(count_of(script, "with circles") == 6);
-  CHECK(count_of(script, "with labels center font \"sans-serif:Bold") > 0);  // the second code
+  const Figure figure = kind_of_figure("cluster_shares").draw(result, {});
+  CHECK_THAT(figure.script(), ContainsSubstring("\"0: none\"") && ContainsSubstring("\"1: −7\""));
+  const auto pies = drawn_as(figure.panels().front(), "circles");
+  REQUIRE(pies.size() == 6);
+  CHECK_THAT(pies[0].with, ContainsSubstring(color_of(ink::rest, {})));
+  CHECK_THAT(pies[1].with, ContainsSubstring(color_of(categorical(1), {})));
+  CHECK(count_drawn(figure, "labels") > 0);  // the second code
   FigureOptions tiny;
   tiny.style.width = 2;
   tiny.style.points = 8;
-  CHECK(count_of(cluster_shares_figure().draw(sample::result({.heads = 64}), tiny).script(), "sans-serif:Bold") == 0);
+  CHECK(count_drawn(kind_of_figure("cluster_shares").draw(sample::result({.heads = 64}), tiny), "labels") == 0);
+}
+
+TEST_CASE("clusters: a centroid that is largest at the end of the window has no peak") {
+  Result result = sample::result();
+  auto& centroids = values_of(result, "head_cluster/centroid");
+  centroids[0] = 1000;
+  CHECK_THAT(kind_of_figure("cluster_shares").draw(result, {}).script(), ContainsSubstring("\"0: none\""));
+  Field& field = field_of(result, "head_cluster/centroid");
+  field.axes[1] = counting_axis("offset", "token", "", -10, 9);
+  centroids.resize(6 * 20);
+  CHECK_THROWS_WITH(kind_of_figure("cluster_shares").draw(result, {}),
+                    ContainsSubstring("head_cluster/centroid: 20 offsets"));
 }
 
 TEST_CASE("offsets beyond a panel are pointed to") {
-  CHECK(pointed_offset(-58, 16) == "← −58");
-  CHECK(pointed_offset(-16, 16) == "−16");
-  CHECK(pointed_offset(17, 16) == "+17 →");
   Result result = sample::result();
   auto& predicted = values_of(result, "position_atlas/predicted_offset");
   predicted[0] = 40;
-  const std::string kernels = position_kernel_figure().draw(result, {}).script();
+  const std::string kernels = kind_of_figure("position_kernel").draw(result, {}).script();
   CHECK(count_of(kernels, "\"+40 →\"") == 1);
 }
 
@@ -115,7 +118,7 @@ TEST_CASE("offset profile: the further a weight exceeds chance, the fuller the i
       if (const auto head = static_cast<Index>(i % heads); !std::isnan(looks[i % heads]))
         thresholds[i] = sample::weight_at(head / 8, head % 8, looks[i % heads]) / ratio;
     std::set<std::string> found;
-    const std::string script = offset_profile_figure().draw(result, {}).script();
+    const std::string script = kind_of_figure("offset_profile").draw(result, {}).script();
     for (std::size_t at = script.find("rgb \"#0072B2\" fs solid "); at != std::string::npos;
          at = script.find("rgb \"#0072B2\" fs solid ", at + 1))
       found.insert(script.substr(at + 23, script.find(' ', at + 23) - at - 23));
@@ -130,17 +133,9 @@ TEST_CASE("offset profile: the further a weight exceeds chance, the fuller the i
   CHECK(std::stod(*strengths(std::sqrt(32.0)).begin()) == Approx(0.48));
 }
 
-TEST_CASE("notes below: as many lines as their words need") {
-  CHECK(note_lines({"one", "two", "three"}, 7) == std::vector<std::string>{"one; two; three"});
-  CHECK(note_lines({"one", "two", "three"}, 0.5) == std::vector<std::string>{"one; two", "three"});
-  CHECK(note_lines({"one"}, 0.01) == std::vector<std::string>{"one"});
-  CHECK(note_lines({}, 7).empty());
-}
-
 TEST_CASE("text on colours: white on dark ones, black on bright ones") {
   CHECK(text_on(categorical(0)).color == 0xFFFFFF);
   CHECK(text_on(categorical(4)).color == 0x000000);
   CHECK(text_on(ink::rest).color == 0x000000);
   CHECK(text_on(categorical(2)).grey == 0xFFFFFF);
-  CHECK(letter_words({.ink = {0x000000, 0xFFFFFF}}, {.palette = "grey"}).find("#FFFFFF") != std::string::npos);
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "../drawing/gnuplot.h"
+#include "../drawing/figure.h"
 
 namespace headwave {
 
@@ -28,7 +28,7 @@ struct LabelledSpectrum {
 /// @param spectra  at least one
 /// @throws ShapeError if there is none, or the lengths of a spectrum's vectors differ; FormatError if the
 ///         style is invalid
-GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style = {});
+Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style = {});
 
 /// The caption of such a figure, which names the models.
 std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra);

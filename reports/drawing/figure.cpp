@@ -1,0 +1,163 @@
+#include "figure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "visible_text.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double from_edge = 0.14;                     // inches from the page's edge to the first row of a legend
+constexpr double legend_row = 0.15, note_line = 0.12;  // inches from one to the next
+constexpr double least_beside = 2.6;                   // inches of panel beside a legend
+
+/// Rows of a legend on a page so wide, by a rough guess of how wide its entries are.
+Index legend_rows(const std::vector<LegendEntry>& entries, double width) {
+  double widest = 0;
+  for (const LegendEntry& entry : entries)
+    widest = std::max(widest, (static_cast<double>(display_width(entry.title)) * 4.4 + 36) / 72);
+  const auto in_row = std::max(1.0, std::floor((width - 0.2) / widest));
+  return static_cast<Index>(std::ceil(static_cast<double>(entries.size()) / in_row));
+}
+
+/// Inches of height that the panels may take.
+double room_of(const FigurePanels& panels, const FigureStyle& style) {
+  const double page = layout_height(style);
+  return panels.tallest > 0 && style.width > 0 ? std::min(page, panels.tallest * layout_width(style)) : page;
+}
+
+/// Notes in as many lines as their words need, by a rough estimate.
+std::vector<std::string> note_lines(const FigurePanels& panels, double width) {
+  const auto fits = static_cast<Index>(width * 72 / 3.5);  // letters of 6 points
+  std::vector<std::string> parts = panels.notes, lines;
+  if (!panels.cut.empty()) parts.insert(parts.begin(), panels.cut);
+  for (const std::string& part : parts)
+    if (lines.empty() || display_width(lines.back()) + 2 + display_width(part) > fits)
+      lines.push_back(part);
+    else
+      lines.back() += "; " + part;
+  return lines;
+}
+
+/// A drawing of its own inside the multiplot, since gnuplot would fold a panel's legend to the panel's width.
+std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGrid& grid, const FigureStyle& style) {
+  const Index rows = legend_rows(legend, grid.width());
+  std::string plot;
+  for (const LegendEntry& entry : legend)
+    plot += fmt::format("{}NaN with lines {} title {}", plot.empty() ? "" : ", ", line_words(entry.line, style),
+                        text_words(entry.title));
+  const double middle = from_edge + legend_row * static_cast<double>(rows - 1) / 2;
+  return fmt::format(
+      "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen 0\nset tmargin at screen 1\nset border "
+      "0\nunset xtics\nunset ytics\nset key at screen 0.5, screen {:.6f} center center horizontal samplen 2.6 maxrows "
+      "{}\nplot [0:1] [0:1] {}\n",
+      1 - middle / grid.height(), rows, plot);
+}
+
+}  // namespace
+
+Figure::Figure(const PanelGrid& grid, const FigureStyle& style)
+    : grid_(grid), style_(style), palette_(sequential_palette(style)) {}
+
+std::string Figure::script() const {
+  const bool several = panels_.size() > 1 || !legend.empty();
+  std::string script = several ? "set multiplot\n" : "";
+  if (!legend.empty()) script += legend_script(legend, grid_, style_);
+  script += "set minussign\nset angles degrees\n" + palette_ + '\n';
+  std::size_t blocks = 0;
+  for (const Panel& panel : panels_) script += panel.script(blocks);
+  return script + (several ? "unset multiplot\n" : "");
+}
+
+PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
+  PanelGrid grid = panels.grid;
+  PanelGrid::Margin& margin = grid.margin;
+  const double page = layout_width(style), natural = grid.panel.width;
+  const auto room = [&](std::size_t columns) {  // for each of so many panels in a row
+    return (page - margin.left - margin.right - static_cast<double>(columns - 1) * grid.gap.x) /
+           static_cast<double>(columns);
+  };
+  if (!panels.beside.empty() && page > 0 && room(1) < least_beside) {
+    margin.right = 0.16;
+    grid.legend_below = static_cast<double>((panels.beside.size() + 1) / 2 + 1) * legend_line + 0.12;
+    margin.bottom += grid.legend_below;
+  }
+  grid.panels = n;
+  grid.columns = std::clamp<std::size_t>(n, 1, panels.in_row);
+  if (page > 0) {
+    while (grid.columns > 1 && room(grid.columns) < panels.least) --grid.columns;
+    const std::size_t rows = (n + grid.columns - 1) / grid.columns;
+    grid.columns = (n + rows - 1) / rows;  // rows equally full
+    grid.panel.width = std::max(0.2, panels.grows ? room(grid.columns) : std::min(natural, room(grid.columns)));
+  }
+  grid.rows = (n + grid.columns - 1) / grid.columns;
+  const double width = page > 0 ? page : grid.width();
+  if (!panels.legend.empty()) margin.top += legend_row * static_cast<double>(legend_rows(panels.legend, width) - 1);
+  const double notes = note_line * static_cast<double>(note_lines(panels, width).size());
+  margin.bottom += notes;
+  if (grid.legend_below > 0) grid.legend_below += notes;
+  if (panels.flatness > 0) {
+    grid.panel.height = panels.flatness * grid.panel.width;
+    const double fits = room_of(panels, style) - margin.top - margin.bottom;
+    if (grid.rows == 1 && grid.panel.height > fits && panels.lowest == 0) {
+      grid.panel.height = std::max(0.4, fits);
+      grid.panel.width = grid.panel.height / panels.flatness;
+    }
+  } else if (page > 0 && grid.rows == 1) {  // broader panels of one row also grow in height
+    const double fits = (layout_height(style) - margin.top - margin.bottom) / grid.panel.height;
+    grid.panel.height *= std::max(1.0, std::min(grid.panel.width / natural, fits));
+  }
+  if (page > 0) margin.right += std::max(0.0, page - grid.width());
+  if (!panels.beside.empty() && grid.legend_below == 0)
+    margin.bottom +=
+        std::max(0.0, legend_line * static_cast<double>(panels.beside.size() + 1) - grid.panel.height - margin.bottom);
+  return grid;
+}
+
+std::size_t lowered_to_fit(FigurePanels& panels, std::size_t n, const FigureStyle& style) {
+  PanelGrid grid = grid_of(panels, n, style);
+  const double over = (grid.height() - room_of(panels, style)) / static_cast<double>(grid.rows);
+  if (panels.lowest > 0 && over > 0) {
+    panels.grid.panel.height = std::max(std::min(panels.lowest, grid.panel.height), grid.panel.height - over);
+    if (panels.flatness > 0) panels.flatness = panels.grid.panel.height / grid.panel.width;
+    grid = grid_of(panels, n, style);
+  }
+  const double room = room_of(panels, style) - grid.margin.top - grid.margin.bottom + grid.gap.y;
+  const double rows = std::floor(room / (grid.panel.height + grid.gap.y) + 1e-9);
+  const auto fit = grid.columns * static_cast<std::size_t>(std::clamp(rows, 1.0, static_cast<double>(grid.rows)));
+  return std::max(panels.each, std::min(n, fit) / panels.each * panels.each);
+}
+
+Figure drawn_panels(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
+  const PanelGrid grid = grid_of(panels, n, style);
+  Figure figure(grid, style);
+  figure.legend = panels.legend;
+  if (panels.color_steps > 0) figure.step_colors(static_cast<Index>(panels.color_steps));
+  for (std::size_t k = 0; k < n; ++k) {
+    Panel& panel = figure.panel(k);
+    panel.x = panels.x;
+    panel.y = panels.y;
+    panels.fill(panel, k);
+    if (k == 0) {
+      const double across = (grid.margin.left + grid.width() - grid.margin.right) / 2;
+      const double up = (grid.margin.bottom + grid.height() - grid.margin.top) / 2;
+      const auto notes = note_lines(panels, grid.width());
+      const double height = note_line * static_cast<double>(notes.size());
+      if (!panels.beside.empty())
+        panel.legend_beside(panels.beside_title, panels.beside, panels.away, panels.text_right);
+      panel.note(panels.below, grid.at(across, 0.1 + height), {.points = panels.points, .anchor = Anchor::center});
+      panel.note(panels.left, grid.at(0.12, up), {.points = panels.points, .anchor = Anchor::center, .upward = true});
+      for (std::size_t line = 0; line < notes.size(); ++line)
+        panel.note(notes[line], grid.at(grid.width() / 2, height - 0.05 - note_line * static_cast<double>(line)),
+                   {.points = 6, .ink = ink::note, .anchor = Anchor::center});
+    }
+  }
+  figure.shown = panels.cut.empty() ? panels.shown : "The figure shows " + panels.cut + ".";
+  return figure;
+}
+
+}  // namespace headwave
