@@ -184,9 +184,9 @@ std::vector<std::string> baselines_of(const Result& result) {
   std::string words;
   for (const TableColumn& column : columns)
     if (column.header.starts_with("always"))
-      words += fmt::format("{} {} meets {}", words.empty() ? ":" : ",", column.header, column.cells.front());
+      words += fmt::format("{}{} meets {}", words.empty() ? "" : ", ", column.header, column.cells.front());
   replace_all(words, " -", " −");
-  return {columns.front().cells.front() + words};
+  return {columns.front().cells.front(), words};
 }
 
 /// Round offsets as far apart as their numbers need.
