@@ -282,7 +282,11 @@ Figure draw_offset_agreement(const Result& result, const FigureOptions& options)
       .x = {.title = "measured offset (tokens)"},
       .y = {.common = true, .title = "predicted offset (tokens)", .away = 0.44},
       .notes = baselines_of(result)};
-  const std::size_t shown = lowered_to_fit(panels, predictions.size(), options.style);
+  std::size_t shown = lowered_to_fit(panels, predictions.size(), options.style);
+  if (shown < predictions.size()) {
+    panels.in_row = 3;
+    shown = lowered_to_fit(panels, predictions.size() - 1, options.style);
+  }
   if (shown < predictions.size())
     panels.cut = fmt::format("{} of {} predictions: the page holds no more", shown, predictions.size());
   Plane plane;
