@@ -224,7 +224,7 @@ void Panel::legend_beside(const std::string& title, const std::vector<LegendEntr
                           double text_right) {
   const bool below = grid_.legend_below > 0;
   const std::size_t rows = below ? (entries.size() + 1) / 2 : entries.size();
-  const double left = below ? left_ + 0.06 : right_ + away;
+  const double left = below ? std::max(0.12, left_ - 0.4) : right_ + away;
   const double top = (below ? grid_.legend_below : grid_.height() - grid_.margin.top) - 0.08;
   note(title, grid_.at(left - 0.06, top), {.points = 7});
   for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -223,8 +223,9 @@ Figure draw_head_types(const Result& result, const FigureOptions& options) {
                                .gap = {0.16, 0.4},
                                .margin = {.left = 0.5, .right = 0.66, .top = 0.28, .bottom = 0.42}},
                       .least = two_titles,
-                      .lowest = 0.4,
-                      .flatness = std::max(0.4, down * std::min(0.15, width / across)) / width};
+                      .lowest = 0.4};
+  const double cell = std::min(0.15, grid_of(panels, scored_kinds.size(), options.style).panel.width / across);
+  panels.grid.panel.height = std::max(0.4, down * cell);
   (void)lowered_to_fit(panels, scored_kinds.size(), options.style);
   panels.fill = [&](Panel& panel, std::size_t kind) {
     const auto& values = score_of(kind);

@@ -184,9 +184,9 @@ std::vector<std::string> baselines_of(const Result& result) {
   std::string words;
   for (const TableColumn& column : columns)
     if (column.header.starts_with("always"))
-      words += fmt::format("{} {} meets {}", words.empty() ? ":" : ",", column.header, column.cells.front());
+      words += fmt::format("{}{} meets {}", words.empty() ? "" : ", ", column.header, column.cells.front());
   replace_all(words, " -", " −");
-  return {columns.front().cells.front() + words};
+  return {columns.front().cells.front(), words};
 }
 
 /// Round offsets as far apart as their numbers need.
@@ -282,7 +282,11 @@ Figure draw_offset_agreement(const Result& result, const FigureOptions& options)
       .x = {.title = "measured offset (tokens)"},
       .y = {.common = true, .title = "predicted offset (tokens)", .away = 0.44},
       .notes = baselines_of(result)};
-  const std::size_t shown = lowered_to_fit(panels, predictions.size(), options.style);
+  std::size_t shown = lowered_to_fit(panels, predictions.size(), options.style);
+  if (shown < predictions.size()) {
+    panels.in_row = 3;
+    shown = lowered_to_fit(panels, predictions.size() - 1, options.style);
+  }
   if (shown < predictions.size())
     panels.cut = fmt::format("{} of {} predictions: the page holds no more", shown, predictions.size());
   Plane plane;
