@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -17,8 +18,9 @@ Attributes exceeded_lengths(const std::filesystem::path& folder, Index tokens) {
   for (const auto& [name, key] : {std::pair("sentence_bert_config.json", "max_seq_length"),
                                   {"tokenizer_config.json", "model_max_length"},
                                   {"config.json", "max_position_embeddings"}}) {
-    std::ifstream file(folder / name, std::ios::binary);
-    const nlohmann::json settings = nlohmann::json::parse(file, nullptr, false);
+    std::ostringstream text;
+    text << std::ifstream(folder / name, std::ios::binary).rdbuf();  // what cannot be read names no length
+    const nlohmann::json settings = nlohmann::json::parse(text.str(), nullptr, false);
     if (!settings.is_object() || !settings.contains(key) || !settings[key].is_number()) continue;
     const double length = settings[key].get<double>();
     if (length >= 1 && length < any_length && length < static_cast<double>(tokens))

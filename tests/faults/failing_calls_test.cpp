@@ -77,7 +77,7 @@ class Trial {
     if (!fs::exists(result)) {
       if (over_earlier) return "the earlier result is gone";
       if (end.exit_code == 0) return "there is no result";
-      return fs::exists(scratch / "out") ? "a folder without a result stays" : "";
+      return !fs::exists(scratch / "out") || fs::is_empty(scratch / "out") ? "" : "files without a result stay";
     }
     const bool kept = over_earlier && end.exit_code != 0 && content_of(result) == earlier_;
     if (!kept && !is_result(result, right_)) return "the result is not right";

@@ -1,6 +1,5 @@
 """States as people have them: each gives, to the bit, what the same numbers give in the program's own formats."""
 
-import json
 import shutil
 
 import numpy as np
@@ -131,35 +130,3 @@ def test_what_no_library_can_read_is_refused_in_one_line():
         headwave.run(MODELS / "bert-mlm", states=Counted(np.zeros((2, 4, 24), "c8")))
     with pytest.raises(headwave.ShapeError, match="there is nothing in it"):
         headwave.run(MODELS / "bert-mlm", states=Counted(np.zeros((0, 4, 24), "f4")))
-
-
-def shards(folder, arrays, metadata):
-    """Two safetensors files and their index, as save_pretrained() lays out a large model."""
-    from safetensors.numpy import save_file
-
-    names = sorted(arrays)
-    where = {name: f"states-{1 + i % 2:05}-of-00002.safetensors" for i, name in enumerate(names)}
-    for shard in sorted(set(where.values())):
-        save_file({name: arrays[name] for name in names if where[name] == shard}, folder / shard, metadata)
-    (folder / "states.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": 1}, "weight_map": where}))
-    return folder / "states.safetensors.index.json"
-
-
-def test_shards_of_safetensors_are_read_by_their_index(program, tmp_path):
-    pytest.importorskip("safetensors")
-    arrays = {name: of for name, of in states().items() if of.dtype.kind != "U"}
-    np.savez(tmp_path / "states.npz", **arrays, **NUMBERS)
-    theirs = of_states(tmp_path / "states.npz")
-    folder = tmp_path / "sharded"
-    folder.mkdir()
-    index = shards(folder, arrays, {name: str(of) for name, of in NUMBERS.items()})
-    same(of_states(folder), theirs)
-    same(of_states(index), theirs)
-    program("run", "--states", folder, "--only", ",".join(ONLY), "--no-figures", "--out", tmp_path / "out")
-    same(headwave.open(tmp_path / "out"), theirs)
-    index.write_text(index.read_text().replace('"keys/layer_0"', '"keys/layer_7"'))
-    with pytest.raises(headwave.FormatError, match="tensor 'keys/layer_7' is said to be in states-0000.-of-00002.safetensors, which does not hold it"):
-        of_states(folder)
-    (folder / "states-00002-of-00002.safetensors").unlink()
-    with pytest.raises(headwave.IoError, match="states-00002-of-00002.safetensors"):
-        of_states(folder)
