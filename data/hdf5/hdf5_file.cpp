@@ -177,7 +177,7 @@ struct Hdf5File::Opened {
 /// Runs some work within the library; errors name the file and the object.
 template <class Work>
 auto Hdf5File::read_named(const std::string& object, Work work) const {
-  const Hdf5Session session;
+  const Hdf5Session session(name_.c_str());
   return named(object.empty() ? name_ : fmt::format("{}: {}", name_, printable(object)), work);
 }
 
@@ -187,7 +187,7 @@ Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown
 }
 
 Hdf5File::~Hdf5File() {
-  const Hdf5Session session;
+  const Hdf5Session session(name_.c_str());
   opened_.reset();
 }
 

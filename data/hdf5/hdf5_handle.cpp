@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,10 +13,12 @@
 #include <Eigen/Core>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
+#include "hdf5_file.h"
 
 namespace headwave {
 
@@ -29,15 +32,21 @@ std::recursive_mutex& library_mutex() {
   return mutex;
 }
 
+/// The file that this thread reads with the library; null: none.
+thread_local constinit const char* file_in_reading = nullptr;
+
 }  // namespace
 
-Hdf5Session::Hdf5Session() : lock_(library_mutex()) {
+Hdf5Session::Hdf5Session(const char* reading)
+    : lock_(library_mutex()),
+      read_before_(std::exchange(file_in_reading, reading == nullptr ? file_in_reading : reading)) {
   H5Eget_auto2(H5E_DEFAULT, &print_, &print_to_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   [[maybe_unused]] static const bool once = (register_half_conversions(), true);
 }
 
 Hdf5Session::~Hdf5Session() {
+  file_in_reading = read_before_;
   H5Eset_auto2(H5E_DEFAULT, print_, print_to_);
 }
 
@@ -73,6 +82,42 @@ void fail_hdf5_read(const std::string& what) {
   const std::string told = (what.empty() ? "" : what + ": ") + hdf5_reason();
   if (hdf5_read_failed_by_system()) throw IoError(told);
   throw FormatError(told);
+}
+
+namespace {
+
+/// The names of the signals that a crash may raise.
+const char* crash_text(int signal) {
+  if (signal == SIGSEGV) return "SIGSEGV";
+  if (signal == SIGBUS) return "SIGBUS";
+  if (signal == SIGABRT) return "SIGABRT";
+  return signal == SIGFPE ? "SIGFPE" : "SIGILL";
+}
+
+/// Only calls that POSIX allows in a signal handler: the heap may be broken.
+void tell_crash(int signal) {
+  if (file_in_reading == nullptr) {
+    (void)std::signal(signal, SIG_DFL);
+    (void)std::raise(signal);
+    return;
+  }
+  constexpr const char* end = "): the file is damaged, or the library has a fault (" H5_VERS_INFO ")\n";
+  for (const char* text :
+       {"headwave: error: ", file_in_reading, ": the HDF5 library crashed over it (", crash_text(signal), end})
+    (void)!::write(STDERR_FILENO, text, std::strlen(text));
+  ::_exit(1);
+}
+
+}  // namespace
+
+void tell_hdf5_crashes() {
+  alignas(std::max_align_t) static std::array<std::byte, std::size_t{64} << 10U> stack;  // the thread's may be full
+  const stack_t other{stack.data(), 0, stack.size()};
+  ::sigaltstack(&other, nullptr);
+  struct sigaction action {};
+  action.sa_handler = tell_crash;
+  action.sa_flags = SA_ONSTACK;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) ::sigaction(signal, &action, nullptr);
 }
 
 namespace {

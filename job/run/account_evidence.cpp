@@ -205,7 +205,9 @@ class AskedAttention {
   [[nodiscard]] Index row_at(Index place, std::size_t head) const {
     return place * site_.grid.heads + static_cast<Index>(head);
   }
-  [[nodiscard]] Vector near(const Vector& all) const { return all.segment(site_.length - 1 - reach(), 2 * reach() + 1); }
+  [[nodiscard]] Vector near(const Vector& all) const {
+    return all.segment(site_.length - 1 - reach(), 2 * reach() + 1);
+  }
 
   const AccountSite& site_;
   Stack alone_;  ///< with one head at a time

@@ -221,17 +221,19 @@ test("evidence: what the result lacks has no row", () => {
   const list = [
     measure("head_account/strength", "", [0.9]),
     measure("head_account/position_strength", "", [0.8]),
-    measure("account_evidence/followed", "shift -1", [7]),
-    measure("account_evidence/asked", "shift -1", [8]),
+    measure("account_evidence/moved", "", [0.84]),
+    measure("account_evidence/moved_lower", "", [0.8]),
+    measure("account_evidence/moved_upper", "", [0.9]),
     measure("account_evidence/weight", "", [0.68]),
     measure("account_evidence/weight_without", "", [0.01]),
+    measure("account_evidence/weight_placebo", "", [0.6]),
     measure("account_evidence/removed_source", "", ["positions"], { kind: "text" }),
   ];
   const rows = evidenceRows(page(list, "rotary"), 0);
   assert.deepEqual(rows.map(({ happened }) => happened), [
     "strength 0.9 \u2192 0.8",
-    "the profile moved with them in 7 of 8 trials (u = \u22121: 7 of 8)",
-    "weight at its offset 0.68 \u2192 0.01",
+    "84\u00a0% of its offset profile followed (interval 80\u00a0% to 90\u00a0%)",
+    "largest weight 0.68 \u2192 0.01; random directions: 0.6",
   ]);
   assert.match(rows[1].done, /turned/);
   const none = [measure("head_account/verdict", "", [0], { kind: "flag", meanings: ["no preference"] }), measure("head_account/part", "position", [0.9])];

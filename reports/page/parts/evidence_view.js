@@ -32,20 +32,25 @@ export function evidenceRows(page, place) {
       `strength of positions alone ${change(dealt, shuffled)}${p === null ? "" : tested}`);
   }
   const moved = value("moved");
-  if (moved !== null)
-    add(`Its keys were ${provenance.get("position_term") === "rotary" ? "turned" : "moved"} by four tokens`, null, moved,
-      `${percentText(moved)} of its offset profile moved with them`);
+  const [low, high] = ["lower", "upper"].map((end) => value(`account_evidence/moved_${end}:`));
+  if (moved !== null && low !== null && high !== null) {
+    const how = provenance.get("position_term") === "rotary" ? "turned" : "moved";
+    const told = high - low <= 0.5;
+    const share = told ? percentText(moved) : "an unknown share";
+    add(`Its keys were ${how} by four tokens`, null, told ? Math.min(1, Math.max(0, moved)) : 0,
+      `${share} of its offset profile followed (interval ${percentText(low)} to ${percentText(high)})`);
+  }
   const [weight, without, placebo] = ["weight", "weight_without", "weight_placebo"]
     .map((name) => value(`account_evidence/${name}:`));
   if (weight !== null && without !== null) {
     const source = measures.word("account_evidence/removed_source:", place) || "its strongest source";
     add(`The source \u201c${source}\u201d was removed from its keys`, weight, without,
-      `largest weight ${change(weight, without)}; without as much in random directions ${numberText(placebo)}`);
+      `largest weight ${change(weight, without)}; random directions: ${numberText(placebo)}`);
   }
   const [left, random] = ["without", "placebo"].map((name) => value(`matched_content/${name}:`));
   if (left !== null && random !== null)
     add("The first direction in which contents match was removed from its keys", 1, left,
-      `strongest keys keep ${percentText(left)} of their weight; without as much in a random direction ${percentText(random)}`);
+      `strongest keys keep ${percentText(left)} of their weight; a random direction: ${percentText(random)}`);
   return rows;
 }
 
