@@ -231,7 +231,8 @@ TEST_CASE("checkpoint: a folder of other formats, of oddly named tensors, or of 
   CHECK_THROWS_WITH(Checkpoint(folder.path()),
                     ContainsSubstring("looked for model.safetensors and model.safetensors.index.json"));
   std::ofstream(folder / "flax_model.msgpack") << "x";
-  CHECK_THROWS_WITH(Checkpoint(folder.path()), ContainsSubstring("flax_model.msgpack: this is a file of another format; expected"));
+  CHECK_THROWS_WITH(Checkpoint(folder.path()),
+                    ContainsSubstring("flax_model.msgpack: this is a file of another format; expected"));
   std::ofstream(folder / "adapter.safetensors") << "x";
   CHECK_THROWS_WITH(Checkpoint(folder.path()), ContainsSubstring("adapter.safetensors"));
   CHECK_THROWS_AS(Checkpoint(folder / "none"), IoError);
