@@ -86,8 +86,9 @@ double strongest_weights(const AttendedLayer& layer, std::size_t n, Index head, 
       sum += weight;
       continue;
     }
-    const Eigen::ArrayXd of_row = change.row(row).cast<double>().transpose().array();
-    const double all = (within.row(row).cast<double>().transpose().array() * (of_row - of_row[key]).exp()).sum();
+    const Eigen::ArrayXf of_row = change.row(row).transpose().array();
+    const auto all =
+        static_cast<double>((within.row(row).transpose().array() * (of_row - of_row[key]).min(80.F).exp()).sum());
     sum += all > 0 ? weight / all : 0;
   }
   return sum;
@@ -356,10 +357,11 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
       const Matrix32 direction = fitted[1 - layer.half(n)].u.leftCols(1).cast<float>();
       // What queries lose at each key if the content along the direction is taken out of the keys, as along `lost`.
       const auto change = [&](const Matrix32& lost) -> Matrix32 {
-        const Matrix32 along =
-            product(product(whole[n].middleCols(head * d_head, d_head), lost), direction.transpose());
-        return -static_cast<float>(scale) *
-               product(turning.turned(along, queries_, site_.length, false), key_of(n).transpose());
+        const Matrix32 along = product(whole[n].middleCols(head * d_head, d_head), lost);
+        const auto factor = -static_cast<float>(scale);
+        if (!turning) return factor * product(along, product(key_of(n), direction).transpose());
+        return factor * product(turning.turned(product(along, direction.transpose()), queries_, site_.length, false),
+                                key_of(n).transpose());
       };
       strongest[n] = strongest_weights(layer, n, head, {});
       without[n] = strongest_weights(layer, n, head, change(direction));
