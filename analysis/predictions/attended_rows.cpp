@@ -33,6 +33,16 @@ Eigen::ArrayXf text_keys(AttentionKind kind, const std::vector<std::uint8_t>& ke
   return text;
 }
 
+Eigen::ArrayXf text_keys(AttentionKind kind, const TokenSequence& tokens, Index keys) {
+  std::vector<std::uint8_t> stays;
+  for (Index j = 0; j < keys; ++j) stays.push_back(j == 0 || tokens.is_special(j) ? 1 : 0);
+  return text_keys(kind, stays, tokens.is_special(0));
+}
+
+double enough_queries(const Vector& count) {
+  return std::max(1.0, count.maxCoeff() / 8);
+}
+
 std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
                                 const std::array<double, account_groups>& counts, double coverage) {
   double sum = 0, count = 0;
@@ -48,10 +58,14 @@ std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
   return {sum / count - error, sum / count + error};
 }
 
-Matrix32 rows_at(const Matrix32& all, const std::vector<Index>& places) {
-  Matrix32 rows(std::ssize(places), all.cols());
-  for (Index r = 0; r < rows.rows(); ++r) rows.row(r) = all.row(places[static_cast<std::size_t>(r)]);
-  return rows;
+Matrix32 rows_at(MatrixView32 all, const std::vector<Index>& places) {
+  return all(places, Eigen::all);
+}
+
+Matrix32 put_at(const Matrix32& rows, const std::vector<Index>& places, Index length) {
+  Matrix32 all = Matrix32::Zero(length, rows.cols());
+  all(places, Eigen::all) = rows;
+  return all;
 }
 
 double log_excess(double got, double given, double single) {

@@ -24,6 +24,12 @@ constexpr Index least_text_keys = 4;
 
 /// (keys)  1: a key of text, 0: a special token, or the first of a causal model.
 Eigen::ArrayXf text_keys(AttentionKind kind, const std::vector<std::uint8_t>& key_stays, bool first_key_special);
+/// The same of the first tokens of a sequence.
+Eigen::ArrayXf text_keys(AttentionKind kind, const TokenSequence& tokens, Index keys);
+
+/// How many queries must see an offset for it to count: an eighth of those that see the offset that most see.
+/// @param count  queries by offset
+double enough_queries(const Vector& count);
 
 /// Shows every row of every head of its tiles to a function of head, query and weights (keys).
 template <class Row>
@@ -68,6 +74,12 @@ void add_numbers(Fields& fields, const std::string& quantity, const std::vector<
 /// @param single  attention of a single token, which keeps the logarithm small where little is predicted
 double log_excess(double got, double given, double single);
 
+/// Rows of a matrix, one for each place.
+Matrix32 rows_at(MatrixView32 all, const std::vector<Index>& places);
+
+/// A matrix of so many rows that has these at some places, and zeros elsewhere.
+Matrix32 put_at(const Matrix32& rows, const std::vector<Index>& places, Index length);
+
 /// Turns contents as the model's rotary term turns queries and keys, or leaves them.
 class Turning {
  public:
@@ -83,14 +95,11 @@ class Turning {
   /// Rows that stand at some places of a sequence of a length, turned as there, or back.
   [[nodiscard]] Matrix32 turned(const Matrix32& rows, const std::vector<Index>& places, Index length, bool back) const {
     if (!term_) return rows;
-    Matrix32 all = Matrix32::Zero(length, rows.cols());
-    for (Index r = 0; r < rows.rows(); ++r) all.row(places[static_cast<std::size_t>(r)]) = rows.row(r);
+    Matrix32 all = put_at(rows, places, length);
     if (back) flip(all);
     term_->turn(all, d_head_);
     if (back) flip(all);
-    Matrix32 result(rows.rows(), rows.cols());
-    for (Index r = 0; r < rows.rows(); ++r) result.row(r) = all.row(places[static_cast<std::size_t>(r)]);
-    return result;
+    return rows_at(all, places);
   }
 
  private:
@@ -103,9 +112,6 @@ class Turning {
   std::shared_ptr<const RotaryTerm> term_;
   Index d_head_;
 };
-
-/// Rows of a matrix, one for each place.
-Matrix32 rows_at(const Matrix32& all, const std::vector<Index>& places);
 
 /// What the chosen queries of one document attend to in one layer, and what is predicted of it.
 struct AttendedDocument {

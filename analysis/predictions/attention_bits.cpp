@@ -114,6 +114,8 @@ class LayerBits {
       const AccountHalf& half = halves.halves[h];
       of_half_[h] = {half.layers[place].query / static_cast<float>(half.documents),
                      half.layers[place].key / static_cast<float>(half.documents), half.documents};
+      of_half_[h].chosen_query = rows_at(turned(of_half_[h].query), queries_of(kept.rows));
+      of_half_[h].turned_key = turned(of_half_[h].key);
     }
     told.assign(kept.documents.size(), std::vector<Told>(static_cast<std::size_t>(heads_)));
     queries.assign(kept.documents.size(), 0);
@@ -237,6 +239,13 @@ class LayerBits {
     }
   }
 
+  /// Queries or keys of every place as the model's rotary term turns them; as they are without one.
+  [[nodiscard]] Matrix32 turned(Matrix32 all) const {
+    const BlockSpec& block = site_.stack->block;
+    Turning(site_, place_, block.d_head).turn(all);
+    return all;
+  }
+
   /// p_pos without a document in the means: its own content in the mean of its half would foretell it. Taking it out changes
   /// a score by little, s, the same in all draws: p_pos exp(s), normalised.
   [[nodiscard]] Matrix32 position_without(std::size_t n) const {
@@ -245,26 +254,18 @@ class LayerBits {
     Matrix32 sum = (position_[0] + position_[1]) / 2;
     if (mine.documents < 2) return sum;
     const LayerQueriesKeys& seen = document(n).layers[place_];
-    const std::vector<Index> chosen = queries_of(kept_.rows);
-    const Index kv_heads = site_.stack->block.kv_heads, d_head = seen.query.cols() / heads_,
-                rows = std::ssize(kept_.row_of);
-    const Turning turning(site_, place_, d_head);
+    const Index d_head = seen.query.cols() / heads_, rows = std::ssize(kept_.row_of);
     const auto scale = static_cast<float>(-site_.stack->block.score_scale / static_cast<double>(mine.documents - 1));
-    const auto turned = [&](const Matrix32& all) {
-      Matrix32 result = all;
-      turning.turn(result);
-      return result;
-    };
     // With this document's half in the means of the queries, and in those of the keys.
-    const std::array<Matrix32, 2> query{rows_at(turned(seen.query - mine.query), chosen),
-                                        rows_at(turned(others.query), chosen)};
-    const std::array<Matrix32, 2> key{turned(others.key), turned(seen.key - mine.key)};
+    const Matrix32 own_query = rows_at(turned(seen.query - mine.query), queries_of(kept_.rows)),
+                   own_key = turned(seen.key - mine.key);
+    const std::array<const Matrix32*, 2> query{&own_query, &others.chosen_query}, key{&others.turned_key, &own_key};
     sum.setZero();
     for (std::size_t side = 0; side < 2; ++side)
       for (Index head = 0; head < heads_; ++head) {
         const Matrix32 change =
-            scale * product(query[side].middleCols(head * d_head, d_head),
-                            key[side].middleCols(head / (heads_ / kv_heads) * d_head, d_head).transpose());
+            scale * product(query[side]->middleCols(head * d_head, d_head),
+                            key[side]->middleCols(site_.stack->block.key_head(head) * d_head, d_head).transpose());
         Matrix32 without = position_[side == 0 ? own : 1 - own]
                                .middleRows(head * rows, rows)
                                .cwiseProduct(change.array().exp().matrix());
@@ -521,6 +522,7 @@ class LayerBits {
   struct Means {
     Matrix32 query, key;
     Index documents = 0;
+    Matrix32 chosen_query = {}, turned_key = {};  ///< as a rotary term turns them, queries of the chosen rows alone
   };
   Matrix32 mean_query_, mean_key_;          ///< over all documents
   std::array<Means, 2> of_half_;            ///< [half]
@@ -545,7 +547,7 @@ std::vector<NamedPlace> LayerBits::places(Index head) const {
   if (!has_offsets()) return {};
   const OffsetSums& sums = by_offset_[static_cast<std::size_t>(head)];
   const Index width = sums.count.size(), middle = site_.length - 1;
-  const double least = std::max(1.0, sums.count.maxCoeff() / 8);
+  const double least = enough_queries(sums.count);
   Vector added = Vector::Constant(width, -1);  // the smaller of what attention and p_pos have beyond uniform attention
   const Vector got_there = sums.got.colwise().sum();
   for (Index t = 0; t < width; ++t)

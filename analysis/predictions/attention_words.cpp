@@ -84,9 +84,7 @@ AttendedKeyProbe::AttendedKeyProbe(const AccountSite& site, Index number, const 
                                    const std::vector<RowSpan>& rows)
     : site_(site), row_of_(static_cast<std::size_t>(site.length), -1) {
   const TokenSequence &asking = document.query_tokens(site.kind), &asked = document.key_tokens(site.kind);
-  std::vector<std::uint8_t> stays;
-  for (Index j = 0; j < site.keys(); ++j) stays.push_back(j == 0 || asked.is_special(j) ? 1 : 0);
-  text_ = text_keys(site.kind, stays, asked.is_special(0));
+  text_ = text_keys(site.kind, asked, site.keys());
   const std::vector<Index> queries = queries_of(rows);
   for (Index r = 0; r < std::ssize(queries); ++r) {
     const Index i = queries[static_cast<std::size_t>(r)];

@@ -253,7 +253,7 @@ struct MatchedContentReader::Head {
 void MatchedContentReader::find_directions(const AttendedLayer& layer, const std::array<Vector, 2>& mixed,
                                            MatchedContent& result) const {
   const std::size_t documents = layer.documents.size();
-  const Index heads = layer.heads(), kv_heads = site_.stack->block.kv_heads;
+  const Index heads = layer.heads();
   const Index d_head = layer.mean_query.cols() / heads, first = static_cast<Index>(layer.place) * heads;
   const Turning turning(site_, layer.place, d_head);
   const double scale = site_.stack->block.score_scale;
@@ -273,7 +273,7 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
   Random random = Random(options_.seed).stream(1 + layer.place).stream(2);
   for (Index head = 0; head < heads; ++head) {
     const auto key_of_head = [&](const Matrix32& all) {
-      return all.middleCols(head / (heads / kv_heads) * d_head, d_head);
+      return all.middleCols(site_.stack->block.key_head(head) * d_head, d_head);
     };
     const auto key_of = [&](std::size_t n) { return key_of_head(key[n]); };
     Head contents;
@@ -390,7 +390,7 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
 
 void MatchedContentReader::name_directions(const AttendedLayer& layer, Index head, const Matrix& query,
                                            const Matrix& key, MatchedContent& result) const {
-  const Index heads = layer.heads(), kv_heads = site_.stack->block.kv_heads, d_head = query.rows();
+  const Index heads = layer.heads(), d_head = query.rows();
   const auto row = static_cast<std::size_t>(static_cast<Index>(layer.place) * heads + head);
   const Index directions = query.cols();
   std::array<std::vector<ItemSums>, 2> sums;  // [side][direction]
@@ -398,7 +398,7 @@ void MatchedContentReader::name_directions(const AttendedLayer& layer, Index hea
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     const Words& words = side == 0 ? all_asking_ : all_asked_;
     const auto of_words = std::ssize(words.ids);
-    const Index column = side == 0 ? head * d_head : head / (heads / kv_heads) * d_head;
+    const Index column = (side == 0 ? head : site_.stack->block.key_head(head)) * d_head;
     const Matrix32 vectors = (side == 0 ? query : key).cast<float>();
     sums[side].assign(static_cast<std::size_t>(directions), ItemSums(of_words));
     Vector square = Vector::Zero(directions);

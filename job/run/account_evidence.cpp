@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/recorded_source.h"
+#include "../../core/numbers/largest_entries.h"
 #include "../../core/numbers/random.h"
 
 namespace headwave {
@@ -38,14 +40,9 @@ bool can_move(const Stack& stack, Index layer) {
 std::vector<Index> strongest_of_layers(const HeadAccount& account) {
   const HeadGrid& grid = account.site.grid;
   std::vector<Index> rows;
-  for (Index first = 0; first < grid.rows(); first += grid.heads) {
-    Index strongest = -1;
-    for (Index row = first; row < first + grid.heads; ++row)
-      if (std::isfinite(account.strength[row]) &&
-          (strongest < 0 || account.strength[row] > account.strength[strongest]))
-        strongest = row;
-    if (strongest >= 0) rows.push_back(strongest);
-  }
+  for (Index first = 0; first < grid.rows(); first += grid.heads)
+    for (const Index head : largest_entries(account.strength.segment(first, grid.heads), 1))
+      rows.push_back(first + head);
   return rows;
 }
 
@@ -70,12 +67,6 @@ struct OffsetSums {
   Vector within;         ///< w_i A^X_i(i+t)
   Vector past;           ///< the same within the text keys that are past when they are moved: i + t + u <= i if causal
   Vector weight, count;  ///< A_i(i+t), and the queries that see a text key there
-};
-
-/// What is text of a document.
-struct AskedText {
-  Eigen::ArrayXf keys;                ///< (T)  1: text
-  std::vector<std::uint8_t> queries;  ///< (T)  1: text
 };
 
 /// One layer of a document as the model is.
@@ -115,22 +106,15 @@ class AskedAttention {
     return site_.stack->rotary(site_.grid.layers[static_cast<std::size_t>(place)]);
   }
 
-  [[nodiscard]] AskedText text_of(const Document& document) const {
-    const TokenSequence& tokens = document.query_tokens(site_.kind);
-    AskedText text{Eigen::ArrayXf::Ones(site_.length),
-                   std::vector<std::uint8_t>(static_cast<std::size_t>(site_.length), 1)};
-    for (Index i = 0; i < site_.length; ++i)
-      if (tokens.is_special(i) || (i == 0 && site_.kind == AttentionKind::causal)) {
-        text.keys[i] = 0;
-        text.queries[static_cast<std::size_t>(i)] = 0;
-      }
-    return text;
+  /// (T)  1: text, which asks and is asked
+  [[nodiscard]] Eigen::ArrayXf text_of(const Document& document) const {
+    return text_keys(site_.kind, document.query_tokens(site_.kind), site_.length);
   }
 
   /// Notes a layer as the model is, and moves its keys if it is rotary.
-  void see(const AskedText& text, Index place, MatrixView32 query, MatrixView32 key, SeenDocument& seen) const {
+  void see(const Eigen::ArrayXf& text, Index place, MatrixView32 query, MatrixView32 key, SeenDocument& seen) const {
     SeenLayer& layer = seen.layers[static_cast<std::size_t>(place)];
-    layer.query = query(queries_, Eigen::all);
+    layer.query = rows_at(query, queries_);
     layer.mass = Matrix32::Constant(site_.grid.heads, std::ssize(queries_), -1);
     const std::vector<OffsetSums> sums = sums_of(text, place, query, key, &layer.mass);
     for (std::size_t h = 0; h < sums.size(); ++h) {
@@ -141,31 +125,33 @@ class AskedAttention {
     if (rotary(place) == nullptr) return;
     std::vector<Index> heads(static_cast<std::size_t>(site_.grid.heads));
     std::iota(heads.begin(), heads.end(), Index{0});
-    for (const Index u : shifts_of(site_.kind))
-      compare(text, place, u, turned_queries(query, heads, u, *rotary(place), site_.stack->block.d_head), key, seen);
+    for (std::size_t s = 0; s < seen.moved.size(); ++s)
+      note_moved(text, place, s,
+                 turned_queries(query, heads, shifts_of(site_.kind)[s], *rotary(place), site_.stack->block.d_head), key,
+                 seen);
     layer = {};
   }
 
-  /// Adds what the same layer does with its keys moved by u.
-  void see_moved(const AskedText& text, Index place, Index u, MatrixView32 key, SeenDocument& seen) const {
+  /// Adds what the same layer does with its keys moved.
+  /// @param shift  number of the shift
+  void see_moved(const Eigen::ArrayXf& text, Index place, std::size_t shift, MatrixView32 key,
+                 SeenDocument& seen) const {
     const Matrix32& chosen = seen.layers[static_cast<std::size_t>(place)].query;
-    Matrix32 query = Matrix32::Zero(site_.length, chosen.cols());
-    for (std::size_t at = 0; at < queries_.size(); ++at) query.row(queries_[at]) = chosen.row(static_cast<Index>(at));
-    compare(text, place, u, query, key, seen);
+    note_moved(text, place, shift, put_at(chosen, queries_, site_.length), key, seen);
   }
 
   /// @param mass  (heads, chosen rows)  w; below 0: written first. Null: w is the mass of the attention itself
   /// @param head  the only one, whose queries and keys these are; below 0: all are there
   /// @returns [head]
-  [[nodiscard]] std::vector<OffsetSums> sums_of(const AskedText& text, Index place, const Matrix32& query,
+  [[nodiscard]] std::vector<OffsetSums> sums_of(const Eigen::ArrayXf& text, Index place, const Matrix32& query,
                                                 const Matrix32& key, Matrix32* mass = nullptr, Index head = -1) const {
     const Vector zero = Vector::Zero(2 * site_.length - 1);
     std::vector<OffsetSums> sums(head < 0 ? static_cast<std::size_t>(site_.grid.heads) : 1, {zero, zero, zero, zero});
     const Index window = site_.window(static_cast<std::size_t>(place));
     RowProbe probe([&](Index h, Index i, const auto& weights) {
-      if (text.queries[static_cast<std::size_t>(i)] == 0) return;
+      if (text[i] == 0) return;
       const KeySpan open = allowed_keys(i, site_.length, site_.kind == AttentionKind::causal, window);
-      const Eigen::ArrayXd keys = text.keys.segment(open.first, open.count).template cast<double>();
+      const Eigen::ArrayXd keys = text.segment(open.first, open.count).template cast<double>();
       const Eigen::ArrayXd seen = weights.segment(open.first, open.count).array().template cast<double>() * keys;
       const double own = seen.sum();
       double w = own;
@@ -191,13 +177,10 @@ class AskedAttention {
   }
 
  private:
-  /// Notes what one layer of one document does with its keys moved by u.
-  void compare(const AskedText& text, Index place, Index u, const Matrix32& query, const Matrix32& key,
-               SeenDocument& seen) const {
+  void note_moved(const Eigen::ArrayXf& text, Index place, std::size_t shift, const Matrix32& query,
+                  const Matrix32& key, SeenDocument& seen) const {
     SeenLayer& layer = seen.layers[static_cast<std::size_t>(place)];
     const std::vector<OffsetSums> after = sums_of(text, place, query, key, &layer.mass);
-    const std::vector<Index> shifts = shifts_of(site_.kind);
-    const auto shift = static_cast<std::size_t>(std::ranges::find(shifts, u) - shifts.begin());
     for (std::size_t h = 0; h < after.size(); ++h)
       seen.moved[shift].row(row_at(place, h)) = near(after[h].past).transpose();
   }
@@ -216,34 +199,35 @@ class AskedAttention {
   std::unordered_map<Index, Index> row_of_;
 };
 
-/// Looks at every layer of a document as the model is (shift 0), or with its text moved.
+/// Looks at every layer of a document as the model is, or with its text moved.
 class MovedKeysProbe : public Probe {
  public:
-  MovedKeysProbe(const AskedAttention& asked, const AskedText& text, Index shift, SeenDocument& seen)
+  MovedKeysProbe(const AskedAttention& asked, const Eigen::ArrayXf& text, std::optional<std::size_t> shift,
+                 SeenDocument& seen)
       : asked_(asked), text_(text), shift_(shift), seen_(seen) {}
   using Probe::see;
   [[nodiscard]] bool wants_projections() const override { return true; }
   void see(const LayerProjections& layer) override {
     const Index place = asked_.site().grid.place_of(layer.layer);
     if (layer.kind != asked_.site().kind || place < 0 || !can_move(*asked_.site().stack, layer.layer)) return;
-    if (shift_ == 0)
-      asked_.see(text_, place, layer.query, layer.key, seen_);
+    if (shift_)
+      asked_.see_moved(text_, place, *shift_, layer.key, seen_);
     else
-      asked_.see_moved(text_, place, shift_, layer.key, seen_);
+      asked_.see(text_, place, layer.query, layer.key, seen_);
   }
   void see(const Tile& /*tile*/) override {}
 
  private:
   const AskedAttention& asked_;
-  const AskedText& text_;
-  Index shift_;
+  const Eigen::ArrayXf& text_;
+  std::optional<std::size_t> shift_;  ///< its number; none: as the model is
   SeenDocument& seen_;
 };
 
 /// Attention of a few heads, with and without what a source wrote to their keys.
 class WithoutSource : public Probe {
  public:
-  WithoutSource(const AskedAttention& asked, const AskedText& text, const std::vector<SourceOfKeys>& removed)
+  WithoutSource(const AskedAttention& asked, const Eigen::ArrayXf& text, const std::vector<SourceOfKeys>& removed)
       : asked_(asked), text_(text), removed_(removed), query_(removed.size()), key_(removed.size()) {}
   using Probe::see;
   [[nodiscard]] bool wants_projections() const override { return true; }
@@ -258,37 +242,43 @@ class WithoutSource : public Probe {
   void see(const Tile& /*tile*/) override {}
 
   /// Of one head: as it is, without the source, without as much in random directions of every draw.
-  /// @param part  (T, d_head)  what the source wrote to the keys
-  [[nodiscard]] std::vector<OffsetSums> sums(std::size_t h, const Matrix32& part) const {
+  /// @param part       (T, d_head)  what the source wrote to the keys
+  /// @param rotations  of every draw
+  [[nodiscard]] std::vector<OffsetSums> sums(std::size_t h, const Matrix32& part,
+                                             const std::vector<Matrix32>& rotations) const {
     const HeadName& head = removed_[h].head;
     const Index place = asked_.site().grid.place_of(head.layer);
     const auto of = [&](const Matrix32& key) {
       return asked_.sums_of(text_, place, query_[h], key, nullptr, head.head).front();
     };
     std::vector<OffsetSums> found{of(key_[h]), of(key_[h] - part)};
-    for (std::size_t draw = 0; draw < placebos; ++draw)
-      found.push_back(of(key_[h] - part * turn(h, draw, part.cols())));
+    for (const Matrix32& rotation : rotations) found.push_back(of(key_[h] - part * rotation));
     return found;
   }
 
  private:
-  /// A random rotation, the same in every document.
-  static Matrix32 turn(std::size_t h, std::size_t draw, Index width) {
-    Random random = Random(1).stream(1 + h).stream(draw);
-    Matrix normal(width, width);
-    for (double& number : normal.reshaped()) number = random.normal();
-    const Matrix rotation = Eigen::HouseholderQR<Matrix>(normal).householderQ();
-    return rotation.cast<float>();
-  }
-
   const AskedAttention& asked_;
-  const AskedText& text_;
+  const Eigen::ArrayXf& text_;
   const std::vector<SourceOfKeys>& removed_;
   std::vector<Matrix32> query_, key_;
 };
 
+/// Random rotations of a head's channels, one for each draw.
+std::vector<Matrix32> random_rotations(std::size_t h, Index width) {
+  std::vector<Matrix32> rotations;
+  for (std::size_t draw = 0; draw < placebos; ++draw) {
+    Random random = Random(1).stream(1 + h).stream(draw);
+    Matrix normal(width, width);
+    for (double& number : normal.reshaped()) number = random.normal();
+    const Matrix rotation = Eigen::HouseholderQR<Matrix>(normal).householderQ();
+    rotations.push_back(rotation.cast<float>());
+  }
+  return rotations;
+}
+
 /// Sums over documents of a head whose keys lost a source.
 struct TouchedHead {
+  std::vector<Matrix32> rotations;
   std::vector<Vector> weight;  ///< as it is, without, each placebo
   Vector count;
 };
@@ -318,7 +308,9 @@ class Asking {
         asked_(site_, options.rows),
         threads_(options.threads) {
     const Vector none = Vector::Zero(2 * site_.length - 1);
-    touched.assign(removed.size(), {std::vector<Vector>(2 + placebos, none), none});
+    for (std::size_t h = 0; h < removed.size(); ++h)
+      touched.push_back(
+          {random_rotations(h, site_.stack->block.d_head), std::vector<Vector>(2 + placebos, none), none});
     if (rotary()) return;
     for (const Index u : shifts_of(site_.kind)) moved_.push_back(moved_text(model, u, site_.kind));
   }
@@ -327,18 +319,18 @@ class Asking {
 
   /// Documents that pass side by side.
   void ask(const std::vector<Document>& documents) {
-    std::vector<AskedText> texts;
+    std::vector<Eigen::ArrayXf> texts;
     std::vector<SeenDocument> seen(documents.size(), asked_.nothing());
     for (const Document& document : documents) texts.push_back(asked_.text_of(document));
     std::deque<MovedKeysProbe> moves;  // what is in a deque stays where it is
     std::deque<WithoutSource> heads;
     std::deque<SourceKeysProbe> parts;
-    const auto pass = [&](const Model& model, Index shift) {
+    const auto pass = [&](const Model& model, std::optional<std::size_t> shift) {
       std::deque<std::vector<Probe*>> probes;
       std::vector<Passing> passing;
       for (std::size_t d = 0; d < documents.size(); ++d) {
         probes.push_back({&moves.emplace_back(asked_, texts[d], shift, seen[d])});
-        if (shift == 0 && !removed.empty()) {
+        if (!shift && !removed.empty()) {
           probes.back().push_back(&heads.emplace_back(asked_, texts[d], removed));
           probes.back().push_back(&parts.emplace_back(model.stack_of(site_.kind), site_.kind, documents[d], removed));
         }
@@ -346,15 +338,15 @@ class Asking {
       }
       model_passes(model, passing, threads_);
     };
-    pass(model_, 0);
-    for (std::size_t s = 0; s < moved_.size(); ++s) pass(moved_[s], shifts_of(site_.kind)[s]);
+    pass(model_, std::nullopt);
+    for (std::size_t s = 0; s < moved_.size(); ++s) pass(moved_[s], s);
     for (std::size_t d = 0; d < documents.size(); ++d) {
       seen[d].layers.clear();
       all.push_back(std::move(seen[d]));
       if (removed.empty()) continue;
       const std::vector<Matrix32> written = parts[d].taken();
       for (std::size_t h = 0; h < removed.size(); ++h) {
-        const std::vector<OffsetSums> sums = heads[d].sums(h, written[h]);
+        const std::vector<OffsetSums> sums = heads[d].sums(h, written[h], touched[h].rotations);
         for (std::size_t k = 0; k < sums.size(); ++k) touched[h].weight[k] += sums[k].weight;
         touched[h].count += sums.front().count;
       }
@@ -391,7 +383,7 @@ double moved_share(const std::vector<SeenDocument>& documents, const AccountSite
     past += one.past.row(row).transpose();
     for (std::size_t s = 0; s < shifts.size(); ++s) moved[s] += one.moved[s].row(row).transpose();
   }
-  const double least = std::max(1.0, count.maxCoeff() / 8);
+  const double least = enough_queries(count);
   const Index window = site.window(static_cast<std::size_t>(row / site.grid.heads));
   double along = 0, whole = 0;
   for (std::size_t s = 0; s < shifts.size(); ++s) {
@@ -414,7 +406,7 @@ Index peak_of(const TouchedHead& head) {
   Index peak = -1;
   const auto mean = [&](Index t) { return head.weight[0][t] / head.count[t]; };
   for (Index t = 0; t < head.count.size(); ++t)
-    if (head.count[t] >= std::max(1.0, head.count.maxCoeff() / 8) && (peak < 0 || mean(t) > mean(peak))) peak = t;
+    if (head.count[t] >= enough_queries(head.count) && (peak < 0 || mean(t) > mean(peak))) peak = t;
   return peak;
 }
 

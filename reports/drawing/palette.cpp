@@ -74,13 +74,6 @@ Ink categorical(Index i) {
   return {in_round(ink.color, round), in_round(ink.grey, round)};
 }
 
-Ink on_paper(const Ink& ink, double opacity) {
-  const auto on = [&](std::uint32_t color) {
-    return with_each_part([&](unsigned part) { return std::lround(std::lerp(255, part_of(color, part), opacity)); });
-  };
-  return {on(ink.color), on(ink.grey)};
-}
-
 Ink text_on(const Ink& ink) {
   // Between the contrast ratios to white and to black, of luminance by the sRGB weights.
   const auto on = [](std::uint32_t color) -> std::uint32_t {

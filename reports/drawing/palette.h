@@ -40,10 +40,6 @@ constexpr Ink rest{0xCFCFCF, 0xDCDCDC}, unnamed{0xE8E8E8, 0xF0F0F0};  ///< share
 /// Source: Okabe and Ito 2008, Color Universal Design. The order is ours: strong colours first, yellow last.
 Ink categorical(Index i);
 
-/// An ink blended with white paper.
-/// @param opacity  1: the ink, 0: the paper
-Ink on_paper(const Ink& ink, double opacity);
-
 /// Black or white, whichever is easier to read on an ink.
 Ink text_on(const Ink& ink);
 
