@@ -4,11 +4,12 @@
 #include <tuple>
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include "../analysis/attention/attention_distance.h"
 #include "../analysis/attention/document_correlation.h"
-#include "../analysis/predictions/account_documents.h"
+#include "../analysis/predictions/attended_rows.h"
 #include "../job/inputs/stored_sums.h"
 #include "memory.h"
 #include "options.h"
@@ -37,14 +38,16 @@ ProfileVectors vectors_of(const nb::handle& given) {
   return {shape_of(array), {array.data(), array.size()}, kept(nb::cast(array))};
 }
 
-/// Sums of headwave.watch: a path, or (name, attributes, [(stack, attributes, modules, arrays)]) in memory.
+/// Sums of headwave.watch: a path, or (name, attributes, [(stack, attributes, modules, words, arrays)])
+/// in memory.
 GivenProfiles given_profiles(const nb::handle& given) {
   if (!nb::isinstance<nb::tuple>(given)) return nb::cast<std::filesystem::path>(given);
-  using Stack = std::tuple<std::string, nb::dict, std::vector<std::string>, std::map<std::string, nb::object>>;
+  using Texts = std::vector<std::string>;
+  using Stack = std::tuple<std::string, nb::dict, Texts, Texts, std::map<std::string, nb::object>>;
   const auto [called, about, stacks] = nb::cast<std::tuple<std::string, nb::dict, std::vector<Stack>>>(given);
   NamedProfiles profiles{called, attributes_of(about), {}};
-  for (const auto& [name, of_stack, modules, arrays] : stacks) {
-    NamedProfiles::Stack stack{name, attributes_of(of_stack), modules, {}, {}};
+  for (const auto& [name, of_stack, modules, words, arrays] : stacks) {
+    NamedProfiles::Stack stack{name, attributes_of(of_stack), modules, words, {}, {}};
     for (const auto& [label, array] : arrays)
       if (is_profile_array(label))
         stack.arrays[label] = array_of(array);
@@ -113,6 +116,15 @@ void add_profiles(nb::module_& module) {
         return numbers;
       },
       nb::arg("documents"), nb::arg("length"), "Which of so many documents of a length an account deals.");
+  module.def(
+      "chosen_rows",
+      [](Index length) {
+        std::vector<std::pair<Index, Index>> rows;
+        for (const RowSpan& span : chosen_rows(length)) rows.emplace_back(span.first, span.count);
+        return rows;
+      },
+      nb::arg("length"),
+      "Query rows of a document whose attention is accounted for: first row and number of rows of each run.");
 }
 
 }  // namespace headwave::python

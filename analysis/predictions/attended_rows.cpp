@@ -7,11 +7,12 @@
 
 namespace headwave {
 
-std::vector<RowSpan> chosen_rows(Index length, Index wanted, Random random) {
+std::vector<RowSpan> chosen_rows(Index length, Index wanted) {
   constexpr Index cell = 8;
   if (wanted >= length) return {{0, length}};
   const Index cells = std::max<Index>(1, wanted / cell);
   std::vector<RowSpan> rows;
+  Random random = Random(1).stream(0);
   for (Index c = 0; c < cells; ++c) {
     const Index first = c * length / cells, room = (c + 1) * length / cells - first;
     rows.push_back({first + random.below(std::max<Index>(1, room - cell + 1)), std::min(cell, room)});

@@ -13,8 +13,11 @@
 
 namespace headwave {
 
-/// Query rows that are accounted for: cells of 8 neighbours, spread evenly over the places; all if `wanted` is as many.
-std::vector<RowSpan> chosen_rows(Index length, Index wanted, Random random);
+constexpr Index most_chosen_rows = 64;  ///< of each document
+
+/// Query rows that are accounted for, the same in every document: cells of 8 neighbours, spread evenly over the places, one
+/// in each at random; all if `wanted` is as many.
+std::vector<RowSpan> chosen_rows(Index length, Index wanted = most_chosen_rows);
 
 /// The queries of some rows.
 std::vector<Index> queries_of(const std::vector<RowSpan>& rows);

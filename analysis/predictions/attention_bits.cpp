@@ -54,7 +54,7 @@ struct Places {
 class Kept {
  public:
   Kept(const AccountHalves& halves, const AttentionBitsOptions& options)
-      : site(halves.site), rows(chosen_rows(site.length, options.rows, Random(options.seed).stream(0))) {
+      : site(halves.site), rows(chosen_rows(site.length, options.rows)) {
     for (const AccountHalf& half : halves.halves)
       for (const AccountDocument& document : half.to_deal) documents.push_back(&document);
     std::ranges::sort(documents, {}, &AccountDocument::number);
@@ -676,7 +676,7 @@ class AttentionBitsAnalysis : public AnalysisOf<AttendedKeySums> {
                                  &input.stack(),  false,           input.site.key_length} {
     how_.seed = input.options.seed;
     how_.threads = input.threads;
-    rows_ = chosen_rows(site_.length, how_.rows, Random(how_.seed).stream(0));
+    rows_ = chosen_rows(site_.length, how_.rows);
     kept_ = attended_documents(site_, input.site.documents, std::ssize(queries_of(rows_)));
   }
 

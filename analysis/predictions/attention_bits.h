@@ -31,12 +31,12 @@ enum class BitsHypothesis : std::uint8_t {
 constexpr std::size_t bits_hypotheses = 4;
 
 struct AttentionBitsOptions {
-  Index documents = 16;      ///< that are accounted for, at most
-  Index rows = 64;           ///< queries of each, at most; the same places in every document
-  Index position_draws = 4;  ///< of each document's contents, for the predictor by position
-  Index word_draws = 16;     ///< of other documents' queries, for the predictor by word
-  Index swaps = 4;           ///< of each document's contents, for the evidence
-  double coverage = 0.9;     ///< of the intervals
+  Index documents = 16;           ///< that are accounted for, at most
+  Index rows = most_chosen_rows;  ///< queries of each, at most
+  Index position_draws = 4;       ///< of each document's contents, for the predictor by position
+  Index word_draws = 16;          ///< of other documents' queries, for the predictor by word
+  Index swaps = 4;                ///< of each document's contents, for the evidence
+  double coverage = 0.9;          ///< of the intervals
   std::uint64_t seed = 1;
   int threads = 1;  ///< changes no digit
 };
@@ -149,8 +149,8 @@ struct AttentionBits {
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; predictors and fits are held.
 ///
 /// Source: this project.
-/// @param attended_keys  what AttendedKeyProbe saw of rows chosen_rows(T, options.rows, Random(options.seed).stream(0));
-///         none: no words are named and no classes measured
+/// @param attended_keys  what AttendedKeyProbe saw of rows chosen_rows(T, options.rows); none: no words are
+///         named and no classes measured
 /// @throws ShapeError if there are fewer than two kept documents, or one half has none
 AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options = {},
                              const AttendedKeySums& attended_keys = {});

@@ -36,7 +36,8 @@ enum class ProfileNumbers {
 /// An array and its axes: L layers, K kinds of pairs, H heads, O offsets, N near offsets, B blocks, P pairs of
 /// places, D documents; T bins of offsets, A pairs that are not apart and such as are; S scores of a head, R offsets
 /// at which its largest weights lie. Of the account: Y parts of the documents, Z halves, E documents that are kept, J
-/// places, U offsets between places, G key heads, M components, F pairs of components that turn.
+/// places, U offsets between places, G key heads, M components, F pairs of components that turn; C documents whose
+/// attended keys were summed, Q queries of each, W words in them.
 struct ProfileArrayKind {
   const char *name, *axes;
   ProfileNumbers numbers = ProfileNumbers::positive;
@@ -84,11 +85,19 @@ constexpr ProfileArrayKind account_arrays[] = {{"account_documents", "Y"},
                                                {"turn_gain", "L", ProfileNumbers::finite},
                                                {"turn_neighbours", "L"},
                                                {"score_bias", "LHU", ProfileNumbers::finite},
-                                               {"sink_score", "LH", ProfileNumbers::open}};
-constexpr ProfileArrayKind account_vectors[] = {
-    {"half_query", "ZLJHM"}, {"half_key", "ZLJGM"}, {"kept_query", "ELJHM"}, {"kept_key", "ELJGM"}};
-/// Only where a layer has them.
-constexpr std::string_view optional_arrays[] = {"score_bias", "sink_score"};
+                                               {"sink_score", "LH", ProfileNumbers::open},
+                                               {"attended_number", "C"},
+                                               {"attended_token", "CJ"},
+                                               {"attended_text", "CJ"},
+                                               {"word_token", "W"}};
+constexpr ProfileArrayKind account_vectors[] = {{"half_query", "ZLJHM"},  {"half_key", "ZLJGM"},
+                                                {"kept_query", "ELJHM"},  {"kept_key", "ELJGM"},
+                                                {"attended_got", "CLHJ"}, {"attended_mass", "CLHQ"}};
+/// Whether a stack may lack an array: a layer need not have it, or tokens were not known.
+bool may_lack(const NamedProfiles::Stack& stack, std::string_view name) {
+  return name == "score_bias" || name == "sink_score" || name == "word_token" ||
+         (name.starts_with("attended_") && !stack.arrays.contains("attended_number"));
+}
 
 [[noreturn]] void refuse_profiles(const std::filesystem::path& path, const std::string& found) {
   throw FormatError(fmt::format("{}: {}", path.string(), found));
@@ -177,13 +186,17 @@ void take_account(NamedProfiles::Stack& stack, ProfileSizes& sizes, StoredProfil
   sizes['G'] = profiles.kv_heads;
   sizes['M'] = profiles.d_head;
   for (const ProfileArrayKind& kind : account_arrays)
-    if (stack.arrays.contains(kind.name) || std::ranges::count(optional_arrays, kind.name) == 0)
-      take_array(stack, kind, sizes, profiles);
+    if (stack.arrays.contains(kind.name) || !may_lack(stack, kind.name)) take_array(stack, kind, sizes, profiles);
   if (2 * sizes['F'] > profiles.d_head)
     refuse_profiles(profiles.path, fmt::format("turns {} pairs of {} components; expected at most half as many",
                                                sizes['F'], profiles.d_head));
+  profiles.words = std::move(stack.words);
+  if (std::ssize(profiles.words) != sizes['W'])
+    refuse_profiles(profiles.path, fmt::format("has the texts of {} words, and {} are attended to; expected as many",
+                                               profiles.words.size(), sizes['W']));
   constexpr float most = 1e15F;
   for (const ProfileArrayKind& kind : account_vectors) {
+    if (!stack.vectors.contains(kind.name) && may_lack(stack, kind.name)) continue;
     ProfileVectors vectors = taken(stack.vectors, kind, sizes, profiles);
     for (const float value : vectors.values)
       if (!(std::abs(value) <= most)) refuse_number(profiles, kind.name, value, "");
@@ -342,6 +355,7 @@ std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path, c
     if (!kind_of_stack(name) || !file.has(name + "/trace")) continue;
     stack.about = file.attributes(name);
     stack.modules = file.strings(name + "/layer");
+    if (file.has(name + "/word")) stack.words = file.strings(name + "/word");
     for (const std::string& array : file.names(name)) {
       const std::string dataset = fmt::format("{}/{}", name, array);
       if (is_profile_array(array)) stack.arrays[array] = {file.node(dataset).shape, file.doubles(dataset)};

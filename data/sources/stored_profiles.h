@@ -36,6 +36,7 @@ struct NamedProfiles {
     std::string name;  ///< "causal"
     Attributes about;
     std::vector<std::string> modules;            ///< of its layers
+    std::vector<std::string> words;              ///< texts of the tokens that were attended to
     std::map<std::string, ProfileArray> arrays;  ///< those that a run reads
     std::map<std::string, ProfileVectors> vectors;
   };
@@ -68,6 +69,7 @@ struct StoredProfiles {
   std::string special;                            ///< ids of special tokens, as JSON; "[]": none were named
   Index exact = 0;                                ///< largest offset with a bin of its own
   std::vector<Index> lengths;                     ///< (documents) tokens of each document
+  std::vector<std::string> words;                 ///< texts of tokens, as many as arrays["word_token"] has
   std::vector<std::string> left_out;              ///< stacks of the file that were left out
   std::map<std::string, ProfileArray> arrays;     ///< the arrays of docs/profiles.md that the program reads, by name
   std::map<std::string, ProfileVectors> vectors;  ///< of the account

@@ -14,6 +14,7 @@
 #include "../../analysis/attention/attention_distance.h"
 #include "../../analysis/attention/head_types.h"
 #include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/predictions/attention_bits.h"
 #include "../../analysis/predictions/head_account.h"
 #include "../../analysis/registry/job_option_table.h"
 #include "../../analysis/registry/registry.h"
@@ -352,6 +353,45 @@ AccountSums account_sum(const StoredProfiles& profiles, Index reach, Index befor
   return sums;
 }
 
+/// What keys get, of one file; nothing if tokens were not known.
+/// @param before  as of kept_document()
+AttendedKeySums attended_sum(const StoredProfiles& profiles, Index before) {
+  AttendedKeySums sums;
+  const auto numbers = profiles.arrays.find("attended_number");
+  if (numbers == profiles.arrays.end()) return sums;
+  const Index length = profiles.lengths.front(), rows = std::ssize(profiles.layers) * profiles.heads;
+  const ProfileVectors &got = profiles.vectors.at("attended_got"), &mass = profiles.vectors.at("attended_mass");
+  if (const Index queries = std::ssize(queries_of(chosen_rows(length))); mass.shape.back() != queries)
+    throw FormatError(fmt::format("{}: 'attended_mass' has {} queries of each document; expected {}",
+                                  profiles.path.string(), mass.shape.back(), queries));
+  const auto of = [&](const ProfileVectors& all, std::size_t document) {
+    const Index columns = all.shape.back();
+    return Eigen::Map<const Matrix32>(all.values.data() + static_cast<Index>(document) * rows * columns, rows, columns);
+  };
+  for (std::size_t d = 0; d < numbers->second.values.size(); ++d) {
+    AttendedKeys keys;
+    keys.number = before + std::lround(numbers->second.values[d]);
+    const auto tokens = [&](const char* name) {
+      return std::span(profiles.arrays.at(name).values)
+          .subspan(d * static_cast<std::size_t>(length), static_cast<std::size_t>(length));
+    };
+    for (const double id : tokens("attended_token")) keys.ids.push_back(static_cast<std::int32_t>(std::lround(id)));
+    for (const double text : tokens("attended_text")) keys.text.push_back(text != 0 ? 1 : 0);
+    keys.got = of(got, d);
+    keys.mass = of(mass, d);
+    sums.documents.push_back(std::move(keys));
+  }
+  std::map<std::int32_t, std::string> texts;
+  for (std::size_t w = 0; w < profiles.words.size(); ++w)
+    texts.emplace(static_cast<std::int32_t>(std::lround(profiles.arrays.at("word_token").values[w])),
+                  profiles.words[w]);
+  for (auto& [id, text] : texts) {
+    sums.texts.ids.push_back(id);
+    sums.texts.texts.push_back(text);
+  }
+  return sums;
+}
+
 /// Distances of one file, of both sides.
 DistanceBins distance_bins(const StoredProfiles& profiles) {
   const std::vector<double>&first = profiles.arrays.at("first_offset").values,
@@ -529,16 +569,25 @@ std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const 
     return sum;
   }
   const Index length = profiles_.front().lengths.front();
-  if (&kind == &head_account_analysis() && site.length == length && Attendings(profiles_.front()).fit()) {
-    auto sum = std::make_unique<DocumentSumOf<AccountSums>>();
+  if (site.length != length || !Attendings(profiles_.front()).fit()) return nullptr;
+  /// Sums of all files, documents numbered one file after the other.
+  const auto over_files = [&]<class Sum>(const auto& of_file) {
+    auto sum = std::make_unique<DocumentSumOf<Sum>>();
     Index before = 0;
     for (const StoredProfiles& each : profiles_) {
       if (each.dealt_documents == 0) continue;
-      add_to(sum->value, account_sum(each, std::min(reach, (length - 1) / 2), before));
+      add_to(sum->value, of_file(each, before));
       before += (account_documents_of(each) + 1) / 2 * 2;
     }
     return sum;
-  }
+  };
+  if (&kind == &head_account_analysis())
+    return over_files.operator()<AccountSums>([&](const StoredProfiles& each, Index before) {
+      return account_sum(each, std::min(reach, (length - 1) / 2), before);
+    });
+  if (&kind == &attention_bits_analysis())
+    return over_files.operator()<AttendedKeySums>(
+        [](const StoredProfiles& each, Index before) { return attended_sum(each, before); });
   return nullptr;
 }
 

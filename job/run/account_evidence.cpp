@@ -26,7 +26,8 @@ namespace headwave {
 
 namespace {
 
-constexpr Index moved_by = 4;        // tokens; the words of nearer neighbours are in a state, too
+// u, tokens: the words of nearer neighbours are in a state, too, and a causal head can follow later keys alone.
+constexpr Index moved_by = 4;
 constexpr double most_hidden = 0.1;  // of a profile that a window may hide when it moves
 constexpr Index farthest_offset = 128;
 constexpr std::size_t placebos = 10;  // random rotations
@@ -44,11 +45,6 @@ std::vector<Index> strongest_of_layers(const HeadAccount& account) {
     for (const Index head : largest_entries(account.strength.segment(first, grid.heads), 1))
       rows.push_back(first + head);
   return rows;
-}
-
-/// Shifts u of the keys. Keys of a causal head stand later alone: it could not follow them to where it does not look.
-std::vector<Index> shifts_of(AttentionKind kind) {
-  return kind == AttentionKind::causal ? std::vector{moved_by} : std::vector{-moved_by, moved_by};
 }
 
 /// Documents of the account, spread evenly over all of them.
@@ -79,7 +75,7 @@ struct SeenLayer {
 struct SeenDocument {
   std::vector<SeenLayer> layers;  ///< [place]  if the keys are moved later
   Matrix within, past;            ///< (rows, 2 reach + 1)  as OffsetSums, of the model as it is
-  std::vector<Matrix> moved;      ///< [shift] (rows, 2 reach + 1)  past, with moved keys
+  Matrix moved;                   ///< (rows, 2 reach + 1)  past, with moved keys
   Vector count;                   ///< (2 reach + 1)  queries that see a text key there
 };
 
@@ -87,10 +83,7 @@ struct SeenDocument {
 class AskedAttention {
  public:
   AskedAttention(const AccountSite& site, Index rows)
-      : site_(site),
-        alone_(*site.stack),
-        rows_(chosen_rows(site.length, rows, Random(1).stream(0))),
-        queries_(queries_of(rows_)) {
+      : site_(site), alone_(*site.stack), rows_(chosen_rows(site.length, rows)), queries_(queries_of(rows_)) {
     alone_.block.heads = alone_.block.kv_heads = 1;
     for (std::size_t at = 0; at < queries_.size(); ++at) row_of_.emplace(queries_[at], static_cast<Index>(at));
   }
@@ -99,8 +92,7 @@ class AskedAttention {
   [[nodiscard]] Index reach() const { return std::min(site_.length - 1, farthest_offset); }
   [[nodiscard]] SeenDocument nothing() const {
     const Matrix zero = Matrix::Zero(site_.grid.rows(), 2 * reach() + 1);
-    return {std::vector<SeenLayer>(site_.grid.layers.size()), zero, zero,
-            std::vector<Matrix>(shifts_of(site_.kind).size(), zero), Vector::Zero(zero.cols())};
+    return {std::vector<SeenLayer>(site_.grid.layers.size()), zero, zero, zero, Vector::Zero(zero.cols())};
   }
   [[nodiscard]] const RotaryTerm* rotary(Index place) const {
     return site_.stack->rotary(site_.grid.layers[static_cast<std::size_t>(place)]);
@@ -125,19 +117,15 @@ class AskedAttention {
     if (rotary(place) == nullptr) return;
     std::vector<Index> heads(static_cast<std::size_t>(site_.grid.heads));
     std::iota(heads.begin(), heads.end(), Index{0});
-    for (std::size_t s = 0; s < seen.moved.size(); ++s)
-      note_moved(text, place, s,
-                 turned_queries(query, heads, shifts_of(site_.kind)[s], *rotary(place), site_.stack->block.d_head), key,
-                 seen);
+    note_moved(text, place, turned_queries(query, heads, moved_by, *rotary(place), site_.stack->block.d_head), key,
+               seen);
     layer = {};
   }
 
   /// Adds what the same layer does with its keys moved.
-  /// @param shift  number of the shift
-  void see_moved(const Eigen::ArrayXf& text, Index place, std::size_t shift, MatrixView32 key,
-                 SeenDocument& seen) const {
+  void see_moved(const Eigen::ArrayXf& text, Index place, MatrixView32 key, SeenDocument& seen) const {
     const Matrix32& chosen = seen.layers[static_cast<std::size_t>(place)].query;
-    note_moved(text, place, shift, put_at(chosen, queries_, site_.length), key, seen);
+    note_moved(text, place, put_at(chosen, queries_, site_.length), key, seen);
   }
 
   /// @param mass  (heads, chosen rows)  w; below 0: written first. Null: w is the mass of the attention itself
@@ -177,12 +165,11 @@ class AskedAttention {
   }
 
  private:
-  void note_moved(const Eigen::ArrayXf& text, Index place, std::size_t shift, const Matrix32& query,
-                  const Matrix32& key, SeenDocument& seen) const {
+  void note_moved(const Eigen::ArrayXf& text, Index place, const Matrix32& query, const Matrix32& key,
+                  SeenDocument& seen) const {
     SeenLayer& layer = seen.layers[static_cast<std::size_t>(place)];
     const std::vector<OffsetSums> after = sums_of(text, place, query, key, &layer.mass);
-    for (std::size_t h = 0; h < after.size(); ++h)
-      seen.moved[shift].row(row_at(place, h)) = near(after[h].past).transpose();
+    for (std::size_t h = 0; h < after.size(); ++h) seen.moved.row(row_at(place, h)) = near(after[h].past).transpose();
   }
 
   [[nodiscard]] Index row_at(Index place, std::size_t head) const {
@@ -202,16 +189,15 @@ class AskedAttention {
 /// Looks at every layer of a document as the model is, or with its text moved.
 class MovedKeysProbe : public Probe {
  public:
-  MovedKeysProbe(const AskedAttention& asked, const Eigen::ArrayXf& text, std::optional<std::size_t> shift,
-                 SeenDocument& seen)
-      : asked_(asked), text_(text), shift_(shift), seen_(seen) {}
+  MovedKeysProbe(const AskedAttention& asked, const Eigen::ArrayXf& text, bool moved, SeenDocument& seen)
+      : asked_(asked), text_(text), moved_(moved), seen_(seen) {}
   using Probe::see;
   [[nodiscard]] bool wants_projections() const override { return true; }
   void see(const LayerProjections& layer) override {
     const Index place = asked_.site().grid.place_of(layer.layer);
     if (layer.kind != asked_.site().kind || place < 0 || !can_move(*asked_.site().stack, layer.layer)) return;
-    if (shift_)
-      asked_.see_moved(text_, place, *shift_, layer.key, seen_);
+    if (moved_)
+      asked_.see_moved(text_, place, layer.key, seen_);
     else
       asked_.see(text_, place, layer.query, layer.key, seen_);
   }
@@ -220,7 +206,7 @@ class MovedKeysProbe : public Probe {
  private:
   const AskedAttention& asked_;
   const Eigen::ArrayXf& text_;
-  std::optional<std::size_t> shift_;  ///< its number; none: as the model is
+  bool moved_;  ///< the text; false: the model as it is
   SeenDocument& seen_;
 };
 
@@ -312,7 +298,7 @@ class Asking {
       touched.push_back(
           {random_rotations(h, site_.stack->block.d_head), std::vector<Vector>(2 + placebos, none), none});
     if (rotary()) return;
-    for (const Index u : shifts_of(site_.kind)) moved_.push_back(moved_text(model, u, site_.kind));
+    moved_ = moved_text(model, moved_by, site_.kind);
   }
 
   [[nodiscard]] bool rotary() const { return site_.stack->rotary() != nullptr; }
@@ -325,12 +311,12 @@ class Asking {
     std::deque<MovedKeysProbe> moves;  // what is in a deque stays where it is
     std::deque<WithoutSource> heads;
     std::deque<SourceKeysProbe> parts;
-    const auto pass = [&](const Model& model, std::optional<std::size_t> shift) {
+    const auto pass = [&](const Model& model, bool moved) {
       std::deque<std::vector<Probe*>> probes;
       std::vector<Passing> passing;
       for (std::size_t d = 0; d < documents.size(); ++d) {
-        probes.push_back({&moves.emplace_back(asked_, texts[d], shift, seen[d])});
-        if (!shift && !removed.empty()) {
+        probes.push_back({&moves.emplace_back(asked_, texts[d], moved, seen[d])});
+        if (!moved && !removed.empty()) {
           probes.back().push_back(&heads.emplace_back(asked_, texts[d], removed));
           probes.back().push_back(&parts.emplace_back(model.stack_of(site_.kind), site_.kind, documents[d], removed));
         }
@@ -338,8 +324,8 @@ class Asking {
       }
       model_passes(model, passing, threads_);
     };
-    pass(model_, std::nullopt);
-    for (std::size_t s = 0; s < moved_.size(); ++s) pass(moved_[s], s);
+    pass(model_, false);
+    if (moved_) pass(*moved_, true);
     for (std::size_t d = 0; d < documents.size(); ++d) {
       seen[d].layers.clear();
       all.push_back(std::move(seen[d]));
@@ -361,7 +347,7 @@ class Asking {
   const Model& model_;
   const AccountSite& site_;
   AskedAttention asked_;
-  std::vector<Model> moved_;  ///< [shift]  the same with the text moved; of rotary positions none
+  std::optional<Model> moved_;  ///< the same with the text moved; none: positions are rotary
   int threads_;
 };
 
@@ -372,31 +358,26 @@ double moved_share(const std::vector<SeenDocument>& documents, const AccountSite
                    Index left_out = -1) {
   const Index width = documents.front().count.size(), middle = width / 2;
   const Vector zero = Vector::Zero(width);
-  const std::vector<Index> shifts = shifts_of(site.kind);
-  Vector count = zero, within = zero, past = zero;
-  std::vector<Vector> moved(shifts.size(), zero);
+  Vector count = zero, within = zero, past = zero, moved = zero;
   for (Index d = 0; d < std::ssize(documents); ++d) {
     if (d == left_out) continue;
     const SeenDocument& one = documents[static_cast<std::size_t>(d)];
     count += one.count;
     within += one.within.row(row).transpose();
     past += one.past.row(row).transpose();
-    for (std::size_t s = 0; s < shifts.size(); ++s) moved[s] += one.moved[s].row(row).transpose();
+    moved += one.moved.row(row).transpose();
   }
   const double least = enough_queries(count);
   const Index window = site.window(static_cast<std::size_t>(row / site.grid.heads));
-  double along = 0, whole = 0;
-  for (std::size_t s = 0; s < shifts.size(); ++s) {
-    const Index u = shifts[s];
-    double hidden = 0;  // what a window lets nobody see
-    for (Index t = 0; t < width; ++t) hidden += window > 0 && std::abs(t - middle - u) >= window ? within[t] : 0;
-    if (hidden > most_hidden * within.sum()) continue;
-    for (Index t = std::max<Index>(0, -u); t < width - std::max<Index>(0, u); ++t) {
-      if (count[t] < least || count[t + u] < least) continue;
-      const double change = within[t + u] / count[t + u] - past[t] / count[t];
-      along += (moved[s][t] - past[t]) / count[t] * change;
-      whole += change * change;
-    }
+  double along = 0, whole = 0, hidden = 0;  // hidden: what a window lets nobody see
+  for (Index t = 0; t < width; ++t) hidden += window > 0 && std::abs(t - middle - moved_by) >= window ? within[t] : 0;
+  if (hidden > most_hidden * within.sum()) return not_defined;
+  for (Index t = 0; t + moved_by < width; ++t) {
+    const Index to = t + moved_by;
+    if (count[t] < least || count[to] < least) continue;
+    const double change = within[to] / count[to] - past[t] / count[t];
+    along += (moved[t] - past[t]) / count[t] * change;
+    whole += change * change;
   }
   return whole > 0 ? along / whole : not_defined;
 }
@@ -480,7 +461,7 @@ std::vector<Field> describe(const AccountEvidence& evidence) {
   const std::vector<Axis> heads{layer_axis(evidence.grid.layers), head_axis(evidence.grid.heads)};
   Fields fields("account_evidence");
   add_numbers(fields, "moved", heads, "1",
-              "share of the head's offset profile that moves by -u when its keys move by u = 4 tokens, or -4; 1: it "
+              "share of the head's offset profile that moves by -4 tokens when its keys move by 4; 1: it "
               "reads positions, 0: it does not",
               std::span(&evidence.moved, 1), "no key of the layer can be moved, or its effect could not be seen");
   if (std::ranges::any_of(evidence.source, [](const std::string& name) { return !name.empty(); })) {

@@ -14,11 +14,11 @@
 namespace headwave {
 
 struct AccountEvidenceOptions {
-  Index documents = 8;    ///< of the account's, spread evenly
-  Index rows = 64;        ///< queries of each, at most; the same places in every document
-  double coverage = 0.9;  ///< of the intervals
-  Index together = 1;     ///< documents side by side; changes no digit
-  int threads = 1;        ///< changes no digit
+  Index documents = 8;            ///< of the account's, spread evenly
+  Index rows = most_chosen_rows;  ///< queries of each, at most
+  double coverage = 0.9;          ///< of the intervals
+  Index together = 1;             ///< documents side by side; changes no digit
+  int threads = 1;                ///< changes no digit
 };
 
 /// What heads do when their keys are moved, or when what a source wrote is taken out of them.
@@ -34,8 +34,7 @@ struct AccountEvidence {
   Vector lowest_placebo;            ///< (rows)  the lowest of these draws
 };
 
-/// Moves the keys of every head by u = 4 tokens in the running model, and by -4 if no causal mask hides where a head would
-/// then look, and measures how much of its offset profile follows. A moved key is what the same token would have for a key
+/// Moves the keys of every head by u = 4 tokens in the running model, and measures how much of its offset profile follows. A moved key is what the same token would have for a key
 /// u tokens further on:
 ///
 ///     position table:  k'_j = k_j of the same text, read by moved_text(model, u)                (1)
@@ -48,9 +47,9 @@ struct AccountEvidence {
 /// visible, and means over the chosen queries of all documents that see a text key at offset t,
 ///
 ///     p(t) = E w_i A^X_i(i+t),  p'(t) = E w_i A*^X_i(i+t),  p_u(t) = E w_i A'^X_i(i+t)
-///     moved = argmin_a sum over u and t of (p_u(t) - a p(t + u) - (1 - a) p'(t))^2              (3)
+///     moved = argmin_a sum over t of (p_u(t) - a p(t + u) - (1 - a) p'(t))^2              (3)
 ///
-/// over the t and t + u, at most 128, that an eighth as many queries see as any. A shift does not count if a window would
+/// over the t and t + u, at most 128, that an eighth as many queries see as any. It is undefined if a window would
 /// hide more than a tenth of the moved profile. The interval leaves out documents in turn. Four tokens, since the words of
 /// nearer neighbours are in a state, too, and keep attention in place.
 ///
@@ -58,7 +57,7 @@ struct AccountEvidence {
 /// source of its position kernel wrote there (StreamParts): k'_j = k_j - c_s,j W_K. Its placebo removes c_s,j W_K turned by
 /// a random rotation: as much, in other directions. Queries and all other heads stay as they are.
 ///
-/// One pass of each document, in (1) another for every shift.
+/// One pass of each document, in (1) two.
 ///
 /// @param account  of the site
 /// @param sources  of the site; null: nothing is taken out

@@ -16,6 +16,16 @@ def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[list[str], list[int]]:
     return [str(token) for token in tokenizer.convert_ids_to_tokens(list(ids))], [int(i in special) for i in ids]
 
 
+def words_of(tokenizer: Any, ids: Sequence[int]) -> list[str]:
+    """Tokens as the program spells them, " the" and "##ing"; none without a tokenizer."""
+    if tokenizer is None:
+        return []
+    tokens = [str(token) for token in tokenizer.convert_ids_to_tokens(list(ids))]
+    if any("\u0120" in token for token in tokens):   # of bytes: a space is U+0120
+        return [tokenizer.convert_tokens_to_string([token]) for token in tokens]
+    return [token.replace("\u2581", " ") for token in tokens]   # of SentencePiece: a space is U+2581
+
+
 def documents_of(about: Any, module: Any, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None,
                  special_tokens: bool) -> tuple[list[list[int]], int]:
     """Token ids of every document, cut as the program cuts a text; and how many were padding, and are taken off."""

@@ -105,8 +105,7 @@ AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, b
     for (const std::int32_t id : document.ids) document.tokens.push_back(text_of(id));
     const LayerQueriesKeys drawn = queries_keys(w, own);
     AccountProbe probe(site, number, document, true);
-    AttendedKeyProbe key_probe(site, number, document,
-                               chosen_rows(length, AttentionBitsOptions().rows, Random(1).stream(0)));
+    AttendedKeyProbe key_probe(site, number, document, chosen_rows(length, AttentionBitsOptions().rows));
     std::array<Probe*, 2> probes{&probe, &key_probe};
     const HeadInputs<float> inputs{drawn.query, drawn.key, {}, planted_heads, planted_heads, 1.0};
     attend<float>(inputs, {stack.block.causal, -1, -1, {}, 0}, {0, kind, &document}, probes);

@@ -53,8 +53,7 @@ AttentionBits bits_of_chance(std::uint64_t seed) {
         for (Index c = 8; c < chance_width; ++c) k[c] = static_cast<float>(random.normal());
       }
     AccountProbe probe(site, number, document, true);
-    AttendedKeyProbe key_probe(site, number, document,
-                               chosen_rows(chance_length, options.rows, Random(options.seed).stream(0)));
+    AttendedKeyProbe key_probe(site, number, document, chosen_rows(chance_length, options.rows));
     std::array<Probe*, 2> probes{&probe, &key_probe};
     const HeadInputs<float> inputs{query, key, {}, chance_heads, chance_heads, 1.0};
     attend<float>(inputs, {false, -1, -1, {}, 0}, {0, AttentionKind::self, &document}, probes);

@@ -4,7 +4,7 @@
 
 SHARED is the folder of the shared data (stories260K, tinyshakespeare). 8 documents each: of stories260K (rotary positions, causal) 64 tokens of
 the text, whose keys are turned by 4 tokens; of a random BERT (position table) 24 random words, whose keys are those of the same text read with table
-rows 4 further on, and 4 back. Writes the documents and, for every head, moved of job/run/account_evidence.h.
+rows 4 further on. Writes the documents and, for every head, moved of job/run/account_evidence.h.
 Made with torch 2.13.0, transformers 5.24.0.
 """
 
@@ -43,8 +43,8 @@ def by_offset(weights):
     return sums.index_add_(1, column.reshape(-1), weights.reshape(len(weights), -1))
 
 
-def moved(before, after, heads, kv_heads, causal, turn, shifts):
-    """@param after  {u: keys}; None: turned by turn()"""
+def moved(before, after, heads, kv_heads, causal, turn):
+    """@param after  keys; None: turned by turn()"""
     found, T = [], before[0, "q"].shape[1]
     place = torch.arange(T)
     open_ = (place[None] <= place[:, None]) if causal else torch.ones(T, T, dtype=torch.bool)
@@ -52,10 +52,11 @@ def moved(before, after, heads, kv_heads, causal, turn, shifts):
     if causal:
         text[0] = 0  # the first token is special
     queries = text[:, None] * open_
+    past = (place[None] + U <= place[:, None]) if causal else torch.ones(T, T, dtype=torch.bool)
     count = N * by_offset((queries * text)[None])[0]
     seen_enough = count >= max(1, count.max() / 8)
     for l in range(1 + max(l for l, _ in before)):
-        p, left, now = 0, {u: 0 for u in shifts}, {u: 0 for u in shifts}
+        p, left, now = 0, 0, 0
         for n in range(N):
             def attention(q, k, at_q, at_k):
                 q, k = (x[n].double().view(T, -1, x.shape[-1] // h).transpose(0, 1) for x, h in ((q, heads), (k, kv_heads)))
@@ -66,18 +67,15 @@ def moved(before, after, heads, kv_heads, causal, turn, shifts):
             as_is = attention(q, k, place, place)
             mass = (as_is * text).sum(-1) * text
             p = p + profile(as_is, queries * text, mass)
-            for u in shifts:
-                past = (place[None] + u <= place[:, None]) if causal else torch.ones(T, T, dtype=torch.bool)
-                left[u] = left[u] + profile(as_is, queries * text * past, mass)
-                turned = attention(q, k if after is None else after[u][l, "k"], place, place + (u if after is None else 0))
-                now[u] = now[u] + profile(turned, queries * text * past, mass)
+            left = left + profile(as_is, queries * text * past, mass)
+            turned = attention(q, k if after is None else after[l, "k"], place, place + (U if after is None else 0))
+            now = now + profile(turned, queries * text * past, mass)
         top, whole = 0, 0
-        for u in shifts:
-            for t in range(max(0, -u), 2 * T - 1 - max(0, u)):
-                if seen_enough[t] and seen_enough[t + u]:
-                    change = p[:, t + u] / count[t + u] - left[u][:, t] / count[t]
-                    top = top + (now[u][:, t] - left[u][:, t]) / count[t] * change
-                    whole = whole + change**2
+        for t in range(2 * T - 1 - U):
+            if seen_enough[t] and seen_enough[t + U]:
+                change = p[:, t + U] / count[t + U] - left[:, t] / count[t]
+                top = top + (now[:, t] - left[:, t]) / count[t] * change
+                whole = whole + change**2
         found.append((top / whole).tolist())
     return found
 
@@ -96,15 +94,15 @@ def main(shared, bert, out):
 
     layers = [(x.self_attn.q_proj, x.self_attn.k_proj) for x in model.model.layers]
     before = seen(model, layers, input_ids=torch.tensor(stories))
-    golden = {"stories260K": {"documents": stories, "moved": moved(before, None, 8, 4, True, turn, [U])}}
+    golden = {"stories260K": {"documents": stories, "moved": moved(before, None, 8, 4, True, turn)}}
     model = AutoModel.from_pretrained(bert).eval()
     heads, rows = model.config.num_attention_heads, model.config.max_position_embeddings
     words = torch.randint(10, model.config.vocab_size, (N, rows), generator=torch.Generator().manual_seed(5))
     layers = [(x.attention.self.query, x.attention.self.key) for x in model.encoder.layer]
     at = lambda u: (torch.arange(rows) + u).clamp(0, rows - 1)[None]
     before = seen(model, layers, input_ids=words, position_ids=at(0))
-    after = {u: seen(model, layers, input_ids=words, position_ids=at(u)) for u in (-U, U)}
-    golden["bert"] = {"documents": words.tolist(), "moved": moved(before, after, heads, heads, False, lambda x, at: x, [-U, U])}
+    after = seen(model, layers, input_ids=words, position_ids=at(U))
+    golden["bert"] = {"documents": words.tolist(), "moved": moved(before, after, heads, heads, False, lambda x, at: x)}
     json.dump(golden, open(out, "w"))
 
 

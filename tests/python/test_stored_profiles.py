@@ -182,12 +182,35 @@ def test_the_account_and_all_bits_are_those_of_a_run_on_the_model(family):
 
 def require_same_account(found, expected):
     for group, names in (("head_account", ("measured_profile", "dealt_profile", "overlap", "part", "part_lower", "part_upper", "null_high", "p_value")),
-                         ("attention_bits", ("bits", "part", "gain", "sink_mass"))):
+                         ("attention_bits", ("bits", "part", "gain", "sink_mass")), ("attention_words", ("word_id", "ratio", "found", "class_gain"))):
         assert set(found[group]) == set(expected[group])
         for name in names:
             np.testing.assert_allclose(found[group][name], expected[group][name], atol=1e-5, err_msg=f"{group}/{name}")
     assert found["head_account/dealt_profile"].attrs["dealt_documents"] == expected["head_account/dealt_profile"].attrs["dealt_documents"]
     np.testing.assert_array_equal(found["head_account/verdict"], expected["head_account/verdict"])
+
+
+def test_words_that_draw_attention_have_the_texts_of_the_tokenizer(tmp_path):
+    """As the program spells them, from memory and from a file; none without a tokenizer."""
+    class Tokenizer:
+        all_special_ids = [3]
+
+        def convert_ids_to_tokens(self, ids):
+            return [f"\u2581w{i}" for i in ids]
+
+    model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
+    with torch.no_grad():
+        model.layers[0].self_attn.q_proj.weight *= 30   # so that some words draw much attention
+    for tokenizer in (Tokenizer(), None):
+        with torch.no_grad(), headwave.watch(model, exact=23, deal=True, tokenizer=tokenizer) as watch:
+            for document in documents([24] * 60):
+                model(torch.tensor([document]))
+        watch.result().save(tmp_path / "words.h5", overwrite=True)
+        for profiles in (watch.result(), tmp_path / "words.h5"):
+            found = headwave.run(profiles=profiles, only="attention_bits", reach=11)
+            ids, texts = (np.ravel(found[f"attention_words/{name}"]).tolist() for name in ("word_id", "word"))
+            named = {text for token, text in zip(ids, texts) if token >= 0}
+            assert named and named == ({f" w{int(token)}" for token in ids if token >= 0} if tokenizer else {""})
 
 
 def test_an_account_in_parts_and_from_files_is_that_of_one_watch(program, tmp_path):

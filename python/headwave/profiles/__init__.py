@@ -32,7 +32,7 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         blocks: sums that are kept apart for intervals: document n counts in block n % blocks
         rows: query rows sampled of a document, by position; None: all. The result says the error of that
         first: tokens at the beginning of a document whose pairs are counted apart
-        tokenizer, special: special tokens, whose pairs are counted apart too
+        tokenizer, special: special tokens, whose pairs are counted apart too; the tokenizer also gives words their texts
         kernel: "torch", "triton" or "auto": Triton's where it is installed and the device is a GPU
         seed: of the sampled rows
         deal: keep queries and keys of some documents, of which a run makes the account of every head (docs/account.md), and what

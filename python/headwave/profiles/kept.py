@@ -10,10 +10,12 @@ import torch
 
 from .. import _core
 from .rotary import CannotDeal, Turns, Unturned, turns_of
-from .tiles import Scores, Span
+from .tiles import Scores, Span, tile_weights
 
 PARTS = 16   # groups of documents that intervals leave out, of two halves: analysis/predictions/account_documents.h
 LEAST = 8    # documents, below which an account gives no verdict
+ATTENDED = 2**24        # numbers that what keys get may take, in all layers: attended_documents() of analysis/predictions/attention_words.h
+LEAST_TEXT_KEYS = 4     # that a query sees: analysis/predictions/attended_rows.h
 
 
 @dataclasses.dataclass
@@ -38,28 +40,35 @@ class Kept:
     Sums of all of them at every place are kept by halves, documents of even and of odd number; single documents whole, as many pairs of an even
     and an odd one as there is room for: once it is full, every second pair, then every fourth, ...
 
+    So is what the chosen queries of documents give to each of their keys, for the words that draw attention.
+
     Args:
         pairs: of documents, that there is room for
+        depth: layers of the model
 
     Attributes:
         query, key: (2, T, H, d), (2, T, Hk, d) sums
         weight: (PARTS, H, 2 reach + 1) sums of weights by offset, the first token neither query nor key
         documents: how many
+        attended: by number of a document: attended_keys(), its tokens, and which are text
     """
 
-    def __init__(self, scores: Scores, length: int, pairs: int, attending: Attending, reach: int) -> None:
+    def __init__(self, scores: Scores, length: int, pairs: int, attending: Attending, reach: int, depth: int) -> None:
         device, heads, kv_heads, width = scores.query.device, scores.query.shape[1], scores.key.shape[1], scores.query.shape[3]
         self.length, self.attending, self.documents, self._pairs = length, attending, 0, pairs
         self.query, self.key = (torch.zeros(2, length, each, width, dtype=torch.float32, device=device) for each in (heads, kv_heads))
         self.weight = torch.zeros(PARTS, heads, 2 * reach + 1, dtype=torch.float32 if device.type == "mps" else torch.float64, device=device)
         self._whole: dict[int, tuple[torch.Tensor, torch.Tensor, Span, int]] = {}
+        self.attended: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._rows: list[tuple[int, int]] = _core.chosen_rows(length)
+        self._attended_pairs = max(LEAST, ATTENDED // (depth * heads * (length + sum(count for _, count in self._rows)))) // 2
 
     def numbers(self, spans: list[Span]) -> dict[int, int]:
         """The documents of a call that have the length of the first one, and their numbers among all such."""
         alike = sorted(document for span in spans if span.q1 - span.q0 == self.length for document in span.documents)
         return {document: self.documents + place for place, document in enumerate(alike)}
 
-    def add(self, before: Unturned, spans: list[Span]) -> None:
+    def add(self, before: Unturned, scores: Scores, spans: list[Span], causal: bool) -> None:
         """Adds the documents of a call."""
         numbers = self.numbers(spans)
         for document, number in numbers.items():
@@ -68,12 +77,16 @@ class Kept:
             query, key = (of[span.rows[place], :, span.q0:span.q1].transpose(0, 1) for of in (before.query, before.key))
             self.query[number % 2] += query
             self.key[number % 2] += key
-            every = 1
-            while (number // 2 + 1) // every > self._pairs:
-                every *= 2
-            self._whole = {one: of for one, of in self._whole.items() if (one // 2 + 1) % every == 0}
-            if (number // 2 + 1) % every == 0:
+            if _takes(self._whole, number, self._pairs):
                 self._whole[number] = (*(torch.clone(of, memory_format=torch.contiguous_format).cpu() for of in (query, key)), span, place)
+        for span in spans:
+            if span.q1 - span.q0 == self.length and span.ids and (wanted := [d for d in span.documents if _takes(self.attended, numbers[d], self._attended_pairs)]):
+                text = text_keys(span, causal)
+                own = scores if span.shift is None else dataclasses.replace(scores, shift=span.shift)
+                got, mass = (of.cpu().numpy() for of in attended_keys(own, span, self._rows, text))
+                for document in wanted:
+                    place = span.documents.index(document)
+                    self.attended[numbers[document]] = got[place], mass[place], span.ids[place].numpy(), text
         self.documents += len(numbers)
 
     def add_weights(self, weight: torch.Tensor, spans: list[Span], span: Span) -> None:
@@ -104,6 +117,47 @@ class Kept:
         stays = np.zeros(self.length)
         stays[[0, *special]] = 1
         return span.ids[place].numpy() if span.ids else np.full(self.length, -1), stays, 0 in special
+
+
+def _takes(kept: dict[int, Any], number: int, pairs: int) -> bool:
+    """Whether the next document is kept; once there are `pairs` pairs, every second pair goes, then of what is left every second, ..."""
+    every = 1
+    while (number // 2 + 1) // every > pairs:
+        every *= 2
+    for one in [one for one in kept if (one // 2 + 1) % every]:
+        del kept[one]
+    return (number // 2 + 1) % every == 0
+
+
+def text_keys(span: Span, causal: bool) -> np.ndarray:
+    """(T) 1: a key of text, that is neither special nor, in a causal model, the first."""
+    text = np.ones(span.k1 - span.k0)
+    text[[j - span.k0 for j in span.special] + [0] * causal] = 0
+    return text
+
+
+def attended_keys(scores: Scores, span: Span, rows: list[tuple[int, int]], text: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the chosen queries of the documents of a span give to each key of text, and each of them to all: (n, H, T), (n, H, rows), float32.
+
+    Special tokens, the first one, and queries that see few keys of text take no part, as in AttendedKeyProbe of analysis/predictions/attention_words.h.
+
+    Args:
+        rows: first row and number of rows of each run of queries
+        text: text_keys()
+    """
+    n, heads, keys = len(span.rows), scores.query.shape[1], torch.from_numpy(text).to(scores.query.device, torch.float32)
+    got, masses = torch.zeros(n, heads, len(text), device=keys.device), []
+    special = [j - span.k0 for j in span.special]
+    for first, count in rows:
+        r0, r1 = span.q0 + first, span.q0 + first + count
+        kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
+        own = keys[kb - span.k0:ke - span.k0]
+        asks = torch.tensor([i > 0 and i not in special for i in range(first, first + count)], device=keys.device).flip(0)
+        seen = (scores.allowed(span.index, r0, r1, kb, ke) * own).sum(-1) >= LEAST_TEXT_KEYS
+        weights = tile_weights(scores, span, slice(0, heads), r0, r1, kb, ke)[0][..., :ke - kb] * own * (seen & asks)[..., None]
+        got[..., kb - span.k0:ke - span.k0] += weights.sum(-2)
+        masses.append(weights.sum(-1).flip(-1))
+    return got, torch.cat(masses, -1)
 
 
 def room_for(scores: Scores, length: int, layers: int, room: float) -> int:
@@ -189,6 +243,12 @@ def account_arrays(layers: list[Any], reach: int) -> dict[str, np.ndarray]:
         "turn_frequency": np.stack([np.pad(way.turns.frequency, (0, pairs - len(way.turns.frequency)), constant_values=np.nan) for way in ways])}
     for side, label in enumerate(("kept_query", "kept_key")):
         arrays[label] = np.stack([np.stack([kept.whole(number)[side] for kept in all_kept]) for number in numbers])
+    if numbers := sorted(first.attended):
+        seen = [[kept.attended[number] for kept in all_kept] for number in numbers]
+        arrays |= {"attended_number": np.array(numbers), "attended_token": np.stack([one[0][2] for one in seen]),
+                   "attended_text": np.stack([one[0][3] for one in seen])}
+        for which, label in enumerate(("attended_got", "attended_mass")):
+            arrays[label] = np.stack([np.stack([layer[which] for layer in one]) for one in seen]).astype(np.float32)
     if any(way.bias is not None for way in ways):
         arrays["score_bias"] = np.stack([np.zeros((layers[0].heads, 2 * first.length - 1)) if way.bias is None else way.bias for way in ways])
     if any(way.sinks is not None for way in ways):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
@@ -28,8 +28,13 @@ class Profiles(Summed):
     """
 
     @classmethod
-    def of(cls, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str]) -> "Profiles":
-        """The sums of watched layers, those of one kind together."""
+    def of(cls, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str],
+           words_of: Callable[[list[int]], list[str]]) -> "Profiles":
+        """The sums of watched layers, those of one kind together.
+
+        Args:
+            words_of: the texts of tokens
+        """
         groups: dict[Any, list[Layer]] = {}
         for layer in layers:
             groups.setdefault((layer.pattern, layer.heads, layer.kv_heads, layer.width, layer.cross), []).append(layer)
@@ -40,7 +45,7 @@ class Profiles(Summed):
             name = kind
             while name in stacks:
                 name = f"{kind}_{len([n for n in stacks if n.split('_')[0] == kind]) + 1}"
-            stacks[name] = Stack.of(name, those, bins)
+            stacks[name] = Stack.of(name, those, bins, words_of)
         if any(stack.cross for stack in stacks.values()) and "causal" in stacks:
             stacks["causal"].read_beside(stacks.get("self"))
         return cls(model, settings, stacks, skipped)
@@ -120,7 +125,7 @@ class Profiles(Summed):
         Args:
             called: what messages call them
         """
-        stacks = [(name, about_of(stack), stack.layers, {label: getattr(stack, label) for label in variables(stack)})
+        stacks = [(name, about_of(stack), stack.layers, list(getattr(stack, "word", ())), {label: getattr(stack, label) for label in variables(stack)})
                   for name, stack in self.stacks.items()]
         return called, self._attributes(), stacks
 

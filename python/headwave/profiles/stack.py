@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
@@ -49,14 +49,18 @@ _ACCOUNT = {
     "kept_query": ("kept_document", "layer", "position", "head", "component"), "kept_key": ("kept_document", "layer", "position", "kv_head", "component"),
     "account_window": ("layer",), "turn_frequency": ("layer", "turned_pair"), "turn_gain": ("layer",), "turn_neighbours": ("layer",),
     "score_bias": ("layer", "head", "between"), "sink_score": ("layer", "head"),
+    "attended_number": ("attended_document",), "attended_token": ("attended_document", "position"), "attended_text": ("attended_document", "position"),
+    "attended_got": ("attended_document", "layer", "head", "position"), "attended_mass": ("attended_document", "layer", "head", "chosen_row"),
+    "word_token": ("word",),
 }
-_VECTORS = {"half_query", "half_key", "kept_query", "kept_key"}   # there can be gigabytes: they stay float32
+_VECTORS = {"half_query", "half_key", "kept_query", "kept_key", "attended_got", "attended_mass"}   # there can be gigabytes: they stay float32
 _OF_DOCUMENTS = ("kept_number", "kept_token", "kept_stays", "kept_first_special", "kept_query", "kept_key")
+_OF_ATTENDED = ("attended_number", "attended_token", "attended_text", "attended_got", "attended_mass")
 _COUNTS = {"pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens",
            "unrotated_tokens"}
 _COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents", "head_score_documents", "argmax_documents",
             "sink_position", "document_digest", "account_documents", "kept_number", "kept_token", "kept_stays", "kept_first_special", "account_window",
-            "turn_neighbours"}
+            "turn_neighbours", "attended_number", "attended_token", "attended_text", "word_token"}
 _OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
 _ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dtype", "rope_type")
 
@@ -91,7 +95,7 @@ class Stack:
         self.__dict__.update(arrays)
 
     @classmethod
-    def of(cls, name: str, layers: list[Layer], bins: OffsetBins) -> "Stack":
+    def of(cls, name: str, layers: list[Layer], bins: OffsetBins, words_of: Callable[[list[int]], list[str]]) -> "Stack":
         """The sums of watched layers."""
         from .bins import band_first  # with PyTorch, which reading a file does without
 
@@ -125,6 +129,9 @@ class Stack:
             from .kept import account_arrays
 
             arrays |= account_arrays(layers, arrays["null_weight"].shape[-1] // 2)
+            tokens = np.unique(arrays.get("attended_token", ()))
+            if words := words_of(tokens.tolist()):
+                arrays |= {"word_token": tokens, "word": np.array(words, object)}
         if all(layer.moments is not None for layer in layers):
             moments = [layer.moments for layer in layers]
             arrays |= {f"unrotated_{label}": _together(moments, label) for label in LABELS}
@@ -144,6 +151,8 @@ class Stack:
         arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", "band_first", *_OF_LAYERS)}
         arrays |= {label: group[label][()] if label in _VECTORS else group[label][()].astype(np.float64)
                    for label in (*_AXES, *_TRACES, *_ACCOUNT) if label in group}
+        if "word" in group:
+            arrays["word"] = np.array(group["word"].asstr()[()], object)
         arrays.setdefault("sampling_variance", np.zeros(arrays["weight"].shape[1:]))
         return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
 
@@ -290,9 +299,13 @@ def _added_account(one: Stack, other: Stack) -> dict[str, np.ndarray]:
     for label in ("account_documents", "account_weight", "half_query", "half_key"):
         arrays[label] = arrays[label] + getattr(other, label)
     before = int(one.account_documents.sum() + 1) // 2 * 2
-    for label in _OF_DOCUMENTS:
-        arrays[label] = np.concatenate([arrays[label], getattr(other, label) + (before if label == "kept_number" else 0)])
-    return arrays
+    attended = hasattr(one, "attended_number") and hasattr(other, "attended_number")
+    for label in (*_OF_DOCUMENTS, *(_OF_ATTENDED if attended else ())):
+        arrays[label] = np.concatenate([arrays[label], getattr(other, label) + (before if label in ("kept_number", "attended_number") else 0)])
+    words = {int(token): text for stack in (one, other) if hasattr(stack, "word") for token, text in zip(stack.word_token, stack.word)}
+    if words and attended:
+        arrays |= {"word_token": np.array(sorted(words), np.float64), "word": np.array([words[token] for token in sorted(words)], object)}
+    return {label: of for label, of in arrays.items() if attended or label not in (*_OF_ATTENDED, "word_token", "word")}
 
 
 def _added_traces(one: Stack, other: Stack) -> dict[str, np.ndarray]:
@@ -352,4 +365,4 @@ def coordinates(stack: Stack) -> dict[str, np.ndarray]:
     sizes = {axis: size for dims, values in variables(stack).values() for axis, size in zip(dims, values.shape)}
     found = {axis: np.array(_NAMES[axis], object) if axis in _NAMES else np.arange(size) - (size // 2 if axis in _SIGNED else 0)
              for axis, size in sizes.items()}
-    return found | {"layer": np.array(stack.layers, object)}
+    return found | {"layer": np.array(stack.layers, object)} | ({"word": stack.word} if hasattr(stack, "word") else {})

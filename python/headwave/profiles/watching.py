@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from ..arguments import real, whole, whole_or_none
+from ..documents import words_of
 from ..errors import FormatError, ShapeError
 from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
 from .implementations import named, read
@@ -62,6 +63,7 @@ class Watch:
         self._deals, self._queries, self._null = bool(deal), bool(queries), bool(null or deal)
         self._room, self._pairs = real(room, "room", 0, 2**20), 0
         self._special = [int(token) for token in (*getattr(tokenizer, "all_special_ids", ()), *special)]
+        self._tokenizer = tokenizer
         self._name = type(model).__name__
         self._model = weakref.ref(model)
         self._origin = origin(model)
@@ -129,7 +131,8 @@ class Watch:
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
                     "special": sorted(set(self._special)), "deal": self._deals, "queries": self._queries, "null": self._null, **self._origin}
-        return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing)
+        return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing,
+                           functools.partial(words_of, self._tokenizer))
 
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
 
@@ -252,7 +255,7 @@ class Watch:
             self._keep(own, layer, scores, spans, before)
         self._add(own, scores, spans, layer)
         if layer.kept is not None:
-            layer.kept.add(before, spans)
+            layer.kept.add(before, scores, spans, layer.traces.causal)
 
     def _instead_of(self, path: str) -> str:
         """What to do where one module cannot be watched."""
@@ -387,7 +390,7 @@ class Watch:
             if layer.kept is None:
                 depth = max(len(self._names), int(getattr(getattr(self._model(), "config", None), "num_hidden_layers", 0) or 0))
                 self._pairs = self._pairs or room_for(scores, length, depth, self._room)
-                layer.kept = Kept(scores, length, self._pairs, attending(scores, before, span, layer.path), self.bins.exact // 2)
+                layer.kept = Kept(scores, length, self._pairs, attending(scores, before, span, layer.path), self.bins.exact // 2, depth)
             key = (self._counts_key(s, scores, span), "window")
             if key not in own.counts:
                 own.counts[key] = window_of(scores, span, layer.path), scores.mask
