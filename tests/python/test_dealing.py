@@ -59,7 +59,7 @@ def test_where_there_is_no_room_kept_documents_are_spread_evenly():
     vectors = type("Unturned", (), {"query": torch.zeros(1, 1, 4, 2), "key": torch.zeros(1, 1, 4, 2)})
     for number in range(100):
         span = headwave.profiles.tiles.Span([0], [number], 0, 4, 0, 4)
-        kept.add(vectors, [span])
+        kept.add(vectors, None, [span], False)
         assert len(kept._whole) <= 12
     there = sorted(kept._whole)   # of 50 pairs every eighth
     assert there == [number for pair in range(7, 50, 8) for number in (2 * pair, 2 * pair + 1)] and kept.dealt == there

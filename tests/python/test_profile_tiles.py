@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from headwave.profiles.bins import OffsetBins, band_first, band_of, row_tiles  # noqa: E402
+from headwave.profiles.bins import OffsetBins, band_of, row_tiles  # noqa: E402
 from headwave.profiles.tiles import (Scores, Span, count_rows, count_tiles, diagonals, padded_for, sampled_tiles,  # noqa: E402
                                      stacked, weight_tiles)
 
@@ -22,11 +22,11 @@ def test_bins_cover_every_offset_once():
     assert all(bins.first[b] <= t <= bins.last[b] for t, b in zip(range(-100, 101), index))
 
 
-def test_tiles_of_rows_stay_within_a_band():
-    tiles = row_tiles(3, 700, 10, 100)
+def test_rows_are_cut_into_tiles_of_one_size():
+    tiles = row_tiles(3, 700, 100)
     assert tiles[0][0] == 3 and tiles[-1][1] == 700 and all(a[1] == b[0] for a, b in zip(tiles, tiles[1:]))
-    assert all(band_of(a + 10) == band_of(z + 9) and z - a <= 100 for a, z in tiles)
-    assert [band_of(position) for position in (0, 127, 128, 255, 256, 511, 512)] == [0, 0, 1, 1, 2, 2, 3] and band_first(3) == 512
+    assert {z - a for a, z in tiles} <= {99, 100}
+    assert [band_of(position) for position in (0, 127, 128, 255, 256, 511, 512)] == [0, 0, 1, 1, 2, 2, 3]
 
 
 def test_diagonals_by_hand():
@@ -43,7 +43,7 @@ def test_how_tiles_are_cut_changes_nothing(budget):
     span, bins = Span([0, 1], [0, 1], 0, 150, 0, 150, 0, [0], [0]), OffsetBins(8)
     whole = weight_tiles(scores, span, 0, 150, bins, 1 << 30)
     parts = [weight_tiles(scores, span, a, z, bins, budget) for a, z in ((0, 40), (40, 41), (41, 150))]
-    for name in ("weight", "entropy", "kept", "first_keys"):
+    for name in ("weight", "entropy", "kept"):
         torch.testing.assert_close(sum(getattr(part, name) for part in parts), getattr(whole, name), rtol=1e-5, atol=1e-5)
 
 
@@ -58,9 +58,8 @@ def test_pairs_are_counted_as_a_mask_shows_them(causal, window, shift, r0, r1):
     span = Span([0], [0], 0, queries, 0, keys, 0, [0, 7], [0, 7, 40])
     plain = Scores(query, key, 1.0, shift, causal, None, None, window)
     masked = Scores(query, key, 1.0, shift, False, plain.allowed([0], 0, queries, 0, keys).flip(2))
-    for a, b in zip((getattr(count_rows(plain, span, r0, r1, bins), name) for name in ("pairs", "uniform", "rows", "uniform_entropy")),
-                    (getattr(count_tiles(masked, span, r0, r1, bins), name) for name in ("pairs", "uniform", "rows", "uniform_entropy"))):
-        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+    for name in ("pairs", "rows"):
+        torch.testing.assert_close(getattr(count_rows(plain, span, r0, r1, bins), name), getattr(count_tiles(masked, span, r0, r1, bins), name))
 
 
 def test_few_rows_are_counted_like_many():
@@ -69,7 +68,7 @@ def test_few_rows_are_counted_like_many():
     span = Span([0], [0], 0, 4000, 0, 4000, 0, [0], [0])
     few = [count_rows(scores, span, r, r + 8, bins) for r in range(3000, 3400, 8)]     # by rows
     many = count_rows(scores, span, 3000, 3400, bins)                                  # by offsets
-    for name in ("pairs", "uniform", "rows", "uniform_entropy"):
+    for name in ("pairs", "rows"):
         torch.testing.assert_close(sum(getattr(each, name) for each in few), getattr(many, name))
 
 
@@ -91,7 +90,7 @@ def test_sums_of_several_groups_are_stacked():
 INTERPRETED = """
 import sys, dataclasses, torch
 from headwave.profiles import triton_tiles as kernels
-from headwave.profiles.bins import OffsetBins, band_of, row_tiles
+from headwave.profiles.bins import OffsetBins, row_tiles
 from headwave.profiles.tiles import LayerSums, Scores, Span, stacked, weight_tiles
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -102,12 +101,12 @@ def require_same(scores, span):
     kernel, blocks = kernels.Kernel(always=True), torch.arange(len(span.rows))
     assert kernel.takes(scores, span)
     size = (len(span.rows), scores.query.shape[1], scores.key.shape[1], scores.query.shape[3], bins, torch.device("cpu"))
-    ours, theirs, at = LayerSums(*size), LayerSums(*size), span.position(0, scores.shift)
+    ours, theirs = LayerSums(*size), LayerSums(*size)
     ours.add(*kernel.sums(scores, span, bins, None), blocks)
-    tiles = [(weight_tiles(scores, span, a, z, bins, 1 << 26), band_of(a + at), 1.0) for a, z in row_tiles(span.q0, span.q1, at, 128)]
+    tiles = [(weight_tiles(scores, span, a, z, bins, 1 << 26), 0, 1.0) for a, z in row_tiles(span.q0, span.q1, 128)]
     theirs.add(*stacked(tile for tile in tiles if tile[0] is not None), blocks)
     rows = span.q1 - span.q0
-    for name in ("weight", "kept", "first_keys", "band_weight", "band_first_keys", "entropy"):
+    for name in ("weight", "kept", "entropy"):
         torch.testing.assert_close(getattr(ours, name) / rows, getattr(theirs, name) / rows, rtol=1e-5, atol=1e-5, msg=name)
 
 def scores_of(batch, heads, kv_heads, queries, keys, size=2.0, **more):

@@ -558,7 +558,7 @@ def test_xarray_opens_every_group_of_profiles(tmp_path, engine):
             with xarray.open_dataset(file, group=group, engine=engine) as opened:
                 xarray.testing.assert_equal(opened, tree[group].to_dataset())
                 assert all(dim in opened.coords for dim in opened.dims) and opened.attrs == tree[group].attrs
-                assert opened.band_entropy.dims == ("band", "layer", "head")
+                assert opened.entropy.dims == ("block", "layer", "head")
                 np.testing.assert_allclose(opened.weight.sel(kind="apart"), profiles[group].weight[:, :, 1], rtol=1e-6)
     with xarray.open_dataset(path, group="causal", engine=engine) as opened:
         stack = headwave.open(path)["causal"]

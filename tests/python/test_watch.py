@@ -88,8 +88,6 @@ def require_same_sums(stack, layer, document, weights):
     np.testing.assert_allclose(stack.kept[document, layer], weights.sum((1, 2)), atol=tolerance)
     logs = np.log(np.where(weights > 0, weights, 1))
     np.testing.assert_allclose(stack.entropy[document, layer], -(weights * logs).sum((1, 2)), atol=10 * tolerance)
-    leading = min(8, weights.shape[2])
-    np.testing.assert_allclose(stack.first_keys[document, layer][:, :leading], weights[:, :, :leading].sum(1), atol=tolerance)
     apart = weights[:, :, 0].sum(1) + weights[:, 0, 1:].sum(1)
     np.testing.assert_allclose(stack.weight[document, layer, 1].sum(1), apart, atol=tolerance)
 
@@ -233,7 +231,6 @@ def test_generating_with_a_cache_gives_the_profile_of_the_whole_text(name, cache
         for layer, path in enumerate(stack.layers):
             of = weights[path][d].double().numpy()[:, first:, first:]
             np.testing.assert_allclose(stack.weight[d, layer].sum(0), by_bin(of, stack), atol=1e-4)
-            np.testing.assert_allclose(stack.first_keys[d, layer], of[:, :, :8].sum(1), atol=1e-4)
     np.testing.assert_array_equal(stack.pairs[0, 0].sum(0)[stack.last_offset == 0], 28)
 
 
@@ -272,7 +269,7 @@ def test_four_threads_give_the_sums_of_one():
     assert len(outputs) == 16 and all(same(plain[i], outputs[i]) for i in range(16))   # none raised
     of, expected = watch.result()["causal"], one.result()["causal"]
     assert of.layers == expected.layers and of.documents == 16
-    for label in ("weight", "pairs", "uniform", "rows", "entropy", "kept"):
+    for label in ("weight", "pairs", "rows", "entropy", "kept"):
         np.testing.assert_allclose(getattr(of, label).sum(0), getattr(expected, label).sum(0), atol=1e-9)
     np.testing.assert_allclose(of.unrotated_cov, expected.unrotated_cov, atol=1e-5)
 
@@ -607,17 +604,14 @@ def test_nothing_leaks():
     assert watch.documents == 1005
 
 
-def test_blocks_and_bands_add_up():
+def test_blocks_add_up():
     model = built(transformers.LlamaConfig(**{**MODELS["llama"][0]().to_diff_dict(), "max_position_embeddings": 512}))
     ids = torch.randint(3, 64, (5, 300), generator=torch.Generator().manual_seed(1))
     with torch.no_grad(), headwave.watch(model, blocks=2, exact=32) as watch:
         model(ids[:3])
         model(ids[3:])
     stack = watch.result()["causal"]
-    assert list(stack.block_documents) == [3, 2] and list(stack.band_first) == [0, 128, 256] and list(stack.rows[:, 0]) == [900, 600]
-    np.testing.assert_allclose(stack.band_weight.sum(0), stack.weight.sum(0), rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(stack.band_pairs.sum(0), stack.pairs.sum(0))
-    np.testing.assert_allclose(stack.uniform.sum((0, 2, 3)), stack.rows.sum(0), rtol=1e-9)
+    assert list(stack.block_documents) == [3, 2] and list(stack.rows[:, 0]) == [900, 600]
     counts = np.array([5 * sum(max(0, 300 - t) for t in range(-last, -first + 1)) for first, last in zip(stack.first_offset, stack.last_offset)])
     np.testing.assert_array_equal(stack.pairs[:, 0].sum((0, 1)), counts)
 
@@ -653,20 +647,6 @@ def test_sampled_rows_err_as_much_as_they_say():
     assert (stack.sampling_variance >= 0).all() and squares.sum() > 0
     assert 0.4 < squares.sum() / variances.sum() < 1.2          # neighbouring strata differ by more than chance: it errs on the safe side
     assert (mean ** 2).sum() < 0.25 * squares.sum() / 12          # no bias
-
-
-def test_mean_queries_and_keys():
-    model, seen = built(MODELS["bert"][0]()), {}
-    attention = model.encoder.layer[1].attention.self
-    attention.query.register_forward_hook(lambda _, args, out: seen.__setitem__("query", out))
-    attention.key.register_forward_hook(lambda _, args, out: seen.__setitem__("key", out))
-    with torch.no_grad(), headwave.watch(model) as watch:
-        model(**given("bert"))
-    stack = watch.result()["self"]
-    there = batch()[1].bool()
-    for name in ("query", "key"):
-        np.testing.assert_allclose(getattr(stack, f"{name}_mean")[1].reshape(-1), seen[name][there].mean(0), atol=1e-5)
-    assert stack.query_tokens.tolist() == [103, 103]
 
 
 def test_the_file_holds_what_was_summed(tmp_path):
@@ -879,7 +859,6 @@ def test_profiles_of_two_processes_add_up_to_those_of_one(tmp_path):
     for bin, offset in enumerate(shorter.first_offset):
         both[..., np.flatnonzero(first.first_offset == offset)[0]] += shorter.weight.sum((0, 2))[..., bin]
     np.testing.assert_allclose(stack.weight.sum((0, 2)), both, rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(stack.query_mean, (first.query_mean * 1200 + second.query_mean * 600) / 1800, atol=1e-5)
     assert (parts[1] + parts[0])["causal"].pairs.sum() == stack.pairs.sum()
     with pytest.raises(headwave.ShapeError, match="exact=8"):
         added + watched(ids[:1], exact=8)

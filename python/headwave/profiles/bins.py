@@ -1,4 +1,4 @@
-"""Offset bins and query bands: which columns and rows the sums of a watched model have."""
+"""Offset bins, the columns that the sums of a watched model have, and bands of queries, of which rows are sampled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 BINS_PER_DOUBLING = 4
 LONGEST = 2 ** 20     # tokens: offsets beyond are refused
-FIRST_BAND = 128      # queries in the first band; every tile of query rows lies within one band
+FIRST_BAND = 128      # queries in the first band
 BANDS = 14            # [0, 128), [128, 256), [256, 512), ... the last one without end
 
 
@@ -55,22 +55,7 @@ def band_of(position: int) -> int:
     return 0 if position < FIRST_BAND else min(BANDS - 1, (position // FIRST_BAND).bit_length())
 
 
-def band_first(band: int) -> int:
-    """First position of a band."""
-    return 0 if band == 0 else FIRST_BAND << (band - 1)
-
-
-def row_tiles(first: int, end: int, shift: int, most: int) -> list[tuple[int, int]]:
-    """Cuts query rows first .. end - 1 into tiles of at most `most` rows, none of which goes over the edge of a band.
-
-    Args:
-        shift: position in the document of row 0
-    """
-    tiles, row = [], first
-    while row < end:
-        band = band_of(row + shift)
-        limit = end if band == BANDS - 1 else min(end, band_first(band + 1) - shift)
-        stop = row + -(-(limit - row) // -(-(limit - row) // most))   # as many tiles as needed, of about one size
-        tiles.append((row, stop))
-        row = stop
-    return tiles
+def row_tiles(first: int, end: int, most: int) -> list[tuple[int, int]]:
+    """Cuts query rows first .. end - 1 into tiles of about one size, of at most `most` rows."""
+    count = -(-(end - first) // most)
+    return [(first + n * (end - first) // count, first + (n + 1) * (end - first) // count) for n in range(count)]

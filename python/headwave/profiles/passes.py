@@ -329,7 +329,7 @@ def text_of(scores: Scores, cached: torch.Tensor | None) -> torch.Tensor:
     batch, _, queries, _ = scores.query.shape
     end = scores.shift + queries
     looked_at, looks, itself, one_back, two_back = (torch.zeros(batch, queries, dtype=torch.bool, device=scores.query.device) for _ in range(5))
-    for r0, r1 in row_tiles(0, queries, 0, max(1, (1 << 24) // (batch * end))):
+    for r0, r1 in row_tiles(0, queries, max(1, (1 << 24) // (batch * end))):
         allowed = scores.allowed(slice(0, batch), r0, r1, 0, end).any(1).flip(1)
         allowed = allowed.expand(batch, -1, -1).clone()
         own = allowed.diagonal(scores.shift + r0, 1, 2)

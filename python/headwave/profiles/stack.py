@@ -18,15 +18,12 @@ if TYPE_CHECKING:
     from .bins import OffsetBins
     from .layers import Layer
 
-# Arrays of a stack and their axes. Those that are sums over documents are added where files are; the means are weighted by their tokens.
-_ABOUT_AXES = {"first_offset": ("bin",), "last_offset": ("bin",), "band_first": ("band",), "block_documents": ("block",)}
+# Arrays of a stack and their axes. Those that are sums over documents are added where files are.
+_ABOUT_AXES = {"first_offset": ("bin",), "last_offset": ("bin",), "block_documents": ("block",)}
 _AXES = {
-    "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"), "uniform": ("block", "layer", "kind", "bin"),
-    "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"), "uniform_entropy": ("block", "layer"),
-    "first_keys": ("block", "layer", "head", "first_key"), "band_weight": ("band", "layer", "kind", "head", "bin"),
-    "band_pairs": ("band", "layer", "kind", "bin"), "band_entropy": ("band", "layer", "head"), "band_rows": ("band", "layer"),
-    "band_first_keys": ("band", "layer", "head", "first_key"), "sampling_variance": ("layer", "kind", "head", "bin"),
-    "query_mean": ("layer", "head", "component"), "key_mean": ("layer", "kv_head", "component"), "query_tokens": ("layer",), "key_tokens": ("layer",),
+    "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"),
+    "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"),
+    "sampling_variance": ("layer", "kind", "head", "bin"),
     "unrotated_tokens": ("layer",), "unrotated_mean": ("layer", "head", "component"),
     "unrotated_cov": ("layer", "head", "component", "other_component"), "unrotated_modulus": ("layer", "head", "pair"),
 }
@@ -56,8 +53,7 @@ _ACCOUNT = {
 _VECTORS = {"half_query", "half_key", "kept_query", "kept_key", "attended_got", "attended_mass"}   # there can be gigabytes: they stay float32
 _OF_DOCUMENTS = ("kept_number", "kept_token", "kept_stays", "kept_first_special", "kept_query", "kept_key")
 _OF_ATTENDED = ("attended_number", "attended_token", "attended_text", "attended_got", "attended_mass")
-_COUNTS = {"pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens",
-           "unrotated_tokens"}
+_COUNTS = {"pairs", "rows", "unrotated_tokens"}
 _COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents", "head_score_documents", "argmax_documents",
             "sink_position", "document_digest", "account_documents", "kept_number", "kept_token", "kept_stays", "kept_first_special", "account_window",
             "turn_neighbours", "attended_number", "attended_token", "attended_text", "word_token"}
@@ -77,14 +73,11 @@ class Stack:
         scale, soft_cap, window, sinks: (layers) of the scores; 0: none
         documents, dealt_documents: how many were summed, and of how many queries and keys were kept for the account
         block_documents: (blocks) documents of each block
-        first_offset, last_offset: (bins) tokens; band_first: (bands) first position
+        first_offset, last_offset: (bins) tokens
         weight: (blocks, layers, 2, heads, bins) sums of weights; pairs of regular tokens first, then those apart
-        pairs, uniform: (blocks, layers, 2, bins) pairs, and what weights would add up to if all allowed keys had the same
-        entropy, kept: (blocks, layers, heads) sums over query rows, in nats; rows, uniform_entropy: (blocks, layers)
-        first_keys: (blocks, layers, heads, 8) weight on each of the first keys
-        band_weight, band_pairs, ...: the same by query band, over all documents
+        pairs: (blocks, layers, 2, bins)
+        entropy, kept: (blocks, layers, heads) sums over query rows, in nats; rows: (blocks, layers)
         sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
-        query_mean, key_mean: (layers, heads, d), (layers, kv_heads, d) as attention takes them
         unrotated_mean, unrotated_cov, unrotated_modulus: (layers, heads, d), (layers, heads, d, d), (layers, heads, d/2) of regular
             queries before rotary positions, unrotated_tokens: (layers) of them; only if watched with queries=True
     """
@@ -97,8 +90,6 @@ class Stack:
     @classmethod
     def of(cls, name: str, layers: list[Layer], bins: OffsetBins, words_of: Callable[[list[int]], list[str]]) -> "Stack":
         """The sums of watched layers."""
-        from .bins import band_first  # with PyTorch, which reading a file does without
-
         def stacked(attribute: str, axis: int) -> np.ndarray:
             return np.stack([getattr(layer.sums, attribute).cpu().numpy().astype(np.float64) for layer in layers], axis)
 
@@ -110,17 +101,9 @@ class Stack:
         there = min(documents, blocks)   # blocks that have a document
         arrays = {"block_documents": np.array([len(range(b, documents, blocks)) for b in range(there)]),
                   "first_offset": bins.first[part], "last_offset": bins.last[part]}
-        arrays |= {label: stacked(label, 1)[:there, ..., part] for label in ("weight", "pairs", "uniform")}
-        arrays |= {label: stacked(label, 1)[:there] for label in ("entropy", "kept", "rows", "uniform_entropy", "first_keys")}
-        band_rows = stacked("band_rows", 1)
-        bands = int(np.flatnonzero(band_rows.sum(1))[-1]) + 1 if band_rows.any() else 1
-        arrays |= {"band_first": np.array([band_first(b) for b in range(bands)]), "band_rows": band_rows[:bands]}
-        arrays |= {label: stacked(label, 1)[:bands, ..., part] for label in ("band_weight", "band_pairs")}
-        arrays |= {label: stacked(label, 1)[:bands] for label in ("band_entropy", "band_first_keys")}
+        arrays |= {label: stacked(label, 1)[:there, ..., part] for label in ("weight", "pairs")}
+        arrays |= {label: stacked(label, 1)[:there] for label in ("entropy", "kept", "rows")}
         arrays["sampling_variance"] = stacked("variance", 0)[..., part]
-        tokens = stacked("tokens", 0)
-        arrays |= {"query_tokens": tokens[:, 0], "key_tokens": tokens[:, 1]}
-        arrays |= {f"{side}_mean": stacked(f"{side}_sum", 0) / np.maximum(arrays[f"{side}_tokens"], 1)[:, None, None] for side in ("query", "key")}
         if all(layer.traces is not None for layer in layers):
             arrays |= _traces_of([layer.traces for layer in layers])
             arrays["document_digest"] = np.array(first.documents.digests(sorted(first.traces.numbers)))
@@ -148,7 +131,7 @@ class Stack:
         about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")} | {"digest": group.attrs["ids_sha256"]}
         about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
         about["cross"] = bool(about["cross"])   # netCDF leaves booleans out, so the file has 0 or 1
-        arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", "band_first", *_OF_LAYERS)}
+        arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", *_OF_LAYERS)}
         arrays |= {label: group[label][()] if label in _VECTORS else group[label][()].astype(np.float64)
                    for label in (*_AXES, *_TRACES, *_ACCOUNT) if label in group}
         if "word" in group:
@@ -189,17 +172,12 @@ class Stack:
             raise ShapeError(f"profiles: {self.name}: offset bins {low.first_offset[0]} to {low.last_offset[-1]} and {high.first_offset[0]} to "
                              f"{high.last_offset[-1]} do not agree; expected the same exact= in both")
         arrays = {label: getattr(wider, label) for label in ("first_offset", "last_offset", *_OF_LAYERS)}
-        arrays["band_first"] = max(self.band_first, other.band_first, key=len)
         arrays["block_documents"] = _added([(self.block_documents, 0), (other.block_documents, 0)], ("block",), 0)
         for label, axes in _AXES.items():
             there = [(getattr(each, label), first) for each, first in ((wider, 0), (narrower, at)) if hasattr(each, label)]
             if label.startswith("unrotated_"):
                 continue   # together, below
-            if label.endswith("_mean"):
-                tokens = [getattr(each, label.replace("mean", "tokens"))[:, None, None] for each in (wider, narrower)]
-                total = sum(mean * count for (mean, _), count in zip(there, tokens))
-                arrays[label] = total / np.maximum(sum(tokens), 1)
-            elif there:
+            if there:
                 arrays[label] = _added(there, axes, len(wider.first_offset))
         if hasattr(self, "trace") and hasattr(other, "trace"):
             arrays |= _added_traces(self, other)

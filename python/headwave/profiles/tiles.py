@@ -8,9 +8,8 @@ from typing import Any, Callable, Iterable, Iterator
 import numpy as np
 import torch
 
-from .bins import BANDS, OffsetBins, band_of
+from .bins import OffsetBins, band_of
 
-FIRST_KEYS = 8        # of a document: their weight is summed key by key, for the sink
 MASKED = -5000.0      # what a mask adds to a score; below, a pair is masked: masks take -1e4 and less, which bfloat16 rounds to -9984
 REGULAR, APART = 0, 1  # kinds of pairs: a pair is apart if its query or its key is
 
@@ -203,16 +202,14 @@ class TileSums:
         weight: (n, 2, H, bins) by kind of pair and offset
         entropy: (n, H) -sum A ln A, in nats
         kept: (n, H) sum of weights: the number of rows, but for what sink logits take
-        first_keys: (n, H, FIRST_KEYS) weight on each of the first keys of the document
     """
 
     weight: torch.Tensor
     entropy: torch.Tensor
     kept: torch.Tensor
-    first_keys: torch.Tensor
 
     def __iter__(self) -> Iterator[torch.Tensor]:
-        return iter((self.weight, self.entropy, self.kept, self.first_keys))
+        return iter((self.weight, self.entropy, self.kept))
 
 
 def stacked(parts: Iterable[tuple[TileSums, int, float]]) -> tuple[TileSums, list[int], list[float]]:
@@ -250,11 +247,6 @@ def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: in
     rows, columns = r1 - r0, ke - kb
     weights = padded[..., :columns]
     wide = torch.float32 if padded.device.type == "mps" else torch.float64
-    first_keys = weights.new_zeros(*weights.shape[:2], FIRST_KEYS)
-    leading = span.place + kb - span.k0   # position in the document of the tile's first key
-    if leading < FIRST_KEYS:
-        some = min(FIRST_KEYS - leading, columns)
-        first_keys[..., leading:leading + some] = weights[..., :some].sum(-2)
     apart = _take_apart(weights, [i for i in span.apart_queries if r0 <= i < r1], [j for j in span.apart_keys if kb <= j < ke], r1, kb)
     index = bins.of(kb - (r1 - 1) - shift, rows + columns - 1, padded.device)
     sums = weights.new_zeros(weights.shape[0], 2, weights.shape[1], bins.count, dtype=wide)
@@ -264,7 +256,7 @@ def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: in
     if apart is not None:
         sums[:, APART].index_add_(-1, index, apart.to(wide))
         kept = kept + apart.sum(-1)
-    return TileSums(sums, entropy.sum(-1).to(wide), kept.to(wide), first_keys.to(wide))
+    return TileSums(sums, entropy.sum(-1).to(wide), kept.to(wide))
 
 
 def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: int, kb: int) -> torch.Tensor | None:
@@ -337,15 +329,11 @@ class Counts:
 
     Args:
         pairs: (n, 2, bins) how many
-        uniform: (n, 2, bins) sum of the weights that they had if every allowed key had the same
         rows: (n) queries that may look somewhere
-        uniform_entropy: (n) sum over rows of ln(allowed keys), in nats
     """
 
     pairs: torch.Tensor
-    uniform: torch.Tensor
     rows: torch.Tensor
-    uniform_entropy: torch.Tensor
 
 
 def count_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -> Counts | None:
@@ -354,14 +342,11 @@ def count_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) 
     if ke <= kb:
         return None
     allowed = scores.allowed(span.index, r0, r1, kb, ke)[:, :1].to(torch.float32)
-    open_keys = allowed.sum(-1, keepdim=True)
-    padded = padded_for((allowed.shape[0], 2, *allowed.shape[2:]), allowed)
-    padded[:, :1, :, :ke - kb] = allowed
-    padded[:, 1:, :, :ke - kb] = allowed / open_keys.clamp(min=1)
+    padded = padded_for(tuple(allowed.shape), allowed)
+    padded[..., :ke - kb] = allowed
+    seen = allowed.any(-1).sum((1, 2))
     sums = sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, padded[..., 0])
-    seen = (open_keys > 0).sum((1, 2, 3)).to(sums.weight.dtype)
-    logs = torch.log(open_keys.clamp(min=1)).sum((1, 2, 3)).to(sums.weight.dtype)
-    return Counts(sums.weight[:, :, 0], sums.weight[:, :, 1], seen, logs)
+    return Counts(sums.weight[:, :, 0], seen.to(sums.weight.dtype))
 
 
 def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -> Counts | None:
@@ -374,37 +359,26 @@ def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -
     low = np.maximum(span.k0, i + shift - before + 1) if before else np.full(len(i), span.k0)
     high = np.minimum(span.k1, i + shift + 1) if scores.causal else np.full(len(i), span.k1)
     high = np.minimum(high, i + shift + after) if after else high
-    keys = np.maximum(high - low, 0)
-    share = np.where(keys > 0, 1 / np.maximum(keys, 1), 0)   # of each allowed key in its row
-    pairs, uniform = np.zeros((2, bins.count)), np.zeros((2, bins.count))
+    pairs = np.zeros((2, bins.count))
     if len(i) * bins.count < end - first:   # few rows: how much of each row's keys lies in each bin
         within = np.minimum((high - i - shift)[:, None], bins.last + 1) - np.maximum((low - i - shift)[:, None], bins.first)
-        within = np.maximum(within, 0)
-        pairs[REGULAR], uniform[REGULAR] = within.sum(0), share @ within
+        pairs[REGULAR] = np.maximum(within, 0).sum(0)
     else:                                   # how many rows have a key at each offset
         t = np.arange(first - (r1 - 1) - shift, end - r0 - shift)
         a, z = np.clip(span.k0 - shift - t, r0, r1) - r0, np.clip(span.k1 - shift - t, r0, r1) - r0
         allowed = (z > a) & ((t <= 0) | (not scores.causal)) & ((t > -before) | (before == 0)) & ((t < after) | (after == 0))
-        upto, index = np.concatenate([[0], np.cumsum(share)]), bins.of(int(t[0]), len(t), torch.device("cpu")).numpy()
-        pairs[REGULAR] = np.bincount(index, np.where(allowed, z - a, 0), bins.count)
-        uniform[REGULAR] = np.bincount(index, np.where(allowed, upto[z] - upto[a], 0), bins.count)
-    apart = [(np.arange(low[q - r0], high[q - r0]) - q - shift, share[q - r0]) for q in span.apart_queries if r0 <= q < r1]
+        pairs[REGULAR] = np.bincount(bins.of(int(t[0]), len(t), torch.device("cpu")).numpy(), np.where(allowed, z - a, 0), bins.count)
+    apart = [np.arange(low[q - r0], high[q - r0]) - q - shift for q in span.apart_queries if r0 <= q < r1]
     others = np.setdiff1d(i, span.apart_queries)
     for j in span.apart_keys:
         rows = others[(low[others - r0] <= j) & (j < high[others - r0])]
-        apart.append((j - rows - shift, share[rows - r0]))
-    for offsets, shares in apart:
-        index = np.searchsorted(bins.first, offsets, side="right") - 1
-        for kind, sign in ((REGULAR, -1), (APART, 1)):
-            pairs[kind] += sign * np.bincount(index, minlength=bins.count)
-            uniform[kind] += sign * np.bincount(index, np.broadcast_to(shares, index.shape), bins.count)
+        apart.append(j - rows - shift)
+    for offsets in apart:
+        there = np.bincount(np.searchsorted(bins.first, offsets, side="right") - 1, minlength=bins.count)
+        pairs[REGULAR] -= there
+        pairs[APART] += there
     device, dtype = scores.query.device, torch.float32 if scores.query.device.type == "mps" else torch.float64
-
-    def tensor(of: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(of)[None].to(device=device, dtype=dtype)
-
-    seen = keys > 0
-    return Counts(tensor(pairs), tensor(uniform), tensor(np.array(seen.sum(), np.float64)), tensor(np.array(np.log(keys[seen]).sum())))
+    return Counts(*(torch.from_numpy(np.asarray(of, np.float64))[None].to(device=device, dtype=dtype) for of in (pairs, (high > low).sum())))
 
 
 def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random.Generator, cell: int) -> list[tuple[int, int, float, int]]:
@@ -445,16 +419,8 @@ class LayerSums:
         self.heads, self.kv_heads, self.width, self.device = heads, kv_heads, width, device
         self.weight = zeros(blocks, 2, heads, bins.count)
         self.entropy, self.kept = zeros(blocks, heads), zeros(blocks, heads)
-        self.first_keys = zeros(blocks, heads, FIRST_KEYS)
-        self.pairs, self.uniform = zeros(blocks, 2, bins.count), zeros(blocks, 2, bins.count)
-        self.rows, self.uniform_entropy = zeros(blocks), zeros(blocks)
-        self.band_weight = zeros(BANDS, 2, heads, bins.count)
-        self.band_pairs = zeros(BANDS, 2, bins.count)
-        self.band_entropy, self.band_rows = zeros(BANDS, heads), zeros(BANDS)
-        self.band_first_keys = zeros(BANDS, heads, FIRST_KEYS)
+        self.pairs, self.rows = zeros(blocks, 2, bins.count), zeros(blocks)
         self.variance = zeros(2, heads, bins.count)
-        self.query_sum, self.key_sum = zeros(heads, width), zeros(kv_heads, width)
-        self.tokens = zeros(2)
 
     @property
     def finite(self) -> bool:
@@ -470,14 +436,11 @@ class LayerSums:
             sampled: the groups are cells drawn one of each stratum: the variance of what they stand for is added too, by the differences of
                 neighbouring strata of a band
         """
-        band = torch.tensor(bands, device=self.device)
         if any(factor != 1 for factor in factors):
             scale = torch.tensor(factors, dtype=self.weight.dtype, device=self.device)
             sums = TileSums(*(of * scale.view(-1, *[1] * (of.ndim - 1)) for of in sums))
-        for name, of in zip(("weight", "entropy", "kept", "first_keys"), sums):
+        for name, of in zip(("weight", "entropy", "kept"), sums):
             getattr(self, name).index_add_(0, blocks, of.sum(0))
-            if name != "kept":
-                getattr(self, f"band_{name}").index_add_(0, band, of.sum(1))
         if sampled:
             for each in sorted(set(bands)):
                 those = [i for i, b in enumerate(bands) if b == each]
@@ -485,20 +448,8 @@ class LayerSums:
                 if n > 1:
                     self.variance += missing * n / (2 * (n - 1)) * sums.weight[those].diff(dim=0).square().sum((0, 1))
 
-    def count(self, counts: Counts, blocks: torch.Tensor, band: int, factor: float) -> None:
+    def count(self, counts: Counts, blocks: torch.Tensor, factor: float) -> None:
         """Adds the counts of a tile."""
-        for name in ("pairs", "uniform", "rows", "uniform_entropy"):
+        for name in ("pairs", "rows"):
             added = getattr(counts, name)
             getattr(self, name).index_add_(0, blocks, added.expand(len(blocks), *added.shape[1:]), alpha=factor)
-        documents = factor * (len(blocks) if counts.pairs.shape[0] == 1 else 1)
-        self.band_pairs[band] += documents * counts.pairs.sum(0)
-        self.band_rows[band] += documents * counts.rows.sum(0)
-
-    def add_tokens(self, scores: Scores, span: Span) -> None:
-        """Adds queries and keys, as attention takes them."""
-        wide = torch.promote_types(scores.query.dtype, torch.float32)
-        self.query_sum += scores.query[span.index, :, span.q0:span.q1].sum((0, 2), dtype=wide)
-        fresh = max(span.k0, span.q0 + scores.shift) if scores.causal and scores.shift > 0 else span.k0
-        self.key_sum += scores.key[span.index, :, fresh:span.k1].sum((0, 2), dtype=wide)
-        self.tokens[0] += len(span.rows) * (span.q1 - span.q0)
-        self.tokens[1] += len(span.rows) * (span.k1 - fresh)

@@ -19,12 +19,13 @@ import torch
 import triton
 import triton.language as tl
 
-from .bins import OffsetBins, band_of, row_tiles
-from .tiles import APART, FIRST_KEYS, REGULAR, Scores, Span, TileSums, stacked, weight_tiles
+from .bins import OffsetBins
+from .tiles import APART, REGULAR, Scores, Span, TileSums, stacked, weight_tiles
 
 SQUARE = 64                      # rows and columns of a near tile
 ROWS, COLUMNS = 128, 64          # of a far tile
 WARPS, STAGES = 4, 3
+FIRST_KEYS = 8                   # of a document, that may be apart
 OUTPUT_BYTES = 128 << 20         # of one launch; heads come in as many launches as that asks for
 _END = 1 << 28                   # an offset beyond all
 
@@ -208,12 +209,12 @@ def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STA
 
 
 @triton.jit
-def _near(Q, K, LOGS, MASK, STARTS, ENDS, BATCH, NEAR, FIRST, ROWS_APART,
+def _near(Q, K, LOGS, MASK, STARTS, ENDS, BATCH, NEAR, ROWS_APART,
           q_b, q_h, q_t, q_d, k_b, k_h, k_t, k_d, m_b, m_h, m_t, m_j, l_b, l_h,
           head, heads, queries, group, shift, k0, k1, first, apart, scale, cap, before, after, near_first, near_last, count,
-          C: tl.constexpr, D: tl.constexpr, BD: tl.constexpr, FIRST_KEYS: tl.constexpr, CAUSAL: tl.constexpr,
+          C: tl.constexpr, D: tl.constexpr, BD: tl.constexpr, CAUSAL: tl.constexpr,
           WINDOW: tl.constexpr, MASKED: tl.constexpr, CAPPED: tl.constexpr, PRECISION: tl.constexpr):
-    """Sums along diagonals of the near tiles, and the weights of the document's first keys row by row."""
+    """Sums along diagonals of the near tiles, and the weights of the keys apart row by row."""
     LOG2E: tl.constexpr = 1.4426950408889634
     block = tl.program_id(0)
     h = head + tl.program_id(1)
@@ -245,7 +246,6 @@ def _near(Q, K, LOGS, MASK, STARTS, ENDS, BATCH, NEAR, FIRST, ROWS_APART,
         s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
                            C, C, D, BD, CAUSAL, WINDOW, MASKED, CAPPED, PRECISION)
         p = tl.where(s > -1e37, tl.exp2((s - logs[:, None]) * LOG2E), 0.0)
-        tl.store(FIRST + at * FIRST_KEYS + j - first, tl.sum(p, 0), mask=(j >= first) & (j - first < FIRST_KEYS))
         c = (j - first)[None, :]
         tl.store(rows_apart + c, p, mask=(rows[:, None] >= 0) & (c >= 0) & (c < apart))
         if step >= firsts_end:
@@ -305,10 +305,8 @@ class Kernel:
 
     def sums(self, scores: Scores, span: Span, bins: OffsetBins,
              cells: list[tuple[int, int, float, int]] | None) -> tuple[TileSums, list[int], list[float]]:
-        """Sums of a span, by query band or by sampled cell of rows: TileSums of all of them, groups first; their bands; rows that each row
-        stands for."""
-        at = span.position(0, scores.shift)
-        whole = cells if cells is not None else [(r0, r1, 1.0, band_of(r0 + at)) for r0, r1 in row_tiles(span.q0, span.q1, at, span.q1)]
+        """Sums of a span, or of each sampled cell of its rows: TileSums, groups first; their bands; rows that each row stands for."""
+        whole = cells if cells is not None else [(span.q0, span.q1, 1.0, 0)]
         parts: list[tuple[TileSums, int, float]] = []
         groups = whole
         if not scores.causal and span.apart_queries:   # of a row apart every pair is: these go row by row
@@ -349,7 +347,6 @@ class Kernel:
         logs = torch.full((n, heads, queries), math.inf, dtype=torch.float32, device=device)
         weight = torch.zeros(len(groups), n, 2, heads, bins.count, dtype=torch.float64, device=device)
         stats = torch.zeros(len(groups), n, heads, 2, dtype=torch.float64, device=device)
-        first_keys = torch.zeros(len(groups), n, heads, FIRST_KEYS, dtype=torch.float64, device=device)
 
         def grouped(of: torch.Tensor, group_of: torch.Tensor) -> torch.Tensor:
             """(n, heads, blocks, ...) -> (groups, n, heads, ...)"""
@@ -399,18 +396,16 @@ class Kernel:
             count = min(some, heads - head)
             part = slice(head, head + count)
             near = torch.zeros(n, count, blocks, tiles * SQUARE, dtype=torch.float32, device=device)
-            firsts = torch.zeros(n, count, blocks, FIRST_KEYS, dtype=torch.float32, device=device)
             rows_apart = torch.zeros(n, count, queries, max(apart, 1), dtype=torch.float32, device=device)
-            _near[(blocks, count, n)](scores.query, scores.key, logs, held, starts, ends, batch, near, firsts, rows_apart, *strides,
+            _near[(blocks, count, n)](scores.query, scores.key, logs, held, starts, ends, batch, near, rows_apart, *strides,
                                       *logs.stride()[:2], head, count, queries, group, *numbers, tile_first, tile_last, tiles,
-                                      C=SQUARE, FIRST_KEYS=FIRST_KEYS, num_warps=4, num_stages=2, **shared)
+                                      C=SQUARE, num_warps=4, num_stages=2, **shared)
             weight[:, :, REGULAR, part].index_add_(-1, near_bins, grouped(near, group_of)[..., inside])
-            first_keys[:, :, part] = grouped(firsts, group_of)
             for rows, key, index in columns:
                 sums = torch.zeros(n, count, len(groups) * bins.count, dtype=torch.float64, device=device)
                 sums.index_add_(-1, index, rows_apart[..., rows, key].double())
                 weight[:, :, APART, part] += sums.unflatten(-1, (len(groups), bins.count)).movedim(2, 0)
-        return TileSums(weight, stats[..., 0], stats[..., 1], first_keys)
+        return TileSums(weight, stats[..., 0], stats[..., 1])
 
     def _apart(self, span: Span, shift: int, bins: OffsetBins, groups: list[tuple[int, int, float, int]], queries: int,
                device: torch.device) -> list[tuple[torch.Tensor, int, torch.Tensor]]:

@@ -19,7 +19,7 @@ import torch
 from ..arguments import real, whole, whole_or_none
 from ..documents import words_of
 from ..errors import FormatError, ShapeError
-from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
+from .bins import FIRST_BAND, OffsetBins, row_tiles
 from .implementations import named, read
 from .kept import Kept, attending, room_for, window_of
 from .layers import Layer
@@ -331,9 +331,8 @@ class Watch:
             if key not in own.counts:
                 own.counts[key] = self._tiles(scores, span), scores.mask   # the mask is kept, so that its id stays its own
             tiles, counted = own.counts[key][0]
-            for counts, band, factor in counted:
-                sums.count(counts, blocks, band, factor)
-            sums.add_tokens(scores, span)
+            for counts, factor in counted:
+                sums.count(counts, blocks, factor)
             traced = self._traced(layer, scores, span, counted) if self._null and not layer.cross else None
             for part in self._parts(scores, span, tiles, None if traced is None else traced.see):
                 sums.add(*part, blocks, sampled=tiles is not None)
@@ -347,7 +346,7 @@ class Watch:
     def _traced(self, layer: Layer, scores: Scores, span: Span, counted: list[Any]) -> Any:
         """The documents of a span, for the traces of a layer."""
         require_whole(scores, span, self._first, self.rows, layer.path)
-        ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _, _ in counted)
+        ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _ in counted)
         if layer.traces is not None and layer.traces.causal == ahead:
             raise FormatError(f"watch: null=True: {layer.path} looked {'back alone' if layer.traces.causal else 'both ways'} in the documents before, "
                               f"and not in document {span.documents[0]}; watch documents of one kind at a time")
@@ -366,7 +365,7 @@ class Watch:
         Args:
             see: is given every tile of weights, where all rows are taken
         """
-        at, budget = span.position(0, scores.shift), BUDGET.get(scores.query.device.type, OTHER_BUDGET)
+        budget = BUDGET.get(scores.query.device.type, OTHER_BUDGET)
         if see is None and self._kernel is not None and self._kernel.takes(scores, span):
             yield self._kernel.sums(scores, span, self.bins, tiles)
         elif tiles is not None:
@@ -375,10 +374,10 @@ class Watch:
         else:
             heads, scores = scores.query.shape[1] * len(span.rows), scores.contiguous()
             most = max(16, min(FIRST_BAND, budget // (4 * heads * (span.k1 - span.k0 + FIRST_BAND))))
-            for r0, r1 in row_tiles(span.q0, span.q1, at, most):
+            for r0, r1 in row_tiles(span.q0, span.q1, most):
                 added = weight_tiles(scores, span, r0, r1, self.bins, budget, see)
                 if added is not None:
-                    yield stacked([(added, band_of(r0 + at), 1.0)])
+                    yield stacked([(added, 0, 1.0)])
 
     def _keep(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span], before: Unturned) -> None:
         """Makes ready to keep queries and keys of the documents of a call."""
@@ -399,16 +398,15 @@ class Watch:
 
     def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float, int]] | None, list[Any]]:
         """Sampled query rows, None where all are taken, and the counts of their pairs, which are the same in every layer of one mask."""
-        at = span.position(0, scores.shift)
         tiles = None
         if self.rows is not None and span.q1 - span.q0 > self.rows:
             random = np.random.default_rng((self._seed, span.documents[0]))
-            tiles = sampled_tiles(span.q0, span.q1, at, self.rows, random, CELL)
+            tiles = sampled_tiles(span.q0, span.q1, span.position(0, scores.shift), self.rows, random, CELL)
         most = span.q1 if scores.mask is None else FIRST_BAND
-        every = tiles if tiles is not None else [(r0, r1, 1.0, band_of(r0 + at)) for r0, r1 in row_tiles(span.q0, span.q1, at, most)]
+        every = [(r0, r1, factor) for r0, r1, factor, _ in tiles] if tiles is not None else [(*rows, 1.0) for rows in row_tiles(span.q0, span.q1, most)]
         count = count_rows if scores.mask is None else count_tiles
-        counted = [(counts, band, factor) for r0, r1, factor, band in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
-        return tiles, counted
+        return tiles, [(counts, factor) for r0, r1, factor in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
+
 
 def _kernel(name: str) -> Any:
     if name == "torch":
