@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -108,6 +109,9 @@ struct Model {
   Index longest = 0;                    ///< longest document the positions allow, in tokens; 0: any
   Index longest_target = 0;             ///< the same of an encoder-decoder's target
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
+  /// Gives the memory of weights that lie in a file back to the system; they are read again when somebody looks at them.
+  /// Null: there is nothing to give.
+  std::function<void()> let_go;
 
   /// Whether weights are read layer by layer. Documents then pass through the model side by side.
   [[nodiscard]] bool by_layer() const { return stack.store != nullptr; }

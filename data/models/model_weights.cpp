@@ -221,10 +221,11 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
     else
       result.unused.push_back(name);
   }
-  // Norms and biases lie between weights that are not needed yet.
-  if (options.by_layer)
-    for (const std::string& name : reader.read())
-      if (reader.checkpoint().has(name)) reader.checkpoint().let_go(name);
+  model.let_go = [storage = reader.storage(), names = reader.read()] {
+    for (const std::string& name : names)
+      if (storage->checkpoint->has(name)) storage->checkpoint->let_go(name);
+  };
+  if (options.by_layer) model.let_go();  // norms and biases lie between weights that are not needed yet
   result.problems = reader.problems();
   result.missing = reader.missing();
   return result;

@@ -346,6 +346,7 @@ void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& bl
 
 std::vector<Field> DocumentPass::fields(std::size_t site, StageReport& report) {
   std::vector<Field> fields;
+  if (model_.let_go) model_.let_go();  // sums need the memory more
   for (std::size_t a = 0; a < kinds_.size(); ++a) {
     std::unique_ptr<Analysis>& analysis = analyses_[site][a];
     if (!analysis) continue;
