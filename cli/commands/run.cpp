@@ -19,7 +19,6 @@
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../options/job_options.h"
-#include "../ranks/ranks.h"
 #include "../results/output_folder.h"
 #include "../results/result_json.h"
 #include "../results/result_path.h"
@@ -48,35 +47,11 @@ std::vector<fs::path> files_read(const RunOptions& options) {
   return files;
 }
 
-/// What a process does that another leads: its part of the documents. What goes wrong the leader says.
-int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
-  ranks.attempt([&] {
-    if (!options.shard.empty()) return ranks.finished();
-    options.job.threads = ranks.threads(options.job.threads);
-    within_memory(
-        options, given,
-        [&](const JobInput& input) {
-          const Attributes identity = run_identity(input, options.job);
-          run_part_of_job(input.model, *input.source, options.job, {},
-                          [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
-        },
-        false);
-  });
-  return done;
-}
-
-/// The job, going on where an earlier run ended. What it came to stays in the file until somebody removes it.
-std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Ranks& ranks, ResumeFile& kept) {
+/// Runs the job, and resumes an earlier one. What was computed stays in the file until somebody removes it.
+std::vector<KindResult> run_kept(const JobInput& input, const JobOptions& options, ResumeFile& kept) {
   try {
-    if (ranks.count() == 1)
-      return run_input(input, options, progress(),
-                       [&](DocumentPass& pass, StageReport& report) { pass.run(report, &kept); });
-    const Attributes identity = run_identity(input, options);
-    const int threads = ranks.threads(options.threads);
-    options.threads = threads * ranks.here();  // once the documents are through the others here have nothing to do
-    return run_input(input, options, progress(), [&](DocumentPass& pass, StageReport& report) {
-      ranks.lead(identity, pass, report, threads, &kept);
-    });
+    return run_input(input, options, progress(),
+                     [&](DocumentPass& pass, StageReport& report) { pass.run(report, &kept); });
   } catch (const IoError&) {
     throw;
   } catch (const Error&) {
@@ -112,21 +87,11 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   return done;
 }
 
-/// Sums over documents are read, not computed: there is nothing to divide or share.
-/// @throws CLI::ValidationError
-void require_documents(const RunOptions& options, const Ranks& ranks) {
-  if (options.input.profiles.empty()) return;
-  const char* const summed = "does not apply to --profiles: the documents passed elsewhere, and their sums are read";
-  if (!options.shard.empty()) throw CLI::ValidationError("--shard", summed);
-  if (ranks.count() > 1) throw CLI::ValidationError("mpirun", summed);
-}
-
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
-  Ranks ranks;
-  if (!ranks.leads()) return follow(options, given, ranks);
-  require_documents(options, ranks);
   if (!options.shard.empty()) {
-    if (ranks.count() > 1) throw CLI::ValidationError("--shard", "divides a run by hand; mpirun has divided this one");
+    if (!options.input.profiles.empty())
+      throw CLI::ValidationError(
+          "--shard", "does not apply to --profiles: the documents passed elsewhere, and their sums are read");
     return run_shard(options, given);
   }
   const bool looks = options.keep.resume && !options.folder.force;
@@ -141,28 +106,22 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   opened.force = opened.force || before == Written::part;  // it ended while it wrote its kinds of attention
   OutputFolder folder = opened_folder(opened, files_read(options));
   const fs::path file = resume_file_in(folder, unfinished_name, options.keep, options.folder.force);
-  if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);
   Attributes identity;
   std::optional<ResumeFile> kept;
   std::vector<KindResult> results;
-  within_memory(
-      options, given,
-      [&](const JobInput& input) {
-        identity = run_identity(input, options.job);
-        const bool again = kept.has_value();  // with less memory
-        kept.emplace(file, identity, options.keep.keep_every);
-        if (options.keep.resume && !again)
-          say(kept->documents() == 0
-                  ? std::string("nothing was kept of an earlier run: beginning with the first document")
-                  : fmt::format("resuming after document {} of {}", kept->documents(), input.source->count()));
-        results = run_kept(input, options.job, ranks, *kept);
-      },
-      ranks.count() == 1);
-  for (KindResult& found : results) {
-    Attributes& provenance = found.result.provenance;
-    if (kept->documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept->documents());
-    if (ranks.count() > 1) provenance["ranks"] = static_cast<std::int64_t>(ranks.count());
-  }
+  within_memory(options, given, [&](const JobInput& input) {
+    identity = run_identity(input, options.job);
+    const bool again = kept.has_value();  // with less memory
+    kept.emplace(file, identity, options.keep.keep_every);
+    if (options.keep.resume && !again)
+      say(kept->documents() == 0
+              ? std::string("nothing was kept of an earlier run: beginning with the first document")
+              : fmt::format("resuming after document {} of {}", kept->documents(), input.source->count()));
+    results = run_kept(input, options.job, *kept);
+  });
+  for (KindResult& found : results)
+    if (kept->documents() > 0)
+      found.result.provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept->documents());
   write_run(command, folder, results, options, identity, options.job_text);
   kept->remove();
   show_run(folder, results, options);

@@ -113,7 +113,7 @@ JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
 }
 
 void within_memory(WholeRunOptions& options, const SourceOptions& given,
-                   const std::function<void(const JobInput&)>& work, bool again) {
+                   const std::function<void(const JobInput&)>& work) {
   if (options.max_memory.empty()) return work(checked_input(options, given));
   const std::int64_t limit = bytes_of(options.max_memory);
   while (true) {
@@ -130,10 +130,10 @@ void within_memory(WholeRunOptions& options, const SourceOptions& given,
     } catch (const Stopped&) {
       if (has_room && !watch.is_exceeded()) throw;
     }
-    if (again && has_room && thread_count(options.job.threads) > 1) {
+    if (has_room && thread_count(options.job.threads) > 1) {
       options.job.threads = 1;
       say(fmt::format("memory came to {}: beginning again on one thread", options.max_memory));
-    } else if (again && can_read_layers) {
+    } else if (can_read_layers) {
       options.input.place.weights = "layers";
       say(fmt::format("memory came to {}: beginning again with weights read layer by layer", options.max_memory));
     } else {

@@ -34,7 +34,7 @@ JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
 /// @param again  false: it is called once
 /// @throws ShapeError if none of that is enough; Error as the work and checked_input()
 void within_memory(WholeRunOptions& options, const SourceOptions& given,
-                   const std::function<void(const JobInput&)>& work, bool again = true);
+                   const std::function<void(const JobInput&)>& work);
 
 /// Notes in each result what the run was.
 /// @param identity  by run_identity(); written_before() recognises the run by it

@@ -22,7 +22,6 @@ picture() {
 "$headwave" -q run --model "$minilm" --text "$wikitext" --documents 100 --length 128 --everything --no-figures --out "$work/minilm" >/dev/null
 picture minilm offset_profile
 picture minilm attention_bits
-picture minilm offset_agreement
 picture minilm phase_spectrum --heads L0H2,L1H8
 picture minilm score_sources
 picture minilm account_profile --heads L0H2,L0H5,L1H1,L1H8,L4H7,L4H9

@@ -273,16 +273,6 @@ Index DocumentPass::read_kept(StageReport& report, ResumeFile* kept, BlockSums& 
   return before;
 }
 
-Index DocumentPass::go_on(StageReport& report, ResumeFile* kept) {
-  BlockSums block = new_block();
-  Index next = read_kept(report, kept, block);
-  std::vector<Index> documents;
-  while (next > 0 && next < source_.count() && !blocks_.ends_with(next - 1)) documents.push_back(next++);
-  go_through(documents, block, [](Index /*document*/) {});
-  join(std::move(block));
-  return next == source_.count() ? blocks_.count() : blocks_.of(next);
-}
-
 void DocumentPass::run(StageReport& report, ResumeFile* kept) {
   BlockSums block = new_block();
   const Index before = read_kept(report, kept, block);

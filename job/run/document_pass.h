@@ -53,10 +53,6 @@ class DocumentPass {
   /// Tokens of each document.
   [[nodiscard]] const std::vector<Index>& lengths() const { return lengths_; }
   [[nodiscard]] const DocumentBlocks& blocks() const { return blocks_; }
-  /// Threads that look at documents, one document each.
-  [[nodiscard]] int threads() const { return threads_; }
-  /// Sets that number; other work keeps the earlier one.
-  void look_with(int threads) { threads_ = threads; }
   /// Documents that go through the model side by side now (memory_limit.h): where layers are read one by one,
   /// in a layer.
   [[nodiscard]] Index together() const;
@@ -93,10 +89,6 @@ class DocumentPass {
   /// @throws Error as prepare(), look() and ResumeFile: of several documents that fail, as the first of them
   void run(StageReport& report, ResumeFile* kept = nullptr);
 
-  /// Begins the pass: prepares, reads the resume file, and finishes the block that was interrupted.
-  /// @returns the first block that has not been looked at
-  /// @throws Error as run()
-  Index go_on(StageReport& report, ResumeFile* kept);
   /// After prepare(): looks at the documents of some blocks, and gives each block as soon as it is through,
   /// in their order.
   /// @param looked  is called after every document; may be empty

@@ -116,10 +116,9 @@ std::vector<Matrix> document_profiles(const Result& result, Index rows) {
 using Names = std::set<std::string_view>;
 
 /// Of every run its own, and the numbers do not depend on them; or told of the analyses, not chosen.
-const Names of_the_moment{"command",       "started",  "wall_time_s", "threads",
-                          "job",           "NX_class", "processor",   "resumed_after_documents",
-                          "merged_parts",  "ranks",    "run_sha256",  "wave_length",
-                          "wave_documents"};
+const Names of_the_moment{"command",      "started",    "wall_time_s", "threads",
+                          "job",          "NX_class",   "processor",   "resumed_after_documents",
+                          "merged_parts", "run_sha256", "wave_length", "wave_documents"};
 const Names about_program{"version", "commit", "compiler", "libraries", "instruction_set"};
 const Names about_model{"model",         "model_sha256",  "model_family", "layers",    "heads",
                         "kv_heads",      "d_model",       "d_head",       "attention", "position_term",

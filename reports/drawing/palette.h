@@ -19,19 +19,19 @@ namespace ink {
 constexpr Ink text{0x000000, 0x000000}, paper{0xFFFFFF, 0xFFFFFF};
 constexpr Ink frame{0x404040, 0x404040}, base_line{0x808080, 0x808080};           ///< of panels, of small ones
 constexpr Ink zero_line{0xB8B8B8, 0xB8B8B8}, pale_zero_line{0xD8D8D8, 0xD8D8D8};  ///< behind curves
-constexpr Ink note{0x505050, 0x505050}, number{0x606060, 0x606060};          ///< words and numbers beside what is shown
-constexpr Ink measured{0x0072B2, 0x505050}, undefined{0x808080, 0xA8A8A8};   ///< a head with an offset, and without
-constexpr Ink mark{0xD55E00, 0x000000};                                      ///< the one number to look at
-constexpr Ink chosen{0x808080, 0x808080};                                    ///< the one of many that was used
-constexpr Ink agrees{0x0072B2, 0x808080}, differs{0xD55E00, 0x000000};       ///< predictions
-constexpr Ink chance{0x707070, 0x707070}, chance_area{0x808080, 0x808080};   ///< what chance reaches
-constexpr Ink reference{0x909090, 0x909090}, tolerance{0xE8E8E8, 0xE8E8E8};  ///< what is compared with
-constexpr Ink interval{0xF5D3BC, 0xD4D4D4};                                  ///< of the mark
-constexpr Ink shade_on_paper{0xE0E0E0, 0xE0E0E0};                            ///< where nothing can be known
+constexpr Ink note{0x505050, 0x505050}, number{0x606060, 0x606060};         ///< words and numbers beside what is shown
+constexpr Ink measured{0x0072B2, 0x505050}, undefined{0x808080, 0xA8A8A8};  ///< a head with an offset, and without
+constexpr Ink mark{0xD55E00, 0x000000};                                     ///< the one number to look at
+constexpr Ink chosen{0x808080, 0x808080};                                   ///< the one of many that was used
+constexpr Ink agrees{0x0072B2, 0x808080}, differs{0xD55E00, 0x000000};      ///< predictions
+constexpr Ink chance{0x707070, 0x707070}, chance_area{0x808080, 0x808080};  ///< what chance reaches
+constexpr Ink reference{0x909090, 0x909090};                                ///< what is compared with
+constexpr Ink interval{0xF5D3BC, 0xD4D4D4};                                 ///< of the mark
+constexpr Ink shade_on_paper{0xE0E0E0, 0xE0E0E0};                           ///< where nothing can be known
 constexpr Ink guide{0x60FFFFFF, 0x60FFFFFF}, faint_guide{0x70FFFFFF, 0x70FFFFFF},
-    strong_guide{0x50FFFFFF, 0x50FFFFFF};                             ///< lines on heat maps
-constexpr Ink broad{0xEFA15F, 0xC0C0C0};                              ///< a broad line that another may lie on
-constexpr Ink rest{0xCFCFCF, 0xDCDCDC}, unnamed{0xE8E8E8, 0xF0F0F0};  ///< shares and heads of no kind
+    strong_guide{0x50FFFFFF, 0x50FFFFFF};  ///< lines on heat maps
+constexpr Ink broad{0xEFA15F, 0xC0C0C0};   ///< a broad line that another may lie on
+constexpr Ink rest{0xCFCFCF, 0xDCDCDC};    ///< shares of no kind
 }  // namespace ink
 
 /// Ink i of Okabe and Ito's set, which colour-blind readers can tell apart; the next eight are lighter, the next eight

@@ -167,53 +167,32 @@ enum class Store {
   text,   ///< tokens as JSON
 };
 
-/// Which entries of an axis the page keeps.
-struct Crop {
-  enum class Rule {
-    all,        ///< every entry
-    first,      ///< the first ones
-    nearest,    ///< coordinates up to `most`, if the array is too large
-    strongest,  ///< those with the most energy, every head counted alike
-  };
-  Rule rule = Rule::all;
-  const char* axis = "";
-  double most = 0;
-};
-
 /// Arrays of one group that the page's views draw, stored alike.
 struct KeptArrays {
   const char* group;
   std::vector<const char*> names;
   Store store = Store::exact;
   std::size_t slice = 1;  ///< how many of the last axes share one scale
-  Crop crop = {};
+  Index farthest = 0;     ///< largest |offset| that is kept if the array is too large; 0: all
 };
 
 /// The most important first.
 const std::vector<KeptArrays>& kept_arrays() {
-  using enum Crop::Rule;
   using enum Store;
   static const std::vector<KeptArrays> kept{
       {"head_account", {"measured_profile", "dealt_profile"}},
       {"comparison", {"first_profile", "second_profile"}},
-      {"offset_trace", {"mean_weight"}, exact, 1, {nearest, "offset", 128}},
+      {"offset_trace", {"mean_weight"}, exact, 1, 128},
       {"offset_trace", {"null_weight"}, even},
       {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},
-      {"offset_by_query", {"bin_first", "bin_last", "band_last", "band_share"}},
-      {"offset_by_query", {"profile"}, even},
-      {"attention_distance", {"held", "last_distance", "slash_distance", "slash_error", "slash_weight"}},
+      {"attention_distance", {"slash_distance", "slash_error", "slash_weight"}},
       {"word_atlas", {"profile"}},
       {"position_atlas", {"kernel"}, even},
       {"rotary_wave", {"kernel"}, even},
-      {"rotary_wave", {"frequency", "coefficient_real", "coefficient_imaginary", "pair_offset"}},
       {"attention_map", {"weight"}},
       {"attention_map", {"largest", "mean"}, root, 2},
       {"strongest_pairs", {"weight", "document", "query", "key"}},
       {"strongest_pairs", {"query_token", "key_token"}, text},
-      {"phase_delay", {"by_frequency", "cross_real", "cross_imaginary"}, even},
-      {"delay_spectrum", {"by_frequency", "cross_real", "cross_imaginary"}, even},
-      {"redefined", {"query", "key"}, even, 1, {first, "wave", 2}},
-      {"phase_spectrum", {"query", "key"}, root, 2, {strongest, "frequency", 96}},
   };
   return kept;
 }
@@ -251,23 +230,6 @@ std::vector<double> head_ranks(const Result& result, const std::vector<std::stri
   return ranks;
 }
 
-/// [entry of the axis]  its share of the sum of squares, summed over what stands before the axis.
-std::vector<double> energies(const Field& field, std::size_t axis) {
-  const std::vector<double> values = as_doubles(field);
-  const auto size = static_cast<std::size_t>(field.axes[axis].size());
-  std::size_t inner = 1;
-  for (std::size_t a = axis + 1; a < field.axes.size(); ++a) inner *= static_cast<std::size_t>(field.axes[a].size());
-  std::vector<double> shares(size, 0.0);
-  for (std::size_t first = 0; first < values.size(); first += size * inner) {
-    std::vector<double> energy(size, 0.0);
-    for (std::size_t i = 0; i < size * inner; ++i)
-      if (std::isfinite(values[first + i])) energy[i / inner] += values[first + i] * values[first + i];
-    const double all = std::accumulate(energy.begin(), energy.end(), 0.0);
-    for (std::size_t i = 0; i < size && all > 0; ++i) shares[i] += energy[i] / all;
-  }
-  return shares;
-}
-
 /// The places of an axis that the page keeps.
 Places kept_places(const Result& result, const Field& field, std::size_t axis, const KeptArrays& kept) {
   const Axis& along = field.axes[axis];
@@ -278,15 +240,11 @@ Places kept_places(const Result& result, const Field& field, std::size_t axis, c
     return largest_places(head_ranks(result, labels_of(field, along.name)),
                           most_of_one / std::max<std::size_t>(1, of_one));
   }
-  if (along.name != kept.crop.axis) return largest_places(score, size);
-  auto most = static_cast<std::size_t>(kept.crop.most);
-  if (kept.crop.rule == Crop::Rule::strongest) score = energies(field, axis);
-  if (kept.crop.rule == Crop::Rule::nearest) {
-    const std::vector<double> values = coordinates(field, along.name);
-    for (std::size_t i = 0; i < size; ++i) score[i] = -std::abs(values[i]);
-    most = bytes_of(field, kept.store) <= most_of_one ? size : 2 * most + 1;
-  }
-  return largest_places(score, most);
+  if (kept.farthest == 0 || along.name != "offset" || bytes_of(field, kept.store) <= most_of_one)
+    return largest_places(score, size);
+  const std::vector<double> values = coordinates(field, along.name);
+  for (std::size_t i = 0; i < size; ++i) score[i] = -std::abs(values[i]);
+  return largest_places(score, static_cast<std::size_t>(2 * kept.farthest + 1));
 }
 
 void put(std::string& bytes, std::uint32_t value, unsigned count) {

@@ -7,7 +7,6 @@ import { deflateSync } from "node:zlib";
 import { formatAddress, parseAddress, parseRegion } from "../../reports/page/parts/address.js";
 import { Arrays, numbersOf } from "../../reports/page/parts/arrays.js";
 import { scale, ticks, ticksOf } from "../../reports/page/parts/axes.js";
-import { binOf, binText, binTicks } from "../../reports/page/parts/bands_view.js";
 import { amountColor, measureColors } from "../../reports/page/parts/colors.js";
 import { evidenceRows } from "../../reports/page/parts/evidence_view.js";
 import { completions, filterTerms, passes } from "../../reports/page/parts/filter.js";
@@ -17,14 +16,11 @@ import { cellWords } from "../../reports/page/parts/map_view.js";
 import { changeMeasure, distanceMeasure, measureLabel, Measures } from "../../reports/page/parts/measures.js";
 import { cellValue } from "../../reports/page/parts/overview.js";
 import { nextPlace } from "../../reports/page/parts/pointing.js";
-import { predictionRows } from "../../reports/page/parts/predictions_view.js";
 import { slashSentence, windowSentence } from "../../reports/page/parts/distance_view.js";
-import { rotaryPairs } from "../../reports/page/parts/rotary_view.js";
 import { sourceRows } from "../../reports/page/parts/sources_view.js";
 import { excerpt, isUnnamed, pairsOf } from "../../reports/page/parts/strongest_view.js";
 import { Store } from "../../reports/page/parts/store.js";
 import { sortedRows } from "../../reports/page/parts/table.js";
-import { offsetPhase } from "../../reports/page/parts/waves_view.js";
 
 const parts = new URL("../../reports/page/parts/", import.meta.url);
 
@@ -45,19 +41,8 @@ test("numbers: digits, a real minus, and a dash for what is undefined", () => {
   for (const none of ["L07H1", "l1h1", "L1", "", "L1H1x"]) assert.equal(parseHead(none), null);
 });
 
-test("bins of offsets: what lies in which, how they are called, and which are written below", () => {
-  const near = [-2, -1, 0, 1, 2].map((t) => ({ first: t, last: t }));
-  const bins = [{ first: -7, last: -5 }, { first: -4, last: -3 }, ...near, { first: 3, last: 4 }];
-  assert.equal(binOf(bins, -6), 0);
-  assert.equal(binOf(bins, 0), 4);
-  assert.equal(binOf(bins, 5), -1);
-  assert.equal(binText(bins[1]), "\u22124 to \u22123");
-  assert.equal(binText(bins[5]), "+1");
-  assert.deepEqual(binTicks(bins), [4, 0, 7]);
-});
-
 test("addresses: what is written is read again, and what is silent is as it was", () => {
-  const state = { ...parseAddress("#/L7H8/map"), color: "head_account/part:position", filter: "a b&c=d#\"<", x: "offset", offset: "-1", at: "0:30,4:64" };
+  const state = { ...parseAddress("#/L7H8/map"), color: "head_account/part:position", filter: "a b&c=d#\"<", offset: "-1", at: "0:30,4:64" };
   assert.deepEqual(parseAddress(formatAddress(state)), state);
   assert.equal(formatAddress(parseAddress("#/L7H8/map")), "#/L7H8/map");
   assert.equal(formatAddress(parseAddress("")), "#/");
@@ -193,8 +178,8 @@ test("colours: amounts from the paper on, signs two ways, words apart, noise bel
   assert.notDeepEqual(words.color(1), words.color(2));
 });
 
-test("axes: places and back again, round ticks, offsets that do not touch", () => {
-  for (const kind of ["linear", "log", "offset"]) {
+test("axes: places and back again, round ticks", () => {
+  for (const kind of ["linear", "log"]) {
     const x = scale([1, 100], [10, 20], kind);
     assert.equal(x(1), 10);
     assert.equal(x(100), 20);
@@ -202,7 +187,7 @@ test("axes: places and back again, round ticks, offsets that do not touch", () =
   }
   assert.deepEqual(ticks(0, 1, 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
   assert.deepEqual(ticks(3, 3, 5), [3]);
-  assert.deepEqual(ticksOf(scale([-4, 4], [0, 200], "offset"), 60), [0, -1, 1, -4, 4]);
+  assert.deepEqual(ticksOf(scale([1, 1000], [0, 200], "log"), 60), [1, 10, 100, 1000]);
 });
 
 test("keys: go through places and rows of a grid, and stop at the ends", () => {
@@ -257,13 +242,6 @@ test("sources: small ones stand together, and undefined ones nowhere", () => {
   const rows = sourceRows(["words", "positions", "a", "b", "later"], [0.9, 0.08, 0.01, 0.01, NaN], [0.1, 0.9, -0.01, 0.01, NaN]);
   assert.deepEqual(rows.map(({ name }) => name), ["words", "positions", "all smaller sources"]);
   assert.ok(Math.abs(rows[2].query - 0.02) < 1e-12 && Math.abs(rows[2].key) < 1e-12);
-});
-
-test("rotary pairs: period, phase and share of each", () => {
-  const [fast, slow] = rotaryPairs([Math.PI, Math.PI / 8], [3, 0], [0, -1]);
-  assert.deepEqual([fast.period, slow.period], [2, 16]);
-  assert.deepEqual([fast.phase, slow.phase], [0, -Math.PI / 2]);
-  assert.deepEqual([fast.share, slow.share], [0.75, 0.25]);
 });
 
 test("windows: whole tokens, their errors where there are any, and no sentence without a window", () => {
@@ -363,35 +341,6 @@ test("maps: zooming keeps the place pointed at, and stays within the document", 
   assert.deepEqual(zoomed({ query: [0, 12], key: [0, 12] }, map.whole, 0.5, { query: 12, key: 0 }), { query: [6, 12], key: [0, 6] });
   const near = zoomed({ query: [0, 4], key: [0, 4] }, map.whole, 0.1, null);
   assert.equal(near.query[1] - near.query[0], 4);
-});
-
-test("the phase of an offset: -2 pi f t / T, within [-pi, pi]", () => {
-  for (const offset of [-3, -1, 0, 2, 5])
-    for (let f = 0; f < 8; ++f) {
-      const phase = offsetPhase(offset, f, 16);
-      assert.ok(Math.abs(phase) <= Math.PI + 1e-9);
-      const turns = (phase + (2 * Math.PI * f * offset) / 16) / (2 * Math.PI);
-      assert.ok(Math.abs(turns - Math.round(turns)) < 1e-9);
-    }
-});
-
-test("predictions: rows of which the result knows nothing are left out", () => {
-  const measures = new Measures([
-    measure("measured_offset/offset", "all", [-1, null]),
-    measure("measured_offset/status", "all", [0, 2], { kind: "flag", meanings: ["offset", "self", "flat"] }),
-    measure("offset_agreement/predicted", "phases", [-1.2, null]),
-    measure("phase_delay/lower", "", [-1.3, null]),
-    measure("phase_delay/upper", "", [-1.1, null]),
-    measure("offset_agreement/predicted", "weights", [null, null]),
-  ]);
-  assert.deepEqual(predictionRows(measures, 0), [
-    { label: "measured over all pairs", offset: -1, low: null, high: null, word: "offset" },
-    { label: "by phases", offset: -1.2, low: -1.3, high: -1.1, word: "" },
-  ]);
-  assert.equal(predictionRows(measures, 1)[0].word, "flat");
-  assert.equal(predictionRows(measures, 1)[0].offset, null);
-  measures.get("measured_offset/status:all").values[1] = 1;
-  assert.equal(predictionRows(measures, 1)[0].offset, 0, "a head that looks at itself looks at 0");
 });
 
 test("modules share one scope once they are put together: no name twice, imports on one line", () => {

@@ -16,7 +16,7 @@ import tempfile
 from browser import Browser, missing
 
 headwave, source = sys.argv[1], pathlib.Path(sys.argv[2])
-views = ["evidence", "profile", "map", "strongest", "sources", "bands", "predictions", "pairs", "waves", "phases", "delays"]
+views = ["evidence", "profile", "map", "strongest", "sources", "distance"]
 failures = []
 
 
@@ -161,7 +161,7 @@ def changes_the_text_of_the_map(browser, address):
 
 
 def says_the_same_offsets(browser, address, result):
-    """The overview, the filter and the scatter go by the offsets of the terminal's table."""
+    """The overview and the filter go by the offsets of the terminal's table."""
     lines = subprocess.run([headwave, "inspect", result, "--all"], capture_output=True, text=True, check=True).stdout.splitlines()
     looks = {line.split()[0]: line[6:] for line in lines if re.match(r"L\d+H\d+ ", line)}
     browser.open(address)
@@ -260,13 +260,12 @@ def says_what_is_being_drawn(browser, address):
 
 
 def links_what_is_marked(browser, address):
-    browser.open(address + "#/L0H1/delays?span=16")
+    browser.open(address + "#/L0H1/profile?span=16")
     left, top, width, height = browser.run(place, "#view-profile .drawing svg")
     browser.point(left + 52 + (width - 66) * 15 / 32, top + height / 2)
     marked = browser.run("""return [document.querySelector("#view-profile g[visibility=hidden]") === null,
-      ...["map", "bands", "phases"].map((view) => document.querySelector(`#view-${view} path.marker[d^=M]`) !== null),
-      document.querySelector("#view-delays line.marker:not([visibility])") !== null];""")
-    check(all(marked), f"offset −1 is marked in profile, map, bands, phases, delays: {marked}")
+      document.querySelector("#view-map path.marker[d^=M]") !== null];""")
+    check(all(marked), f"offset −1 is marked in profile and map: {marked}")
     took = browser.run("""const svg = document.querySelector("#view-profile .drawing svg"), at = svg.getBoundingClientRect(), begin = performance.now();
       for (let i = 0; i < 50; ++i) svg.dispatchEvent(new PointerEvent("pointermove", { clientX: at.left + 60 + 10 * i, clientY: at.top + 50 }));
       return (performance.now() - begin) / 50;""")
@@ -275,11 +274,11 @@ def links_what_is_marked(browser, address):
 
 
 def keeps_addresses(browser, address):
-    browser.open(address + "#/L1H3/map?color=kind&x=distance&sort=-2&filter=layer=1+sink<1&at=0:10,0:10&text=0")
+    browser.open(address + "#/L1H3/map?color=kind&sort=-2&filter=layer=1+sink<1&at=0:10,0:10&text=0")
     said = browser.run("""return [document.getElementById("head-title").textContent, document.getElementById("measure").value, document.getElementById("filter").value,
-      [...document.querySelectorAll("#table tbody th")].every((cell) => cell.textContent.startsWith("L1")), document.querySelectorAll(".dot:not(.filtered)").length,
+      [...document.querySelectorAll("#table tbody th")].every((cell) => cell.textContent.startsWith("L1")),
       document.querySelector("#table tr.chosen").dataset.head, document.querySelector("#view-map canvas").width, document.activeElement.id];""")
-    check(said == ["L1H3", "kind", "layer=1 sink<1", True, 8, "L1H3", 10, "view-map-title"], f"a link leads to {said}")
+    check(said == ["L1H3", "kind", "layer=1 sink<1", True, "L1H3", 10, "view-map-title"], f"a link leads to {said}")
     browser.open(address + "#/L1H3")
     took = browser.run_async("""const begin = performance.now(), done = arguments[0];
       const next = document.querySelector("#head-nav button[title*=next]"), before = document.getElementById("head-title").textContent;
@@ -296,10 +295,10 @@ def keeps_addresses(browser, address):
 def filters_and_stays_in_view(browser, address):
     browser.open(address)
     typed = """const filter = document.getElementById("filter"); filter.value = arguments[0]; filter.dispatchEvent(new Event("input"));
-      return [".cell", ".cell.filtered", ".dot.filtered", "#table tbody tr", "#completions option"].map((one) => document.querySelectorAll(one).length);"""
-    cells, faded, dots, rows, completions = browser.run(typed, "strength>0.5 layer!=0")
-    check(0 < rows < cells == rows + faded and dots == faded, f"a filter keeps {rows} rows of {cells}, and fades {faded} cells and {dots} dots")
-    check(browser.run(typed, "wh")[4] >= 1, "a name is not completed")
+      return [".cell", ".cell.filtered", "#table tbody tr", "#completions option"].map((one) => document.querySelectorAll(one).length);"""
+    cells, faded, rows, completions = browser.run(typed, "strength>0.5 layer!=0")
+    check(0 < rows < cells == rows + faded, f"a filter keeps {rows} rows of {cells}, and fades {faded} cells")
+    check(browser.run(typed, "wh")[3] >= 1, "a name is not completed")
     browser.run(typed, "nothing=1")
     check("unknown: nothing" in browser.run("return document.getElementById('filtered').textContent;"), "an unknown name is not reported")
     browser.run(typed, "")
@@ -310,7 +309,7 @@ def filters_and_stays_in_view(browser, address):
 
 def embeds_one_view(browser, address):
     shown = "return [...document.querySelectorAll('#overview, .view, #heads, header h1, #head-nav')].filter((one) => one.getBoundingClientRect().height > 0).map((one) => one.id);"
-    for part, there in (("L1H3/map", ["view-map"]), ("L1H3/delays", ["view-delays"]), ("overview", ["overview"])):
+    for part, there in (("L1H3/map", ["view-map"]), ("L1H3/distance", ["view-distance"]), ("overview", ["overview"])):
         browser.open(f"{address}#embed={part}")
         check(browser.run(shown) == there, f"#embed={part} shows {browser.run(shown)}")
 

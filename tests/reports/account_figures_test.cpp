@@ -95,19 +95,9 @@ TEST_CASE("account: rotary figures name the offset, and every layer and frequenc
   CHECK(use.find("share of the layer's use") != std::string::npos);
 }
 
-TEST_CASE("account: what predicts by phases is the rotary wave's where there is one, its interval with it") {
+TEST_CASE("account: what predicts by phases is the rotary wave's where there is one") {
   CHECK(phases_group(sample::result()) == "phase_delay/");
   CHECK(phases_group(sample::rotary_result()) == "rotary_wave/");
-  const auto bars = [](const Result& result) {  // the lengths of intervals, of three predictions
-    std::size_t drawn = 0;
-    for (const Series& bar : drawn_as(kind_of_figure("offset_agreement").draw(result, {}).panels()[1], "vectors"))
-      for (const double length : column_of(bar, 3)) drawn += length > 0 ? 1 : 0;
-    return drawn;
-  };
-  Result without = sample::rotary_result();
-  CHECK(bars(without) > 0);
-  std::erase_if(without.fields, [](const Field& field) { return field.name == "rotary_wave/lower"; });
-  CHECK(bars(without) == 0);
 }
 
 TEST_CASE("account: the strongest heads stand first in the table, the strength before the verdict") {

@@ -43,7 +43,6 @@ const std::map<std::string, Structure>& structures() {
       {"wave_spectra", {{frequency, "largest amplitude |DFT|", "keys K", "queries Q", "states X"}}},
       {"cross_covariance", {{"lag t = key − query (tokens)"}}},
       {"phase_spectrum", {{frequency, "phase θ (rad)", "amplitude |DFT|"}, 4}},
-      {"offset_agreement", {{"measured offset (tokens)", "predicted offset (tokens)"}}},
       {"account_profile", {{offset}}},
       {"attention_bits", {{"head", "layer", "part of its bits"}}},
       {"rotary_wave", {{"frequency θ (radians per token)", "phase of the pair (radians)"}}},

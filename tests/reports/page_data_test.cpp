@@ -112,25 +112,6 @@ TEST_CASE("page arrays: of too many maps those of the strongest heads stay") {
   CHECK(page.said["attention_map/weight"]["whole"] == false);
 }
 
-TEST_CASE("page arrays: of many frequencies those with the most energy stay, every head counted alike") {
-  const Index count = 200;
-  std::vector<double> amplitudes(2 * static_cast<std::size_t>(count), 0.01);  // of a quiet head, then of a loud one
-  for (std::size_t f = 0; f < 48; ++f) amplitudes[100 + f] = 1;
-  for (std::size_t f = 0; f < 200; ++f) amplitudes[200 + f] = f >= 20 && f < 68 ? 1000 : 10;
-  Result result;
-  result.fields.push_back(make_field("phase_spectrum/query",
-                                     {layer_axis(1), head_axis(2), counting_axis("frequency", "1", "", 0, count - 1),
-                                      counting_axis("phase", "rad", "", 0, 0)},
-                                     "1", "amplitude", amplitudes));
-  const PageArrays page = page_arrays(result, 100000);
-  const auto kept = page.said["phase_spectrum/query"]["axes"][2]["values"].get<std::vector<int>>();
-  REQUIRE(kept.size() == 96);
-  CHECK(kept.front() == 20);
-  CHECK(kept[47] == 67);
-  CHECK(kept[48] == 100);
-  CHECK(kept.back() == 147);
-}
-
 TEST_CASE("measures: one for each Field of heads, one for each of its parts, whatever the order of axes") {
   Result result;
   Fields fields("some");

@@ -6,8 +6,6 @@ import { headName, parseHead } from "./format.js";
 // Names in the address, and their values where the address does not mention them.
 export const addressDefaults = {
   color: "", // measure that colours the overview: "strength", or "group/quantity:part"
-  x: "", // measures of the scatter
-  y: "",
   sort: "", // "column" or "-column" of the table, by its number
   filter: "",
   pairs: "", // which query-key pairs profiles count

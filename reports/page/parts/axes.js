@@ -6,8 +6,6 @@ import { numberText } from "./format.js";
 const bends = {
   linear: [(value) => value, (value) => value],
   log: [Math.log10, (value) => 10 ** value],
-  // Offsets: places near 0 are told apart though others are far.
-  offset: [(v) => Math.sign(v) * Math.log1p(Math.abs(v)), (v) => Math.sign(v) * Math.expm1(Math.abs(v))],
 };
 
 // Where a number stands between two places; .invert gives the number at a place.
@@ -32,9 +30,6 @@ export function ticks(low, high, count) {
   return found;
 }
 
-// The first that have room are written.
-const offsetTicks = [0, -1, 1, -4, 4, -16, 16, -64, 64, -256, 256, -1024, 1024, -2, 2, -3, 3, -8, 8];
-
 // The numbers to write at an axis, about so many pixels apart.
 export function ticksOf(axis, apart) {
   const [low, high] = axis.domain;
@@ -44,9 +39,7 @@ export function ticksOf(axis, apart) {
   const isFree = (tick, kept) => kept.every((other) => Math.abs(axis(tick) - axis(other)) >= 0.6 * apart);
   const powers = [-4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6].map((power) => 10 ** power);
   const kept = [];
-  for (const tick of (axis.kind === "log" ? powers : offsetTicks).filter(within)) {
-    if (isFree(tick, kept)) kept.push(tick);
-  }
+  for (const tick of powers.filter(within)) if (isFree(tick, kept)) kept.push(tick);
   return kept.length > 1 ? kept : [low, high];
 }
 

@@ -1,7 +1,7 @@
 // How far a head looks: what a window of the last tokens holds of its attention.
 
-import { words } from "./elements.js";
-import { numberText, percentText } from "./format.js";
+import { element } from "./elements.js";
+import { numberText } from "./format.js";
 
 // "Of its attention, 90 % within 2.4 ± 0.1, 95 % within 3080 ± 10 tokens.": each share whose window is known.
 export function windowSentence(measures, place) {
@@ -29,26 +29,14 @@ export const distanceView = {
   id: "distance",
   title: "How far it looks",
   more: true,
-  needs: ["attention_distance/held"],
-  words: "The share of the head's attention that a window of the last tokens holds, beside special and "
-    + "first tokens.",
+  needs: ["attention_distance/slash_weight"],
+  words: "The smallest windows of the last tokens that hold a share of the head's attention, beside special "
+    + "and first tokens.",
   async show({ arrays, at, page, place }) {
-    const held = await arrays.slice("attention_distance/held", at);
-    const last = await arrays.slice("attention_distance/last_distance", {});
-    const end = last.values[last.values.length - 1] + 1;
-    const dots = Array.from(held.values, (share, i) => ({
-      x: last.values[i] + 1, y: share, size: 2.2, color: "var(--accent)", name: "",
-    }));
-    const sentence = windowSentence(page.measures, place);
     const slashes = await arrays.slices(
       "attention_distance", ["slash_distance", "slash_weight", "slash_error"], at);
     const strongest = slashes.every(Boolean) ? slashSentence(...slashes.map((of) => of.values)) : "";
-    return [words(sentence), words(strongest), {
-      kind: "dots",
-      title: "Attention held by a window",
-      dots,
-      x: { title: "window (tokens)", kind: "log", domain: [1, 1.1 * end] },
-      y: { title: "attention held", kind: "linear", domain: [0, 1], text: percentText },
-    }];
+    const said = [windowSentence(page.measures, place), strongest].filter(Boolean);
+    return [element("ul", {}, ...said.map((sentence) => element("li", {}, sentence)))];
   },
 };

@@ -113,7 +113,7 @@ function keepUp(page, store, overview, section) {
     const changed = Object.keys(state).filter((key) => key !== "head" && state[key] !== before[key]);
     const other = JSON.stringify(state.head) !== JSON.stringify(before.head);
     embedOnly(state);
-    if (changed.some((key) => ["color", "x", "y"].includes(key))) overview.draw();
+    if (changed.includes("color")) overview.draw();
     else if (changed.some((key) => ["sort", "filter"].includes(key))) overview.drawRows();
     else overview.frame();
     section.order = overview.order;

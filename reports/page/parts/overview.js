@@ -1,11 +1,10 @@
-// Everything that shows all heads: grid, scatter and table, their colour and their filter.
+// Everything that shows all heads: grid and table, their colour and their filter.
 
 import { element } from "./elements.js";
 import { completions, filterTerms, passes } from "./filter.js";
 import { headSpan, parseHead } from "./format.js";
 import { HeadGrid } from "./grid.js";
 import { measureLabel } from "./measures.js";
-import { HeadScatter } from "./scatter.js";
 import { HeadTable, headColumns, sortedRows } from "./table.js";
 
 const byId = (id) => document.getElementById(id);
@@ -28,7 +27,6 @@ export class Overview {
   constructor(page, store) {
     Object.assign(this, { page, store, order: [] });
     this.grid = new HeadGrid(byId("grid"), byId("legend"), page, store);
-    this.scatter = new HeadScatter(byId("scatter"), page, store);
     this.table = new HeadTable(byId("table"), page, store);
     this.select = byId("measure");
     this.filter = byId("filter");
@@ -118,7 +116,6 @@ export class Overview {
   draw() {
     this.fillMeasures(false);
     this.grid.draw(this.measure());
-    this.scatter.draw(this.measure());
     this.drawRows();
   }
 
@@ -145,7 +142,6 @@ export class Overview {
     const all = columns[0].cells.length;
     const shown = rows.length === all ? null : new Set(this.order);
     this.grid.filter(shown);
-    this.scatter.filter(shown);
     const unknown = terms.filter(({ name }) => name && this.valueOf(name, columns, 0) === undefined)
       .map(({ name }) => name);
     const note = unknown.length
@@ -160,6 +156,6 @@ export class Overview {
     const { state, marked } = this.store;
     const chosen = state.head ? this.page.placeOf(state.head) : -1;
     const pointed = this.page.named.get(marked.head) ?? -1;
-    for (const part of [this.grid, this.scatter, this.table]) part.frame(chosen, pointed);
+    for (const part of [this.grid, this.table]) part.frame(chosen, pointed);
   }
 }

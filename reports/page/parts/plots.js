@@ -1,13 +1,12 @@
-// What a view consists of: elements, and plots of lines, dots or cells; below them their numbers as a table.
+// What a view consists of: elements, and plots of lines or cells; below them their numbers as a table.
 
-import { dotPlot } from "./dots.js";
 import { element, numbersBelow } from "./elements.js";
 import { heatPlot } from "./heat.js";
 import { lineKey, linePlot } from "./lines.js";
 
-const kinds = { lines: linePlot, dots: dotPlot, heat: heatPlot };
+const kinds = { lines: linePlot, heat: heatPlot };
 
-// @param parts  elements; plots as { kind: "lines", "dots" or "heat", title, ... }, see linePlot()
+// @param parts  elements; plots as { kind: "lines" or "heat", title, ... }, see linePlot()
 // @param name   of the head
 // @returns a function that shows what is marked in other views
 export function drawParts(box, parts, { name, store }) {

@@ -8,19 +8,14 @@
 //   show(context)      its parts, elements and plots: see drawParts()
 // An array comes into the page by a name in page_data.cpp.
 
-import { bandsView } from "./bands_view.js";
 import { compositionView } from "./composition_view.js";
 import { distanceView } from "./distance_view.js";
 import { evidenceView } from "./evidence_view.js";
 import { mapView } from "./map_view.js";
-import { predictionsView } from "./predictions_view.js";
 import { profileView } from "./profile_view.js";
-import { rotaryView } from "./rotary_view.js";
 import { sourcesView } from "./sources_view.js";
 import { strongestView } from "./strongest_view.js";
-import { delaysView, phasesView, wavesView } from "./waves_view.js";
 
 export const views = [
-  compositionView, evidenceView, profileView, mapView, strongestView,
-  sourcesView, bandsView, distanceView, predictionsView, rotaryView, wavesView, phasesView, delaysView,
+  compositionView, evidenceView, profileView, mapView, strongestView, sourcesView, distanceView,
 ];
