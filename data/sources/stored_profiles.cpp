@@ -37,7 +37,9 @@ enum class ProfileNumbers {
 /// places, D documents; T bins of offsets, A pairs that are not apart and such as are; S scores of a head, R offsets
 /// at which its largest weights lie. Of the account: Y parts of the documents, Z halves, E documents that are kept, J
 /// places, U offsets between places, G key heads, M components, F pairs of components that turn; C documents whose
-/// attended keys were summed, Q queries of each, W words in them.
+/// attended keys were summed, Q queries of each, W words in them. kept_stays is 1 for tokens that are never dealt;
+/// turn_neighbours is 1 where channels 2m and 2m + 1 turn together, 0 where m and m + r/2 do. attended_got is the
+/// attention that the chosen queries give to each key of text, attended_mass what each of them gives to all.
 struct ProfileArrayKind {
   const char *name, *axes;
   ProfileNumbers numbers = ProfileNumbers::positive;

@@ -30,7 +30,7 @@ struct ProfileVectors {
   std::shared_ptr<const void> owner;
 };
 
-/// Profiles by the names of docs/profiles.md, as a file or Python holds them, not yet checked.
+/// Profiles as headwave.watch names them, from a file or Python, not yet checked.
 struct NamedProfiles {
   struct Stack {
     std::string name;  ///< "causal"
@@ -71,7 +71,7 @@ struct StoredProfiles {
   std::vector<Index> lengths;                     ///< (documents) tokens of each document
   std::vector<std::string> words;                 ///< texts of tokens, as many as arrays["word_token"] has
   std::vector<std::string> left_out;              ///< stacks of the file that were left out
-  std::map<std::string, ProfileArray> arrays;     ///< the arrays of docs/profiles.md that the program reads, by name
+  std::map<std::string, ProfileArray> arrays;     ///< the arrays that the program reads, by name
   std::map<std::string, ProfileVectors> vectors;  ///< of the account
 };
 

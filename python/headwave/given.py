@@ -11,7 +11,7 @@ Pairs = Sequence[Mapping[str, Any]]   # of an encoder-decoder: ids under "source
 
 
 class JobOptions(TypedDict, total=False):
-    """Options of analyses (docs/job-file.md)."""
+    """Options of analyses (docs/commands.md, Analysis)."""
 
     only: str | Sequence[str]
     everything: bool

@@ -76,7 +76,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
             take more than half of the memory there is; changes no digit
         allow_unknown: take a text even if the model's vocabulary cannot spell 90 % of its tokens or more
         progress: True: a line on standard error; or a function that is given the line now and then
-        options: of a job (docs/job-file.md): only=["measured_offset"], everything=True, reach=64, seed=1, ...
+        options: of analyses (docs/commands.md, Analysis): only=["measured_offset"], everything=True, reach=64, seed=1, ...
 
     Returns:
         A Result; of an encoder-decoder a dict of them: "self", "causal", "cross". A model of PyTorch whose family the program

@@ -122,11 +122,11 @@ def given(name):
 
 
 def verdicts():
-    """The table of docs/profiles.md: every model here, and what watch says of it on each implementation."""
-    lines = ["| model of transformers | eager | sdpa | flex |", "|---|---|---|---|"]
-    for name, (config, those, layers) in MODELS.items():
-        of = type(config()).__name__.removesuffix("Config")
-        lines.append(f"| {of} | " + " | ".join("same" if each in those else "" for each in ("eager", "sdpa", "flex_attention")) + " |")
-    for config, named in REFUSED.values():
-        lines.append(f"| {type(config()).__name__.removesuffix('Config')} | refused: {named} | | |")
-    return "\n".join(lines)
+    """The table of docs/profiles.md: which models watch follows on which implementations."""
+    rows = {}
+    for config, those, layers in MODELS.values():
+        shown = ", ".join(each.removesuffix("_attention") for each in ("eager", "sdpa", "flex_attention") if each in those)
+        rows.setdefault(shown, []).append(config)
+    rows["refused: attention of their own"] = [config for config, named in REFUSED.values()]
+    named = {key: ", ".join(type(config()).__name__.removesuffix("Config") for config in those) for key, those in rows.items()}
+    return "\n".join(["| implementations | models |", "|---|---|", *(f"| {key} | {those} |" for key, those in named.items())])
