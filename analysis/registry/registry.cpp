@@ -18,7 +18,6 @@
   analysis(strongest_pairs) \
   analysis(head_types) \
   analysis(position_disagreement) \
-  analysis(value_use) \
   analysis(position_spectrum) \
   analysis(position_components) \
   analysis(position_atlas) \

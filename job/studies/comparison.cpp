@@ -409,7 +409,6 @@ constexpr std::array measures{
     Measure{"induction", "head_types/induction", "", "1", "mean weight on what followed them"},
     Measure{"sink", "head_types/sink_weight", "", "1", "largest mean weight that one key gets"},
     Measure{"entropy", "head_types/entropy_share", "", "1", "entropy of attention, 1: all keys alike"},
-    Measure{"value_first", "value_use/norm_first", "", "1", "mean share of what is handed on that is the first key's"},
 };
 
 constexpr const char* account_verdict = "head_account/verdict";

@@ -19,7 +19,6 @@ const predictionKinds = [
     word: [agreement("phases")[1], "rotary_wave/status:"], ends: ["rotary_wave", "phase_delay"] },
   { label: "by queries and keys", offset: [agreement("scores")[0]], word: [agreement("scores")[1]],
     ends: ["delay_spectrum"] },
-  { label: "weights times values", offset: ["value_use/norm_offset:"], word: [] },
 ];
 
 // Rows of one head; a prediction that is undefined for every head has none.
