@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,10 +20,6 @@ struct DistanceBins {
   void add(DistanceBins&& next) {
     if (next.count() > count()) *this = std::move(next);
   }
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.first, self.last);
-  }
 };
 
 /// Attention weights of documents, summed by distance. Pairs of a special or a first token are apart: a cache that
@@ -36,10 +31,6 @@ struct DistanceSum {
   std::vector<Matrix> kept;           ///< [block] (rows, 1)       all weights
   Matrix weight;                      ///< (rows, bins)            weights of all pairs
   Matrix pairs;                       ///< (layers, bins)          number of all pairs
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.bins, self.regular, self.regular_pairs, self.kept, self.weight, self.pairs);
-  }
 };
 
 /// Numbers of heads, and their standard errors.

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "../../core/attention/probe.h"
@@ -30,11 +29,6 @@ struct AttentionMaps {
   std::vector<std::uint8_t> special;      ///< (T') 1: a special token; empty: nothing is known
   std::vector<std::uint8_t> key_special;  ///< (T)
   std::string document;                   ///< name of the document
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.heads, self.first, self.weights, self.query_tile, self.key_tile, self.largest, self.mean,
-                    self.tokens, self.key_tokens, self.special, self.key_special, self.document);
-  }
 };
 
 /// Value of `first`: choose the window in which heads attend most as in the whole document.

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "../../core/attention/document.h"
@@ -98,10 +97,6 @@ struct HeadTypeSum {
   DefinedMean even;                         ///< (even_scores, rows)
   DefinedMean argmax_share;                 ///< (rows, 2 reach + 1)
   First<std::vector<Index>> sink_position;  ///< (rows)
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.scores, self.even, self.argmax_share, self.sink_position);
-  }
 };
 
 /// Means over documents, and what every head is called.

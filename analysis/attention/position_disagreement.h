@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tuple>
 #include <vector>
 
 #include "../../core/attention/document.h"
@@ -25,10 +24,6 @@ namespace headwave {
 struct PositionDisagreement {
   Index documents = 0;
   DefinedMean layers;  ///< (layers, 1)  equation (1), <= 0; NaN: no attention came
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.layers);
-  }
 };
 
 /// Fields position_disagreement/...

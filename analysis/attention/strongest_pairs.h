@@ -2,7 +2,6 @@
 
 #include <array>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "../../core/attention/probe.h"
@@ -25,10 +24,6 @@ struct TokenPair {
   Index query = 0, key = 0;  ///< positions in the document
   using Around = std::array<std::string, 2 * tokens_around + 1>;
   Around query_token, key_token;  ///< texts of the tokens at position - tokens_around ... ; "": outside the document
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.weight, self.document, self.query, self.key, self.query_token, self.key_token);
-  }
 };
 
 /// The pairs with the largest weights of every head, of one document or of several.
@@ -38,10 +33,6 @@ struct StrongestPairs {
 
   /// Keeps the largest of both; ties go to the earlier document.
   void add(StrongestPairs&& next);
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.of_head);
-  }
 };
 
 /// Finds the query-key pairs of a document with the largest attention weights, head by head.

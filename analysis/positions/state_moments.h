@@ -51,10 +51,6 @@ void check_layers(const std::vector<StateMoments>& layers, const std::vector<Ind
 /// Moments of every layer of the grid.
 struct LayerMoments {
   std::vector<StateMoments> layers;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.layers);
-  }
 };
 
 /// In a job: no Fields. Keeps LayerMoments for analyses that compare hidden states with positions.

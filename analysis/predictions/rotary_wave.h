@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tuple>
 #include <vector>
 
 #include "../../core/attention/position_term.h"
@@ -19,18 +18,10 @@ namespace headwave {
 struct DocumentRotary {
   Matrix query, key;                  ///< (rows, d_head)  mean over tokens, with bias
   Matrix query_modulus, key_modulus;  ///< (rows, pairs)   mean modulus of a pair of channels
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.query, self.key, self.query_modulus, self.key_modulus);
-  }
 };
 
 struct RotaryDocuments {
   ByDocument<DocumentRotary> documents;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents);
-  }
 };
 
 class RotaryProbe : public Probe {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <limits>
-#include <tuple>
 #include <vector>
 
 #include "../../core/fields/field.h"
@@ -48,11 +47,6 @@ struct CrossCovariances {
   Vector key_only_share;                     ///< (rows)
   First<Vector> residual;                    ///< (rows)  of the identity (4), in the first document
   ByDocument<Matrix> weighted_by_document;   ///< (rows, 2 reach + 1)  row-centred
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.covariance, self.correlation, self.unbiased, self.weighted,
-                    self.weighted_centred, self.key_only_share, self.residual, self.weighted_by_document);
-  }
   [[nodiscard]] Index reach() const { return weighted.cols() / 2; }
 };
 

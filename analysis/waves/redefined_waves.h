@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tuple>
 #include <vector>
 
 #include "../../core/fields/field.h"
@@ -13,10 +12,6 @@ namespace headwave {
 struct RedefinedWaves {
   Matrix query, key;  ///< (rows * waves, T)  NaN: fewer columns
   Matrix component;   ///< (rows, waves)  which they are, from 1
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.query, self.key, self.component);
-  }
 };
 
 /// Keeps periodic columns of every head over one document: first the most periodic column, by the peak share of the

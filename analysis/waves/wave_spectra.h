@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tuple>
 #include <vector>
 
 #include "../../core/fields/field.h"
@@ -28,11 +27,6 @@ struct WaveSpectra {
   Index documents = 0;
   Matrix query, key, state;                             ///< (layers, floor(T/2) + 1)
   Matrix query_shuffled, key_shuffled, state_shuffled;  ///< the same with the positions in another order
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.query, self.key, self.state, self.query_shuffled, self.key_shuffled,
-                    self.state_shuffled);
-  }
 };
 
 /// Gathers the spectra of every layer over one document: max over heads and columns of |F[Q]|, |F[K]| and
