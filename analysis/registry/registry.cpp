@@ -30,7 +30,6 @@
   analysis(periodic_columns) \
   analysis(redefined) \
   analysis(phase_delay) \
-  analysis(delay_spectrum) \
   analysis(head_account) \
   analysis(attention_bits) \
   analysis(score_sources) \

@@ -381,8 +381,6 @@ constexpr std::array measures{
             "phase_delay/upper"},
     Measure{"by_rotary_wave", "rotary_wave/predicted_offset", "", "token", "offset that the rotary wave predicts",
             "rotary_wave/lower", "rotary_wave/upper"},
-    Measure{"by_scores", "delay_spectrum/predicted_offset", "", "token", "offset that queries and keys predict",
-            "delay_spectrum/lower", "delay_spectrum/upper"},
     Measure{"by_weights", "position_atlas/predicted_offset", "", "token", "offset that positions alone predict"},
     Measure{"bits", "attention_bits/bits", "", "bit", "bits of attention beyond uniform attention",
             "attention_bits/bits_lower", "attention_bits/bits_upper"},

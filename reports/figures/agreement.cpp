@@ -37,11 +37,11 @@ std::vector<std::string> drawn_predictions(const Result& result) {
   const auto& labels = labels_of(result.at(predicted_offset_name), "prediction");
   const std::set<std::string> undefined = undefined_for_all(result);
   std::vector<std::string> there, silent;
-  for (const char* known : {"position", "weights", "phases", "scores"})
+  for (const char* known : {"position", "weights", "phases"})
     if (std::ranges::find(labels, known) != labels.end())
       (undefined.contains(known) ? silent : there).emplace_back(known);
   if (there.empty()) there = silent;
-  if (there.empty()) throw ShapeError("offset_agreement/predicted: holds none of position, weights, phases and scores");
+  if (there.empty()) throw ShapeError("offset_agreement/predicted: holds none of position, weights and phases");
   return there;
 }
 
@@ -52,9 +52,7 @@ std::vector<PredictedHead> predicted_heads(const Result& result, const std::stri
   const Field& field = result.at(predicted_offset_name);
   const FieldHeads heads = field_heads(field);
   const std::size_t kinds = labels_of(field, "prediction").size(), kind = place_of(field, "prediction", prediction);
-  const std::string group = prediction == "phases"   ? phases_group(result)
-                            : prediction == "scores" ? "delay_spectrum/"
-                                                     : "";
+  const std::string group = prediction == "phases" ? phases_group(result) : "";
   const auto lower = numbers_of_heads(result, group + "lower", heads);
   const auto upper = numbers_of_heads(result, group + "upper", heads);
   std::vector<PredictedHead> found;
@@ -311,10 +309,10 @@ std::vector<FigureKind> agreement_figures() {
   return {{.name = "offset_agreement",
            .fields = {predicted_offset_name, measured_offset_name, agreement_verdict_name},
            .extras = {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper",
-                      "rotary_wave/status", "delay_spectrum/lower", "delay_spectrum/upper"},
+                      "rotary_wave/status"},
            .caption =
                "Predicted against measured offsets, in tokens, on axes that are logarithmic further out: predicted "
-               "by what the account gives to positions (position), from weights alone, from phases and from scores. "
+               "by what the account gives to positions (position), from weights alone and from phases. "
                "Bars: bootstrap intervals; grey area: what counts as agreement. Grey dots: heads that look at their "
                "own token and were predicted to. A number counts heads in one place; heads far from the diagonal are "
                "named. The line below: what always predicting one offset would reach.",

@@ -211,7 +211,6 @@ const std::vector<KeptArrays>& kept_arrays() {
       {"strongest_pairs", {"weight", "document", "query", "key"}},
       {"strongest_pairs", {"query_token", "key_token"}, text},
       {"phase_delay", {"by_frequency", "cross_real", "cross_imaginary"}, even},
-      {"delay_spectrum", {"by_frequency", "cross_real", "cross_imaginary"}, even},
       {"redefined", {"query", "key"}, even, 1, {first, "wave", 2}},
       {"phase_spectrum", {"query", "key"}, root, 2, {strongest, "frequency", 96}},
   };

@@ -15,7 +15,8 @@ TEST_CASE("options of a job: each stands in the table once, with its default ins
   }
   CHECK_NOTHROW(require_in_range({}));
   Attributes provenance;
-  add_options(provenance, {.only = {"head_types", "attention_map"}, .everything = true, .heads = {"L0H2"}, .seed = 7}, 3);
+  add_options(provenance, {.only = {"head_types", "attention_map"}, .everything = true, .heads = {"L0H2"}, .seed = 7},
+              3);
   CHECK(provenance.size() == names.size());
   CHECK(std::get<std::string>(provenance.at("only")) == "head_types,attention_map");
   CHECK(std::get<std::int64_t>(provenance.at("seed")) == 7);

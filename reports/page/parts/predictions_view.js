@@ -17,8 +17,6 @@ const predictionKinds = [
   { label: "by random words", offset: ["word_atlas/predicted_offset:"], word: ["word_atlas/status:"] },
   { label: "by phases", offset: [agreement("phases")[0], "rotary_wave/predicted_offset:"],
     word: [agreement("phases")[1], "rotary_wave/status:"], ends: ["rotary_wave", "phase_delay"] },
-  { label: "by queries and keys", offset: [agreement("scores")[0]], word: [agreement("scores")[1]],
-    ends: ["delay_spectrum"] },
 ];
 
 // Rows of one head; a prediction that is undefined for every head has none.

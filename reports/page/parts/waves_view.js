@@ -90,22 +90,17 @@ function phaseMap(side, { axes, values }, length) {
   };
 }
 
-const routes = { delay_spectrum: "Delays of queries and keys", phase_delay: "Delays of the phases alone" };
-
 export const delaysView = {
   id: "delays",
   title: "Delays by frequency",
   more: true,
-  needs: Object.keys(routes).map((group) => `${group}/by_frequency`),
+  needs: ["phase_delay/by_frequency"],
   hasNothing: hasTerm,
   words: "The offset that each frequency asks for by itself; larger dots carry more of the head's energy. "
     + "Frequencies that agree make a level row.",
   async show({ arrays, at }) {
-    const plot = async ([group, title]) => {
-      const slices = await arrays.slices(group, ["by_frequency", "cross_real", "cross_imaginary"], at);
-      return slices[0] && delayPlot(title, ...slices);
-    };
-    return Promise.all(Object.entries(routes).map(plot));
+    const slices = await arrays.slices("phase_delay", ["by_frequency", "cross_real", "cross_imaginary"], at);
+    return [slices[0] && delayPlot("Delays of the phases", ...slices)];
   },
 };
 
