@@ -98,7 +98,7 @@ TEST_CASE("account: rotary figures name the offset, and every layer and frequenc
 TEST_CASE("account: what predicts by phases is the rotary wave's where there is one, its interval with it") {
   CHECK(phases_group(sample::result()) == "phase_delay/");
   CHECK(phases_group(sample::rotary_result()) == "rotary_wave/");
-  const auto bars = [](const Result& result) {  // the lengths of intervals, of three predictions
+  const auto bars = [](const Result& result) {  // the lengths of intervals, of two predictions
     std::size_t drawn = 0;
     for (const Series& bar : drawn_as(kind_of_figure("offset_agreement").draw(result, {}).panels()[1], "vectors"))
       for (const double length : column_of(bar, 3)) drawn += length > 0 ? 1 : 0;
@@ -135,8 +135,7 @@ TEST_CASE("account: the table says what makes the profile of a head, and whether
   CHECK(findings.front().by_context == Approx(0.15));
   CHECK(findings.front().agrees.empty());  // the sample's agreement knows of no account
   CHECK(terminal_table(head_columns(result)).find("profile") != std::string::npos);
-  field_of(result, "offset_agreement/verdict").axes.back().values =
-      std::vector<std::string>{"position", "phases", "scores"};
+  field_of(result, "offset_agreement/verdict").axes.back().values = std::vector<std::string>{"position", "phases"};
   findings = head_findings(result);
   CHECK_FALSE(findings.front().agrees.empty());
   field_of(result, "head_account/part") = make_field("head_account/part", {}, "1", "", {0.5});

@@ -177,11 +177,11 @@ TEST_CASE("phases: documents of a few tokens are drawn") {
   }
 }
 
-/// A result of one prediction, "scores", for some heads of one layer.
+/// A result of one prediction, "phases", for some heads of one layer.
 Result agreements(const std::vector<double>& measured, const std::vector<double>& predicted,
                   const std::vector<std::uint8_t>& verdicts) {
   const Axis layer = layer_axis(1), head = head_axis(static_cast<Index>(measured.size()));
-  const Axis prediction{"prediction", "1", "", std::vector<std::string>{"scores"}};
+  const Axis prediction{"prediction", "1", "", std::vector<std::string>{"phases"}};
   Fields fields("offset_agreement");
   fields.add("measured", {layer, head}, "token", "", measured).undefined("none");
   fields.add("predicted", {layer, head, prediction}, "token", "", predicted).undefined("none");
@@ -243,7 +243,7 @@ TEST_CASE("agreement: every head with both offsets is in one dot, heads without 
   const auto& predicted = result.at("offset_agreement/predicted").doubles();
   const std::string script = figure.script();
   for (std::size_t p = 0; p < figure.panels().size(); ++p) {
-    const std::string name = std::array{"weights", "phases", "scores"}.at(p);
+    const std::string name = std::array{"weights", "phases"}.at(p);
     const auto place = static_cast<std::size_t>(std::ranges::find(predictions, name) - predictions.begin());
     std::map<std::string, int> count;
     std::size_t on_0 = 0, both = 0, drawn = 0;
