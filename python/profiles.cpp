@@ -77,8 +77,8 @@ Result distances(const std::map<std::string, nb::object>& arrays, const std::vec
   for (const auto& [label, array] : arrays) profiles.arrays[label] = array_of(array);
   Result result;
   result.fields = waited_for([&] {
-    return describe(attention_distances(distance_sum(profiles), {profiles.layers, heads}, kv_heads,
-                                        {.shares = shares, .recent = recent}));
+    return attention_distances(distance_sum(profiles), {profiles.layers, heads}, kv_heads,
+                               {.shares = shares, .recent = recent});
   });
   return result;
 }

@@ -70,7 +70,7 @@ expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10
 expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" run --model x --text y --palette virids --out z
 expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
-expect_line 2 "--only: there is no 'delay_spectra'; did you mean 'delay_spectrum'?" demo --only delay_spectra
+expect_line 2 "--only: there is no 'phase_delays'; did you mean 'phase_delay'?" demo --only phase_delays
 expect_line 2 "no --head; did you mean '--heads'?" figures --head L0H2
 
 # By default a run does what says where heads look, and why; an option that only another analysis reads names it.
@@ -638,7 +638,7 @@ refuse_job() {
 }
 refuse_job "line 1: there is no key 'lenght'; did you mean 'length'?" 'lenght = 5'
 refuse_job "line 1: there is no key 'nonsense'; expected one of" 'nonsense = 5'
-refuse_job "did you mean 'delay_spectrum'?" 'only = ["delay_spectra"]'
+refuse_job "did you mean 'phase_delay'?" 'only = ["phase_delays"]'
 refuse_job "line 1: there is no key 'force'" 'force = true'
 refuse_job "line 2: 'documents' should be a whole number" '
 documents = "5"'
@@ -686,7 +686,7 @@ fi
 
 expect 0 "headwave result" inspect "$work/r"
 expect 0 "clusters = 3" inspect "$work/j1" --job
-expect 1 "reads the results of head_account, position_atlas, phase_delay, delay_spectrum or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
+expect 1 "reads the results of head_account, position_atlas, phase_delay or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
 
 # Messages are one line, and name the file, whatever it is called.
 expect 1 "no\u000amodel: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -8,7 +7,6 @@
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/analysis_kind.h"
-#include "offset_trace.h"
 
 namespace headwave {
 
@@ -21,10 +19,6 @@ struct DistanceBins {
   void add(DistanceBins&& next) {
     if (next.count() > count()) *this = std::move(next);
   }
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.first, self.last);
-  }
 };
 
 /// Attention weights of documents, summed by distance. Pairs of a special or a first token are apart: a cache that
@@ -36,16 +30,6 @@ struct DistanceSum {
   std::vector<Matrix> kept;           ///< [block] (rows, 1)       all weights
   Matrix weight;                      ///< (rows, bins)            weights of all pairs
   Matrix pairs;                       ///< (layers, bins)          number of all pairs
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.bins, self.regular, self.regular_pairs, self.kept, self.weight, self.pairs);
-  }
-};
-
-/// Numbers of heads, and their standard errors.
-struct HeadEstimates {
-  Matrix value;  ///< (rows, columns)
-  Matrix error;  ///< (rows, columns)  by leaving out one block of documents at a time; NaN: fewer than two blocks
 };
 
 /// Which windows and distant shares are asked for.
@@ -53,9 +37,6 @@ struct DistanceOptions {
   std::vector<double> shares{0.9, 0.95, 0.99};  ///< s of (2), shares of attention that a window shall hold
   std::vector<Index> recent;  ///< w of (3), in tokens; empty: 64, 256, ... as far as there are distances
 };
-
-/// Slashes of a head.
-inline constexpr Index most_slashes = 8;
 
 /// How far heads look.
 ///
@@ -67,39 +48,17 @@ inline constexpr Index most_slashes = 8;
 /// Within a bin weights are taken as even, so that (2) may lie between two tokens. A cache that keeps the first
 /// tokens and the last w ones loses (3). Slashes are the distances at which a regular pair has the largest mean
 /// weight, of those with at least a quarter of the pairs of the most frequent one; of a bin of several distances the
-/// least is named.
+/// least is named. Standard errors leave out one block of documents at a time.
 ///
 /// Source: Xiao et al. 2024, arXiv:2309.17453, for such a cache; Jiang et al. 2024, arXiv:2407.02490, for slashes;
 /// (2) and (3) are this project's.
-struct AttentionDistances {
-  HeadGrid grid;
-  Index kv_heads = 0;          ///< key heads of a layer
-  std::vector<double> shares;  ///< s of (2)
-  DistanceBins bins;
-  Matrix weight;               ///< (rows, bins)  mean weight of all pairs at that distance; NaN: no pair
-  Matrix held;                 ///< (rows, bins)  (1), up to the end of each bin
-  std::vector<Index> recent;   ///< w of (3), in tokens
-  HeadEstimates apart;         ///< (rows, 1)
-  HeadEstimates window;        ///< (rows, shares)
-  HeadEstimates distant;       ///< (rows, recent)
-  HeadEstimates group_window;  ///< (layers * kv_heads, shares)  the largest of the query heads of a key head
-  HeadEstimates group_distant;
-  Matrix slash_distance;  ///< (rows, most_slashes)  the largest mean weight first; NaN: there are fewer distances
-  HeadEstimates slash;    ///< (rows, most_slashes)  mean weight of regular pairs at that distance
-};
-
-/// Traces of a run as such a sum, of one block.
-DistanceSum distance_sum(const OffsetTraces& traces);
-
 /// @param sum       of one block at least
 /// @param kv_heads  of a layer; divides the heads
-AttentionDistances attention_distances(const DistanceSum& sum, const HeadGrid& grid, Index kv_heads,
+/// @returns Fields attention_distance/...
+std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& grid, Index kv_heads,
                                        const DistanceOptions& options = {});
 
-/// Fields attention_distance/...
-std::vector<Field> describe(const AttentionDistances& distances);
-
-/// In a job: attention_distance/...
+/// In a job: attention_distance/..., of the traces of a run or of stored sums.
 const AnalysisKind& attention_distance_analysis();
 
 }  // namespace headwave

@@ -5,39 +5,62 @@
 
 #include <fmt/format.h>
 
+#include "../../core/attention/probe.h"
 #include "../../core/fields/fields.h"
 
 namespace headwave {
 
+std::vector<std::string> token_labels(const TokenSequence& tokens, const Document& document) {
+  const Index length = tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
+  std::vector<std::string> labels = tokens.tokens;
+  labels.resize(static_cast<std::size_t>(length));
+  for (std::size_t i = tokens.tokens.size(); i < labels.size(); ++i)
+    labels[i] = i < tokens.ids.size() ? std::to_string(tokens.ids[i]) : std::to_string(i);
+  return labels;
+}
+
 namespace {
 
-std::string token_label(const TokenSequence& tokens, Index position) {
-  const auto i = static_cast<std::size_t>(position);
-  if (i < tokens.tokens.size()) return tokens.tokens[i];
-  if (i < tokens.ids.size()) return std::to_string(tokens.ids[i]);
-  return std::to_string(position);
-}
+/// Attention maps of one document: the weights of all heads over a window of it as they are, and over all
+/// of it in tiles, each with its largest and its mean weight. In the mean alone a diagonal one token wide
+/// would fade. A row of the window sums to less than 1 if attention also goes outside the window.
+struct AttentionMaps {
+  Index first = 0;              ///< position of the window's first token, among the queries and among the keys
+  std::vector<Matrix> weights;  ///< one per head, (n', n) of the window: rows are queries, columns keys; of floats
+  Index query_tile = 1;         ///< tokens of a tile; the last one may have fewer
+  Index key_tile = 1;
+  std::vector<Matrix> largest;          ///< one per head, (query tiles, key tiles); empty if the window is the document
+  std::vector<Matrix> mean;             ///< the same for the mean over all pairs of the tile, masked pairs included
+  std::vector<std::string> tokens;      ///< (T') text of the queries
+  std::vector<std::string> key_tokens;  ///< (T) text of the keys; another text only in cross-attention
+  std::vector<std::uint8_t> special;    ///< (T') 1: a special token; empty: nothing is known
+  std::vector<std::uint8_t> key_special;  ///< (T)
+  std::string document;                   ///< its name
+};
+
+constexpr Index most_tiles = 64;  // along a side; all have equally many tokens
 
 Index whole_tiles(Index tokens, Index tile) {
   return (tokens + tile - 1) / tile;
 }
 
-/// How many tokens of `length` lie in the window.
-Index shown_of(const MapOptions& options, Index length) {
-  if (options.first >= length)
+/// How many tokens of `length` lie in a window.
+Index shown_of(Index first, Index tokens, Index length) {
+  if (first >= length)
     throw ShapeError(
-        fmt::format("attention maps: the window begins at token {}; expected one of the document's {}, 0 to {}",
-                    options.first, length, length - 1));
-  return std::min(options.tokens, length - std::max<Index>(options.first, 0));
+        fmt::format("attention maps: the window begins at token {}; expected one of the document's {}, 0 to {}", first,
+                    length, length - 1));
+  return std::min(tokens, length - std::max<Index>(first, 0));
 }
 
 /// First tokens of the candidate windows: side by side, at most eight. Where queries and keys are different
 /// texts there is one.
-std::vector<Index> begins_of(const MapOptions& options, AttentionKind kind, Index length) {
+/// @param first  of the window that was asked for; -1: choose
+std::vector<Index> begins_of(Index first, Index tokens, AttentionKind kind, Index length) {
   constexpr Index most = 8;
-  if (options.first != typical_window) return {options.first};
-  const Index last = std::max<Index>(length - options.tokens, 0);
-  const Index count = kind == AttentionKind::cross ? 1 : std::min(most, whole_tiles(length, options.tokens));
+  if (first >= 0) return {first};
+  const Index last = std::max<Index>(length - tokens, 0);
+  const Index count = kind == AttentionKind::cross ? 1 : std::min(most, whole_tiles(length, tokens));
   std::vector<Index> begins{0};
   for (Index i = 1; i < count; ++i) begins.push_back(i * last / (count - 1));
   return begins;
@@ -51,31 +74,11 @@ Vector diagonal_means(const Matrix32& weights) {
   return means;
 }
 
-class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
- public:
-  using AnalysisOf::AnalysisOf;
-  /// A trial of a job may have fewer documents than the job: then its last one is mapped.
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
-    if (i != std::min(options()[map_document_option], input().documents - 1)) return nullptr;
-    const MapOptions window{.first = options()[map_first_option], .tokens = options()[map_tokens_option]};
-    return look_of<AttentionMapProbe>(heads_of(site().grid), window, document, site().kind);
-  }
-
- protected:
-  [[nodiscard]] std::vector<Field> finish_sum(First<AttentionMaps>& sum, Finished& /*finished*/) override {
-    return describe(sum.value.value_or(AttentionMaps{}));
-  }
-};
-
-}  // namespace
-
-std::vector<std::string> token_labels(const TokenSequence& tokens, const Document& document) {
-  const Index length = tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
-  std::vector<std::string> labels;
-  for (Index i = 0; i < length; ++i) labels.push_back(token_label(tokens, i));
-  return labels;
-}
-
+/// The window of a document that is most like the whole document: its mean weights by offset differ least
+/// from the document's, summed over |t| <= n / 2 and averaged over heads. Ties go to the first.
+/// @param windows  per window and head, (n, n): rows are queries, columns keys
+/// @param document  per head, (2 n - 1): mean weight over the document's pairs at t = 1 - n ... n - 1
+/// @returns its number
 std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const std::vector<Vector>& document) {
   std::size_t least = 0;
   double least_difference = 0;
@@ -94,95 +97,174 @@ std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const 
   return least;
 }
 
-AttentionMapProbe::AttentionMapProbe(std::vector<HeadName> heads, const MapOptions& options, const Document& document,
-                                     AttentionKind kind)
-    : kind_(kind) {
-  maps_.heads = std::move(heads);
-  maps_.document = document.name;
-  maps_.tokens = token_labels(document.query_tokens(kind), document);
-  maps_.key_tokens = token_labels(document.key_tokens(kind), document);
-  maps_.special = document.query_tokens(kind).special;
-  maps_.key_special = document.key_tokens(kind).special;
-  queries_ = static_cast<Index>(maps_.tokens.size());
-  keys_ = static_cast<Index>(maps_.key_tokens.size());
-  const Index rows = shown_of(options, queries_), columns = shown_of(options, keys_);
-  begins_ = begins_of(options, kind, queries_);
-  windows_.assign(begins_.size(), std::vector<Matrix32>(maps_.heads.size(), Matrix32::Zero(rows, columns)));
-  if (begins_.size() > 1) profile_.assign(maps_.heads.size(), Vector::Zero(2 * rows - 1));
-  if (rows == queries_ && columns == keys_) return;
-  maps_.query_tile = whole_tiles(queries_, options.tiles);
-  maps_.key_tile = whole_tiles(keys_, options.tiles);
-  maps_.largest.assign(maps_.heads.size(),
-                       Matrix::Zero(whole_tiles(queries_, maps_.query_tile), whole_tiles(keys_, maps_.key_tile)));
-  maps_.mean = maps_.largest;
-}
-
-void AttentionMapProbe::see(const Tile& tile) {
-  if (tile.kind != kind_) return;
-  for (std::size_t i = 0; i < maps_.heads.size(); ++i) {
-    if (maps_.heads[i].layer != tile.layer || maps_.heads[i].head >= tile.heads()) continue;
-    const auto& seen = tile.weights[static_cast<std::size_t>(maps_.heads[i].head)];
-    for (std::size_t w = 0; w < begins_.size(); ++w) {
-      Matrix32& weights = windows_[w][i];
-      const Index first = std::max(tile.first_row, begins_[w]);
-      const Index rows = std::min(tile.first_row + tile.rows(), begins_[w] + weights.rows()) - first;
-      if (rows > 0)
-        weights.middleRows(first - begins_[w], rows) =
-            seen.block(first - tile.first_row, begins_[w], rows, weights.cols());
-    }
-    if (!maps_.largest.empty()) pool(tile, i);
-    if (!profile_.empty()) add_to_profile(tile, i);
+class AttentionMapProbe : public Probe {
+ public:
+  /// @param first   -1: the window is chosen, see typical_of()
+  /// @param tokens  of the window; of a shorter document, all
+  AttentionMapProbe(const Site& site, const Document& document, Index first, Index tokens)
+      : kind_(site.kind), grid_(site.grid) {
+    maps_.document = document.name;
+    maps_.tokens = token_labels(document.query_tokens(kind_), document);
+    maps_.key_tokens = token_labels(document.key_tokens(kind_), document);
+    maps_.special = document.query_tokens(kind_).special;
+    maps_.key_special = document.key_tokens(kind_).special;
+    queries_ = std::ssize(maps_.tokens);
+    keys_ = std::ssize(maps_.key_tokens);
+    const Index rows = shown_of(first, tokens, queries_), columns = shown_of(first, tokens, keys_);
+    const auto heads = static_cast<std::size_t>(grid_.rows());
+    begins_ = begins_of(first, tokens, kind_, queries_);
+    windows_.assign(begins_.size(), std::vector<Matrix32>(heads, Matrix32::Zero(rows, columns)));
+    if (begins_.size() > 1) profile_.assign(heads, Vector::Zero(2 * rows - 1));
+    if (rows == queries_ && columns == keys_) return;
+    maps_.query_tile = whole_tiles(queries_, most_tiles);
+    maps_.key_tile = whole_tiles(keys_, most_tiles);
+    maps_.largest.assign(heads,
+                         Matrix::Zero(whole_tiles(queries_, maps_.query_tile), whole_tiles(keys_, maps_.key_tile)));
+    maps_.mean = maps_.largest;
   }
-}
 
-void AttentionMapProbe::add_to_profile(const Tile& tile, std::size_t map) {
-  const auto& seen = tile.weights[static_cast<std::size_t>(maps_.heads[map].head)];
-  Vector& sums = profile_[map];
-  const Index reach = sums.size() / 2;
-  for (Index row = 0; row < tile.rows(); ++row) {
-    const Index query = tile.first_row + row, first = std::max<Index>(query - reach, 0);
-    const Index count = std::min(query + reach + 1, seen.cols()) - first;
-    if (count > 0)
-      sums.segment(first - query + reach, count) += seen.row(row).segment(first, count).cast<double>().transpose();
-  }
-}
-
-void AttentionMapProbe::pool(const Tile& tile, std::size_t map) {
-  const auto& seen = tile.weights[static_cast<std::size_t>(maps_.heads[map].head)];
-  for (Index row = 0; row < tile.rows(); ++row) {
-    const Index query = (tile.first_row + row) / maps_.query_tile;
-    for (Index key = 0; key < maps_.mean[map].cols(); ++key) {
-      const Index first = key * maps_.key_tile, count = std::min(maps_.key_tile, seen.cols() - first);
-      if (count <= 0) break;
-      const auto part = seen.row(row).segment(first, count);
-      double& largest = maps_.largest[map](query, key);
-      largest = std::max(largest, static_cast<double>(part.maxCoeff()));
-      maps_.mean[map](query, key) += part.cast<double>().sum();
-    }
-  }
-}
-
-First<AttentionMaps> AttentionMapProbe::taken() const {
-  AttentionMaps maps = maps_;
-  std::size_t shown = 0;
-  if (!profile_.empty()) {
-    std::vector<Vector> means = profile_;
-    for (Vector& mean : means)
-      for (Index i = 0, reach = mean.size() / 2; i < mean.size(); ++i)
-        mean[i] /= static_cast<double>(queries_ - std::abs(i - reach));
-    shown = typical_of(windows_, means);
-  }
-  maps.first = begins_[shown];
-  for (const Matrix32& weights : windows_[shown]) maps.weights.push_back(weights.cast<double>());
-  for (Matrix& mean : maps.mean)
-    for (Index i = 0; i < mean.rows(); ++i)
-      for (Index j = 0; j < mean.cols(); ++j) {
-        const Index pairs = std::min(maps.query_tile, queries_ - i * maps.query_tile) *
-                            std::min(maps.key_tile, keys_ - j * maps.key_tile);
-        mean(i, j) = static_cast<float>(mean(i, j) / static_cast<double>(pairs));  // as exact as a weight, and packs
+  using Probe::see;
+  void see(const Tile& tile) override {
+    if (tile.kind != kind_) return;
+    for (Index head = 0; head < tile.heads(); ++head) {
+      const auto map = static_cast<std::size_t>(grid_.first_row(tile.layer) + head);
+      const MatrixView32& seen = tile.weights[static_cast<std::size_t>(head)];
+      for (std::size_t w = 0; w < begins_.size(); ++w) {
+        Matrix32& weights = windows_[w][map];
+        const Index first = std::max(tile.first_row, begins_[w]);
+        const Index rows = std::min(tile.first_row + tile.rows(), begins_[w] + weights.rows()) - first;
+        if (rows > 0)
+          weights.middleRows(first - begins_[w], rows) =
+              seen.block(first - tile.first_row, begins_[w], rows, weights.cols());
       }
-  return {std::move(maps)};
-}
+      for (Index row = 0; row < tile.rows(); ++row) {
+        if (!maps_.largest.empty()) pool(map, tile.first_row + row, seen.row(row));
+        if (!profile_.empty()) add_to_profile(map, tile.first_row + row, seen.row(row));
+      }
+    }
+  }
+
+  [[nodiscard]] First<AttentionMaps> taken() {
+    std::size_t shown = 0;
+    if (!profile_.empty()) {
+      for (Vector& mean : profile_)
+        for (Index i = 0, reach = mean.size() / 2; i < mean.size(); ++i)
+          mean[i] /= static_cast<double>(queries_ - std::abs(i - reach));
+      shown = typical_of(windows_, profile_);
+    }
+    maps_.first = begins_[shown];
+    for (const Matrix32& weights : windows_[shown]) maps_.weights.push_back(weights.cast<double>());
+    for (Matrix& mean : maps_.mean)
+      for (Index i = 0; i < mean.rows(); ++i)
+        for (Index j = 0; j < mean.cols(); ++j) {
+          const Index pairs = std::min(maps_.query_tile, queries_ - i * maps_.query_tile) *
+                              std::min(maps_.key_tile, keys_ - j * maps_.key_tile);
+          mean(i, j) = static_cast<float>(mean(i, j) / static_cast<double>(pairs));  // as exact as a weight, and packs
+        }
+    return {std::move(maps_)};
+  }
+
+ private:
+  using Row = Eigen::Ref<const Eigen::RowVectorXf>;
+
+  void add_to_profile(std::size_t map, Index query, const Row& seen) {
+    Vector& sums = profile_[map];
+    const Index reach = sums.size() / 2, first = std::max<Index>(query - reach, 0);
+    const Index count = std::min(query + reach + 1, seen.size()) - first;
+    if (count > 0) sums.segment(first - query + reach, count) += seen.segment(first, count).cast<double>().transpose();
+  }
+
+  void pool(std::size_t map, Index query, const Row& seen) {
+    const Index at = query / maps_.query_tile;
+    for (Index key = 0; key < maps_.mean[map].cols(); ++key) {
+      const Index first = key * maps_.key_tile, count = std::min(maps_.key_tile, seen.size() - first);
+      if (count <= 0) break;
+      const auto part = seen.segment(first, count);
+      double& largest = maps_.largest[map](at, key);
+      largest = std::max(largest, static_cast<double>(part.maxCoeff()));
+      maps_.mean[map](at, key) += part.cast<double>().sum();
+    }
+  }
+
+  AttentionKind kind_;
+  HeadGrid grid_;
+  Index queries_ = 0, keys_ = 0;
+  AttentionMaps maps_;                          // mean: sums
+  std::vector<Index> begins_;                   // of the windows that may be shown
+  std::vector<std::vector<Matrix32>> windows_;  // per beginning and head
+  std::vector<Vector> profile_;                 // per head, sums by offset; empty if the window is given
+};
+
+/// The tokens of one side: those of the window, and where there are tiles all of the document's.
+struct Side {
+  std::string prefix;  ///< of names: "", "key_"
+  std::string one;     ///< "query", "key"
+  const std::vector<std::string>& tokens;
+  const std::vector<std::uint8_t>& special;
+  Index first, shown;  ///< the window
+
+  [[nodiscard]] Axis axis(const std::string& name, Index from, Index count) const {
+    return counting_axis(name + one, "token", one + " position", from, from + count - 1);
+  }
+  [[nodiscard]] Axis window() const { return axis("", first, shown); }
+  /// Coordinates are positions of the tiles' first tokens.
+  [[nodiscard]] Axis tiles(Index count, Index tile) const {
+    std::vector<std::int64_t> begins;
+    for (Index i = 0; i < count; ++i) begins.push_back(i * tile);
+    return {one + "_tile", "token", one + " position where the tile begins", std::move(begins)};
+  }
+
+  void add_tokens(Fields& fields, bool all) const {
+    const std::vector<std::string> meanings{"ordinary", "special"};
+    const std::string text = "text of the " + one, is_special = "whether the " + one + " is [CLS], </s> or the like";
+    const auto part = [&](const auto& whole) {
+      return std::vector(whole.begin() + first, whole.begin() + first + shown);
+    };
+    fields.add(prefix + "token", {window()}, "1", text, part(tokens));
+    if (!special.empty()) fields.flags(prefix + "special", {window()}, is_special, part(special), meanings);
+    if (!all) return;
+    const Axis document = axis("document_", 0, std::ssize(tokens));
+    fields.add("document_" + prefix + "token", {document}, "1", text, tokens);
+    if (!special.empty()) fields.flags("document_" + prefix + "special", {document}, is_special, special, meanings);
+  }
+};
+
+class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
+ public:
+  using AnalysisOf::AnalysisOf;
+  /// A trial of a job may have fewer documents than the job: then its last one is mapped.
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
+    if (i != std::min(options()[map_document_option], input().documents - 1)) return nullptr;
+    return look_of<AttentionMapProbe>(site(), document, options()[map_first_option], options()[map_tokens_option]);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(First<AttentionMaps>& sum, Finished& /*finished*/) override {
+    const AttentionMaps maps = sum.value.value_or(AttentionMaps{});
+    const Matrix window = maps.weights.empty() ? Matrix() : maps.weights.front();
+    const Side queries{"", "query", maps.tokens, maps.special, maps.first, window.rows()};
+    const Side keys{"key_", "key", maps.key_tokens, maps.key_special, maps.first, window.cols()};
+    const bool tiled = !maps.largest.empty();
+    const Axis head =
+        head_name_axis("map_head", "head", maps.weights.empty() ? std::vector<HeadName>() : heads_of(site().grid));
+    Fields fields("attention_map");
+    fields.add("weight", {head, queries.window(), keys.window()}, "1",
+               "attention weight of a query token on a key token", maps.weights);
+    queries.add_tokens(fields, tiled);
+    keys.add_tokens(fields, tiled);
+    if (tiled) {
+      const std::vector<Axis> tiles{head, queries.tiles(maps.largest.front().rows(), maps.query_tile),
+                                    keys.tiles(maps.largest.front().cols(), maps.key_tile)};
+      fields.add("largest", tiles, "1", "largest weight in a tile of the document", maps.largest);
+      fields.add("mean", tiles, "1", "mean weight in a tile of the document", maps.mean);
+      fields.note_all("query_tile", maps.query_tile).note_all("key_tile", maps.key_tile);
+    }
+    fields.note_all("document", maps.document);
+    return fields.taken();
+  }
+};
+
+}  // namespace
 
 const AnalysisKind& attention_map_analysis() {
   static const AnalysisKind kind{.name = "attention_map",
@@ -192,82 +274,6 @@ const AnalysisKind& attention_map_analysis() {
                                  .by_default = true,
                                  .make = make_of<AttentionMapAnalysis>};
   return kind;
-}
-
-namespace {
-
-template <class Entry>
-std::vector<Entry> part_of(const std::vector<Entry>& all, Index first, Index count) {
-  if (all.empty()) return {};
-  return {all.begin() + first, all.begin() + first + count};
-}
-
-/// The tokens of one side: those of the window, and where there are tiles all of the document's.
-struct Side {
-  std::string prefix;  ///< of names: "", "key_"
-  std::string one;     ///< "query", "key"
-  Axis window, document;
-  const std::vector<std::string>& tokens;
-  const std::vector<std::uint8_t>& special;
-};
-
-void add_tokens(Fields& fields, const Side& side, Index first, bool all) {
-  const std::vector<std::string> meanings{"ordinary", "special"};
-  const Index shown = side.window.size();
-  fields.add(side.prefix + "token", {side.window}, "1", "text of the " + side.one, part_of(side.tokens, first, shown));
-  if (!side.special.empty())
-    fields.flags(side.prefix + "special", {side.window}, "whether the " + side.one + " is [CLS], </s> or the like",
-                 part_of(side.special, first, shown), meanings);
-  if (!all) return;
-  fields.add("document_" + side.prefix + "token", {side.document}, "1", "text of the " + side.one, side.tokens);
-  if (!side.special.empty())
-    fields.flags("document_" + side.prefix + "special", {side.document},
-                 "whether the " + side.one + " is [CLS], </s> or the like", side.special, meanings);
-}
-
-Axis position_axis(const std::string& name, const std::string& one, Index first, Index count) {
-  return counting_axis(name, "token", one + " position", first, first + count - 1);
-}
-
-/// Coordinates are positions of the tiles' first tokens.
-Axis tile_axis(const std::string& one, Index tiles, Index tile) {
-  std::vector<std::int64_t> first;
-  for (Index i = 0; i < tiles; ++i) first.push_back(i * tile);
-  return {one + "_tile", "token", one + " position where the tile begins", std::move(first)};
-}
-
-}  // namespace
-
-std::vector<Field> describe(const AttentionMaps& maps) {
-  Fields fields("attention_map");
-  const Index rows = maps.weights.empty() ? 0 : maps.weights.front().rows();
-  const Index columns = maps.weights.empty() ? 0 : maps.weights.front().cols();
-  const Axis head = head_name_axis("map_head", "head", maps.heads);
-  const Side queries{"",
-                     "query",
-                     position_axis("query", "query", maps.first, rows),
-                     position_axis("document_query", "query", 0, static_cast<Index>(maps.tokens.size())),
-                     maps.tokens,
-                     maps.special};
-  const Side keys{"key_",
-                  "key",
-                  position_axis("key", "key", maps.first, columns),
-                  position_axis("document_key", "key", 0, static_cast<Index>(maps.key_tokens.size())),
-                  maps.key_tokens,
-                  maps.key_special};
-  fields.add("weight", {head, queries.window, keys.window}, "1", "attention weight of a query token on a key token",
-             maps.weights);
-  add_tokens(fields, queries, maps.first, !maps.largest.empty());
-  add_tokens(fields, keys, maps.first, !maps.largest.empty());
-  if (!maps.largest.empty()) {
-    const Axis query_tile = tile_axis("query", maps.largest.front().rows(), maps.query_tile);
-    const Axis key_tile = tile_axis("key", maps.largest.front().cols(), maps.key_tile);
-    fields.add("largest", {head, query_tile, key_tile}, "1", "largest weight in a tile of the document", maps.largest);
-    fields.add("mean", {head, query_tile, key_tile}, "1", "mean weight in a tile of the document", maps.mean);
-    fields.note_all("query_tile", maps.query_tile).note_all("key_tile", maps.key_tile);
-  }
-  fields.note_all("document", maps.document);
-  return fields.taken();
 }
 
 }  // namespace headwave

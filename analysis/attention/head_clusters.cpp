@@ -26,6 +26,13 @@ Index heads_of_a_document(const HeadVectors& vectors) {
   return static_cast<Index>(vectors.layers.size()) * vectors.heads;
 }
 
+/// Quality of one number of clusters.
+struct ClusterCount {
+  Index clusters = 0;
+  double inertia = 0, silhouette = 0;
+  double stability = not_defined, lower_quartile = not_defined, upper_quartile = not_defined;  // over resamples
+};
+
 void check(const HeadVectors& vectors, const HeadClusterOptions& options) {
   const MatrixView& values = vectors.values;
   const Index heads = heads_of_a_document(vectors);
@@ -111,77 +118,77 @@ Matrix bootstrap_agreement(const HeadVectors& vectors, const std::vector<KMeans>
 
 std::vector<ClusterCount> sweep_of(const HeadVectors& vectors, const std::vector<KMeans>& tried, bool resampled,
                                    const HeadClusterOptions& options) {
-  std::vector<std::vector<Index>> labelings;
-  for (const KMeans& one : tried) labelings.push_back(one.labels);
-  const Vector silhouette =
-      silhouettes(vectors.values, labelings, {options.silhouette_points, options.seed, options.threads});
   const Matrix agreement = resampled ? bootstrap_agreement(vectors, tried, options) : Matrix();
   std::vector<ClusterCount> sweep;
-  for (Index i = 0; i < silhouette.size(); ++i) {
-    const KMeans& one = tried[static_cast<std::size_t>(i)];
-    ClusterCount count{one.centroids.rows(), one.inertia, silhouette(i), not_defined, not_defined, not_defined};
+  for (const KMeans& one : tried) {
+    ClusterCount count{
+        one.centroids.rows(), one.inertia,
+        silhouette(vectors.values, one.labels, {options.silhouette_points, options.seed, options.threads})};
     if (resampled) {
-      const std::vector<double> values(agreement.row(i).begin(), agreement.row(i).end());
-      count.stability = agreement.row(i).mean();
-      count.stability_lower = quantile(values, 0.25);
-      count.stability_upper = quantile(values, 0.75);
+      const auto row = agreement.row(std::ssize(sweep));
+      const std::vector<double> values(row.begin(), row.end());
+      count.stability = row.mean();
+      count.lower_quartile = quantile(values, 0.25);
+      count.upper_quartile = quantile(values, 0.75);
     }
     sweep.push_back(count);
   }
   return sweep;
 }
 
-Vector mass_of(const std::vector<Index>& labels, Index clusters) {
-  Vector mass = Vector::Zero(clusters);
-  for (const Index label : labels) mass(label) += 1.0;
-  return mass / static_cast<double>(labels.size());
-}
-
-// Where each cluster comes in the canonical order: place[i] is the old number of the cluster that becomes
-// number i.
-std::vector<Index> canonical_order(const Matrix& centroids, const Vector& mass) {
-  std::vector<Index> peak;
-  for (Index k = 0; k < centroids.rows(); ++k)
-    peak.push_back(offset_peak(centroids.row(k).transpose()).value_or(OffsetPeak{}).offset);
-  std::vector<Index> order(peak.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
-    const Index peak_a = peak[static_cast<std::size_t>(a)];
-    const Index peak_b = peak[static_cast<std::size_t>(b)];
-    if (peak_a != peak_b) return peak_a < peak_b;
-    if (mass(a) != mass(b)) return mass(a) > mass(b);
-    // Equal in both: any rule that does not ask for the old number will do.
-    return std::lexicographical_compare(centroids.row(a).begin(), centroids.row(a).end(), centroids.row(b).begin(),
-                                        centroids.row(b).end());
-  });
-  return order;
-}
-
-// Labels, centroids, mass and shares in canonical order.
-void set_clusters(HeadClusters& result, const KMeans& found) {
+// Numbers the clusters anew, in canonical order.
+void put_in_order(KMeans& found) {
   const Index k = found.centroids.rows();
-  const Vector mass = mass_of(found.labels, k);
-  const std::vector<Index> order = canonical_order(found.centroids, mass);
-  std::vector<Index> new_number(order.size());
-  result.centroids.resize(k, found.centroids.cols());
-  result.mass.resize(k);
+  std::vector<Index> peak, count(static_cast<std::size_t>(k), 0), order, number(static_cast<std::size_t>(k));
+  for (const Index label : found.labels) ++count[static_cast<std::size_t>(label)];
   for (Index i = 0; i < k; ++i) {
-    const Index old = order[static_cast<std::size_t>(i)];
-    new_number[static_cast<std::size_t>(old)] = i;
-    result.centroids.row(i) = found.centroids.row(old);
-    result.mass(i) = mass(old);
+    peak.push_back(offset_peak(found.centroids.row(i).transpose()).value_or(OffsetPeak{}).offset);
+    order.push_back(i);
   }
-  const Index heads = static_cast<Index>(found.labels.size()) / result.documents;
-  result.shares = Matrix::Zero(heads, k);
-  result.labels.reserve(found.labels.size());
-  for (const Index old : found.labels) {
-    const Index head = static_cast<Index>(result.labels.size()) % heads;
-    result.labels.push_back(new_number[static_cast<std::size_t>(old)]);
-    result.shares(head, result.labels.back()) += 1.0;
-  }
-  result.shares /= static_cast<double>(result.documents);
-  result.iterations = found.iterations;
-  result.converged = found.converged;
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+    const auto at = static_cast<std::size_t>(a), bt = static_cast<std::size_t>(b);
+    if (peak[at] != peak[bt]) return peak[at] < peak[bt];
+    if (count[at] != count[bt]) return count[at] > count[bt];
+    // Equal in both: any rule that does not ask for the old number will do.
+    const auto one = found.centroids.row(a), other = found.centroids.row(b);
+    return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end());
+  });
+  for (Index i = 0; i < k; ++i) number[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = i;
+  found.centroids = Matrix(found.centroids(order, Eigen::all));
+  for (Index& label : found.labels) label = number[static_cast<std::size_t>(label)];
+}
+
+// The quality at k, and for every number of clusters that was tried, where there are several.
+void add_quality(Fields& fields, const std::vector<ClusterCount>& sweep, std::size_t chosen, const KMeans& found,
+                 const std::string& undefined_stability, const HeadClusterOptions& options) {
+  const auto add = [&](const std::string& quantity, const std::vector<Axis>& axes, const std::string& long_name,
+                       double ClusterCount::*member) {
+    std::vector<double> values;
+    for (const ClusterCount& one : sweep)
+      if (!axes.empty() || &one == &sweep[chosen]) values.push_back(one.*member);
+    fields.add(quantity, axes, "1", long_name, std::move(values));
+    if (member == &ClusterCount::silhouette)
+      fields.undefined_if_any("fewer than two clusters among the vectors looked at")
+          .note("points", options.silhouette_points);
+    else if (member != &ClusterCount::inertia)
+      fields.undefined_if_any(undefined_stability)
+          .note("bootstrap", options.bootstrap)
+          .note("bootstrap_restarts", options.bootstrap_restarts);
+  };
+  add("inertia", {}, "sum of squared distances to the centroids", &ClusterCount::inertia);
+  fields.note("iterations", found.iterations).note("converged", found.converged ? "yes" : "no");
+  add("silhouette", {}, "mean silhouette", &ClusterCount::silhouette);
+  add("stability", {}, "mean adjusted Rand index over resampled documents", &ClusterCount::stability);
+  add("stability_lower_quartile", {}, "lower quartile of that index", &ClusterCount::lower_quartile);
+  add("stability_upper_quartile", {}, "upper quartile of that index", &ClusterCount::upper_quartile);
+  if (sweep.size() < 2) return;
+  std::vector<std::int64_t> counts;
+  for (const ClusterCount& one : sweep) counts.push_back(one.clusters);
+  const Axis tried{"clusters", "1", "number of clusters k", counts};
+  add("sweep_inertia", {tried}, "inertia with k clusters", &ClusterCount::inertia);
+  add("sweep_silhouette", {tried}, "mean silhouette with k clusters", &ClusterCount::silhouette);
+  add("sweep_stability", {tried}, "mean adjusted Rand index over resampled documents with k clusters",
+      &ClusterCount::stability);
 }
 
 class HeadClusterAnalysis : public Analysis {
@@ -190,44 +197,60 @@ class HeadClusterAnalysis : public Analysis {
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     const auto& traces = finished.get<OffsetTraces>();
     const ComparableTraces vectors = comparable_traces(traces, std::min(options()[window_option], traces.reach));
-    return describe(head_clusters({vectors.values, traces.grid.layers, traces.grid.heads, vectors.normalisation},
-                                  job_cluster_options(input(), options()[clusters_option])));
+    HeadClusterOptions how;
+    how.clusters = options()[clusters_option];
+    how.sweep_last = options()[sweep_option];
+    how.seed = options().seed;
+    how.threads = input().threads;
+    return head_clusters({vectors.values, traces.grid.layers, traces.grid.heads, vectors.normalisation}, how);
   }
 };
 
 }  // namespace
 
-HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options) {
+std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options) {
   check(vectors, options);
-  HeadClusters result;
-  result.documents = vectors.values.rows() / heads_of_a_document(vectors);
-  result.layers = vectors.layers;
-  result.heads = vectors.heads;
-  result.normalisation = vectors.normalisation;
-  result.options = options;
-
+  const Index heads = heads_of_a_document(vectors), documents = vectors.values.rows() / heads;
   const Index sweep_last = std::min(options.sweep_last, vectors.values.rows());
   const Index distinct = distinct_rows(vectors.values, std::max(options.clusters, sweep_last + 1));
-  const std::vector<Index> counts = cluster_counts(std::min(options.clusters, distinct), sweep_last, distinct);
+  const Index k = std::min(options.clusters, distinct);
+  const std::vector<Index> counts = cluster_counts(k, sweep_last, distinct);
   std::vector<KMeans> tried;
-  for (const Index k : counts) tried.push_back(k_means(vectors.values, k_means_options(options, k)));
+  for (const Index count : counts) tried.push_back(k_means(vectors.values, k_means_options(options, count)));
+  const std::string undefined_stability = options.bootstrap < 1 ? "no resamples were asked for"
+                                          : documents < 2       ? "one document cannot be resampled"
+                                                                : "";
+  const std::vector<ClusterCount> sweep = sweep_of(vectors, tried, undefined_stability.empty(), options);
+  const auto chosen = static_cast<std::size_t>(std::ranges::find(counts, k) - counts.begin());
+  KMeans& found = tried[chosen];
+  put_in_order(found);
 
-  if (result.documents < 2) result.undefined_stability = "one document cannot be resampled";
-  if (options.bootstrap < 1) result.undefined_stability = "no resamples were asked for";
-  result.sweep = sweep_of(vectors, tried, result.undefined_stability.empty(), options);
-  const auto chosen = std::find(counts.begin(), counts.end(), std::min(options.clusters, distinct)) - counts.begin();
-  result.chosen = result.sweep[static_cast<std::size_t>(chosen)];
-  set_clusters(result, tried[static_cast<std::size_t>(chosen)]);
-  return result;
-}
-
-HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index clusters) {
-  HeadClusterOptions options;
-  options.clusters = clusters;
-  options.sweep_last = input.options[sweep_option];
-  options.seed = input.options.seed;
-  options.threads = input.threads;
-  return options;
+  Vector mass = Vector::Zero(k);
+  Matrix shares = Matrix::Zero(heads, k);
+  for (Index i = 0; i < std::ssize(found.labels); ++i) {
+    const Index label = found.labels[static_cast<std::size_t>(i)];
+    mass[label] += 1;
+    shares(i % heads, label) += 1;
+  }
+  const Axis layer = layer_axis(vectors.layers), head = head_axis(vectors.heads);
+  const Axis cluster = counting_axis("cluster", "1", "cluster, 0-based, in canonical order", 0, k - 1);
+  const Index w = vectors.values.cols() / 2;
+  Fields fields("head_cluster");
+  fields.add("share", {layer, head, cluster}, "1", "share of a head's documents in a cluster",
+             shares / static_cast<double>(documents));
+  fields.add("label", {document_axis(documents), layer, head}, "1", "cluster of a head in a document", found.labels);
+  fields.add("centroid", {cluster, offset_axis("offset", -w, w)}, "1", "mean vector of a cluster", found.centroids);
+  fields.add("mass", {cluster}, "1", "share of all vectors in a cluster",
+             mass / static_cast<double>(found.labels.size()));
+  add_quality(fields, sweep, chosen, found, undefined_stability, options);
+  if (!vectors.normalisation.empty()) fields.note_all("normalisation", vectors.normalisation);
+  fields.note_all("seed", options.seed)
+      .note_all("restarts", options.restarts)
+      .note_all("cluster_order", "offset of the centroid's maximum ascending, then mass descending");
+  if (k < options.clusters)
+    fields.note_all(
+        "reduced", fmt::format("{} clusters were asked for, there are only {} different vectors", options.clusters, k));
+  return fields.taken();
 }
 
 const AnalysisKind& head_cluster_analysis() {
@@ -240,83 +263,6 @@ const AnalysisKind& head_cluster_analysis() {
                                  .by_default = true,
                                  .make = make_of<HeadClusterAnalysis>};
   return kind;
-}
-
-namespace {
-
-/// Notes how many points a silhouette is of, and why it may be undefined.
-void note_points(Fields& fields, const HeadClusterOptions& options) {
-  fields.undefined_if_any("fewer than two clusters among the vectors looked at")
-      .note("points", options.silhouette_points);
-}
-
-/// Notes how many resamples a stability is of, and why it may be undefined.
-void note_resamples(Fields& fields, const HeadClusters& clusters) {
-  fields.undefined_if_any(clusters.undefined_stability)
-      .note("bootstrap", clusters.options.bootstrap)
-      .note("bootstrap_restarts", clusters.options.bootstrap_restarts);
-}
-
-/// Notes the options of the clustering.
-void note_choices(Fields& fields, const HeadClusters& clusters) {
-  const HeadClusterOptions& options = clusters.options;
-  if (!clusters.normalisation.empty()) fields.note_all("normalisation", clusters.normalisation);
-  fields.note_all("seed", options.seed)
-      .note_all("restarts", options.restarts)
-      .note_all("cluster_order", "offset of the centroid's maximum ascending, then mass descending");
-  if (clusters.chosen.clusters < options.clusters)
-    fields.note_all("reduced", fmt::format("{} clusters were asked for, there are only {} different vectors",
-                                           options.clusters, clusters.chosen.clusters));
-}
-
-void add_chosen(Fields& fields, const HeadClusters& clusters) {
-  const ClusterCount& chosen = clusters.chosen;
-  fields.add("inertia", {}, "1", "sum of squared distances to the centroids", chosen.inertia)
-      .note("iterations", clusters.iterations)
-      .note("converged", clusters.converged ? "yes" : "no");
-  fields.add("silhouette", {}, "1", "mean silhouette", chosen.silhouette);
-  note_points(fields, clusters.options);
-  fields.add("stability", {}, "1", "mean adjusted Rand index over resampled documents", chosen.stability);
-  note_resamples(fields, clusters);
-  fields.add("stability_lower_quartile", {}, "1", "lower quartile of that index", chosen.stability_lower);
-  note_resamples(fields, clusters);
-  fields.add("stability_upper_quartile", {}, "1", "upper quartile of that index", chosen.stability_upper);
-  note_resamples(fields, clusters);
-}
-
-/// Quality for every number of clusters that was tried, where there are several.
-void add_sweep(Fields& fields, const HeadClusters& clusters) {
-  const auto& sweep = clusters.sweep;
-  if (sweep.size() < 2) return;
-  std::vector<std::int64_t> counts;
-  for (const ClusterCount& one : sweep) counts.push_back(one.clusters);
-  const Axis tried{"clusters", "1", "number of clusters k", counts};
-  fields.add("sweep_inertia", {tried}, "1", "inertia with k clusters",
-             sweep | std::views::transform(&ClusterCount::inertia));
-  fields.add("sweep_silhouette", {tried}, "1", "mean silhouette with k clusters",
-             sweep | std::views::transform(&ClusterCount::silhouette));
-  note_points(fields, clusters.options);
-  fields.add("sweep_stability", {tried}, "1", "mean adjusted Rand index over resampled documents with k clusters",
-             sweep | std::views::transform(&ClusterCount::stability));
-  note_resamples(fields, clusters);
-}
-
-}  // namespace
-
-std::vector<Field> describe(const HeadClusters& clusters, const std::string& group) {
-  const Axis layer = layer_axis(clusters.layers), head = head_axis(clusters.heads);
-  const Index k = clusters.centroids.rows(), w = clusters.centroids.cols() / 2;
-  const Axis cluster = counting_axis("cluster", "1", "cluster, 0-based, in canonical order", 0, k - 1);
-  Fields fields(group);
-  fields.add("share", {layer, head, cluster}, "1", "share of a head's documents in a cluster", clusters.shares);
-  fields.add("label", {document_axis(clusters.documents), layer, head}, "1", "cluster of a head in a document",
-             clusters.labels);
-  fields.add("centroid", {cluster, offset_axis("offset", -w, w)}, "1", "mean vector of a cluster", clusters.centroids);
-  fields.add("mass", {cluster}, "1", "share of all vectors in a cluster", clusters.mass);
-  add_chosen(fields, clusters);
-  add_sweep(fields, clusters);
-  note_choices(fields, clusters);
-  return fields.taken();
 }
 
 }  // namespace headwave

@@ -23,62 +23,27 @@ struct HeadClusterOptions {
   Index sweep_last = 12;  ///< quality is given for k = 2 .. this, and for `clusters`; below 2: for `clusters` alone
   Index restarts = 50;    ///< starts; the best is kept
   Index bootstrap = 20;   ///< resamples of the documents for every stability
-  /// Starts for a resample: fewer, as a miss only lowers the stability.
-  Index bootstrap_restarts = 5;
-  /// Random vectors that stand for all in a silhouette.
-  Index silhouette_points = 4000;
+  Index bootstrap_restarts = 5;    ///< starts for a resample: fewer, as a miss only lowers the stability
+  Index silhouette_points = 4000;  ///< random vectors that stand for all in a silhouette
   std::uint64_t seed = 1;
   int threads = 1;  ///< changes no digit
 };
 
-/// Quality of one number of clusters.
-struct ClusterCount {
-  Index clusters = 0;
-  double inertia = 0.0;
-  double silhouette = 0.0;       ///< in [-1, 1]; NaN for one cluster
-  double stability = 0.0;        ///< mean adjusted Rand index over resamples, at most 1; NaN: not defined
-  double stability_lower = 0.0;  ///< lower quartile over resamples
-  double stability_upper = 0.0;  ///< upper quartile
-};
-
-/// Clusters of heads. k = clusters, fewer than asked for if there are too few different vectors.
-struct HeadClusters {
-  Index documents = 0;
-  std::vector<Index> layers;
-  Index heads = 0;
-  std::vector<Index> labels;        ///< (documents * layers * heads)  cluster of every vector
-  Matrix centroids;                 ///< (k, 2 w + 1)                  mean vector of each cluster
-  Matrix shares;                    ///< (layers * heads, k)           share of a head's documents in each cluster
-  Vector mass;                      ///< (k)                           share of all vectors in each cluster
-  ClusterCount chosen;              ///< at k
-  std::vector<ClusterCount> sweep;  ///< ascending, k among them
-  Index iterations = 0;
-  bool converged = false;
-  std::string undefined_stability;  ///< why stability is NaN; otherwise empty
-  std::string normalisation;        ///< of the vectors
-  HeadClusterOptions options;       ///< as asked for
-};
-
 /// Head clusters: k-means over the offset traces of all documents and heads, and how stable the clusters are.
-/// Score clusters are the same over the traces of scores before mask and softmax.
 ///
 /// Each vector is one head in one document, so a head has a label per document and a share in each cluster.
 /// Clusters are put in a canonical order: by the offset at which the centroid is largest (offset_peak()), the
 /// left first; then by mass, the larger first. Stability resamples documents with replacement, clusters the
 /// resample anew, gives every vector of the original the nearest of the new centroids, and takes the adjusted
 /// Rand index against the labels; with one document it is not defined. Only kinds that differ within the
-/// window can be told apart: a sink and a noise head look alike within +-10 tokens.
+/// window can be told apart: a sink and a noise head look alike within +-10 tokens. There are fewer clusters
+/// than asked for if there are fewer different vectors.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.1; the stability after Hennig 2007, doi:10.1016/j.csda.2006.11.025.
+/// @returns Fields head_cluster/..., the shares first
 /// @throws ShapeError if rows do not make whole documents or the window has no middle; NumericError if an entry is not
 ///         finite, or an option is out of range
-HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options = {});
-
-/// Fields <group>/..., the shares first.
-std::vector<Field> describe(const HeadClusters& clusters, const std::string& group = "head_cluster");
-
-/// The options of a job.
-HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index clusters);
+std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options = {});
 
 inline constexpr OwnOption window_option{
     "window", "heads are clustered by their attention at offsets up to this, in tokens; 10 is the paper's choice", 10,
@@ -87,8 +52,5 @@ inline constexpr OwnOption clusters_option{"clusters", "number of clusters, k of
 inline constexpr OwnOption sweep_option{
     "sweep", "largest number of clusters whose quality is given, from 2; 0: that of the chosen number", 0, 2, 100,
     true};
-
-/// In a job: head_cluster/..., of the offset traces.
-const AnalysisKind& head_cluster_analysis();
 
 }  // namespace headwave

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "../../core/attention/probe.h"
@@ -54,11 +53,6 @@ struct OffsetTraceSum {
   DocumentCorrelation correlation;
   ByDocument<Matrix> by_document;  ///< (rows, 2 reach + 1)  trace of all pairs; NaN: no pairs
   ByDocument<Index> lengths;       ///< tokens
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.trace, self.weight, self.count, self.documents_with_pairs, self.null_weight,
-                    self.null, self.documents_with_null, self.correlation, self.by_document, self.lengths);
-  }
 };
 
 /// Means over documents.

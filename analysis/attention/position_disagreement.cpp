@@ -1,94 +1,88 @@
-#include "position_disagreement.h"
+// How little the heads of a layer look at the same places.
 
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "../../core/algebra/kernels.h"
-#include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
+#include "../pass/analysis_kind.h"
+#include "../pass/row_look.h"
 
 namespace headwave {
 
 namespace {
 
-/// Columns of squared weights that are multiplied at once, where queries have fewer keys.
-constexpr Index squares_at_once = 4096;
+/// Measures one document.
+///
+///     D_pos = -1/H^2 sum_{a,b} |A_a * A_b|                                                          (1)
+///     |A_a * A_b|^2 = sum_ij A_a[i, j]^2 A_b[i, j]^2                                                (2)
+///
+/// A is a head's attention, * the product entry by entry, |.| the Frobenius norm over the document's whole (queries,
+/// keys) matrix, without normalisation: it grows with the document, as sqrt(T) where every query looks at one key, and
+/// compares between equal lengths only. 0: no two heads share a place. It takes heads^2 / 2 products for each query-key
+/// pair of a layer, in double.
+///
+/// Source: Li et al. 2018, where the norm is not named.
+class PositionDisagreementLook : public RowLook {
+ public:
+  PositionDisagreementLook(const Site& site, const Document& document)
+      : RowLook(site),
+        products_(site.grid.layers.size()),
+        squares_(site.grid.heads, std::max(document.keys(site.kind), Index{4096})) {}
 
-class PositionDisagreementAnalysis : public AnalysisOf<PositionDisagreement> {
+  [[nodiscard]] DefinedMean taken() const {
+    Matrix layers = Matrix::Constant(std::ssize(products_), 1, not_defined);
+    for (std::size_t layer = 0; layer < products_.size(); ++layer) {
+      if (products_[layer].size() == 0) continue;
+      const Matrix norms = products_[layer].cwiseSqrt();
+      const double below = norms.triangularView<Eigen::StrictlyLower>().toDenseMatrix().sum();
+      layers(static_cast<Index>(layer), 0) =
+          -(2 * below + norms.trace()) / static_cast<double>(norms.rows() * norms.rows());
+    }
+    return DefinedMean(layers);
+  }
+
+ private:
+  void row(const HeadRow& one) override {
+    Matrix& products = products_[static_cast<std::size_t>(one.row / squares_.rows())];
+    if (products.size() == 0) products = Matrix::Zero(squares_.rows(), squares_.rows());
+    squares_.row(one.head).segment(squared_, one.open.count) = one.weights.cast<double>().array().square();
+    if (one.head + 1 < squares_.rows()) return;
+    // Queries stand side by side until there is no room for another, or the tile ends.
+    squared_ += one.open.count;
+    const bool last = one.query + 1 == one.tile.first_row + one.tile.rows();
+    if (!last && squared_ + one.tile.allowed_keys(one.query + 1).count <= squares_.cols()) return;
+    kernels<double>().add_row_products({squares_.data(), squares_.rows(), squared_, squares_.outerStride(), true},
+                                       products.data());
+    squared_ = 0;
+  }
+
+  std::vector<Matrix> products_;  // (heads, heads) each: equation (2), lower triangle; empty: no attention came
+  Matrix squares_;                // (heads, keys or more)  of some queries' weights, side by side
+  Index squared_ = 0;             // columns of it
+};
+
+class PositionDisagreementAnalysis : public AnalysisOf<DefinedMean> {
  public:
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
-    return look_of<PositionDisagreementProbe>(site().grid, document, site().kind);
+    return look_of<PositionDisagreementLook>(site(), document);
   }
 
  protected:
-  [[nodiscard]] std::vector<Field> finish_sum(PositionDisagreement& sum, Finished& /*finished*/) override {
-    return describe(sum, site().grid);
+  [[nodiscard]] std::vector<Field> finish_sum(DefinedMean& sum, Finished& /*finished*/) override {
+    Fields fields("position_disagreement");
+    fields
+        .add("mean", {layer_axis(site().grid.layers)}, "1",
+             "disagreement of positions: minus the mean over pairs of heads of |A_a * A_b|", sum.value())
+        .undefined_if_any("no attention came, or every key was masked")
+        .note("source", "Li et al. 2018")
+        .note("norm", "Frobenius, over all queries and keys of a document; * is the product entry by entry");
+    return fields.taken();
   }
 };
 
 }  // namespace
-
-PositionDisagreementProbe::PositionDisagreementProbe(HeadGrid grid, const Document& document, AttentionKind kind)
-    : grid_(std::move(grid)),
-      kind_(kind),
-      seen_(grid_.layers.size(), false),
-      products_(grid_.layers.size(), Matrix::Zero(grid_.heads, grid_.heads)),
-      squares_(grid_.heads, std::max(document.keys(kind), squares_at_once)) {}
-
-void PositionDisagreementProbe::add_products(std::size_t layer) {
-  if (squared_ == 0) return;
-  kernels<double>().add_row_products({squares_.data(), grid_.heads, squared_, squares_.outerStride(), true},
-                                     products_[layer].data());
-  squared_ = 0;
-}
-
-void PositionDisagreementProbe::see(const Tile& tile) {
-  if (tile.kind != kind_ || tile.rows() == 0) return;
-  if (tile.heads() != grid_.heads)
-    throw ShapeError(
-        fmt::format("position disagreement: a tile of {} heads came, expected {}", tile.heads(), grid_.heads));
-  const auto layer = static_cast<std::size_t>(grid_.first_row(tile.layer) / grid_.heads);
-  seen_[layer] = true;
-  for (Index r = 0; r < tile.rows(); ++r) {
-    const KeySpan open = tile.allowed_keys(tile.first_row + r);
-    if (squared_ + open.count > squares_.cols()) add_products(layer);
-    for (Index head = 0; head < tile.heads(); ++head)
-      squares_.row(head).segment(squared_, open.count) = tile.weights[static_cast<std::size_t>(head)]
-                                                             .row(r)
-                                                             .segment(open.first, open.count)
-                                                             .cast<double>()
-                                                             .array()
-                                                             .square();
-    squared_ += open.count;
-  }
-  add_products(layer);
-}
-
-PositionDisagreement PositionDisagreementProbe::taken() const {
-  Matrix layers = Matrix::Constant(std::ssize(products_), 1, not_defined);
-  for (std::size_t layer = 0; layer < products_.size(); ++layer) {
-    if (!seen_[layer]) continue;
-    const Matrix norms = products_[layer].cwiseSqrt();
-    const double below = norms.triangularView<Eigen::StrictlyLower>().toDenseMatrix().sum();
-    layers(static_cast<Index>(layer), 0) =
-        -(2 * below + norms.trace()) / static_cast<double>(grid_.heads * grid_.heads);
-  }
-  return {1, DefinedMean(layers)};
-}
-
-std::vector<Field> describe(const PositionDisagreement& found, const HeadGrid& grid) {
-  Fields fields("position_disagreement");
-  fields
-      .add("mean", {layer_axis(grid.layers)}, "1",
-           "disagreement of positions: minus the mean over pairs of heads of |A_a * A_b|", found.layers.value())
-      .undefined_if_any("no attention came, or every key was masked")
-      .note("source", "Li et al. 2018")
-      .note("norm", "Frobenius, over all queries and keys of a document; * is the product entry by entry");
-  return fields.taken();
-}
 
 const AnalysisKind& position_disagreement_analysis() {
   static const AnalysisKind kind{.name = "position_disagreement",

@@ -111,31 +111,6 @@ std::unique_ptr<Look> look_of(Arguments&&... arguments) {
   return std::make_unique<LookOf<Looker>>(std::make_unique<Looker>(std::forward<Arguments>(arguments)...));
 }
 
-/// A probe that calls observe(sum, tile) for every tile of one kind of attention.
-template <class Sum, class Observe>
-class TileObserver : public Probe {
- public:
-  TileObserver(AttentionKind kind, Sum sum, Observe observe)
-      : kind_(kind), sum_(std::move(sum)), observe_(std::move(observe)) {}
-  using Probe::see;
-  void see(const Tile& tile) override {
-    if (tile.kind == kind_) observe_(sum_, tile);
-  }
-  [[nodiscard]] Sum taken() { return std::move(sum_); }
-
- private:
-  AttentionKind kind_;
-  Sum sum_;
-  Observe observe_;
-};
-
-/// A Look that calls observe(sum, tile) for every tile of one kind of attention.
-/// @param sum  of no document yet, with matrices of the right shape
-template <class Sum, class Observe>
-std::unique_ptr<Look> observe_tiles(AttentionKind kind, Sum sum, Observe observe) {
-  return look_of<TileObserver<Sum, Observe>>(kind, std::move(sum), std::move(observe));
-}
-
 /// One analysis of one kind of attention in a job. It may prepare something from the weights; it watches
 /// documents pass; it describes the sum of what they gave as Fields.
 class Analysis {

@@ -16,8 +16,7 @@ namespace headwave {
 
 /// Adds the sum of the next documents to a sum over documents.
 ///
-/// A sum over documents is a struct with one list of its members (core/bytes/bytes.h). One document gives
-/// such a struct too, so that a document, a block of documents and a whole job are added by one operation,
+/// A sum over documents is a plain struct (core/bytes/members.h). One document gives such a struct too, so that a document, a block of documents and a whole job are added by one operation,
 /// member by member:
 ///
 ///     number, matrix           added; an empty matrix adds nothing
@@ -33,7 +32,7 @@ void add_to(T& sum, std::type_identity_t<T>&& next) {
   if constexpr (requires { sum.add(std::move(next)); }) {
     sum.add(std::move(next));
   } else if constexpr (HasMembers<T>) {
-    const auto sums = T::members(sum), parts = T::members(next);
+    const auto sums = members_of(sum), parts = members_of(next);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       (add_to(std::get<i>(sums), std::move(std::get<i>(parts))), ...);
     }
@@ -86,10 +85,6 @@ template <class T>
 struct Largest {
   T value = 0;
   void add(Largest&& next) { value = std::max(value, next.value); }
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.value);
-  }
 };
 
 /// Mean of matrices over documents, entry by entry over the documents in which the entry is defined.

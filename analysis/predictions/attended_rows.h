@@ -9,6 +9,7 @@
 
 #include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
+#include "../pass/row_look.h"
 #include "account_documents.h"
 
 namespace headwave {
@@ -33,22 +34,6 @@ Eigen::ArrayXf text_keys(AttentionKind kind, const TokenSequence& tokens, Index 
 /// How many queries must see an offset for it to count: an eighth of those that see the offset that most see.
 /// @param count  queries by offset
 double enough_queries(const Vector& count);
-
-/// Shows every row of every head of its tiles to a function of head, query and weights (keys).
-template <class Row>
-class RowProbe : public Probe {
- public:
-  explicit RowProbe(Row row) : row_(std::move(row)) {}
-  using Probe::see;
-  void see(const Tile& tile) override {
-    for (Index head = 0; head < tile.heads(); ++head)
-      for (Index r = 0; r < tile.rows(); ++r)
-        row_(head, tile.first_row + r, tile.weights[static_cast<std::size_t>(head)].row(r).transpose());
-  }
-
- private:
-  Row row_;
-};
 
 /// A number of every head with its interval over documents.
 struct HeadNumber {

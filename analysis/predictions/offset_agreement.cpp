@@ -1,35 +1,57 @@
-#include "offset_agreement.h"
+// Predicted offsets beside measured offsets, for every head.
 
+#include <array>
 #include <cmath>
-#include <utility>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "../../core/fields/fields.h"
+#include "../attention/measured_offset.h"
 #include "../waves/phase_delay.h"
+#include "head_account.h"
+#include "position_atlas.h"
+#include "rotary_wave.h"
 
 namespace headwave {
 
 namespace {
 
-/// Predictions of one route for the measured heads. NaN: no offset is predicted; a delay has no weight.
-struct RoutePredictions {
-  bool computed = false;                ///< whether the route was computed
-  bool tested = false;                  ///< whether it has a null: without one no prediction counts
-  Vector offset, lower, upper, weight;  ///< (rows)
+constexpr double tolerance =
+    0.5;                         // tokens by which a prediction may miss beyond its interval; measured are whole tokens
+constexpr double strong = 0.05;  // mean weight at the measured offset from which a head counts as strong
+
+/// Whether a prediction and the measured offset agree.
+enum class OffsetVerdict : std::uint8_t {
+  undefined,  ///< neither can be told from chance, one of the two is not there, or attention is largest where the search
+              ///< ends
+  agrees,     ///< both are told from chance and meet
+  differs,    ///< both are told from chance and do not meet
+  unpredicted,  ///< attention prefers an offset, nothing predicts it
+  unrealised,   ///< an offset is predicted, attention prefers none
 };
 
-/// The row of a measured head among the rows of a prediction; -1: it is not among them.
-Index row_among(const HeadGrid& grid, const HeadGrid& measured, Index row) {
-  const Index place = grid.place_of(measured.layers[static_cast<std::size_t>(row / measured.heads)]);
-  return place < 0 ? place : place * grid.heads + row % measured.heads;
+/// What one route predicts of the measured heads.
+struct Prediction {
+  std::string route;
+  bool computed = false;                ///< otherwise nothing is said of it
+  bool tested = false;                  ///< whether it has a null: without one no prediction counts
+  Vector offset, lower, upper, weight;  ///< (rows)  NaN: no offset is predicted; a delay has no weight
+};
+
+Prediction nothing_by(const char* route, Index rows) {
+  const Vector none = Vector::Constant(rows, not_defined);
+  return {route, false, false, none, none, none, none};
 }
 
 /// Predictions with an interval: delays and rotary waves. An undefined interval is the prediction itself.
 template <class Predicted>
-RoutePredictions with_interval(const Predicted& predicted, const Vector& weight) {
+Prediction with_interval(const char* route, const Predicted& predicted, const Vector& weight) {
   const auto end_or_offset = [&](const Vector& end) -> Vector {
     return predicted.lower.array().isNaN().select(predicted.offset, end);
   };
-  return {true,
+  return {route,
+          true,
           !predicted.q_value.array().isNaN().all(),
           predicted.offset,
           end_or_offset(predicted.lower),
@@ -40,13 +62,14 @@ RoutePredictions with_interval(const Predicted& predicted, const Vector& weight)
 /// Predictions without intervals, for heads of another grid.
 /// @param counts  whether a row's prediction counts
 template <class Counts>
-RoutePredictions of_grid(const HeadGrid& grid, const Vector& offset, const Vector& weight, const HeadGrid& measured,
-                         const Counts& counts) {
-  RoutePredictions found{true, true, Vector::Constant(measured.rows(), not_defined), {}, {}, {}};
-  found.weight = found.offset;
+Prediction of_grid(const char* route, const HeadGrid& grid, const Vector& offset, const Vector& weight,
+                   const HeadGrid& measured, const Counts& counts) {
+  Prediction found = nothing_by(route, measured.rows());
+  found.computed = found.tested = true;
   for (Index row = 0; row < measured.rows(); ++row) {
-    const Index at = row_among(grid, measured, row);
-    if (at < 0 || !counts(at)) continue;
+    const Index place = grid.place_of(measured.layers[static_cast<std::size_t>(row / measured.heads)]);
+    const Index at = place * grid.heads + row % measured.heads;
+    if (place < 0 || !counts(at)) continue;
     found.offset[row] = offset[at];
     found.weight[row] = weight[at];
   }
@@ -54,28 +77,39 @@ RoutePredictions of_grid(const HeadGrid& grid, const Vector& offset, const Vecto
   return found;
 }
 
-RoutePredictions predictions_of(const OffsetPredictions& from, PredictionRoute route, const HeadGrid& measured) {
-  const Vector no_weight = Vector::Constant(measured.rows(), not_defined);
-  if (route == PredictionRoute::position && from.account != nullptr) {
+/// position: the profile that positions give, contents dealt, where a head has a preference at all; weights: positions
+/// through the head's weights, no text; phases: those of the rotation on the queries of the text, or of rotary positions.
+/// @returns none if nothing predicts
+std::vector<Prediction> predictions_of(const Finished& finished, const HeadGrid& measured) {
+  const auto* account = finished.find<HeadAccount>();
+  const auto* atlas = finished.find<PositionAtlas>();
+  const auto* delay = finished.find<PhaseDelay>();
+  const auto* wave = finished.find<RotaryWave>();
+  std::vector<Prediction> found;
+  if (account == nullptr && atlas == nullptr && delay == nullptr && wave == nullptr) return found;
+  for (const char* route : {"position", "weights", "phases"}) found.push_back(nothing_by(route, measured.rows()));
+  if (account != nullptr) {
     constexpr auto position = static_cast<std::size_t>(AccountTerm::position);
-    const HeadAccount& account = *from.account;
-    return of_grid(account.site.grid, account.offset[position], account.weight[position], measured, [&](Index row) {
-      return account.verdict[static_cast<std::size_t>(row)] != AccountVerdict::no_preference && account.documents >= 2;
-    });
+    found[0] = of_grid("position", account->site.grid, account->offset[position], account->weight[position], measured,
+                       [&](Index row) {
+                         const AccountVerdict verdict = account->verdict[static_cast<std::size_t>(row)];
+                         return verdict != AccountVerdict::no_preference && account->documents >= 2;
+                       });
   }
-  if (route == PredictionRoute::weights && from.weights != nullptr && from.weights->undefined.empty())
-    return of_grid(from.weights->grid, from.weights->offset, from.weights->weight, measured,
-                   [](Index /*row*/) { return true; });
-  if (route == PredictionRoute::phases && from.wave != nullptr) return with_interval(*from.wave, from.wave->weight);
-  if (route == PredictionRoute::phases && from.phases != nullptr) return with_interval(*from.phases, no_weight);
-  if (route == PredictionRoute::scores && from.scores != nullptr) return with_interval(*from.scores, no_weight);
-  return {};
+  if (atlas != nullptr && atlas->undefined.empty())
+    found[1] = of_grid("weights", atlas->grid, atlas->offset, atlas->weight, measured, [](Index) { return true; });
+  if (wave != nullptr)
+    found[2] = with_interval("phases", *wave, wave->weight);
+  else if (delay != nullptr)
+    found[2] = with_interval("phases", *delay, Vector::Constant(measured.rows(), not_defined));
+  return found;
 }
 
+/// A prediction meets the measured offset m if lower - tolerance <= m <= upper + tolerance. Attention may differ from a
+/// correct prediction: content, a sink or a mask draw it elsewhere.
 /// @param cut_off  attention is largest at the end of the search, so the offset is unknown
-OffsetVerdict verdict_of(const RoutePredictions& predicted, Index row, double measured, double tolerance,
-                         bool cut_off) {
-  if (cut_off) return OffsetVerdict::undefined;
+OffsetVerdict verdict_of(const Prediction& predicted, Index row, double measured, bool cut_off) {
+  if (cut_off || !predicted.computed) return OffsetVerdict::undefined;
   if (std::isnan(predicted.offset[row]))
     return std::isnan(measured) ? OffsetVerdict::undefined : OffsetVerdict::unpredicted;
   if (std::isnan(measured)) return OffsetVerdict::unrealised;
@@ -83,117 +117,84 @@ OffsetVerdict verdict_of(const RoutePredictions& predicted, Index row, double me
   return meets ? OffsetVerdict::agrees : OffsetVerdict::differs;
 }
 
-/// @param there  which routes were computed and told from chance
-void count_met(OffsetAgreement& result, const Vector& weight, const std::array<bool, prediction_routes>& there) {
-  for (std::size_t route = 0; route < compared_routes; ++route)
-    for (auto& met : result.met) met[route] = route < prediction_routes && !there[route] ? not_defined : 0.0;
-  for (Index row = 0; row < result.grid.rows(); ++row) {
-    const double measured = result.measured[row];
-    if (std::isnan(measured)) continue;
-    for (const std::size_t counted : {0U, 1U}) {
-      if (counted == 1 && !(weight[row] > result.options.strong)) continue;
-      ++result.heads[counted];
-      auto& met = result.met[counted];
-      for (std::size_t source = 0; source < prediction_routes; ++source)
-        met[source] += result.verdict[source][static_cast<std::size_t>(row)] == OffsetVerdict::agrees ? 1 : 0;
-      for (std::size_t b = 0; b < offset_baselines.size(); ++b)
-        met[prediction_routes + b] += measured == offset_baselines[b] ? 1 : 0;
-    }
-  }
-}
-
+/// A count of agreements says little by itself: many heads look at themselves or at a neighbour. So beside every count are
+/// the counts for always naming 0, -1 or +1, and all counts again over the strong heads.
 class OffsetAgreementAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    const auto* phases = finished.find<PhaseDelay>();
-    const auto* scores = finished.find<ScoreDelay>();
-    const OffsetPredictions predictions{finished.find<HeadAccount>(), finished.find<PositionAtlas>(),
-                                        phases == nullptr ? nullptr : &phases->spectrum,
-                                        scores == nullptr ? nullptr : &scores->spectrum, finished.find<RotaryWave>()};
-    if (predictions.account == nullptr && predictions.weights == nullptr && phases == nullptr && scores == nullptr &&
-        predictions.wave == nullptr)
-      return {};
-    return describe(offset_agreement(finished.get<MeasuredOffsets>(), predictions));
+    const auto& offsets = finished.get<MeasuredOffsets>();
+    const Index rows = offsets.grid.rows();
+    const std::vector<Prediction> routes = predictions_of(finished, offsets.grid);
+    if (routes.empty()) return {};
+    constexpr std::array<int, 3> baselines{0, -1, 1};
+    const std::size_t compared = routes.size() + baselines.size();
+    Vector measured = offsets.offset[all_pairs];
+    std::vector<double> predicted, weight;  // routes are the last axis
+    std::vector<OffsetVerdict> verdict;
+    std::array<Index, 2> heads{};  // with a measured offset: all, and the strong ones
+    std::array<std::vector<double>, 2> met{std::vector<double>(compared, 0.0), std::vector<double>(compared, 0.0)};
+    for (auto& counts : met)
+      for (std::size_t route = 0; route < routes.size(); ++route)
+        if (!routes[route].tested) counts[route] = not_defined;
+    for (Index row = 0; row < rows; ++row) {
+      const OffsetStatus status = offsets.status[all_pairs][static_cast<std::size_t>(row)];
+      if (status == OffsetStatus::self) measured[row] = 0;
+      for (const Prediction& route : routes) {
+        predicted.push_back(route.offset[row]);
+        weight.push_back(route.weight[row]);
+        verdict.push_back(verdict_of(route, row, measured[row], status == OffsetStatus::edge));
+      }
+      if (std::isnan(measured[row])) continue;
+      for (const std::size_t counted : {0U, 1U}) {
+        if (counted == 1 && !(offsets.weight[all_pairs][row] > strong)) continue;
+        ++heads[counted];
+        for (std::size_t route = 0; route < routes.size(); ++route)
+          met[counted][route] += verdict[verdict.size() - routes.size() + route] == OffsetVerdict::agrees ? 1 : 0;
+        for (std::size_t b = 0; b < baselines.size(); ++b)
+          met[counted][routes.size() + b] += measured[row] == baselines[b] ? 1 : 0;
+      }
+    }
+
+    std::vector<std::string> names;
+    for (const Prediction& route : routes) names.push_back(route.route);
+    const Axis layer = layer_axis(offsets.grid.layers), head = head_axis(offsets.grid.heads),
+               source{"prediction", "1", "from what the offset is predicted", names},
+               counted{"counted", "1", "which heads are counted", std::vector<std::string>{"measured", "strong"}};
+    for (const char* constant : {"always 0", "always -1", "always +1"}) names.emplace_back(constant);
+    const Axis route{"route", "1", "predictions of where a head looks, and constants for comparison", names};
+    Fields fields("offset_agreement");
+    fields.add("measured", {layer, head}, "token", "offset where attention is largest; 0: at itself", measured,
+               "the maximum does not rise above its null, or lies at the end of the search");
+    fields.add("predicted", {layer, head, source}, "token",
+               "offset predicted by dealt positions, from weights alone, from phases", std::move(predicted),
+               "no offset is predicted (the prediction's own status says why), or none computed");
+    fields.add("weight", {layer, head, source}, "1", "mean attention weight predicted there", std::move(weight),
+               "no offset is predicted, or the prediction is a delay, which says nothing of weights");
+    fields
+        .flags("verdict", {layer, head, source}, "whether prediction and measurement meet", verdict,
+               {"undefined", "agrees", "differs", "unpredicted", "unrealised"})
+        .note("tolerance", tolerance);
+    fields
+        .add("heads", {counted}, "1", "heads whose maximum stands out from chance, at themselves or at another offset",
+             heads)
+        .note("strong", strong);
+    fields.add("met", {counted, route}, "1", "heads whose measured offset a route meets", met, "not computed");
+    return fields.taken();
   }
 };
 
 }  // namespace
 
-OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPredictions& predictions,
-                                 const OffsetAgreementOptions& options) {
-  const Index rows = measured.grid.rows();
-  OffsetAgreement result;
-  result.grid = measured.grid;
-  result.options = options;
-  result.measured = measured.offset[all_pairs];
-  const std::vector<OffsetStatus>& statuses = measured.status[all_pairs];
-  for (Index row = 0; row < rows; ++row)
-    if (statuses[static_cast<std::size_t>(row)] == OffsetStatus::self) result.measured[row] = 0;
-  std::array<bool, prediction_routes> tested{};
-  for (std::size_t route = 0; route < prediction_routes; ++route) {
-    const RoutePredictions predicted = predictions_of(predictions, static_cast<PredictionRoute>(route), result.grid);
-    result.predicted[route] = result.weight[route] = Vector::Constant(rows, not_defined);
-    result.verdict[route].assign(static_cast<std::size_t>(rows), OffsetVerdict::undefined);
-    tested[route] = predicted.tested;
-    if (!predicted.computed) continue;
-    result.predicted[route] = predicted.offset;
-    result.weight[route] = predicted.weight;
-    for (Index row = 0; row < rows; ++row)
-      result.verdict[route][static_cast<std::size_t>(row)] =
-          verdict_of(predicted, row, result.measured[row], options.tolerance,
-                     statuses[static_cast<std::size_t>(row)] == OffsetStatus::edge);
-  }
-  count_met(result, measured.weight[all_pairs], tested);
-  return result;
-}
-
-std::vector<Field> describe(const OffsetAgreement& agreement) {
-  const Axis layer = layer_axis(agreement.grid.layers), head = head_axis(agreement.grid.heads);
-  const Axis source{"prediction", "1", "from what the offset is predicted",
-                    std::vector<std::string>{"position", "weights", "phases", "scores"}};
-  const Axis counted{"counted", "1", "which heads are counted", std::vector<std::string>{"measured", "strong"}};
-  const Axis route{
-      "route", "1", "predictions of where a head looks, and constants for comparison",
-      std::vector<std::string>{"position", "weights", "phases", "scores", "always 0", "always -1", "always +1"}};
-  // Routes are the last axis.
-  std::vector<double> predicted, weight;
-  std::vector<OffsetVerdict> verdict;
-  for (Index row = 0; row < agreement.grid.rows(); ++row)
-    for (std::size_t from = 0; from < prediction_routes; ++from) {
-      predicted.push_back(agreement.predicted[from][row]);
-      weight.push_back(agreement.weight[from][row]);
-      verdict.push_back(agreement.verdict[from][static_cast<std::size_t>(row)]);
-    }
-  Fields fields("offset_agreement");
-  fields.add("measured", {layer, head}, "token", "offset where attention is largest; 0: at itself", agreement.measured,
-             "the maximum does not rise above its null, or lies at the end of the search");
-  fields.add("predicted", {layer, head, source}, "token",
-             "offset predicted by dealt positions, from weights alone, from phases, from scores", std::move(predicted),
-             "no offset is predicted (the prediction's own status says why), or none computed");
-  fields.add("weight", {layer, head, source}, "1", "mean attention weight predicted there", std::move(weight),
-             "no offset is predicted, or the prediction is a delay, which says nothing of weights");
-  fields
-      .flags("verdict", {layer, head, source}, "whether prediction and measurement meet", verdict,
-             {"undefined", "agrees", "differs", "unpredicted", "unrealised"})
-      .note("tolerance", agreement.options.tolerance);
-  fields
-      .add("heads", {counted}, "1", "heads whose maximum stands out from chance, at themselves or at another offset",
-           agreement.heads)
-      .note("strong", agreement.options.strong);
-  fields.add("met", {counted, route}, "1", "heads whose measured offset a route meets", agreement.met, "not computed");
-  return fields.taken();
-}
-
 const AnalysisKind& offset_agreement_analysis() {
-  static const AnalysisKind kind{.name = "offset_agreement",
-                                 .asks = "Do predicted offsets meet the measured ones?",
-                                 .needs = {Need::attention},
-                                 .reads = {measured_offset_analysis},
-                                 .reads_one_of = {head_account_analysis, position_atlas_analysis, phase_delay_analysis,
-                                                  delay_spectrum_analysis, rotary_wave_analysis},
-                                 .of_sums = true,
-                                 .make = make_of<OffsetAgreementAnalysis>};
+  static const AnalysisKind kind{
+      .name = "offset_agreement",
+      .asks = "Do predicted offsets meet the measured ones?",
+      .needs = {Need::attention},
+      .reads = {measured_offset_analysis},
+      .reads_one_of = {head_account_analysis, position_atlas_analysis, phase_delay_analysis, rotary_wave_analysis},
+      .of_sums = true,
+      .make = make_of<OffsetAgreementAnalysis>};
   return kind;
 }
 

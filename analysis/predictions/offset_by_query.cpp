@@ -1,256 +1,252 @@
-#include "offset_by_query.h"
+// Where attention goes in bands of query positions: the profile over all offsets, and how much of it lies beyond the reach.
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <memory>
+#include <cstdlib>
 #include <ranges>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "../../core/fields/fields.h"
+#include "../attention/offset_bins.h"
+#include "../pass/analysis_kind.h"
+#include "../pass/row_look.h"
+#include "../statistics/quantile.h"
 
 namespace headwave {
 
 namespace {
 
-void check(const HeadGrid& grid, const QueryBands& bands, const OffsetByQuerySums& sums) {
-  if (sums.beyond.empty()) throw ShapeError("offset_by_query: there is no document");
-  if (sums.total.weight.rows() != grid.rows() || sums.total.weight.cols() != bands.columns() ||
-      sums.beyond.size() != sums.queries.size())
-    throw ShapeError(fmt::format("offset_by_query: sums of {} heads over {} diagonals; expected {} and {}",
-                                 sums.total.weight.rows(), sums.total.weight.cols(), grid.rows(), bands.columns()));
-  if (!are_finite(sums.total.weight))
-    throw NumericError(
-        "offset_by_query: an attention weight is not finite; look for NaN or huge values in the model's weights");
-}
-
-void set_profiles(const BandTraces& total, OffsetByQuery& found) {
-  const QueryBands& bands = found.bands;
-  const auto bins = static_cast<Index>(found.bins.size());
-  found.keys = Matrix::Zero(bands.count(), bins);
-  for (Index band = 0; band < bands.count(); ++band) {
-    Matrix profile = Matrix::Constant(found.grid.rows(), bins, not_defined);
-    for (Index bin = 0; bin < bins; ++bin) {
-      const OffsetBin& offsets = found.bins[static_cast<std::size_t>(bin)];
-      const Index first = std::max(offsets.first, bands.lowest(band)),
-                  last = std::min(offsets.last, bands.highest(band));
-      if (first > last) continue;
-      const Index column = bands.column(band, first), count = last - first + 1;
-      found.keys(band, bin) = total.pairs.segment(column, count).sum() / total.queries[band];
-      if (found.keys(band, bin) > 0)
-        profile.col(bin) = total.weight.middleCols(column, count).rowwise().sum() / total.queries[band];
-    }
-    found.profile.push_back(std::move(profile));
-  }
-}
-
-/// Sums of weights beyond the reach over one or several bands, and numbers of queries, document by document.
-struct SharesByDocument {
-  std::vector<Vector> beyond;   ///< [document] (rows)
-  std::vector<double> queries;  ///< [document]
-
-  [[nodiscard]] Vector share(const std::vector<double>& times) const {
-    Vector sum = Vector::Zero(beyond.front().size());
-    double all = 0;
-    for (std::size_t d = 0; d < times.size(); ++d) {
-      sum += times[d] * beyond[d];
-      all += times[d] * queries[d];
-    }
-    return sum / all;
-  }
-};
-
-/// Omits documents without queries in these bands.
-SharesByDocument shares_of(const OffsetByQuerySums& sums, Index first_band, Index bands) {
-  SharesByDocument shares;
-  for (std::size_t d = 0; d < sums.beyond.size(); ++d) {
-    const double queries = sums.queries[d].segment(first_band, bands).sum();
-    if (queries == 0) continue;
-    shares.beyond.emplace_back(sums.beyond[d].middleCols(first_band, bands).rowwise().sum());
-    shares.queries.push_back(queries);
-  }
-  return shares;
-}
-
-ShareInterval interval_of(const SharesByDocument& shares, const OffsetByQueryOptions& options, const Random& random) {
-  const Vector share = shares.share(std::vector<double>(shares.beyond.size(), 1.0));
-  const auto resampled = [&](const std::vector<double>& times) { return shares.share(times); };
-  const BootstrapInterval ends = bootstrap_interval(share, std::ssize(shares.beyond), options, random, resampled);
-  return {share, ends.lower, ends.upper};
-}
-
-void set_shares(const OffsetByQuerySums& sums, OffsetByQuery& found) {
-  const Random random(found.options.seed);
-  const Index bands = found.bands.count(), rows = found.grid.rows();
-  const Vector none = Vector::Constant(rows, not_defined);
-  found.uniform = sums.total.uniform.cwiseQuotient(sums.total.queries);
-  found.special = sums.total.special;
-  for (Index band = 0; band < bands; ++band) {
-    const SharesByDocument shares = shares_of(sums, band, 1);
-    found.documents.push_back(std::ssize(shares.queries));
-    found.special.col(band) /= sums.total.queries[band];
-    if (found.uniform[band] > 0) {
-      found.beyond.push_back(interval_of(shares, found.options, random.stream(static_cast<std::uint64_t>(band))));
-    } else {
-      found.beyond.push_back({none, none, none});
-      found.special.col(band) = none;
-    }
-  }
-  found.beyond_all = {none, none, none};
-  found.special_all = none;
-  if (sums.total.uniform.sum() == 0) return;
-  found.beyond_all =
-      interval_of(shares_of(sums, 0, bands), found.options, random.stream(static_cast<std::uint64_t>(bands)));
-  found.special_all = sums.total.special.rowwise().sum() / sums.total.queries.sum();
-}
-
-}  // namespace
-
-OffsetByQuery offset_by_query(const HeadGrid& grid, const QueryBands& bands, const OffsetByQuerySums& sums,
-                              const OffsetByQueryOptions& options) {
-  check(grid, bands, sums);
-  OffsetByQuery found;
-  found.grid = grid;
-  found.bands = bands;
-  found.options = options;
-  found.bins = offset_bins(bands.length(), options.reach, bands.causal());
-  found.queries = sums.total.queries;
-  set_profiles(sums.total, found);
-  set_shares(sums, found);
-  return found;
-}
-
-namespace {
-
-constexpr Index most_bands = 8;  // enough to see where an alias begins, with many queries in each
-
-class BandProbe : public BandTraceProbe {
+/// Bands of neighbouring queries, and bins of their offsets. The width of a band is the smallest power of two with which 8
+/// bands cover the longest document, so that the bands of most jobs have the same edges; the last ends at T.
+class BandsAndBins {
  public:
-  using BandTraceProbe::BandTraceProbe;
-  [[nodiscard]] OffsetByQuerySums taken() { return OffsetByQuerySums(BandTraceProbe::taken()); }
-};
-
-class OffsetByQueryAnalysis : public AnalysisOf<OffsetByQuerySums> {
- public:
-  explicit OffsetByQueryAnalysis(const AnalysisInput& input)
-      : AnalysisOf(input), bands_(input.longest, most_bands, input.site.kind == AttentionKind::causal) {}
-
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
-    return look_of<BandProbe>(site().grid, bands_, options().reach, site().kind,
-                              special_positions(document, site().kind));
+  BandsAndBins(Index length, Index reach, bool causal) : length_(length), bins_(offset_bins(length, reach, causal)) {
+    constexpr Index most_bands = 8;  // enough to see where an alias begins, with many queries in each
+    while (width_ * most_bands < length) width_ *= 2;
+    for (std::size_t bin = 0; bin < bins_.size(); ++bin)
+      bin_of_.insert(bin_of_.end(), static_cast<std::size_t>(bins_[bin].last - bins_[bin].first + 1),
+                     static_cast<Index>(bin));
   }
 
- protected:
-  [[nodiscard]] std::vector<Field> finish_sum(OffsetByQuerySums& sum, Finished& /*finished*/) override {
-    OffsetByQueryOptions how;
-    how.reach = options().reach;
-    how.resamples = options().resamples;
-    how.seed = options().seed;
-    how.threads = input().threads;
-    return describe(offset_by_query(site().grid, bands_, sum, how));
+  [[nodiscard]] Index bands() const { return (length_ + width_ - 1) / width_; }
+  [[nodiscard]] const std::vector<OffsetBin>& bins() const { return bins_; }
+  [[nodiscard]] Index band_of(Index query) const { return query / width_; }
+  [[nodiscard]] Index first(Index band) const { return band * width_; }
+  [[nodiscard]] Index last(Index band) const { return std::min(length_, first(band) + width_) - 1; }
+  /// Column of a pair: bands outermost.
+  [[nodiscard]] Index column(Index query, Index key) const {
+    return band_of(query) * std::ssize(bins_) + bin_of_[static_cast<std::size_t>(key - query + length_ - 1)];
   }
 
  private:
-  QueryBands bands_;
+  Index length_, width_ = 1;
+  std::vector<OffsetBin> bins_;
+  std::vector<Index> bin_of_;  // [t + T - 1]
 };
 
-/// Moves the axis of bands behind the axis of heads.
-template <class Of>
-Matrix by_head(const std::vector<ShareInterval>& bands, const Of& of) {
-  Matrix matrix(std::invoke(of, bands.front()).size(), std::ssize(bands));
-  for (Index band = 0; band < matrix.cols(); ++band)
-    matrix.col(band) = std::invoke(of, bands[static_cast<std::size_t>(band)]);
-  return matrix;
-}
+/// Weights, summed over documents of any length from their first token on.
+struct BandSums {
+  Matrix weight;   ///< (rows, bands * bins)
+  Vector pairs;    ///< (bands * bins)  query-key pairs
+  Matrix special;  ///< (rows, bands)   beyond the reach, on special tokens and the document's first
+  Vector uniform;  ///< (bands)         sum over queries of the share of their keys that lies beyond the reach
+  ByDocument<Matrix> beyond;   ///< (rows, bands)   beyond the reach
+  ByDocument<Vector> queries;  ///< (bands)
+};
 
-std::vector<Matrix> by_head(const std::vector<Matrix>& profile, Index rows) {
-  std::vector<Matrix> heads(static_cast<std::size_t>(rows),
-                            Matrix(std::ssize(profile), profile.empty() ? 0 : profile.front().cols()));
-  for (std::size_t band = 0; band < profile.size(); ++band)
-    for (std::size_t row = 0; row < heads.size(); ++row)
-      heads[row].row(static_cast<Index>(band)) = profile[band].row(static_cast<Index>(row));
-  return heads;
-}
-
-/// Axes with their coordinates.
-struct Axes {
-  Axis band, bin;
-
-  explicit Axes(const OffsetByQuery& found)
-      : band{"query_band", "token", "first query position of a band", std::vector<std::int64_t>()},
-        bin{"offset_bin", "token", "offset, key minus query; beyond the reach the middle of several",
-            std::vector<double>()} {
-    for (Index b = 0; b < found.bands.count(); ++b)
-      std::get<std::vector<std::int64_t>>(band.values).push_back(found.bands.first(b));
-    for (const OffsetBin& one : found.bins) std::get<std::vector<double>>(bin.values).push_back(one.middle());
+class BandLook : public RowLook {
+ public:
+  BandLook(const Site& site, const Document& document, const BandsAndBins& bands, Index reach)
+      : RowLook(site), bands_(bands), reach_(reach), windows_(site.grid.layers.size(), 0) {
+    const Index rows = site.grid.rows(), columns = bands.bands() * std::ssize(bands.bins());
+    sum_.weight = Matrix::Zero(rows, columns);
+    sum_.pairs = Vector::Zero(columns);
+    sum_.special = beyond_ = Matrix::Zero(rows, bands.bands());
+    sum_.uniform = queries_ = Vector::Zero(bands.bands());
+    for (Index j = 0; j < document.keys(site.kind); ++j)
+      if (!counts(Pairs::without_sink, document.key_tokens(site.kind), j)) special_.push_back(j);
   }
+
+  [[nodiscard]] BandSums taken() {
+    // Pairs and queries are the same in all layers with the widest window.
+    const Index window = std::ranges::count(windows_, 0) > 0 ? 0 : std::ranges::max(windows_);
+    for (Index i = 0; i < length_; ++i) {
+      const KeySpan open = allowed_keys(i, length_, site().kind == AttentionKind::causal, window);
+      Index far = 0;
+      for (Index j = open.first; j < open.end(); ++j) {
+        sum_.pairs[bands_.column(i, j)] += 1;
+        far += std::abs(j - i) > reach_ ? 1 : 0;
+      }
+      queries_[bands_.band_of(i)] += 1;
+      if (open.count > 0) sum_.uniform[bands_.band_of(i)] += static_cast<double>(far) / static_cast<double>(open.count);
+    }
+    sum_.beyond.push_back(std::move(beyond_));
+    sum_.queries.push_back(std::move(queries_));
+    return std::move(sum_);
+  }
+
+ private:
+  void begin(const Tile& tile, Index first_row) override {
+    length_ = tile.queries;
+    windows_[static_cast<std::size_t>(first_row / site().grid.heads)] = tile.window;
+  }
+  void row(const HeadRow& one) override {
+    const Index band = bands_.band_of(one.query);
+    for (Index k = 0; k < one.open.count; ++k) {
+      const Index key = one.open.first + k;
+      sum_.weight(one.row, bands_.column(one.query, key)) += one.weights[k];
+      if (std::abs(key - one.query) > reach_) beyond_(one.row, band) += one.weights[k];
+    }
+    for (const Index key : special_)
+      if (std::abs(key - one.query) > reach_) sum_.special(one.row, band) += one.on(key);
+  }
+
+  const BandsAndBins& bands_;
+  Index reach_, length_ = 0;
+  std::vector<Index> windows_;  // of each layer; 0: no limit
+  std::vector<Index> special_;  // positions of special tokens and of the first
+  Matrix beyond_;
+  Vector queries_;
+  BandSums sum_;
 };
 
-constexpr const char* no_key = "no query of the band has a key there";
-constexpr const char* no_far_key = "no query of the band has a key beyond the reach";
-constexpr const char* few_documents =
-    "fewer than 5 documents have queries there; or no query has a key beyond the reach";
+/// A share of attention over documents, with its interval: each column a band, or all of them.
+struct Shares {
+  Matrix share, lower, upper;
+};
 
-void add_bands(Fields& fields, const OffsetByQuery& found, const Axes& axes) {
-  std::vector<Index> ends;
-  for (Index b = 0; b < found.bands.count(); ++b) ends.push_back(found.bands.end(b) - 1);
-  fields.add("band_last", {axes.band}, "token", "last query position of a band", ends);
-  fields.add("queries", {axes.band}, "1", "queries of a band, all documents together", found.queries);
-  fields.add("documents_with_queries", {axes.band}, "1", "documents that have queries in a band", found.documents);
-  fields.add("bin_first", {axes.bin}, "token", "first offset of a bin",
-             found.bins | std::views::transform(&OffsetBin::first));
-  fields.add("bin_last", {axes.bin}, "token", "last offset of a bin",
-             found.bins | std::views::transform(&OffsetBin::last));
-  fields.add("keys", {axes.band, axes.bin}, "1", "keys that a query has in a bin, mean over the band's queries",
-             found.keys);
-  fields
-      .add("uniform_share", {axes.band}, "1", "share beyond the reach of a head that gives all keys equal weights",
-           found.uniform)
-      .note("reach", found.options.reach);
-}
+/// Source: this project; Student's percentile intervals as in bootstrap_interval().
+class OffsetByQueryAnalysis : public AnalysisOf<BandSums> {
+ public:
+  explicit OffsetByQueryAnalysis(const AnalysisInput& input)
+      : AnalysisOf(input), bands_(input.longest, input.options.reach, input.site.kind == AttentionKind::causal) {}
 
-void add_shares(Fields& fields, const OffsetByQuery& found, const Axes& axes, const std::vector<Axis>& heads) {
-  std::vector<Axis> bands = heads;
-  bands.push_back(axes.band);
-  fields.add("share_beyond", heads, "1", "share of all attention that lands beyond the reach", found.beyond_all.share,
-             "no query has a key beyond the reach");
-  fields.interval("share", heads, found.beyond_all.lower, found.beyond_all.upper, few_documents);
-  fields.add("special_share", heads, "1",
-             "share of attention that lands beyond the reach on special tokens or the first token", found.special_all,
-             "no query has a key beyond the reach");
-  fields.add("band_share", bands, "1", "share of a band's attention that lands beyond the reach",
-             by_head(found.beyond, &ShareInterval::share), no_far_key);
-  fields.interval("band", bands, by_head(found.beyond, &ShareInterval::lower),
-                  by_head(found.beyond, &ShareInterval::upper), few_documents);
-  fields.add("band_special", bands, "1",
-             "share of attention that lands beyond the reach on special tokens or the first token", found.special,
-             no_far_key);
-}
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
+    return look_of<BandLook>(site(), document, bands_, options().reach);
+  }
 
-}  // namespace
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(BandSums& sum, Finished& /*finished*/) override;
 
-std::vector<Field> describe(const OffsetByQuery& found) {
-  const Axes axes(found);
-  const std::vector<Axis> heads{layer_axis(found.grid.layers), head_axis(found.grid.heads)};
-  std::vector<Axis> profile = heads;
-  profile.push_back(axes.band);
-  profile.push_back(axes.bin);
+ private:
+  /// Share of the attention of some bands that lies beyond the reach, over the documents that have queries there.
+  void add_share(const BandSums& sum, Index first, Index bands, const ResampleOptions& how, Shares& shares) const {
+    std::vector<Vector> beyond;
+    std::vector<double> queries;
+    for (std::size_t d = 0; d < sum.beyond.size(); ++d) {
+      const double here = sum.queries[d].segment(first, bands).sum();
+      if (here == 0) continue;
+      beyond.emplace_back(sum.beyond[d].middleCols(first, bands).rowwise().sum());
+      queries.push_back(here);
+    }
+    const auto share = [&](const std::vector<double>& times) -> Vector {
+      Vector of = Vector::Zero(beyond.front().size());
+      double all = 0;
+      for (std::size_t d = 0; d < times.size(); ++d) {
+        of += times[d] * beyond[d];
+        all += times[d] * queries[d];
+      }
+      return of / all;
+    };
+    const Vector whole = share(std::vector<double>(beyond.size(), 1.0));
+    const auto stream = static_cast<std::uint64_t>(bands == 1 ? first : bands_.bands());
+    const BootstrapInterval ends =
+        bootstrap_interval(whole, std::ssize(beyond), how, Random(how.seed).stream(stream), share);
+    for (auto [matrix, column] :
+         {std::pair{&shares.share, &whole}, {&shares.lower, &ends.lower}, {&shares.upper, &ends.upper}}) {
+      matrix->conservativeResize(column->size(), matrix->cols() + 1);
+      matrix->rightCols(1) = *column;
+    }
+  }
+
+  BandsAndBins bands_;
+};
+
+std::vector<Field> OffsetByQueryAnalysis::finish_sum(BandSums& sum, Finished& /*finished*/) {
+  if (!are_finite(sum.weight))
+    throw NumericError(
+        "offset_by_query: an attention weight is not finite; look for NaN or huge values in the model's weights");
+  const Index bands = bands_.bands(), bins = std::ssize(bands_.bins());
+  Vector queries = Vector::Zero(bands);
+  std::vector<Index> documents(static_cast<std::size_t>(bands), 0);  // that have queries in a band
+  for (const Vector& one : sum.queries) {
+    queries += one;
+    for (Index band = 0; band < bands; ++band) documents[static_cast<std::size_t>(band)] += one[band] > 0 ? 1 : 0;
+  }
+  ResampleOptions how;
+  how.resamples = options().resamples;
+  how.seed = options().seed;
+  how.threads = input().threads;
+  Shares by_band, all;
+  for (Index band = 0; band < bands; ++band) add_share(sum, band, 1, how, by_band);
+  add_share(sum, 0, bands, how, all);
+  Matrix special = sum.special.array().rowwise() / queries.transpose().array();
+  Vector special_all = sum.special.rowwise().sum() / queries.sum();
+  // profile_b(B) = sum over i in band b and t in bin B of A[i, i+t] / queries of b: over bins it sums to 1.
+  Matrix profile = sum.weight;
+  for (Index column = 0; column < profile.cols(); ++column) {
+    profile.col(column) /= queries[column / bins];
+    if (sum.pairs[column] == 0) profile.col(column).setConstant(not_defined);
+    sum.pairs[column] /= queries[column / bins];
+  }
+  // Where no query has a key beyond the reach there is no share of it.
+  for (Index band = 0; band < bands; ++band)
+    if (sum.uniform[band] == 0)
+      for (Matrix* one : {&by_band.share, &by_band.lower, &by_band.upper, &special})
+        one->col(band).setConstant(not_defined);
+  if (sum.uniform.sum() == 0) {
+    for (Matrix* one : {&all.share, &all.lower, &all.upper}) one->setConstant(not_defined);
+    special_all.setConstant(not_defined);
+  }
+
+  std::vector<std::int64_t> band_first, band_last;
+  for (Index band = 0; band < bands; ++band) {
+    band_first.push_back(bands_.first(band));
+    band_last.push_back(bands_.last(band));
+  }
+  std::vector<double> middles;
+  for (const OffsetBin& bin : bands_.bins()) middles.push_back(0.5 * static_cast<double>(bin.first + bin.last));
+  const Axis band{"query_band", "token", "first query position of a band", band_first},
+      bin{"offset_bin", "token", "offset, key minus query; beyond the reach the middle of several", middles};
+  const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)},
+      bands_of{heads[0], heads[1], band};
+  const char* const no_far_key = "no query of the band has a key beyond the reach";
+  const char* const no_key_at_all = "no query has a key beyond the reach";
+  const char* const few = "fewer than 5 documents have queries there; or no query has a key beyond the reach";
+  const char* const on_special = "share of attention that lands beyond the reach on special tokens or the first token";
   Fields fields("offset_by_query");
   fields
-      .add("profile", profile, "1", "attention weight of a query summed over a bin of offsets, mean over the band",
-           by_head(found.profile, found.grid.rows()), no_key)
+      .add("profile", {heads[0], heads[1], band, bin}, "1",
+           "attention weight of a query summed over a bin of offsets, mean over the band", profile,
+           "no query of the band has a key there")
       .note("normalisation", "over the bins of a band it sums to 1");
-  add_shares(fields, found, axes, heads);
-  add_bands(fields, found, axes);
-  fields.note_all("reach", found.options.reach)
-      .note_all("coverage", found.options.coverage)
-      .note_all("resamples", found.options.resamples)
-      .note_all("seed", static_cast<std::int64_t>(found.options.seed))
+  fields.add("share_beyond", heads, "1", "share of all attention that lands beyond the reach", all.share,
+             no_key_at_all);
+  fields.interval("share", heads, all.lower, all.upper, few);
+  fields.add("special_share", heads, "1", on_special, special_all, no_key_at_all);
+  fields.add("band_share", bands_of, "1", "share of a band's attention that lands beyond the reach", by_band.share,
+             no_far_key);
+  fields.interval("band", bands_of, by_band.lower, by_band.upper, few);
+  fields.add("band_special", bands_of, "1", on_special, special, no_far_key);
+  fields.add("band_last", {band}, "token", "last query position of a band", band_last);
+  fields.add("queries", {band}, "1", "queries of a band, all documents together", queries);
+  fields.add("documents_with_queries", {band}, "1", "documents that have queries in a band", documents);
+  fields.add("bin_first", {bin}, "token", "first offset of a bin",
+             bands_.bins() | std::views::transform(&OffsetBin::first));
+  fields.add("bin_last", {bin}, "token", "last offset of a bin",
+             bands_.bins() | std::views::transform(&OffsetBin::last));
+  fields.add("keys", {band, bin}, "1", "keys that a query has in a bin, mean over the band's queries", sum.pairs);
+  fields.add("uniform_share", {band}, "1", "share beyond the reach of a head that gives all keys equal weights",
+             sum.uniform.cwiseQuotient(queries));
+  fields.note_all("reach", options().reach)
+      .note_all("coverage", how.coverage)
+      .note_all("resamples", how.resamples)
+      .note_all("seed", static_cast<std::int64_t>(how.seed))
       .note_all("documents", "of any length, from their first token on; every query counts alike");
   return fields.taken();
 }
+
+}  // namespace
 
 const AnalysisKind& offset_by_query_analysis() {
   static const AnalysisKind kind{.name = "offset_by_query",

@@ -8,7 +8,7 @@
 #include "../../core/model/layer_positions.h"
 #include "../../core/process/threads.h"
 #include "../waves/phase_delay.h"
-#include "../waves/phase_rotation.h"
+#include "../waves/wave_chain.h"
 
 namespace headwave {
 
@@ -18,9 +18,9 @@ namespace {
 Matrix spectrum_of(const QkSvd& svd, const MatrixC& positions, Index length, Index bins, std::uint64_t seed) {
   const PaperRotation paper = paper_rotation(svd, seed);
   const Matrix amplitude = direction_spectra(product_with_real(positions, paper.query), paper.rotation);
-  PhaseSpectra one = phase_spectra({{0}, 1}, length, bins);
-  add_head(one, 0, paper.rotation, amplitude, amplitude);
-  return one.query;
+  Matrix spectrum = Matrix::Zero(1, (length / 2 + 1) * bins);
+  add_phases(spectrum, 0, paper.rotation, amplitude, bins);
+  return spectrum;
 }
 
 double spread_of(const Matrix& spectra) {
@@ -35,54 +35,42 @@ double spread_of(const Matrix& spectra) {
 
 }  // namespace
 
-PaperPhases paper_phases(const Stack& stack, const std::vector<HeadName>& heads, const PaperPhasesOptions& options) {
+std::vector<Field> paper_phases(const Stack& stack, const std::vector<HeadName>& heads,
+                                const PaperPhasesOptions& options) {
   if (options.completions < 2)
     throw ShapeError(fmt::format("paper_phases: {} completions; two or more can be compared", options.completions));
-  PaperPhases result;
-  result.heads = heads;
-  result.options = options;
+  const Axis head = head_name_axis("paper_head", "head whose whole rotation is drawn", heads);
   const Index positions = stack.embedding.positions.rows();
-  result.undefined = positions == 0 ? "no position table" : not_bilinear(stack);
-  if (!result.undefined.empty()) return result;
-  result.length = options.length > 0 ? options.length : trained_rows(stack.embedding.positions).trained;
-  if (result.length > positions)
-    throw ShapeError(fmt::format("paper_phases: a length of {} was asked for, the model has {} positions",
-                                 result.length, positions));
-  result.spectrum.resize(static_cast<Index>(heads.size()) * options.completions,
-                         (result.length / 2 + 1) * options.bins);
-  result.spread.resize(static_cast<Index>(heads.size()));
+  Vector spread = Vector::Constant(std::ssize(heads), not_defined);
+  Fields fields("paper_phases");
+  const std::string undefined = positions == 0 ? "no position table" : not_bilinear(stack);
+  if (!undefined.empty())
+    return fields.add("spread", {head}, "1", "share of g that two completions do not share", spread, undefined).taken();
+  const Index length = options.length > 0 ? options.length : trained_rows(stack.embedding.positions).trained;
+  if (length > positions)
+    throw ShapeError(
+        fmt::format("paper_phases: a length of {} was asked for, the model has {} positions", length, positions));
+  Matrix spectrum(std::ssize(heads) * options.completions, (length / 2 + 1) * options.bins);
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const HeadName& name = heads[h];
     if (name.layer < 0 || name.layer >= stack.layers())
       throw ShapeError(fmt::format("paper_phases: there is no {}", head_name(name.layer, name.head)));
-    const MatrixC seen = real_dft(Matrix(layer_positions(stack, name.layer).topRows(result.length)));
+    const MatrixC seen = real_dft(Matrix(layer_positions(stack, name.layer).topRows(length)));
     const HeadWeights weights = head_weights(stack.queries_and_keys(name.layer)->self, stack.block, name.head);
     const QkSvd svd = qk_svd(weights.query, weights.key);
     const Index first = static_cast<Index>(h) * options.completions;
     parallel_for(options.completions, options.threads, [&](Index completion) {
-      result.spectrum.row(first + completion) =
-          spectrum_of(svd, seen, result.length, options.bins, options.seed + static_cast<std::uint64_t>(completion));
+      spectrum.row(first + completion) =
+          spectrum_of(svd, seen, length, options.bins, options.seed + static_cast<std::uint64_t>(completion));
     });
-    result.spread[static_cast<Index>(h)] = spread_of(result.spectrum.middleRows(first, options.completions));
+    spread[static_cast<Index>(h)] = spread_of(spectrum.middleRows(first, options.completions));
   }
-  return result;
-}
-
-std::vector<Field> describe(const PaperPhases& phases) {
-  const Axis heads = head_name_axis("paper_head", "head whose whole rotation is drawn", phases.heads);
-  Fields fields("paper_phases");
-  if (!phases.undefined.empty()) {
-    fields.add("spread", {heads}, "1", "share of g that two completions do not share",
-               Vector(Vector::Constant(heads.size(), not_defined)), phases.undefined);
-    return fields.taken();
-  }
-  const Axis completion =
-      counting_axis("completion", "1", "random completion of the bases", 1, phases.options.completions);
-  fields.add("spread", {heads}, "1",
-             "share of g(f, theta) that two random completions of the bases do not have in common", phases.spread);
-  fields.add("spectrum", {heads, completion, frequency_axis(phases.length), phase_axis(phases.options.bins)}, "1",
-             "g(f, theta) of the whole R on the positions, queries' side", phases.spectrum);
-  fields.note_all("seed", phases.options.seed);
+  const Axis completion = counting_axis("completion", "1", "random completion of the bases", 1, options.completions);
+  fields.add("spread", {head}, "1",
+             "share of g(f, theta) that two random completions of the bases do not have in common", spread);
+  fields.add("spectrum", {head, completion, frequency_axis(length), phase_axis(options.bins)}, "1",
+             "g(f, theta) of the whole R on the positions, queries' side", spectrum);
+  fields.note_all("seed", options.seed);
   return fields.taken();
 }
 

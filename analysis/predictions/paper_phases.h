@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
@@ -18,18 +17,7 @@ struct PaperPhasesOptions {
   int threads = 1;  ///< over completions; changes no digit
 };
 
-/// Paper mode: g(f, theta) as published, from the whole R = U_Q^T U_K (d_model x d_model), under several
-/// completions of its bases.
-struct PaperPhases {
-  std::vector<HeadName> heads;
-  Index length = 0;
-  Matrix spectrum;  ///< (heads * completions, (floor(T/2) + 1) * bins)  of Q p, frequencies outermost
-  Vector spread;    ///< (heads)  share of g that two completions do not have in common, mean over pairs; in [0, 1]
-  std::string undefined;  ///< why there is none; otherwise empty
-  PaperPhasesOptions options;
-};
-
-/// The published g(f, theta) of some heads, on the positions as their layer sees them
+/// Paper mode: the published g(f, theta) of some heads from the whole R = U_Q^T U_K (d_model x d_model), on the positions as their layer sees them
 /// (core/model/layer_positions.h).
 ///
 ///     spread = mean over pairs a, b of completions of 1/2 sum |g_a / sum g_a - g_b / sum g_b|  (1)
@@ -39,12 +27,10 @@ struct PaperPhases {
 /// alone. O(d_model^3) a head and completion: some seconds at d_model = 768.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.4, for g and R; (1) is this project's.
+/// @returns Fields paper_phases/spread (paper_head) and paper_phases/spectrum (paper_head, completion, frequency, phase);
+///          only the first, undefined with the reason, of a model without a position table
 /// @throws ShapeError if a head is not there, the table is shorter than asked, or completions < 2
-PaperPhases paper_phases(const Stack& stack, const std::vector<HeadName>& heads,
-                         const PaperPhasesOptions& options = {});
-
-/// Fields paper_phases/spectrum (paper_head, completion, frequency, phase) and paper_phases/spread
-/// (paper_head).
-std::vector<Field> describe(const PaperPhases& phases);
+std::vector<Field> paper_phases(const Stack& stack, const std::vector<HeadName>& heads,
+                                const PaperPhasesOptions& options = {});
 
 }  // namespace headwave

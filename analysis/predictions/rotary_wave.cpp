@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
+#include "../../core/attention/probe.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
@@ -242,35 +243,6 @@ void set_offsets(RotaryWave& result) {
 
 }  // namespace
 
-RotaryProbe::RotaryProbe(HeadGrid grid, Index length, Index d_head, const RotaryTerm& term, AttentionKind kind)
-    : grid_(std::move(grid)), length_(length), d_head_(d_head), options_(term.options()), kind_(kind) {
-  found_.query = found_.key = Matrix::Zero(grid_.rows(), d_head_);
-  found_.query_modulus = found_.key_modulus = Matrix::Zero(grid_.rows(), options_.channels / 2);
-}
-
-void RotaryProbe::see(const LayerProjections& projections) {
-  if (projections.kind != kind_ || grid_.place_of(projections.layer) < 0 || projections.query.rows() != length_) return;
-  const Index kv_heads = projections.key.cols() / d_head_, group = grid_.heads / kv_heads;
-  const auto average = [&](const MatrixView32& all, Index head, Matrix& mean, Matrix& modulus, Index row) {
-    const Matrix tokens = all.block(1, head * d_head_, length_ - 1, d_head_).cast<double>();
-    mean.row(row) = tokens.colwise().mean();
-    for (Index m = 0; m < modulus.cols(); ++m) {
-      const auto [re, im] = channels_of(options_, m);
-      modulus(row, m) = (tokens.col(re).cwiseAbs2() + tokens.col(im).cwiseAbs2()).cwiseSqrt().mean();
-    }
-  };
-  for (Index head = 0; head < grid_.heads; ++head) {
-    const Index row = grid_.first_row(projections.layer) + head;
-    average(projections.query, head, found_.query, found_.query_modulus, row);
-    average(projections.key, head / group, found_.key, found_.key_modulus, row);
-  }
-}
-
-RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid, const RotaryTerm& term,
-                       const RotaryWaveOptions& options) {
-  return rotary_wave(documents, grid, std::vector<const RotaryTerm*>(grid.layers.size(), &term), options);
-}
-
 RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid,
                        const std::vector<const RotaryTerm*>& terms, const RotaryWaveOptions& options) {
   if (documents.empty()) throw ShapeError("rotary_wave: there is no document");
@@ -314,16 +286,54 @@ RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadG
 
 namespace {
 
-class RotaryWaveAnalysis : public AnalysisOf<RotaryDocuments> {
+class RotaryProbe : public Probe {
+ public:
+  RotaryProbe(const Site& site, Index d_head, const RotaryOptions& options)
+      : site_(site), d_head_(d_head), options_(options) {
+    found_.query = found_.key = Matrix::Zero(site.grid.rows(), d_head);
+    found_.query_modulus = found_.key_modulus = Matrix::Zero(site.grid.rows(), options.channels / 2);
+  }
+  [[nodiscard]] bool wants_projections() const override { return true; }
+  using Probe::see;
+  void see(const LayerProjections& projections) override {
+    if (projections.kind != site_.kind || site_.grid.place_of(projections.layer) < 0 ||
+        projections.query.rows() != site_.length)
+      return;
+    const Index kv_heads = projections.key.cols() / d_head_, group = site_.grid.heads / kv_heads;
+    const auto average = [&](const MatrixView32& all, Index head, Matrix& mean, Matrix& modulus, Index row) {
+      const Matrix tokens = all.block(1, head * d_head_, site_.length - 1, d_head_).cast<double>();
+      mean.row(row) = tokens.colwise().mean();
+      for (Index m = 0; m < modulus.cols(); ++m) {
+        const auto [re, im] = channels_of(options_, m);
+        modulus(row, m) = (tokens.col(re).cwiseAbs2() + tokens.col(im).cwiseAbs2()).cwiseSqrt().mean();
+      }
+    };
+    for (Index head = 0; head < site_.grid.heads; ++head) {
+      const Index row = site_.grid.first_row(projections.layer) + head;
+      average(projections.query, head, found_.query, found_.query_modulus, row);
+      average(projections.key, head / group, found_.key, found_.key_modulus, row);
+    }
+  }
+  void see(const Tile& /*tile*/) override {}
+  [[nodiscard]] ByDocument<DocumentRotary> taken() { return {std::move(found_)}; }
+
+ private:
+  const Site& site_;
+  Index d_head_;
+  RotaryOptions options_;
+  DocumentRotary found_;
+};
+
+class RotaryWaveAnalysis : public AnalysisOf<ByDocument<DocumentRotary>> {
  public:
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) < 0 || !turns()) return nullptr;
-    return look_of<RotaryProbe>(site().grid, site().length, stack().block.d_head, *stack().rotary(), site().kind);
+    return look_of<RotaryProbe>(site(), stack().block.d_head, stack().rotary()->options());
   }
 
  protected:
-  [[nodiscard]] std::vector<Field> finish_sum(RotaryDocuments& sum, Finished& finished) override {
+  [[nodiscard]] std::vector<Field> finish_sum(ByDocument<DocumentRotary>& sum, Finished& finished) override {
     if (!turns()) {
       Fields fields("rotary_wave");
       fields.absent("predicted_offset", "token", "offset at which the position kernel is largest",
@@ -342,7 +352,7 @@ class RotaryWaveAnalysis : public AnalysisOf<RotaryDocuments> {
     how.threads = input().threads;
     std::vector<const RotaryTerm*> terms;
     for (const Index layer : site().grid.layers) terms.push_back(stack().rotary(layer));
-    return describe(finished.keep(rotary_wave(sum.documents, site().grid, terms, how)));
+    return describe(finished.keep(rotary_wave(sum, site().grid, terms, how)));
   }
 
  private:

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <tuple>
 #include <vector>
 
 #include "../../core/attention/position_term.h"
-#include "../../core/attention/probe.h"
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/fft.h"
@@ -19,38 +17,6 @@ namespace headwave {
 struct DocumentRotary {
   Matrix query, key;                  ///< (rows, d_head)  mean over tokens, with bias
   Matrix query_modulus, key_modulus;  ///< (rows, pairs)   mean modulus of a pair of channels
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.query, self.key, self.query_modulus, self.key_modulus);
-  }
-};
-
-struct RotaryDocuments {
-  ByDocument<DocumentRotary> documents;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents);
-  }
-};
-
-class RotaryProbe : public Probe {
- public:
-  /// @param length  T: layers of other lengths are not looked at
-  RotaryProbe(HeadGrid grid, Index length, Index d_head, const RotaryTerm& term, AttentionKind kind);
-
-  [[nodiscard]] bool wants_projections() const override { return true; }
-  using Probe::see;
-  void see(const LayerProjections& projections) override;
-  void see(const Tile& /*tile*/) override {}
-
-  [[nodiscard]] RotaryDocuments taken() { return {{std::move(found_)}}; }
-
- private:
-  HeadGrid grid_;
-  Index length_, d_head_;
-  RotaryOptions options_;
-  AttentionKind kind_;
-  DocumentRotary found_;
 };
 
 struct RotaryWaveOptions : ResampleOptions {
@@ -119,10 +85,6 @@ struct RotaryWave : NullTest {
 /// @throws ShapeError if there is no document, or there are not as many terms as layers, one of them not null
 RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid,
                        const std::vector<const RotaryTerm*>& terms, const RotaryWaveOptions& options = {});
-
-/// The same where all layers turn alike.
-RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid, const RotaryTerm& term,
-                       const RotaryWaveOptions& options = {});
 
 /// Fields rotary_wave/...
 std::vector<Field> describe(const RotaryWave& wave);

@@ -51,20 +51,12 @@ struct KernelSums {
   Matrix query, key;                               ///< (heads * sources, 2 reach + 1)
   std::vector<Matrix> earlier_query, earlier_key;  ///< [chosen head] (sources by head, 2 reach + 1)
   Largest<double> closure;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.query, self.key, self.earlier_query, self.earlier_key, self.closure);
-  }
 };
 
 /// Sums over pairs of documents of one layer, for what tokens add to the mean of their place.
 struct ContentSums {
   Matrix query, key;    ///< (heads * sources, content_offsets)
   Matrix sum, squares;  ///< (heads, content_offsets)  of one pair's c(t)
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.query, self.key, self.sum, self.squares);
-  }
 };
 
 struct LayerSums {

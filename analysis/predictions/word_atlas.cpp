@@ -2,52 +2,45 @@
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
+#include "../statistics/false_discovery.h"
 
 namespace headwave {
 
-WordAtlas word_atlas(const HeadAccount& account, const WordAtlasOptions& options) {
-  WordAtlas atlas;
-  atlas.site = account.site;
-  atlas.options = options;
-  atlas.documents = account.documents;
-  atlas.profile = account.measured;
-  atlas.weight = account.measured_weight;
-  const Index rows = account.site.grid.rows();
-  atlas.estimate = atlas.chance = atlas.offset = Vector::Constant(rows, not_defined);
-  for (Index row = 0; row < rows; ++row) {
+std::vector<Field> word_atlas(const HeadAccount& account) {
+  constexpr double least_times = 2;
+  const AccountSite& site = account.site;
+  const Matrix& profile = account.measured;
+  Vector estimate = Vector::Constant(site.grid.rows(), not_defined), chance = estimate, offset = estimate;
+  std::vector<PredictedStatus> statuses;
+  for (Index row = 0; row < estimate.size(); ++row) {
     PredictedStatus status = PredictedStatus::nothing;
-    if (const auto peak = offset_peak(atlas.profile.row(row).transpose(), account.site.kind == AttentionKind::causal)) {
-      atlas.chance[row] = account.uniform(row, peak->offset + account.site.reach);
-      if (!peak->at_edge) atlas.estimate[row] = static_cast<double>(peak->offset);
-      status = peak->at_edge                                                  ? PredictedStatus::edge
-               : atlas.weight[row] >= options.least_times * atlas.chance[row] ? PredictedStatus::offset
-                                                                              : PredictedStatus::weak;
+    if (const auto peak = offset_peak(profile.row(row).transpose(), site.kind == AttentionKind::causal)) {
+      chance[row] = account.uniform(row, peak->offset + site.reach);
+      if (!peak->at_edge) estimate[row] = static_cast<double>(peak->offset);
+      status = peak->at_edge                                               ? PredictedStatus::edge
+               : account.measured_weight[row] >= least_times * chance[row] ? PredictedStatus::offset
+                                                                           : PredictedStatus::weak;
     }
-    atlas.status.push_back(status);
-    if (status == PredictedStatus::offset) atlas.offset[row] = atlas.estimate[row];
+    statuses.push_back(status);
+    if (status == PredictedStatus::offset) offset[row] = estimate[row];
   }
-  return atlas;
-}
 
-std::vector<Field> describe(const WordAtlas& atlas) {
-  const Axis layer = layer_axis(atlas.site.grid.layers), head = head_axis(atlas.site.grid.heads);
+  const Axis layer = layer_axis(site.grid.layers), head = head_axis(site.grid.heads);
   const std::vector<Axis> heads{layer, head};
   const char* const no_pair = "no pair at that offset, or the mask forbids it";
   Fields fields("word_atlas");
-  fields.add("predicted_offset", heads, "token", "offset that documents of random words predict", atlas.offset,
+  fields.add("predicted_offset", heads, "token", "offset that documents of random words predict", offset,
              "word_atlas/status says why");
-  add_status(fields, heads, atlas.status).note("least_times", atlas.options.least_times);
+  add_status(fields, heads, statuses).note("least_times", least_times);
   fields.add("predicted_weight", heads, "1",
-             "mean attention weight predicted where it is largest: how much a prediction says", atlas.weight, no_pair);
-  fields.add("chance", heads, "1", "weight there if all allowed keys had equal weights", atlas.chance, no_pair);
-  fields.add("estimate", heads, "token", "offset of the largest predicted weight, however small", atlas.estimate,
-             "it is largest at the end of the search, |t| = reach");
-  fields.add("profile", {layer, head, offset_axis("offset", -atlas.site.reach, atlas.site.reach)}, "1",
-             "predicted mean attention weight at an offset, the first token neither query nor key", atlas.profile,
+             "mean attention weight predicted where it is largest: how much a prediction says", account.measured_weight,
              no_pair);
-  fields.note_all("documents", atlas.documents)
-      .note_all("length", atlas.site.length)
-      .note_all("reach", atlas.site.reach);
+  fields.add("chance", heads, "1", "weight there if all allowed keys had equal weights", chance, no_pair);
+  fields.add("estimate", heads, "token", "offset of the largest predicted weight, however small", estimate,
+             "it is largest at the end of the search, |t| = reach");
+  fields.add("profile", {layer, head, offset_axis("offset", -site.reach, site.reach)}, "1",
+             "predicted mean attention weight at an offset, the first token neither query nor key", profile, no_pair);
+  fields.note_all("documents", account.documents).note_all("length", site.length).note_all("reach", site.reach);
   return fields.taken();
 }
 

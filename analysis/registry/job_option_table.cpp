@@ -59,7 +59,7 @@ const std::vector<JobOption>& job_option_table() {
        .least = 0,
        .most = 100000},
       {.name = "false_share",
-       .help = "share of false offsets (by weights, phases, scores) and of false positional verdicts that is tolerated",
+       .help = "share of false offsets (by weights, phases) and of false positional verdicts that is tolerated",
        .member = &J::false_share,
        .least = 1e-12,
        .most = 1},

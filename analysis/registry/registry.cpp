@@ -18,7 +18,6 @@
   analysis(strongest_pairs) \
   analysis(head_types) \
   analysis(position_disagreement) \
-  analysis(value_use) \
   analysis(position_spectrum) \
   analysis(position_components) \
   analysis(position_atlas) \
@@ -31,7 +30,6 @@
   analysis(periodic_columns) \
   analysis(redefined) \
   analysis(phase_delay) \
-  analysis(delay_spectrum) \
   analysis(head_account) \
   analysis(attention_bits) \
   analysis(score_sources) \

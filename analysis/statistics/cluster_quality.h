@@ -28,24 +28,20 @@ struct SilhouetteOptions {
   int threads = 1;          ///< over points; changes no digit
 };
 
-/// Mean silhouette of several labelings of the same points: how much nearer points are to their own group
-/// than to the next.
+/// Mean silhouette: how much nearer points are to their own group than to the next.
 ///
 ///     s_i = (b_i - a_i) / max(a_i, b_i),   silhouette = mean_i s_i                            (2)
 ///
 /// a_i = mean distance to the other points of i's group, b_i = the smallest mean distance to another group's
 /// points; s_i = 0 where i is alone in its group. Near 1: compact and apart; near 0: no groups; negative:
-/// wrongly labelled. Distances are computed once for all labelings. Points beyond `max_points` neither get an
-/// s_i nor count in a_i and b_i.
+/// wrongly labelled. Points beyond `max_points` neither get an s_i nor count in a_i and b_i.
 ///
 /// Source: Rousseeuw 1987, doi:10.1016/0377-0427(87)90125-7.
-/// @param points     (n, d)
-/// @param labelings  each (n), numbers >= 0 and < n
-/// @returns (labelings)  in [-1, 1]; NaN where the points looked at have fewer than two labels
-/// @throws ShapeError if a labeling is not (n) or there are no points; NumericError if an entry is not finite, a label
-/// is out
-///         of range or max_points < 2
-Vector silhouettes(MatrixView points, std::span<const std::vector<Index>> labelings,
-                   const SilhouetteOptions& options = {});
+/// @param points  (n, d)
+/// @param labels  (n)  numbers >= 0 and < n
+/// @returns in [-1, 1]; NaN where the points looked at have fewer than two labels
+/// @throws ShapeError if there are not as many labels, or no points; NumericError if an entry is not finite, a label is out of
+///         range or max_points < 2
+double silhouette(MatrixView points, const std::vector<Index>& labels, const SilhouetteOptions& options = {});
 
 }  // namespace headwave

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
+#include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
 
 namespace headwave {
@@ -43,27 +44,6 @@ std::vector<Index> nearest_of(const Matrix& points, const Matrix& centroids) {
   return labels;
 }
 
-// Squared distances of points to the nearest of some centres, and which that is.
-struct Nearest {
-  Vector distance;            // (n)
-  std::vector<Index> centre;  // (n)
-};
-
-double squared_distance(const MatrixView& points, Index i, Index j) {
-  return (points.row(i) - points.row(j)).squaredNorm();  // by differences: equal points are at distance zero
-}
-
-// What the distances would be if one point became a centre too.
-Vector lowered(const MatrixView& points, const Nearest& nearest, const std::vector<Index>& centres, Index candidate) {
-  std::vector<double> near;  // by centre: points no farther from it than this cannot be nearer to the candidate
-  for (const Index centre : centres) near.push_back(0.25 * squared_distance(points, candidate, centre));
-  Vector distance = nearest.distance;
-  for (Index i = 0; i < distance.size(); ++i)
-    if (distance[i] > near[static_cast<std::size_t>(nearest.centre[static_cast<std::size_t>(i)])])
-      distance[i] = std::min(distance[i], squared_distance(points, i, candidate));
-  return distance;
-}
-
 // Any point, each as likely as it is often there.
 Index any_point(Index count, std::span<const Index> times, Random& random) {
   if (times.empty()) return random.below(count);
@@ -82,24 +62,21 @@ Index drawn(const std::vector<double>& cumulative, Random& random) {
   return std::min<Index>(place - cumulative.begin(), count - 1);
 }
 
-}  // namespace
-
-Matrix k_means_start(MatrixView points, Index clusters, Random& random, std::span<const Index> times) {
-  if (clusters < 1 || points.empty() || (!times.empty() && std::ssize(times) != points.rows()))
-    throw ShapeError(
-        fmt::format("k_means_start: expected points and clusters, got {} x {} and {}, and how often each of "
-                    "{} is there",
-                    points.rows(), points.cols(), clusters, times.size()));
-  const auto count = static_cast<std::size_t>(points.rows());
+// Centroids from which Lloyd's algorithm may start, far from one another: greedy k-means++.
+Matrix k_means_start(const Matrix& points, Index clusters, Random& random, std::span<const Index> times) {
   const auto candidates = 2 + static_cast<std::size_t>(std::log(static_cast<double>(clusters)));
+  const auto distances_to = [&](Index centre) {
+    Vector distance(points.rows());
+    for (Index i = 0; i < points.rows(); ++i) distance[i] = (points.row(i) - points.row(centre)).squaredNorm();
+    return distance;
+  };
   Vector often = Vector::Ones(points.rows());
   for (std::size_t i = 0; i < times.size(); ++i) often[static_cast<Index>(i)] = static_cast<double>(times[i]);
   std::vector<Index> centres{any_point(points.rows(), times, random)};
-  Nearest nearest{(points.rowwise() - points.row(centres.front())).rowwise().squaredNorm(),
-                  std::vector<Index>(count, 0)};
-  std::vector<double> cumulative(count);
+  Vector nearest = distances_to(centres.front());
+  std::vector<double> cumulative(static_cast<std::size_t>(points.rows()));
   while (static_cast<Index>(centres.size()) < clusters) {
-    const Vector weight = nearest.distance.cwiseProduct(often);
+    const Vector weight = nearest.cwiseProduct(often);
     std::partial_sum(weight.begin(), weight.end(), cumulative.begin());
     std::vector<Index> drawn_points(candidates);
     for (Index& point : drawn_points) point = drawn(cumulative, random);
@@ -107,29 +84,24 @@ Matrix k_means_start(MatrixView points, Index clusters, Random& random, std::spa
     Vector best;
     double least = std::numeric_limits<double>::infinity();
     for (const Index point : drawn_points) {
-      Vector distance = lowered(points, nearest, centres, point);
+      Vector distance = nearest.cwiseMin(distances_to(point));
       const double sum = distance.dot(often);
       if (best.size() > 0 && !(sum < least)) continue;
       least = sum;
       chosen = point;
       best.swap(distance);
     }
-    for (std::size_t i = 0; i < count; ++i)
-      if (best[static_cast<Index>(i)] < nearest.distance[static_cast<Index>(i)])
-        nearest.centre[i] = static_cast<Index>(centres.size());
-    nearest.distance.swap(best);
+    nearest.swap(best);
     centres.push_back(chosen);
   }
   return points(centres, Eigen::seqN(0, points.cols()));
 }
 
-namespace {
-
 constexpr double to_rest = -1.0;  // a tolerance that is never met: only labels that stay end the run
 
 // The points around their common mean, where squared distances lose fewest digits.
 struct Points {
-  explicit Points(MatrixView points, std::span<const Index> how_often = {})
+  Points(MatrixView points, std::span<const Index> how_often)
       : times(how_often.begin(), how_often.end()), mean(Eigen::RowVectorXd::Zero(points.cols())) {
     if (times.empty()) times.assign(static_cast<std::size_t>(points.rows()), 1);
     all = static_cast<double>(std::accumulate(times.begin(), times.end(), Index{0}));
@@ -232,48 +204,30 @@ Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_it
   return run;
 }
 
-void check(MatrixView points, Index clusters, const KMeansOptions& options) {
+void check(MatrixView points, const KMeansOptions& options, std::span<const Index> times) {
   if (points.rows() < 1 || points.cols() < 1)
     throw ShapeError(fmt::format("k_means: expected points as rows, got {} x {}", points.rows(), points.cols()));
   if (!are_finite(points)) throw NumericError("k_means: an entry is not finite; leave undefined points out");
   if (!std::isfinite(4.0 * points.squaredNorm()))
     throw NumericError("k_means: entries are too large for their squares; scale the points down");
-  if (clusters < 1 || options.restarts < 1 || options.max_iterations < 1 || !(options.tolerance >= 0.0))
+  if (options.clusters < 1 || options.restarts < 1 || options.max_iterations < 1 || !(options.tolerance >= 0.0))
     throw NumericError(
         fmt::format("k_means: expected clusters, restarts and iterations >= 1 and tolerance >= 0, got {}, {}, {}, {}",
-                    clusters, options.restarts, options.max_iterations, options.tolerance));
-  if (const Index distinct = distinct_rows(points, clusters); distinct < clusters)
+                    options.clusters, options.restarts, options.max_iterations, options.tolerance));
+  if (const Index distinct = distinct_rows(points, options.clusters); distinct < options.clusters)
     throw NumericError(
         fmt::format("k_means: {} clusters were asked for, the {} points have only {} different values; ask for fewer",
-                    clusters, points.rows(), distinct));
-}
-
-void check_times(MatrixView points, std::span<const Index> times) {
+                    options.clusters, points.rows(), distinct));
   if (!times.empty() && std::ssize(times) != points.rows())
     throw ShapeError(fmt::format("k_means: {} points, and how often each of {} is there", points.rows(), times.size()));
   if (std::ranges::any_of(times, [](Index often) { return often < 1; }))
     throw NumericError("k_means: a point is there less than once; leave it out");
 }
 
-void check_centroids(MatrixView points, MatrixView centroids) {
-  if (centroids.rows() < 1 || centroids.cols() != points.cols())
-    throw ShapeError(fmt::format("k_means: expected centroids of width {}, got {} x {}", points.cols(),
-                                 centroids.rows(), centroids.cols()));
-  if (!std::isfinite(4.0 * centroids.squaredNorm()))
-    throw NumericError("k_means: a centroid is not finite or too large to square");
-}
-
-// A run as it looks from outside, where the points are not centred.
-KMeans around(const Points& points, Run run, Index iterations_before) {
-  return {run.centroids.rowwise() + points.mean, std::move(run.labels), run.inertia, iterations_before + run.iterations,
-          run.converged};
-}
-
 }  // namespace
 
 KMeans k_means(MatrixView points, const KMeansOptions& options, std::span<const Index> times) {
-  check(points, options.clusters, options);
-  check_times(points, times);
+  check(points, options, times);
   const Points centred(points, times);
   const double tolerance = options.tolerance * centred.variance();
 
@@ -289,18 +243,15 @@ KMeans k_means(MatrixView points, const KMeansOptions& options, std::span<const 
 
   const auto best =
       std::min_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.inertia < b.inertia; });
-  return around(centred, lloyd(centred, best->centroids, to_rest, options.max_iterations), best->iterations);
-}
-
-KMeans k_means_from(MatrixView points, MatrixView centroids, const KMeansOptions& options) {
-  check(points, centroids.rows(), options);
-  check_centroids(points, centroids);
-  const Points centred(points);
-  return around(centred, lloyd(centred, centroids.rowwise() - centred.mean, to_rest, options.max_iterations), 0);
+  Run run = lloyd(centred, best->centroids, to_rest, options.max_iterations);
+  return {run.centroids.rowwise() + centred.mean, std::move(run.labels), run.inertia, best->iterations + run.iterations,
+          run.converged};
 }
 
 std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids) {
-  check_centroids(points, centroids);
+  if (centroids.rows() < 1 || centroids.cols() != points.cols())
+    throw ShapeError(fmt::format("nearest_centroids: expected centroids of width {}, got {} x {}", points.cols(),
+                                 centroids.rows(), centroids.cols()));
   // Around the centroids' mean, for the digits' sake.
   const Eigen::RowVectorXd mean = centroids.colwise().mean();
   return nearest_of(points.rowwise() - mean, centroids.rowwise() - mean);

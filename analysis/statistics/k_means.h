@@ -5,28 +5,8 @@
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
-#include "../../core/numbers/random.h"
 
 namespace headwave {
-
-/// Centroids from which k-means may start: points far from one another, drawn by greedy k-means++.
-///
-/// The first is any point. Each further one is drawn with probability proportional to its squared distance to
-/// the nearest so far, 2 + floor(log k) times, and the draw that lowers the sum of these distances most is
-/// kept. Equal points are drawn twice only where fewer than k differ.
-///
-/// A draw c cannot be nearer to a point x than x's nearest centroid m where |x - m| <= |c - m| / 2: distances
-/// of such points to c are not computed. (Elkan 2003, "Using the triangle inequality to accelerate k-means",
-/// ICML.)
-///
-/// Source: Arthur and Vassilvitskii 2007, "k-means++: the advantages of careful seeding", SODA.
-/// @param points    (n, d)  one per row
-/// @param clusters  k >= 1
-/// @param random    drawn from, and thereby moved on
-/// @param times     (n)     how often each point is there; empty: once
-/// @returns (k, d)  one centroid per row
-/// @throws ShapeError if there are no points or no clusters, or `times` has another number
-Matrix k_means_start(MatrixView points, Index clusters, Random& random, std::span<const Index> times = {});
 
 struct KMeansOptions {
   Index clusters = 6;          ///< k
@@ -50,27 +30,19 @@ struct KMeans {
 ///
 ///     inertia = sum_i |x_i - c_{l(i)}|^2,   l(i) = argmin_k |x_i - c_k|,   c_k = mean of {x_i: l(i) = k}     (1)
 ///
-/// Starts are drawn by greedy k-means++ (of 2 + floor(log k) candidates the one that lowers the inertia
-/// most). The best start, the first of equals, is then iterated until no label changes, whatever the
-/// tolerance. A group that runs empty gets the point farthest from its own centroid. (1) is a local minimum;
-/// that no better one exists is not shown.
+/// Starts are drawn by greedy k-means++: the first centroid is any point, each further one is drawn with probability
+/// proportional to its squared distance to the nearest so far, 2 + floor(log k) times, and the draw that lowers the
+/// inertia most is kept. The best start, the first of equals, is then iterated until no label changes, whatever the
+/// tolerance. A group that runs empty gets the point farthest from its own centroid. (1) is a local minimum; that no
+/// better one exists is not shown.
 ///
-/// Source: Lloyd 1982, doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii 2007 (k-means++).
+/// Source: Lloyd 1982, doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii 2007, SODA (k-means++).
 /// @param points  (n, d)  one point per row
-/// @param times   (n)     how often each point is there, in every sum: a resample in which many are drawn more than once; empty:
-///                        once
+/// @param times   (n)     how often each point is there, in every sum; empty: once
 /// @throws ShapeError if there are no points or columns, or `times` has another number; NumericError if an entry is not finite or
 ///         too large to square, if a point is there less than once, if an option is out of range, or if there are fewer distinct
 ///         points than clusters
 KMeans k_means(MatrixView points, const KMeansOptions& options = {}, std::span<const Index> times = {});
-
-/// The local minimum of (1) that Lloyd's algorithm reaches from given centroids: it runs until no label
-/// changes.
-/// @param points     (n, d)
-/// @param centroids  (k, d)  k >= 1; where the groups start
-/// @param options    of which only max_iterations counts
-/// @throws ShapeError if there are no points or columns, or the centroids do not fit; NumericError as k_means() does
-KMeans k_means_from(MatrixView points, MatrixView centroids, const KMeansOptions& options = {});
 
 /// The nearest centroid of each point; ties go to the first.
 /// @param points     (n, d)

@@ -40,13 +40,6 @@ double normal_quantile(double tail) {
   return quantile(complement(boost::math::normal(), tail));
 }
 
-double student_quantile(double tail, double degrees) {
-  if (!(tail > 0 && tail < 1) || !(degrees > 0))
-    throw NumericError(fmt::format(
-        "student_quantile: a tail of {} with {} degrees of freedom; expected (0, 1) and above 0", tail, degrees));
-  return quantile(complement(boost::math::students_t(degrees), tail));
-}
-
 double student_tail(double t, double degrees) {
   if (std::isnan(t) || !(degrees > 0))
     throw NumericError(
@@ -56,25 +49,36 @@ double student_tail(double t, double degrees) {
   return cdf(complement(boost::math::students_t_distribution<double, InDouble>(degrees), t));
 }
 
-double jackknife_error(const Vector& left, double coverage) {
-  const auto n = static_cast<double>(left.size());
-  const double variance = (n - 1) / n * (left.array() - left.mean()).square().sum();
-  return student_quantile((1 - coverage) / 2, n - 1) * std::sqrt(variance);
+namespace {
+
+/// What Student's t exceeds with this probability.
+double student_quantile(double tail, double degrees) {
+  if (!(tail > 0 && tail < 0.5) || !(degrees > 0))
+    throw NumericError(fmt::format("an interval of tails {} with {} degrees of freedom; expected (0, 1/2) and above 0",
+                                   tail, degrees));
+  return quantile(complement(boost::math::students_t(degrees), tail));
 }
 
+/// Equation (1) of bootstrap_interval().
 double bootstrap_tail(double tail, Index n) {
-  if (!(tail > 0 && tail < 0.5) || n < 2)
-    throw NumericError(
-        fmt::format("bootstrap_tail: a tail of {} over {} documents; expected (0, 1/2) and 2 or more", tail, n));
   const auto documents = static_cast<double>(n);
   const double t = student_quantile(tail, documents - 1);
   return cdf(complement(boost::math::normal(), std::sqrt(documents / (documents - 1)) * t));
 }
 
+/// How often each of n documents is drawn in a sample of n with replacement.
 std::vector<double> drawn_times(Index documents, Random& random) {
   std::vector<double> times(static_cast<std::size_t>(documents), 0.0);
   for (Index draw = 0; draw < documents; ++draw) times[static_cast<std::size_t>(random.below(documents))] += 1;
   return times;
+}
+
+}  // namespace
+
+double jackknife_error(const Vector& left, double coverage) {
+  const auto n = static_cast<double>(left.size());
+  const double variance = (n - 1) / n * (left.array() - left.mean()).square().sum();
+  return student_quantile((1 - coverage) / 2, n - 1) * std::sqrt(variance);
 }
 
 BootstrapInterval bootstrap_interval(const Vector& estimate, Index documents, const ResampleOptions& options,

@@ -35,12 +35,6 @@ Vector row_quantiles(const Matrix& draws, double q);
 /// @throws NumericError if it is outside
 double normal_quantile(double tail);
 
-/// The same quantile of Student's t.
-///
-/// @param degrees  of freedom, > 0
-/// @throws NumericError if tail or degrees is outside
-double student_quantile(double tail, double degrees);
-
 /// The probability that Student's t exceeds a number.
 ///
 /// @param degrees  of freedom, > 0
@@ -56,26 +50,6 @@ double student_tail(double t, double degrees);
 /// @param coverage  in (0, 1)
 double jackknife_error(const Vector& left, double coverage);
 
-/// The tail of a bootstrap distribution that corresponds to a tail of the truth if documents are few.
-///
-///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)
-///
-/// Percentile intervals of a mean over n are too narrow by sqrt((n - 1) / n), since the resampled variance
-/// divides by n, and by the normal for Student's quantile: 90 % intervals of 20 documents cover 87 %, of 5
-/// documents 78 %. The percentiles tail' and 1 - tail' make up for both; as n grows tail' becomes tail.
-///
-/// Source: Hesterberg 2015, doi:10.1080/00031305.2015.1089789, expanded percentile intervals.
-/// @param tail  in (0, 1/2)
-/// @param n     documents, 2 or more
-/// @throws NumericError if tail or n is outside
-double bootstrap_tail(double tail, Index n);
-
-/// The number of times that each of n documents is drawn in a sample of n with replacement.
-///
-/// @param documents  n >= 1
-/// @returns (n)  whole numbers that sum to n
-std::vector<double> drawn_times(Index documents, Random& random);
-
 /// How intervals over documents are drawn.
 struct ResampleOptions {
   Index resamples = 200;      ///< of the documents; fewer than 2: no intervals
@@ -90,9 +64,15 @@ struct BootstrapInterval {
   Vector lower, upper;  ///< (rows)  NaN: undefined
 };
 
-/// Expanded percentile intervals over documents drawn with replacement, see bootstrap_tail().
+/// Percentile intervals over documents drawn with replacement, expanded for few documents.
 ///
-/// Source: Efron 1979, doi:10.1214/aos/1176344552.
+///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)
+///
+/// Percentile intervals of a mean over n are too narrow by sqrt((n - 1) / n), since the resampled variance
+/// divides by n, and by the normal for Student's quantile: 90 % intervals of 20 documents cover 87 %, of 5
+/// documents 78 %. The percentiles tail' and 1 - tail' make up for both; as n grows tail' becomes tail.
+///
+/// Source: Efron 1979, doi:10.1214/aos/1176344552; Hesterberg 2015, doi:10.1080/00031305.2015.1089789, for (1).
 /// @param estimate   (rows)  of all documents; where it is NaN, or a resample's is, the interval is undefined
 /// @param documents  n; below 2, or below least_documents, every interval is undefined
 /// @param random     resample i is drawn from its stream i; the seed of the options is not read

@@ -39,21 +39,6 @@ double key_only_share(const HeadWaves& waves, const Matrix& centred_keys) {
   return whole > 0 ? own / whole : 0.0;
 }
 
-class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
- public:
-  using AnalysisOf::AnalysisOf;
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    const Index number = site().number_of(i);
-    if (number < 0) return nullptr;
-    return look_of<CovarianceListener>(site().grid, stack().block.d_head, options().reach, number == 0);
-  }
-
- protected:
-  [[nodiscard]] std::vector<Field> finish_sum(CrossCovariances& sum, Finished& finished) override {
-    return before_position_term(describe(finished.keep(std::move(sum)), site().grid, site().length), stack());
-  }
-};
-
 }  // namespace
 
 CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
@@ -102,66 +87,97 @@ double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& cova
   return largest > 0 ? (traces - covariance.weighted).cwiseAbs().maxCoeff() / largest : 0.0;
 }
 
-CovarianceListener::CovarianceListener(const HeadGrid& grid, Index components, Index reach, bool check)
-    : components_(components), check_(check) {
-  const Index rows = grid.rows(), lags = 2 * reach + 1;
-  found_.documents = 1;
-  found_.covariance = found_.correlation = found_.unbiased = Matrix::Constant(rows * components, lags, not_defined);
-  found_.weighted = found_.weighted_centred = Matrix::Constant(rows, lags, not_defined);
-  found_.key_only_share = Vector::Constant(rows, not_defined);
-  if (check) found_.residual.value = found_.key_only_share;
-}
+namespace {
 
-void CovarianceListener::see(const HeadWaves& waves) {
-  const Index reach = found_.reach(), near = std::min(reach, waves.length() - 1);
-  const CrossCovariance one = cross_covariance(waves, reach);
-  const Index from = waves.length() - 1 - near, to = reach - near, width = 2 * near + 1;
-  const Index first = component_row(waves.row, 0, components_);
-  found_.covariance.block(first, to, waves.rank(), width) = one.covariance.middleCols(from, width);
-  found_.correlation.block(first, to, waves.rank(), width) = one.correlation;
-  found_.unbiased.block(first, to, waves.rank(), width) = one.unbiased;
-  found_.weighted.row(waves.row).segment(to, width) = one.weighted.segment(from, width).transpose();
-  found_.weighted_centred.row(waves.row).segment(to, width) = one.weighted_centred.segment(from, width).transpose();
-  found_.key_only_share[waves.row] = one.key_only_share;
-  if (check_) (*found_.residual.value)[waves.row] = weighted_sum_residual(waves, one);
-}
+/// Cross-covariances summed over documents. Rows are (head), or (head, component); lags |t| <= reach.
+struct CrossCovariances {
+  Index documents = 0;
+  Matrix covariance, correlation, unbiased;  ///< (rows * d_head, 2 reach + 1)
+  Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
+  Vector key_only_share;                     ///< (rows)
+  First<Vector> residual;                    ///< (rows)  of the identity (4), in the first document
+  ByDocument<Matrix> weighted_by_document;   ///< (rows, 2 reach + 1)  row-centred
+};
 
-CrossCovariances CovarianceListener::taken() {
-  found_.weighted_by_document.push_back(found_.weighted_centred);
-  return std::move(found_);
-}
+class CovarianceListener : public WaveListener {
+ public:
+  /// @param components  d_head
+  /// @param check       look at the identity (4) too: it costs the scores
+  CovarianceListener(Index rows, Index components, Index reach, bool check)
+      : components_(components), reach_(reach), check_(check) {
+    const Matrix of_columns = Matrix::Constant(rows * components, 2 * reach + 1, not_defined);
+    const Matrix of_heads = Matrix::Constant(rows, 2 * reach + 1, not_defined);
+    found_ = {1, of_columns, of_columns, of_columns, of_heads, of_heads, Vector::Constant(rows, not_defined), {}, {}};
+    if (check) found_.residual.value = found_.key_only_share;
+  }
+  void see(const HeadWaves& waves) override {
+    const Index near = std::min(reach_, waves.length() - 1);
+    const CrossCovariance one = cross_covariance(waves, reach_);
+    const Index from = waves.length() - 1 - near, to = reach_ - near, width = 2 * near + 1;
+    const Index first = component_row(waves.row, 0, components_);
+    found_.covariance.block(first, to, waves.rank(), width) = one.covariance.middleCols(from, width);
+    found_.correlation.block(first, to, waves.rank(), width) = one.correlation;
+    found_.unbiased.block(first, to, waves.rank(), width) = one.unbiased;
+    found_.weighted.row(waves.row).segment(to, width) = one.weighted.segment(from, width).transpose();
+    found_.weighted_centred.row(waves.row).segment(to, width) = one.weighted_centred.segment(from, width).transpose();
+    found_.key_only_share[waves.row] = one.key_only_share;
+    if (check_) (*found_.residual.value)[waves.row] = weighted_sum_residual(waves, one);
+  }
+  [[nodiscard]] CrossCovariances taken() {
+    found_.weighted_by_document.push_back(found_.weighted_centred);
+    return std::move(found_);
+  }
 
-std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid& grid, Index length) {
-  const auto documents = static_cast<double>(covariances.documents);
-  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
-  const Axis lag = offset_axis("offset", -covariances.reach(), covariances.reach());
-  const std::vector<Axis> columns{layer, head, component_axis(covariances.covariance.rows() / grid.rows()), lag};
-  const char* const no_pair = "no pair at that lag";
-  const char* const no_column = "beyond the head's rank, or no pair at that lag";
-  Fields fields("cross_covariance");
-  fields.add("weighted", {layer, head, lag}, "1",
-             "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
-             covariances.weighted / documents, no_pair);
-  fields.add("weighted_centred", {layer, head, lag}, "1",
-             "weighted sum of scores without their row means, which the softmax cannot see",
-             covariances.weighted_centred / documents, no_pair);
-  fields.add("weighted_by_document", {document_axis(covariances.documents), layer, head, lag}, "1",
-             "weighted_centred of one document", covariances.weighted_by_document, no_pair);
-  fields.add("identity_residual", {layer, head}, "1",
-             "largest relative difference between the weighted sum and the traces of the scores, first document",
-             *covariances.residual.value);
-  fields.add("key_only_share", {layer, head}, "1", "share of the key-only term b_Q.k in the row-centred score variance",
-             covariances.key_only_share / documents);
-  fields.add("covariance", columns, "1", "biased cross-covariance of redefined query and key columns",
-             covariances.covariance / documents, no_column);
-  fields.add("correlation", columns, "1",
-             "cross-correlation of redefined query and key columns, less its mean over all lags",
-             covariances.correlation / documents, no_column);
-  fields.add("unbiased", columns, "1", "cross-covariance of centred columns divided by the number of pairs",
-             covariances.unbiased / documents, no_column);
-  fields.note_all("length", length).note_all("documents", covariances.documents);
-  return fields.taken();
-}
+ private:
+  Index components_, reach_;
+  bool check_;
+  CrossCovariances found_;
+};
+
+class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
+ public:
+  using AnalysisOf::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    const Index number = site().number_of(i);
+    if (number < 0) return nullptr;
+    return look_of<CovarianceListener>(site().grid.rows(), stack().block.d_head, options().reach, number == 0);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(CrossCovariances& sum, Finished& /*finished*/) override {
+    const auto documents = static_cast<double>(sum.documents);
+    const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);
+    const Axis lag = offset_axis("offset", -options().reach, options().reach);
+    const std::vector<Axis> heads{layer, head, lag}, columns{layer, head, component_axis(stack().block.d_head), lag};
+    const char* const no_pair = "no pair at that lag";
+    const char* const no_column = "beyond the head's rank, or no pair at that lag";
+    Fields fields("cross_covariance");
+    fields.add("weighted", heads, "1",
+               "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
+               sum.weighted / documents, no_pair);
+    fields.add("weighted_centred", heads, "1",
+               "weighted sum of scores without their row means, which the softmax cannot see",
+               sum.weighted_centred / documents, no_pair);
+    fields.add("weighted_by_document", {document_axis(sum.documents), layer, head, lag}, "1",
+               "weighted_centred of one document", sum.weighted_by_document, no_pair);
+    fields.add("identity_residual", {layer, head}, "1",
+               "largest relative difference between the weighted sum and the traces of the scores, first document",
+               *sum.residual.value);
+    fields.add("key_only_share", {layer, head}, "1",
+               "share of the key-only term b_Q.k in the row-centred score variance", sum.key_only_share / documents);
+    fields.add("covariance", columns, "1", "biased cross-covariance of redefined query and key columns",
+               sum.covariance / documents, no_column);
+    fields.add("correlation", columns, "1",
+               "cross-correlation of redefined query and key columns, less its mean over all lags",
+               sum.correlation / documents, no_column);
+    fields.add("unbiased", columns, "1", "cross-covariance of centred columns divided by the number of pairs",
+               sum.unbiased / documents, no_column);
+    fields.note_all("length", site().length).note_all("documents", sum.documents);
+    return before_position_term(fields.taken(), stack());
+  }
+};
+
+}  // namespace
 
 const AnalysisKind& cross_covariance_analysis() {
   static const AnalysisKind kind{.name = "cross_covariance",

@@ -1,10 +1,7 @@
 #pragma once
 
 #include <limits>
-#include <tuple>
-#include <vector>
 
-#include "../../core/fields/field.h"
 #include "wave_chain.h"
 
 namespace headwave {
@@ -39,43 +36,5 @@ CrossCovariance cross_covariance(const HeadWaves& waves, Index reach = std::nume
 /// Checks (4): the largest difference between its two sides, divided by the largest modulus of either side.
 /// The right side is summed along each diagonal of the scores. More than rounding is an error of ours.
 double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& covariance);
-
-/// Cross-covariances summed over documents. Rows are (head), or (head, component); lags |t| <= reach.
-struct CrossCovariances {
-  Index documents = 0;
-  Matrix covariance, correlation, unbiased;  ///< (rows * d_head, 2 reach + 1)
-  Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
-  Vector key_only_share;                     ///< (rows)
-  First<Vector> residual;                    ///< (rows)  of the identity (4), in the first document
-  ByDocument<Matrix> weighted_by_document;   ///< (rows, 2 reach + 1)  row-centred
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.covariance, self.correlation, self.unbiased, self.weighted,
-                    self.weighted_centred, self.key_only_share, self.residual, self.weighted_by_document);
-  }
-  [[nodiscard]] Index reach() const { return weighted.cols() / 2; }
-};
-
-/// Gathers the covariances of every head over one document.
-class CovarianceListener : public WaveListener {
- public:
-  /// @param components  d_head
-  /// @param check       look at the identity (4) too: it costs the scores
-  CovarianceListener(const HeadGrid& grid, Index components, Index reach, bool check);
-  void see(const HeadWaves& waves) override;
-  [[nodiscard]] CrossCovariances taken();
-
- private:
-  Index components_;
-  bool check_;
-  CrossCovariances found_;
-};
-
-/// Fields cross_covariance/...: means over documents; weighted sums also document by document.
-/// @param length  T of the documents
-std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid& grid, Index length);
-
-/// In a job: cross_covariance/... Keeps CrossCovariances for analyses that read scores.
-const AnalysisKind& cross_covariance_analysis();
 
 }  // namespace headwave

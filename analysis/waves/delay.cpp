@@ -23,19 +23,14 @@ struct Curve {
   double value = 0, slope = 0, bend = 0;
 };
 
-/// E(t) and its first two derivatives; D(t) is the real part.
-struct ComplexCurve {
-  Complex value = 0, slope = 0, bend = 0;
-};
-
-/// The frequencies are gone through some at a time, each with its own phase, so that they go side by side.
-ComplexCurve complex_curve_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
+/// D(t). The frequencies are gone through some at a time, each with its own phase, so that they go side by side.
+Curve wave_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
   constexpr int lanes = 8;
   using Lanes = Eigen::Array<double, lanes, 1>;
   const double step = 2 * std::numbers::pi / static_cast<double>(length);
   Lanes w = Lanes::LinSpaced(1, lanes) * step, cosine = (w * t).cos(), sine = (w * t).sin();
   const double turn_cosine = std::cos(lanes * step * t), turn_sine = std::sin(lanes * step * t);
-  Lanes value = Lanes::Zero(), slope = value, bend = value, value_i = value, slope_i = value, bend_i = value;
+  Lanes value = Lanes::Zero(), slope = value, bend = value;
   const auto* numbers = reinterpret_cast<const double*>(cross.data());
   for (Index first = 1; first < cross.size(); first += lanes) {
     const Index count = std::min<Index>(lanes, cross.size() - first);
@@ -45,41 +40,23 @@ ComplexCurve complex_curve_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index le
       a[j] = m * numbers[2 * (first + j)];
       b[j] = m * numbers[2 * (first + j) + 1];
     }
-    const Lanes re = a * cosine - b * sine, im = a * sine + b * cosine, square = w * w;
+    const Lanes re = a * cosine - b * sine;
     value += re;
-    value_i += im;
-    slope -= w * im;
-    slope_i += w * re;
-    bend -= square * re;
-    bend_i -= square * im;
+    slope -= w * (a * sine + b * cosine);
+    bend -= w * w * re;
     const Lanes turned = cosine * turn_cosine - sine * turn_sine;
     sine = cosine * turn_sine + sine * turn_cosine;
     cosine = turned;
     w += lanes * step;
   }
-  return {{value.sum(), value_i.sum()}, {slope.sum(), slope_i.sum()}, {bend.sum(), bend_i.sum()}};
-}
-
-/// D(t).
-Curve wave_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
-  const ComplexCurve curve = complex_curve_at(cross, length, t);
-  return {curve.value.real(), curve.slope.real(), curve.bend.real()};
-}
-
-/// |E(t)|^2.
-Curve envelope_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
-  const ComplexCurve curve = complex_curve_at(cross, length, t);
-  return {std::norm(curve.value), 2 * (std::conj(curve.value) * curve.slope).real(),
-          2 * (std::norm(curve.slope) + (std::conj(curve.value) * curve.bend).real())};
+  return {value.sum(), slope.sum(), bend.sum()};
 }
 
 /// The maximum near a grid point, within half a grid step to either side of its neighbours.
-template <class CurveAt>
-double refined(const CurveAt& curve_at, Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double start,
-               double step) {
+double refined(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double start, double step) {
   double low = start - step, high = start + step, t = start;
   for (int round = 0; round < 60; ++round) {
-    const Curve curve = curve_at(cross, length, t);
+    const Curve curve = wave_at(cross, length, t);
     (curve.slope > 0 ? low : high) = t;
     double next = curve.bend < 0 ? t - curve.slope / curve.bend : 0.5 * (low + high);
     if (!(next > low && next < high)) next = 0.5 * (low + high);
@@ -130,7 +107,7 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
   peaks.resize(std::min<std::size_t>(peaks.size(), 5));
   for (Peak& peak : peaks) {
     if (peak.at_edge) continue;
-    peak.offset = refined(wave_at, cross, length, peak.offset, step);
+    peak.offset = refined(cross, length, peak.offset, step);
     peak.height = wave_at(cross, length, peak.offset).value;
   }
   std::sort(peaks.begin(), peaks.end(), before);
@@ -143,56 +120,21 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
   return delay;
 }
 
-void require_length(const MatrixC& cross, Index length) {
+/// D(t) on a grid finer than a token, from one padded transform.
+/// @returns (2 reach oversample + 1, heads)  |t| <= reach
+Matrix waves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
   if (length < 1 || cross.rows() != length / 2 + 1)
     throw ShapeError(
         fmt::format("delays: a cross-spectrum of {} rows for T = {}; expected floor(T/2) + 1", cross.rows(), length));
-}
-
-/// Of a curve at all offsets on the fine grid, those of |t| <= reach.
-/// @returns (2 reach oversample + 1, heads)
-template <class Curve>
-Curve within_reach(const Curve& curve, Index length, const DelayOptions& options) {
-  const Index reach = std::min(options.reach, length / 2) * options.oversample;
-  Curve grid(2 * reach + 1, curve.cols());
-  grid.topRows(reach) = curve.bottomRows(reach);
-  grid.bottomRows(reach + 1) = curve.topRows(reach + 1);
-  return grid;
-}
-
-/// E's real part on a grid finer than a token, from one padded transform.
-Matrix waves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
-  require_length(cross, length);
-  const Index fine = length * options.oversample;
+  const Index fine = length * options.oversample, reach = std::min(options.reach, length / 2) * options.oversample;
   MatrixC padded = MatrixC::Zero(fine / 2 + 1, cross.cols());
   for (Index f = 1; f < cross.rows(); ++f)
     padded.row(f) = (2 * f == fine ? 1.0 : 0.5 * multiplicity(f, length)) * cross.row(f);
-  return within_reach(real_columns(padded, fine), length, options);
-}
-
-/// The conjugate of E, of the same offsets.
-MatrixC curves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
-  require_length(cross, length);
-  const Index fine = length * options.oversample;
-  MatrixC padded = MatrixC::Zero(fine, cross.cols());
-  for (Index f = 1; f < cross.rows(); ++f) padded.row(f) = multiplicity(f, length) * cross.row(f).conjugate();
-  return within_reach(dft(padded), length, options);
-}
-
-EnvelopeDelay envelope_delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Eigen::VectorXcd> grid,
-                                Index length, double step) {
-  const double modulus = modulus_of(cross, length);
-  if (std::isnan(modulus)) return {not_defined, not_defined, not_defined, false};
-  const Index middle = grid.size() / 2;
-  Peak highest{-1, 0, false};
-  for (Index g = 0; g < grid.size(); ++g) {
-    const bool at_edge = g == 0 || g + 1 == grid.size();
-    const Peak here{std::abs(grid[g]), static_cast<double>(g - middle) * step, at_edge && grid.size() > 1};
-    if (before(here, highest)) highest = here;
-  }
-  if (!highest.at_edge) highest.offset = refined(envelope_at, cross, length, highest.offset, step);
-  const Complex value = complex_curve_at(cross, length, highest.offset).value;
-  return {highest.offset, std::arg(value), std::abs(value) / modulus, highest.at_edge};
+  const Matrix waves = real_columns(padded, fine);
+  Matrix grid(2 * reach + 1, waves.cols());
+  grid.topRows(reach) = waves.bottomRows(reach);
+  grid.bottomRows(reach + 1) = waves.topRows(reach + 1);
+  return grid;
 }
 
 }  // namespace
@@ -203,15 +145,6 @@ std::vector<Delay> delays(const MatrixC& cross, Index length, const DelayOptions
   for (Index column = 0; column < cross.cols(); ++column)
     found.push_back(
         delay_of(cross.col(column), grid.col(column), length, 1.0 / static_cast<double>(options.oversample)));
-  return found;
-}
-
-std::vector<EnvelopeDelay> envelope_delays(const MatrixC& cross, Index length, const DelayOptions& options) {
-  const MatrixC grid = curves_on_grid(cross, length, options);
-  std::vector<EnvelopeDelay> found;
-  for (Index column = 0; column < cross.cols(); ++column)
-    found.push_back(
-        envelope_delay_of(cross.col(column), grid.col(column), length, 1.0 / static_cast<double>(options.oversample)));
   return found;
 }
 

@@ -40,27 +40,6 @@ struct Delay {
 /// @throws ShapeError if the number of rows is not floor(T/2) + 1
 std::vector<Delay> delays(const MatrixC& cross, Index length, const DelayOptions& options = {});
 
-/// A delay, and beside it one phase that is the same at every frequency.
-struct EnvelopeDelay {
-  double offset = 0;     ///< tokens, key minus query; NaN: nothing but rounding in the cross-spectrum
-  double phase = 0;      ///< in (-pi, pi], radian, by which keys run ahead of queries beside that delay
-  double coherence = 0;  ///< share of the modulus that then adds up, never below that of delays()
-  bool at_edge = false;  ///< the largest value lies at the end of the search: offset and phase are no estimates
-};
-
-/// Distinguishes a delay from a phase that all frequencies share, the horizontal ridge of a phase spectrum:
-///
-///     t_e = argmax_{|t| <= reach} |E(t)|,  E(t) = sum_{f > 0} m_f C(f) e^{2 pi i f t / T},  phase = arg E(t_e)   (3)
-///
-/// D(t) of (1) is the real part of E(t), a wave under the envelope |E|. Where keys are queries delayed, both
-/// have their maximum at t^ and the phase is 0. Where keys are queries turned by one phase, the envelope
-/// stays at 0, the phase is that phase, and t^ only the nearest crest: (2) is then less than the coherence
-/// here. A narrow band determines its phase well and its envelope badly; a few neighbouring frequencies
-/// determine neither.
-///
-/// @throws ShapeError as delays()
-std::vector<EnvelopeDelay> envelope_delays(const MatrixC& cross, Index length, const DelayOptions& options = {});
-
 /// The delay of every frequency by itself, t^(f) = -T arg C(f) / (2 pi f), f = 1 .. floor(T/2): known up to T
 /// / f.
 /// @returns (floor(T/2) + 1, heads)  in tokens; NaN at f = 0 and where C(f) is zero; at f = T/2, where C is real, -1 or 0

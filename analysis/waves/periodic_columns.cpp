@@ -1,39 +1,39 @@
-#include "periodic_columns.h"
+// Which columns of redefined queries and keys are periodic, and what these look like over one document.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"
 #include "../statistics/quantile.h"
+#include "wave_chain.h"
 
 namespace headwave {
 
 namespace {
 
-class PeriodicColumnsAnalysis : public AnalysisOf<PeriodicColumns> {
- public:
-  explicit PeriodicColumnsAnalysis(const AnalysisInput& input)
-      : AnalysisOf(input), threshold_(periodic_threshold(input.site.length)) {}
+constexpr Index lowest_frequency = 5;    // cycles per T: slower columns are drift
+constexpr double shortest_period = 4;    // tokens per cycle: faster columns are noise between neighbours
+constexpr double noise_quantile = 0.99;  // of the same share in columns without order
+constexpr Index shown_waves = 4;         // of each head
 
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    if (site().number_of(i) < 0) return nullptr;
-    return observe_waves(PeriodicColumns(site().grid.rows(), stack().block.d_head),
-                         [this](PeriodicColumns& found, const HeadWaves& waves) { observe(found, waves, threshold_); });
+/// The strongest line of a column's spectrum, and the share of the column's power that it holds.
+struct PeakShare {
+  Index frequency = 0;  ///< f >= 1 of the peak, cycles per T
+  double share = 0;     ///< of the power at f >= 1 that lies within one bin of it; 0: the column is constant
+
+  /// Whether the peak lies inside the band.
+  [[nodiscard]] bool in_band(Index length) const {
+    return frequency >= lowest_frequency &&
+           static_cast<double>(frequency) * shortest_period <= static_cast<double>(length);
   }
-
- protected:
-  [[nodiscard]] std::vector<Field> finish_sum(PeriodicColumns& sum, Finished& /*finished*/) override {
-    return before_position_term(describe(sum, site().grid, threshold_), stack());
-  }
-
- private:
-  double threshold_;
 };
 
-}  // namespace
-
+/// @param spectrum  (floor(T/2) + 1)  transform of the column
 PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length) {
   PeakShare peak;
   Vector power = spectrum.cwiseAbs2();
@@ -48,67 +48,153 @@ PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length) 
   return peak;
 }
 
-double periodic_threshold(Index length, const PeriodicOptions& options) {
+/// The share that one in a hundred columns of T independent normal numbers exceeds. Randomised phases alone would leave
+/// every |F[f]|, and so the share, as it was; in columns without order the power is random too.
+///
+/// Source: Fisher 1929, doi:10.1098/rspa.1929.0151, for a test of hidden periodicity; the criterion is this project's.
+double periodic_threshold(Index length) {
   if (length < 4) return 1;
   std::vector<double> shares;
-  constexpr Index batch = 250;
-  for (Index start = 0; start < options.draws; start += batch) {
-    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(start));
-    Matrix columns(length, std::min(batch, options.draws - start));
+  constexpr Index batch = 250, draws = 2000;
+  for (Index start = 0; start < draws; start += batch) {
+    Random random = Random(1).stream(static_cast<std::uint64_t>(start));
+    Matrix columns(length, batch);
     for (Index i = 0; i < columns.size(); ++i) columns.data()[i] = random.normal();
     const MatrixC spectra = real_dft(columns);
     for (Index c = 0; c < spectra.cols(); ++c) shares.push_back(peak_share(spectra.col(c), length).share);
   }
-  return quantile(shares, options.quantile);
+  return quantile(shares, noise_quantile);
 }
 
-bool is_periodic(const PeakShare& peak, Index length, double threshold, const PeriodicOptions& options) {
-  return peak.share > threshold && peak.frequency >= options.lowest &&
-         static_cast<double>(peak.frequency) * options.shortest <= static_cast<double>(length);
-}
+struct PeriodicColumns {
+  Index documents = 0;
+  Vector query, key;        ///< (rows)  number of periodic columns
+  Matrix share;             ///< (rows * d_head, 2)  peak shares of query and key columns; NaN: beyond the rank
+  First<Matrix> frequency;  ///< (rows * d_head, 2)  where those peaks are in the first document, cycles per T
+};
 
-PeriodicColumns::PeriodicColumns(Index rows, Index components) : documents(1) {
-  query = key = Vector::Zero(rows);
-  share = Matrix::Constant(rows * components, 2, not_defined);
-  frequency.value = share;
-}
+class PeriodicColumnsAnalysis : public AnalysisOf<PeriodicColumns> {
+ public:
+  explicit PeriodicColumnsAnalysis(const AnalysisInput& input)
+      : AnalysisOf(input), threshold_(periodic_threshold(input.site.length)) {}
 
-void observe(PeriodicColumns& document, const HeadWaves& waves, double threshold, const PeriodicOptions& options) {
-  const Index length = waves.length(), components = document.share.rows() / document.query.size();
-  for (Index j = 0; j < waves.rank(); ++j) {
-    const PeakShare query = peak_share(waves.query_spectrum.col(j), length);
-    const PeakShare key = peak_share(waves.key_spectrum.col(j), length);
-    document.query[waves.row] += is_periodic(query, length, threshold, options) ? 1 : 0;
-    document.key[waves.row] += is_periodic(key, length, threshold, options) ? 1 : 0;
-    const Index at = component_row(waves.row, j, components);
-    document.share.row(at) << query.share, key.share;
-    document.frequency.value->row(at) << static_cast<double>(query.frequency), static_cast<double>(key.frequency);
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().number_of(i) < 0) return nullptr;
+    const Index rows = site().grid.rows(), d_head = stack().block.d_head;
+    const Vector none = Vector::Zero(rows);
+    const Matrix unknown = Matrix::Constant(rows * d_head, 2, not_defined);
+    return observe_waves(PeriodicColumns{1, none, none, unknown, {unknown}}, [this, d_head](PeriodicColumns& found,
+                                                                                            const HeadWaves& waves) {
+      for (Index j = 0; j < waves.rank(); ++j) {
+        const Index at = component_row(waves.row, j, d_head), length = waves.length();
+        const PeakShare query = peak_share(waves.query_spectrum.col(j), length);
+        const PeakShare key = peak_share(waves.key_spectrum.col(j), length);
+        found.query[waves.row] += is_periodic(query) ? 1 : 0;
+        found.key[waves.row] += is_periodic(key) ? 1 : 0;
+        found.share.row(at) << query.share, key.share;
+        found.frequency.value->row(at) << static_cast<double>(query.frequency), static_cast<double>(key.frequency);
+      }
+    });
   }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(PeriodicColumns& sum, Finished& /*finished*/) override {
+    const auto documents = static_cast<double>(sum.documents);
+    const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)},
+        columns{heads[0], heads[1], component_axis(stack().block.d_head),
+                Axis{"side", "1", "whose columns", std::vector<std::string>{"query", "key"}}};
+    const char* const beyond = "beyond the head's numerical rank";
+    Fields fields("periodic_columns");
+    fields.add("query", heads, "1", "periodic columns of redefined queries, mean over documents",
+               sum.query / documents);
+    fields.add("key", heads, "1", "periodic columns of redefined keys, mean over documents", sum.key / documents);
+    fields.add("peak_share", columns, "1", "share of a column's power within a bin of its peak, mean over documents",
+               sum.share / documents, beyond);
+    fields.add("peak_frequency", columns, "cycles/T", "frequency of that peak in the first document",
+               *sum.frequency.value, beyond);
+    fields.note_all("threshold", threshold_)
+        .note_all("lowest_frequency", lowest_frequency)
+        .note_all("shortest_period", shortest_period)
+        .note_all("quantile", noise_quantile);
+    return before_position_term(fields.taken(), stack());
+  }
+
+ private:
+  /// A periodic column's share exceeds the threshold, and its peak lies inside the band.
+  [[nodiscard]] bool is_periodic(const PeakShare& peak) const {
+    return peak.share > threshold_ && peak.in_band(site().length);
+  }
+
+  double threshold_;
+};
+
+/// The most periodic columns of redefined queries and keys over the first document, to be drawn.
+struct RedefinedWaves {
+  Matrix query, key;  ///< (rows * shown_waves, T)  NaN: fewer columns
+  Matrix component;   ///< (rows, shown_waves)  which they are, from 1
+};
+
+/// The columns of a head in the order in which they are shown: first the most periodic column, by the peak share of the
+/// query column, of each range of periods [2, 8), [8, 32), [32, 128), ... tokens, so that a shift by the head's offset is a
+/// visible part of a period in one of them, then the most periodic of the others.
+std::vector<Index> shown_columns(const HeadWaves& waves) {
+  const Index length = waves.length();
+  std::vector<PeakShare> peaks;
+  for (Index j = 0; j < waves.rank(); ++j) peaks.push_back(peak_share(waves.query_spectrum.col(j), length));
+  const auto peak = [&](Index j) -> const PeakShare& { return peaks[static_cast<std::size_t>(j)]; };
+  const auto in_band = [&](Index j) { return peak(j).share > 0 && peak(j).in_band(length); };
+  std::vector<Index> order(peaks.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return in_band(a) != in_band(b) ? in_band(a) : peak(a).share > peak(b).share;
+  });
+  std::set<int> ranges;
+  std::vector<Index> chosen, rest;
+  for (const Index j : order) {
+    const double period = static_cast<double>(length) / static_cast<double>(peak(j).frequency);
+    const bool first = in_band(j) && ranges.insert(static_cast<int>(std::floor(std::log2(period / 2) / 2))).second;
+    (first ? chosen : rest).push_back(j);
+  }
+  append(chosen, std::move(rest));
+  return chosen;
 }
 
-std::vector<Field> describe(const PeriodicColumns& columns, const HeadGrid& grid, double threshold,
-                            const PeriodicOptions& options) {
-  const auto documents = static_cast<double>(columns.documents);
-  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
-  const Axis component = component_axis(columns.share.rows() / grid.rows());
-  const Axis side{"side", "1", "whose columns", std::vector<std::string>{"query", "key"}};
-  const std::vector<Axis> by_column{layer, head, component, side};
-  const char* const beyond = "beyond the head's numerical rank";
-  Fields fields("periodic_columns");
-  fields.add("query", {layer, head}, "1", "periodic columns of redefined queries, mean over documents",
-             columns.query / documents);
-  fields.add("key", {layer, head}, "1", "periodic columns of redefined keys, mean over documents",
-             columns.key / documents);
-  fields.add("peak_share", by_column, "1", "share of a column's power within a bin of its peak, mean over documents",
-             columns.share / documents, beyond);
-  fields.add("peak_frequency", by_column, "cycles/T", "frequency of that peak in the first document",
-             *columns.frequency.value, beyond);
-  fields.note_all("threshold", threshold)
-      .note_all("lowest_frequency", options.lowest)
-      .note_all("shortest_period", options.shortest)
-      .note_all("quantile", options.quantile);
-  return fields.taken();
-}
+class RedefinedAnalysis : public AnalysisOf<RedefinedWaves> {
+ public:
+  using AnalysisOf::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().number_of(i) != 0) return nullptr;
+    const Index rows = site().grid.rows();
+    const Matrix none = Matrix::Constant(rows * shown_waves, site().length, not_defined);
+    return observe_waves(RedefinedWaves{none, none, Matrix::Constant(rows, shown_waves, not_defined)},
+                         [](RedefinedWaves& found, const HeadWaves& waves) {
+                           const std::vector<Index> columns = shown_columns(waves);
+                           for (Index w = 0; w < std::min(shown_waves, std::ssize(columns)); ++w) {
+                             const Index j = columns[static_cast<std::size_t>(w)], at = waves.row * shown_waves + w;
+                             found.query.row(at) = waves.query.col(j).transpose();
+                             found.key.row(at) = waves.key.col(j).transpose();
+                             found.component(waves.row, w) = static_cast<double>(j + 1);
+                           }
+                         });
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(RedefinedWaves& sum, Finished& /*finished*/) override {
+    const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);
+    const Axis wave =
+        counting_axis("wave", "1", "the most periodic column of each range of periods first", 1, shown_waves);
+    const Axis position = counting_axis("position", "token", "position in the first document", 0, site().length - 1);
+    Fields fields("redefined");
+    fields.add("query", {layer, head, wave, position}, "1", "a redefined query column over the first document",
+               sum.query);
+    fields.add("key", {layer, head, wave, position}, "1", "the redefined key column that goes with it", sum.key);
+    fields.add("component", {layer, head, wave}, "1", "number of that column, by descending gain", sum.component);
+    fields.note_all("undefined", "the head has fewer columns");
+    return before_position_term(fields.taken(), stack());
+  }
+};
+
+}  // namespace
 
 const AnalysisKind& periodic_columns_analysis() {
   static const AnalysisKind kind{.name = "periodic_columns",
@@ -117,6 +203,16 @@ const AnalysisKind& periodic_columns_analysis() {
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
                                  .make = make_of<PeriodicColumnsAnalysis>};
+  return kind;
+}
+
+const AnalysisKind& redefined_analysis() {
+  static const AnalysisKind kind{.name = "redefined",
+                                 .asks = "What do periodic redefined queries and keys look like in a document?",
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {qk_svd_analysis},
+                                 .chain = true,
+                                 .make = make_of<RedefinedAnalysis>};
   return kind;
 }
 

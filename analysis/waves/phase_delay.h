@@ -4,24 +4,14 @@
 
 #include "../../core/fields/field.h"
 #include "../pass/analysis_kind.h"
-#include "delay_spectrum.h"
-#include "wave_chain.h"
+#include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
+#include "delay.h"
+#include "phase_rotation.h"
 
 namespace headwave {
 
-/// Where the energy of heads lies in frequency and phase, summed over documents.
-struct PhaseSpectra {
-  HeadGrid grid;  ///< the same for all documents, as are the length and the bins
-  Index length = 0, bins = 0, documents = 0;
-  Matrix query;  ///< (rows, (floor(T/2) + 1) * bins)  amplitude, frequencies outermost
-  Matrix key;    ///< the same of the keys
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.query, self.key);
-  }
-};
-
-/// Adds one head of one document to spectra of that document, a histogram of frequency and phase:
+/// Adds one head to a histogram of the energy of heads over frequency and phase:
 ///
 ///     g(f, theta) = sum over directions p with arg lambda_p in theta's bin of |F[Q p](f)|     (1)
 ///
@@ -31,56 +21,57 @@ struct PhaseSpectra {
 /// phase_rotation/retention.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.5.
-/// @param query_amplitude  direction_spectra() of the queries, @param key_amplitude  of the keys
-void add_head(PhaseSpectra& document, Index row, const PhaseRotation& rotation, const Matrix& query_amplitude,
-              const Matrix& key_amplitude);
+/// @param spectra    (rows, (floor(T/2) + 1) * bins)  g, frequencies outermost
+/// @param amplitude  direction_spectra() of the queries, or of the keys
+void add_phases(Matrix& spectra, Index row, const PhaseRotation& rotation, const Matrix& amplitude, Index bins);
 
 /// The bins of phase_bin() in ascending order, each known by its middle, in radian.
 Axis phase_axis(Index bins);
 
-/// Spectra of one document, all zeros.
-PhaseSpectra phase_spectra(const HeadGrid& grid, Index length, Index bins);
+/// The cross-spectrum that the phases of M alone give to the queries' waves,
+///
+///     C(f) = sum_p w_p lambda_p |F[Q p](f)|^2,   w_p = sum_j gain[j] |p_j|^2                    (2)
+///
+/// over its directions p; w_p is the gain that a direction carries. Where every |p| turns its wave by the delay that
+/// the keys really have, (2) points where the cross-spectrum of queries and keys does.
+/// @param gain       (k or more)  of the redefined columns
+/// @param amplitude  (floor(T/2) + 1, k)  direction_spectra() of the queries
+Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vector& gain, const Matrix& amplitude);
 
-/// Fields phase_spectrum/query and phase_spectrum/key (layer, head, frequency, phase).
-/// @param sum  over `documents` documents
-std::vector<Field> describe(const PhaseSpectra& sum);
-
-struct PhaseDelayOptions {
-  Index bins = 64;           ///< of theta
-  Index null_documents = 2;  ///< documents over which the null is drawn: it costs a transform each
+/// Cross-spectra of documents, one by one, and those of their null summed over documents.
+struct CrossSpectra {
+  ByDocument<MatrixC> by_document;  ///< (floor(T/2) + 1, rows) each
+  std::vector<MatrixC> null;        ///< one per draw, (floor(T/2) + 1, rows), summed over documents
+  Index null_documents = 0;         ///< number of documents, from the first, over which the null is summed; 0: all
 };
 
-/// Phases by which heads turn the waves of documents, summed over documents.
-struct PhaseSums {
-  PhaseSpectra spectra;
-  CrossSpectra cross;  ///< what the rotation's phases make of the queries' waves, see phase_cross_spectrum()
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.spectra, self.cross);
-  }
+struct PhaseDelayOptions : ResampleOptions {
+  DelayOptions delay;
+  double level = 0.05;  ///< share of the heads given an offset that may be false
 };
 
-/// Gathers the energy of every head's directions by frequency and phase over one document, what the phases
-/// make of the queries' waves, and what random rotations would.
-class PhaseListener : public WaveListener {
- public:
-  /// @param draws      0: no null over this document
-  /// @param rotations  must outlive the listener
-  PhaseListener(const HeadGrid& grid, Index length, Index bins, Index draws, const RandomRotations& rotations);
-  void see(const HeadWaves& waves) override;
-  [[nodiscard]] PhaseSums taken() { return std::move(found_); }
-
- private:
-  const RandomRotations& rotations_;
-  PhaseSums found_;
+/// The delay of every head, to a fraction of a token, with its interval over documents and a test of its coherence.
+struct PhaseDelay : NullTest {
+  MatrixC cross;                                 ///< (floor(T/2) + 1, rows)  mean over documents
+  Vector estimate;                               ///< (rows)  t^ in tokens; NaN also at the end of the search
+  Vector offset;                                 ///< (rows)  t^ if the coherence exceeds its null; NaN otherwise
+  std::vector<PredictedStatus> status;           ///< (rows)  whether there is an offset, and why not
+  Vector coherence, runner_up, runner_up_share;  ///< (rows)  as in Delay
+  Vector lower, upper;                           ///< (rows)  ends of the interval, tokens; NaN: too few documents
 };
 
-/// The delay read from the phases.
-struct PhaseDelay {
-  DelaySpectrum spectrum;
-};
+/// The delay spectrometer: delays() of the mean cross-spectrum, with percentile intervals over documents
+/// drawn with replacement, and p-values against the coherence of the null's draws: heads whose keys read random
+/// directions with the same gains. Where the null is drawn over the first documents alone, p-values use the coherence
+/// over the same documents, since over more documents noise averages out and coherence rises.
+///
+/// An interval is about what t^ would be over ever more documents, which is not quite the head's offset: waves between
+/// the bins draw t^ nearer to 0 by up to about 7 / T tokens; and where states hold more than waves, every token also
+/// matches itself, which adds a peak at 0.
+/// @param length  T
+PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDelayOptions& options = {});
 
-/// In a job: phase_spectrum/... and phase_delay/... Keeps a PhaseDelay for comparison.
+/// In a job: phase_spectrum/... and phase_delay/... of (2). Keeps a PhaseDelay for comparison.
 const AnalysisKind& phase_delay_analysis();
 
 }  // namespace headwave

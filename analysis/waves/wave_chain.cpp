@@ -27,17 +27,6 @@ std::vector<double> by_component(const std::vector<ChainHead>& heads, Index comp
   return values;
 }
 
-class QkSvdAnalysis : public Analysis {
- public:
-  using Analysis::Analysis;
-  void prepare(Finished& finished) override {
-    finished.keep(ChainHeads{chain_heads(stack(), site().grid, input().threads)});
-  }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    return before_position_term(describe(finished.get<ChainHeads>().heads, site().grid), stack());
-  }
-};
-
 }  // namespace
 
 std::vector<ChainHead> chain_heads(const Stack& stack, const HeadGrid& grid, int threads) {
@@ -78,7 +67,20 @@ Axis frequency_axis(Index length) {
   return counting_axis("frequency", "cycles/T", "frequency in cycles per T tokens", 0, length / 2);
 }
 
-std::vector<Field> describe(const std::vector<ChainHead>& heads, const HeadGrid& grid) {
+std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& stack) {
+  if (stack.position_term)
+    for (Field& field : fields)
+      field.attributes["position_term"] =
+          fmt::format("left out: queries and keys before {}", stack.position_term.name());
+  if (stack.block.soft_cap > 0)
+    for (Field& field : fields) field.attributes["soft_cap"] = std::string("left out: scores before it");
+  return fields;
+}
+
+namespace {
+
+/// Gains, ranks, phases, retentions and conditions of the weights alone.
+std::vector<Field> fields_of(const std::vector<ChainHead>& heads, const HeadGrid& grid) {
   const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
   Index components = 0;
   for (const ChainHead& one : heads) components = std::max<Index>(components, one.svd.gain.size());
@@ -106,15 +108,18 @@ std::vector<Field> describe(const std::vector<ChainHead>& heads, const HeadGrid&
   return svd.append(rotation.taken()).taken();
 }
 
-std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& stack) {
-  if (stack.position_term)
-    for (Field& field : fields)
-      field.attributes["position_term"] =
-          fmt::format("left out: queries and keys before {}", stack.position_term.name());
-  if (stack.block.soft_cap > 0)
-    for (Field& field : fields) field.attributes["soft_cap"] = std::string("left out: scores before it");
-  return fields;
-}
+class QkSvdAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  void prepare(Finished& finished) override {
+    finished.keep(ChainHeads{chain_heads(stack(), site().grid, input().threads)});
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    return before_position_term(fields_of(finished.get<ChainHeads>().heads, site().grid), stack());
+  }
+};
+
+}  // namespace
 
 const AnalysisKind& qk_svd_analysis() {
   static const AnalysisKind kind{.name = "qk_svd",

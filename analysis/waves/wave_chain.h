@@ -24,9 +24,6 @@ struct ChainHead {
 /// @throws ShapeError, NumericError as those do
 std::vector<ChainHead> chain_heads(const Stack& stack, const HeadGrid& grid, int threads);
 
-/// Fields qk_svd/... and phase_rotation/... of the weights alone: gains, rank, phases, retentions, condition.
-std::vector<Field> describe(const std::vector<ChainHead>& heads, const HeadGrid& grid);
-
 /// One head's redefined queries and keys over one document of T tokens, and their transforms: what every
 /// analysis of the chain reads. Biases are left out; rotary positions are not applied.
 struct HeadWaves {

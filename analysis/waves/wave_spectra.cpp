@@ -1,6 +1,7 @@
-#include "wave_spectra.h"
+// Frequencies of redefined queries and keys and of hidden states, layer by layer.
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -8,46 +9,30 @@
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"
+#include "wave_chain.h"
 
 namespace headwave {
 
 namespace {
 
-/// As many columns as the fewest of states, queries and keys.
-Index column_count(const Stack& stack) {
-  const BlockSpec& block = stack.block;
-  return std::min({stack.d_model(), block.heads * block.d_head, block.kv_heads * block.d_head});
-}
-
-class WaveSpectraAnalysis : public AnalysisOf<WaveSpectra> {
- public:
-  using AnalysisOf::AnalysisOf;
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    const Index number = site().number_of(i);
-    if (number < 0) return nullptr;
-    return look_of<WaveSpectraListener>(site().grid, stack().block.d_head, site().length, column_count(stack()),
-                                        options().seed, number);
-  }
-
- protected:
-  [[nodiscard]] std::vector<Field> finish_sum(WaveSpectra& sum, Finished& /*finished*/) override {
-    return before_position_term(describe(sum, site().grid, site().length, column_count(stack())), stack());
-  }
-};
-
-}  // namespace
-
-Vector expected_maximum(const Matrix& amplitude, Index count) {
+/// Expected maximum of the amplitudes of n columns, frequency by frequency.
+///
+///     mean over all draws of n from N columns of their maximum = sum_i x_(i) C(i-1, n-1) / C(N, n)    (1)
+///
+/// with x_(1) <= ... <= x_(N) the amplitudes of all columns at a frequency. n = N is the plain maximum, which
+/// grows with the number of columns: 768 columns of states and 64 of queries compare at the smaller n.
+/// @param amplitude  (frequencies, N)
+/// @param count      n, from 1 to N
+/// @returns (frequencies)
+Eigen::RowVectorXd expected_maximum(const Matrix& amplitude, Index count) {
   const Index columns = amplitude.cols();
-  if (count < 1 || count > columns) throw ShapeError(fmt::format("expected_maximum: {} of {} columns", count, columns));
-  if (count == columns) return amplitude.rowwise().maxCoeff();
+  if (count == columns) return amplitude.rowwise().maxCoeff().transpose();
   // C(i-1, n-1) / C(N, n), from i = N down: each is the one before times (i - n) / (i - 1).
-  Vector weight = Vector::Zero(columns);
+  Vector weight = Vector::Zero(columns), sorted(columns);
   weight[columns - 1] = static_cast<double>(count) / static_cast<double>(columns);
   for (Index i = columns - 1; i >= count; --i)
     weight[i - 1] = weight[i] * static_cast<double>(i + 1 - count) / static_cast<double>(i);
-  Vector result(amplitude.rows());
-  Vector sorted(columns);
+  Eigen::RowVectorXd result(amplitude.rows());
   for (Index f = 0; f < amplitude.rows(); ++f) {
     sorted = amplitude.row(f).transpose();
     std::sort(sorted.begin(), sorted.end());
@@ -56,60 +41,95 @@ Vector expected_maximum(const Matrix& amplitude, Index count) {
   return result;
 }
 
-WaveSpectraListener::WaveSpectraListener(const HeadGrid& grid, Index components, Index length, Index count,
-                                         std::uint64_t seed, Index number)
-    : heads_(grid.heads),
-      components_(components),
-      count_(count),
-      order_(static_cast<std::size_t>(length)),
-      found_{1, {}, {}, {}, {}, {}, {}} {
-  found_.query = found_.key = found_.state = Matrix::Zero(std::ssize(grid.layers), length / 2 + 1);
-  found_.query_shuffled = found_.key_shuffled = found_.state_shuffled = found_.query;
-  std::iota(order_.begin(), order_.end(), Index{0});
-  Random random = Random(seed).stream(2000000 + static_cast<std::uint64_t>(number));
-  random.shuffle(order_);
-}
+/// What the columns are of; `shuffled` and later: the same three with the positions in another order.
+struct ColumnsOf {
+  enum : std::size_t { query, key, state, shuffled };
+  static constexpr std::array<const char*, shuffled> names{"query", "key", "state"},
+      texts{"all heads' redefined queries", "all heads' redefined keys", "the hidden states"};
+};
 
-void WaveSpectraListener::begin(const WaveLayer& /*layer*/) {
-  query_ = key_ = query_shuffled_ = key_shuffled_ = Matrix::Zero(found_.query.cols(), heads_ * components_);
-}
+struct WaveSpectra {
+  Index documents = 0;
+  std::array<Matrix, 2 * ColumnsOf::shuffled>
+      largest;  ///< (layers, floor(T/2) + 1)  expected maxima (1), counts equalised
+};
 
-void WaveSpectraListener::see(const HeadWaves& waves) {
-  const Index first = (waves.row % heads_) * components_, k = waves.rank();
-  query_.middleCols(first, k) = magnitudes(waves.query_spectrum);
-  key_.middleCols(first, k) = magnitudes(waves.key_spectrum);
-  query_shuffled_.middleCols(first, k) =
-      amplitude_spectrum(Matrix(waves.query(order_, Eigen::seqN(0, waves.query.cols()))));
-  key_shuffled_.middleCols(first, k) = amplitude_spectrum(Matrix(waves.key(order_, Eigen::seqN(0, waves.key.cols()))));
-}
+class WaveSpectraListener : public WaveListener {
+ public:
+  /// @param count   n of (1)
+  /// @param number  of the document: what orders its positions anew
+  WaveSpectraListener(const Site& site, Index d_head, Index count, std::uint64_t seed, Index number)
+      : heads_(site.grid.heads), d_head_(d_head), count_(count), order_(static_cast<std::size_t>(site.length)) {
+    found_.documents = 1;
+    found_.largest.fill(Matrix::Zero(std::ssize(site.grid.layers), site.length / 2 + 1));
+    std::iota(order_.begin(), order_.end(), Index{0});
+    Random random = Random(seed).stream(2000000 + static_cast<std::uint64_t>(number));
+    random.shuffle(order_);
+  }
+  void begin(const WaveLayer& layer) override {
+    amplitude_.fill(Matrix::Zero(layer.spectrum.rows(), heads_ * d_head_));
+  }
+  void see(const HeadWaves& waves) override {
+    const Index first = (waves.row % heads_) * d_head_, k = waves.rank();
+    amplitude_[ColumnsOf::query].middleCols(first, k) = magnitudes(waves.query_spectrum);
+    amplitude_[ColumnsOf::key].middleCols(first, k) = magnitudes(waves.key_spectrum);
+    amplitude_[ColumnsOf::shuffled + ColumnsOf::query].middleCols(first, k) =
+        amplitude_spectrum(in_other_order(waves.query));
+    amplitude_[ColumnsOf::shuffled + ColumnsOf::key].middleCols(first, k) =
+        amplitude_spectrum(in_other_order(waves.key));
+  }
+  void end(const WaveLayer& layer) override {
+    amplitude_[ColumnsOf::state] = magnitudes(layer.spectrum);
+    amplitude_[ColumnsOf::shuffled + ColumnsOf::state] = amplitude_spectrum(in_other_order(layer.states));
+    for (std::size_t i = 0; i < amplitude_.size(); ++i)
+      found_.largest[i].row(layer.place) = expected_maximum(amplitude_[i], count_);
+  }
+  [[nodiscard]] WaveSpectra taken() { return std::move(found_); }
 
-void WaveSpectraListener::end(const WaveLayer& layer) {
-  const auto largest = [&](const Matrix& amplitude) { return expected_maximum(amplitude, count_).transpose().eval(); };
-  found_.query.row(layer.place) = largest(query_);
-  found_.key.row(layer.place) = largest(key_);
-  found_.state.row(layer.place) = largest(magnitudes(layer.spectrum));
-  found_.query_shuffled.row(layer.place) = largest(query_shuffled_);
-  found_.key_shuffled.row(layer.place) = largest(key_shuffled_);
-  found_.state_shuffled.row(layer.place) =
-      largest(amplitude_spectrum(Matrix(layer.states(order_, Eigen::seqN(0, layer.states.cols())))));
-}
+ private:
+  [[nodiscard]] Matrix in_other_order(const Matrix& rows) const { return rows(order_, Eigen::all); }
 
-std::vector<Field> describe(const WaveSpectra& spectra, const HeadGrid& grid, Index length, Index count) {
-  const auto documents = static_cast<double>(spectra.documents);
-  const std::vector<Axis> lines{layer_axis(grid.layers), frequency_axis(length)};
-  const std::string among = fmt::format("largest amplitude expected among {} columns of ", count);
-  const std::string of = among + "all heads' ", of_states = among + "the hidden states";
-  const std::string shuffled = ", positions in another order";
-  Fields fields("wave_spectra");
-  fields.add("query", lines, "1", of + "redefined queries", spectra.query / documents);
-  fields.add("key", lines, "1", of + "redefined keys", spectra.key / documents);
-  fields.add("state", lines, "1", of_states, spectra.state / documents);
-  fields.add("query_shuffled", lines, "1", of + "redefined queries" + shuffled, spectra.query_shuffled / documents);
-  fields.add("key_shuffled", lines, "1", of + "redefined keys" + shuffled, spectra.key_shuffled / documents);
-  fields.add("state_shuffled", lines, "1", of_states + shuffled, spectra.state_shuffled / documents);
-  fields.note_all("columns", count).note_all("count", "expected maximum over that many columns, whatever their number");
-  return fields.taken();
-}
+  Index heads_, d_head_, count_;
+  std::vector<Index> order_;                               // the positions in another order
+  std::array<Matrix, 2 * ColumnsOf::shuffled> amplitude_;  // (floor(T/2) + 1, columns)  of the layer
+  WaveSpectra found_;
+};
+
+class WaveSpectraAnalysis : public AnalysisOf<WaveSpectra> {
+ public:
+  using AnalysisOf::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    const Index number = site().number_of(i);
+    if (number < 0) return nullptr;
+    return look_of<WaveSpectraListener>(site(), stack().block.d_head, count(), options().seed, number);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(WaveSpectra& sum, Finished& /*finished*/) override {
+    const std::vector<Axis> lines{layer_axis(site().grid.layers), frequency_axis(site().length)};
+    Fields fields("wave_spectra");
+    for (std::size_t i = 0; i < sum.largest.size(); ++i) {
+      const std::size_t of = i % ColumnsOf::shuffled;
+      const bool in_order = i == of;
+      fields.add(std::string(ColumnsOf::names[of]) + (in_order ? "" : "_shuffled"), lines, "1",
+                 fmt::format("largest amplitude expected among {} columns of {}{}", count(), ColumnsOf::texts[of],
+                             in_order ? "" : ", positions in another order"),
+                 sum.largest[i] / static_cast<double>(sum.documents));
+    }
+    fields.note_all("columns", count())
+        .note_all("count", "expected maximum over that many columns, whatever their number");
+    return before_position_term(fields.taken(), stack());
+  }
+
+ private:
+  /// As many columns as the fewest of states, queries and keys.
+  [[nodiscard]] Index count() const {
+    const BlockSpec& block = stack().block;
+    return std::min({stack().d_model(), block.heads * block.d_head, block.kv_heads * block.d_head});
+  }
+};
+
+}  // namespace
 
 const AnalysisKind& wave_spectra_analysis() {
   static const AnalysisKind kind{

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../numbers/matrix.h"
+#include "members.h"
 
 namespace headwave {
 
@@ -24,16 +25,6 @@ void append(std::vector<T>& list, std::vector<T>&& more) {
   list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   more.clear();
 }
-
-/// A type that lists its members once, for const and non-const objects:
-///
-///     template <class Self> static auto members(Self& self) { return std::tie(self.length, self.trace); }
-///
-/// ByteWriter and ByteReader see these members and no others.
-template <class T>
-concept HasMembers = requires(T& value) {
-  T::members(value);
-};
 
 /// Writes values one after another as they lie in memory: for processes of the same build on the same kind of machine,
 /// not for files that are kept.
@@ -58,7 +49,7 @@ class ByteWriter {
   template <class T>
   void write(const T& value) {
     if constexpr (HasMembers<T>) {
-      std::apply([this](const auto&... member) { (this->write(member), ...); }, T::members(value));
+      std::apply([this](const auto&... member) { (this->write(member), ...); }, members_of(value));
     } else {
       static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
       put(&value, sizeof value);
@@ -116,7 +107,7 @@ class ByteReader {
   template <class T>
   void read(T& value) {
     if constexpr (HasMembers<T>) {
-      std::apply([this](auto&... member) { (this->read(member), ...); }, T::members(value));
+      std::apply([this](auto&... member) { (this->read(member), ...); }, members_of(value));
     } else {
       static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
       get(&value, sizeof value);

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "../attention/document.h"
@@ -19,10 +18,6 @@ struct HeadName {
   Index head = 0;
 
   auto operator<=>(const HeadName&) const = default;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.layer, self.head);
-  }
 };
 
 /// A name from a file as an error quotes it: one short line of plain characters, others replaced by "?".

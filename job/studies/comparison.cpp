@@ -380,8 +380,6 @@ constexpr std::array measures{
             "phase_delay/upper"},
     Measure{"by_rotary_wave", "rotary_wave/predicted_offset", "", "token", "offset that the rotary wave predicts",
             "rotary_wave/lower", "rotary_wave/upper"},
-    Measure{"by_scores", "delay_spectrum/predicted_offset", "", "token", "offset that queries and keys predict",
-            "delay_spectrum/lower", "delay_spectrum/upper"},
     Measure{"by_weights", "position_atlas/predicted_offset", "", "token", "offset that positions alone predict"},
     Measure{"bits", "attention_bits/bits", "", "bit", "bits of attention beyond uniform attention",
             "attention_bits/bits_lower", "attention_bits/bits_upper"},
@@ -408,7 +406,6 @@ constexpr std::array measures{
     Measure{"induction", "head_types/induction", "", "1", "mean weight on what followed them"},
     Measure{"sink", "head_types/sink_weight", "", "1", "largest mean weight that one key gets"},
     Measure{"entropy", "head_types/entropy_share", "", "1", "entropy of attention, 1: all keys alike"},
-    Measure{"value_first", "value_use/norm_first", "", "1", "mean share of what is handed on that is the first key's"},
 };
 
 constexpr const char* account_verdict = "head_account/verdict";

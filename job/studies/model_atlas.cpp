@@ -34,7 +34,7 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
     (void)pass.fields(site, report);
     if (kind == AttentionKind::cross) continue;
     Result result;
-    result.fields = describe(word_atlas(pass.finished(site).get<HeadAccount>()));
+    result.fields = word_atlas(pass.finished(site).get<HeadAccount>());
     result.provenance = input.source->provenance();
     result.provenance.insert(input.provenance.begin(), input.provenance.end());
     results.push_back({kind, std::move(result)});
@@ -91,7 +91,7 @@ std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& option
   paper.length = atlas.length;
   paper.seed = options.atlas.null.seed;
   paper.threads = thread_count(options.atlas.threads);
-  append(fields, describe(paper_phases(stack, options.paper_heads, paper)));
+  append(fields, paper_phases(stack, options.paper_heads, paper));
   return fields;
 }
 

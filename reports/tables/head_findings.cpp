@@ -70,7 +70,6 @@ struct PredictionFields {
 constexpr PredictionFields prediction_fields[]{
     {"position_atlas/predicted_offset", "position_atlas/status", &HeadFinding::by_weights},
     {"word_atlas/predicted_offset", "word_atlas/status", &HeadFinding::by_words},
-    {"delay_spectrum/predicted_offset", "delay_spectrum/status", &HeadFinding::by_scores},
     {"phase_delay/predicted_offset", "phase_delay/status", &HeadFinding::by_phases},
     {"rotary_wave/predicted_offset", "rotary_wave/status", &HeadFinding::by_phases}};  // goes before the one above
 
@@ -214,8 +213,6 @@ constexpr HeadValue head_columns_for_programs[]{
     {"status_by_words", [](Head head) -> Cell { return head.by_words.status; }},
     {"offset_by_phases", [](Head head) -> Cell { return head.by_phases.offset; }},
     {"status_by_phases", [](Head head) -> Cell { return head.by_phases.status; }},
-    {"offset_by_scores", [](Head head) -> Cell { return head.by_scores.offset; }},
-    {"status_by_scores", [](Head head) -> Cell { return head.by_scores.status; }},
     {"toeplitz_r2", [](Head head) -> Cell { return head.toeplitz_r2; }},
     {"other_r2", [](Head head) -> Cell { return head.other_r2; }},
     {"other_null_quantile", [](Head head) -> Cell { return head.other_null; }},

@@ -55,7 +55,6 @@ struct HeadFinding {
   PredictedFinding by_weights;   ///< what positions alone predict
   PredictedFinding by_words;     ///< what documents of random words predict
   PredictedFinding by_phases;    ///< what the rotation's phases predict, to parts of a token; or the rotary wave
-  PredictedFinding by_scores;    ///< what queries and keys predict, to parts of a token
   double predicted_weight = 0;   ///< of attention at what positions alone predict, 1: all of it
   double predicted_chance = 0;   ///< what a flat kernel would give there
   double words_weight = 0;       ///< of attention at what random words predict

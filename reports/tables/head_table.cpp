@@ -98,8 +98,7 @@ std::vector<Route> routes_of(const Result& result) {
   const bool rotary = phases_group(result) == "rotary_wave/";
   std::vector<Route> routes{
       {"by weights", &HeadFinding::by_weights, "position_atlas/q_value", false},
-      {"by phases", &HeadFinding::by_phases, rotary ? "rotary_wave/status" : "phase_delay/predicted_offset", !rotary},
-      {"by scores", &HeadFinding::by_scores, "delay_spectrum/predicted_offset", true}};
+      {"by phases", &HeadFinding::by_phases, rotary ? "rotary_wave/status" : "phase_delay/predicted_offset", !rotary}};
   std::erase_if(routes, [&](const Route& route) { return result.find(route.field) == nullptr; });
   return routes;
 }

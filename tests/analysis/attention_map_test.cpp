@@ -4,7 +4,7 @@
 
 #include "../../core/numbers/random.h"
 #include "../catch.h"
-#include "found_field.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
@@ -29,18 +29,23 @@ Matrix32 drawn_weights(Index length, std::uint64_t seed) {
   return weights;
 }
 
-/// Shows layer 0 of one head in tiles of so many rows.
-AttentionMaps maps_of(const Matrix32& weights, const MapOptions& options, Index rows) {
-  AttentionMapProbe probe({{0, 0}, {1, 0}}, options, numbered_document(weights.rows()));
-  for (Index first = 0; first < weights.rows(); first += rows) {
-    Tile tile;
-    tile.first_row = first;
-    tile.queries = tile.keys = weights.rows();
-    const Matrix32 part = weights.middleRows(first, std::min(rows, weights.rows() - first));
-    tile.weights = {part};
-    probe.see(tile);
-  }
-  return *probe.taken().value;
+/// Fields of a head whose layer is shown in tiles of so many rows.
+/// @param first  of the window; -1: chosen
+std::vector<Field> maps_of(const Matrix32& weights, Index first, Index tokens, Index rows) {
+  TestPass pass;
+  pass.options[map_first_option] = first;
+  pass.options[map_tokens_option] = tokens;
+  return pass.fields("attention_map",
+                     {shown_weights({weights}, numbered_document(weights.rows()), AttentionKind::self, rows)});
+}
+
+Matrix map_matrix(const std::vector<Field>& fields, const char* quantity) {
+  const Field& field = field_of(fields, std::string("attention_map/") + quantity);
+  return Eigen::Map<const Matrix>(field.doubles().data(), field.axes[1].size(), field.axes[2].size());
+}
+
+Index first_of(const std::vector<Field>& fields) {
+  return std::get<std::vector<std::int64_t>>(field_of(fields, "attention_map/weight").axis("query").values).front();
 }
 
 }  // namespace
@@ -49,95 +54,68 @@ TEST_CASE("attention maps: the window holds the weights to the bit, wherever it 
   const Matrix32 weights = drawn_weights(23, 1);
   for (const Index first : {0, 5, 20})
     for (const Index rows : {1, 4, 23}) {
-      const AttentionMaps maps = maps_of(weights, {.first = first, .tokens = 6}, rows);
+      const std::vector<Field> maps = maps_of(weights, first, 6, rows);
       const Index shown = std::min<Index>(6, 23 - first);
       INFO("from " << first << ", " << rows << " rows at a time");
-      CHECK(maps.weights[0] == weights.block(first, first, shown, shown).cast<double>());
-      CHECK(maps.weights[1].isZero());
-      const std::vector<Field> fields = describe(maps);
-      const auto& query =
-          std::get<std::vector<std::int64_t>>(field_of(fields, "attention_map/weight").axis("query").values);
-      CHECK(query.front() == first);
-      CHECK(std::get<std::vector<std::string>>(field_of(fields, "attention_map/token").values).front() ==
+      CHECK(map_matrix(maps, "weight") == weights.block(first, first, shown, shown).cast<double>());
+      CHECK(first_of(maps) == first);
+      CHECK(std::get<std::vector<std::string>>(field_of(maps, "attention_map/token").values).front() ==
             std::to_string(10 + first));
-      CHECK(std::get<std::vector<std::uint8_t>>(field_of(fields, "attention_map/special").values).front() ==
+      CHECK(std::get<std::vector<std::uint8_t>>(field_of(maps, "attention_map/special").values).front() ==
             (first == 0 ? 1 : 0));
     }
 }
 
 TEST_CASE("attention maps: tiles hold the largest and the mean of their pairs, the last ones with fewer") {
-  const Matrix32 weights = drawn_weights(23, 2);
-  const AttentionMaps maps = maps_of(weights, {.tokens = 6, .tiles = 5}, 4);
-  REQUIRE(maps.query_tile == 5);
-  REQUIRE(maps.largest[0].rows() == 5);
-  for (Index i = 0; i < 5; ++i)
-    for (Index j = 0; j < 5; ++j) {
+  const Matrix32 weights = drawn_weights(130, 2);
+  const std::vector<Field> maps = maps_of(weights, 0, 6, 4);
+  const Matrix found_largest = map_matrix(maps, "largest"), found_mean = map_matrix(maps, "mean");
+  REQUIRE(found_largest.rows() == 44);  // of 3 tokens, the last of one
+  for (Index i = 0; i < 44; ++i)
+    for (Index j = 0; j < 44; ++j) {
       double largest = 0, sum = 0, pairs = 0;
-      for (Index q = 5 * i; q < std::min<Index>(5 * i + 5, 23); ++q)
-        for (Index k = 5 * j; k < std::min<Index>(5 * j + 5, 23); ++k, ++pairs) {
+      for (Index q = 3 * i; q < std::min<Index>(3 * i + 3, 130); ++q)
+        for (Index k = 3 * j; k < std::min<Index>(3 * j + 3, 130); ++k, ++pairs) {
           largest = std::max(largest, static_cast<double>(weights(q, k)));
           sum += weights(q, k);
         }
-      CHECK(maps.largest[0](i, j) == largest);
-      CHECK(maps.mean[0](i, j) == static_cast<float>(sum / pairs));
+      CHECK(found_largest(i, j) == largest);
+      CHECK(found_mean(i, j) == static_cast<float>(sum / pairs));
     }
-  const std::vector<Field> fields = describe(maps);
   const auto& tiles =
-      std::get<std::vector<std::int64_t>>(field_of(fields, "attention_map/largest").axis("key_tile").values);
-  CHECK(tiles == std::vector<std::int64_t>{0, 5, 10, 15, 20});
-  CHECK(field_of(fields, "attention_map/document_token").size() == 23);
-  CHECK(attribute_text(field_of(fields, "attention_map/mean").attributes, "document") == "one");
+      std::get<std::vector<std::int64_t>>(field_of(maps, "attention_map/largest").axis("key_tile").values);
+  CHECK(tiles[2] == 6);
+  CHECK(field_of(maps, "attention_map/document_token").size() == 130);
+  CHECK(attribute_text(field_of(maps, "attention_map/mean").attributes, "document") == "one");
 }
 
 TEST_CASE("attention maps: a diagonal one token wide survives in the largest weights") {
-  const AttentionMaps maps = maps_of(Matrix32::Identity(640, 640), {}, 64);
-  REQUIRE(maps.largest[0].rows() == 64);
-  CHECK(maps.largest[0] == Matrix::Identity(64, 64));
-  CHECK(maps.mean[0](3, 3) == static_cast<float>(0.1));
+  const std::vector<Field> maps = maps_of(Matrix32::Identity(640, 640), 0, 64, 64);
+  CHECK(map_matrix(maps, "largest") == Matrix::Identity(64, 64));
+  CHECK(map_matrix(maps, "mean")(3, 3) == static_cast<float>(0.1));
 }
 
 TEST_CASE("attention maps: no tiles where the window is the document") {
-  const AttentionMaps maps = maps_of(drawn_weights(9, 3), {.tokens = 12}, 9);
-  CHECK(maps.weights[0].rows() == 9);
-  CHECK(maps.largest.empty());
-  for (const Field& field : describe(maps)) CHECK(field.name.find("document_") == std::string::npos);
+  const std::vector<Field> maps = maps_of(drawn_weights(9, 3), -1, 12, 9);
+  CHECK(map_matrix(maps, "weight").rows() == 9);
+  for (const Field& field : maps) {
+    CHECK(field.name.find("document_") == std::string::npos);
+    CHECK(field.name != "attention_map/largest");
+  }
 }
 
 TEST_CASE("attention maps: the window is where heads attend as in the whole document") {
   // The previous token but in the first 30 of 100, which look at the first: the windows from 0 and 15 are not typical.
   Matrix32 weights = Matrix32::Zero(100, 100);
   for (Index i = 0; i < 100; ++i) weights(i, i < 30 ? 0 : i - 1) = 1;
-  for (const Index rows : {7, 100}) CHECK(maps_of(weights, {.first = typical_window, .tokens = 16}, rows).first == 28);
-  const AttentionMaps maps = maps_of(weights, {.first = typical_window, .tokens = 16}, 7);
-  CHECK(maps.weights[0] == weights.block(28, 28, 16, 16).cast<double>());
-  CHECK(maps_of(Matrix32::Identity(100, 100), {.first = typical_window, .tokens = 16}, 9).first == 0);  // all are alike
-  CHECK(maps_of(weights, {.first = typical_window, .tokens = 100}, 9).first == 0);  // nothing to choose
-}
-
-TEST_CASE("attention maps: which window is typical is said by every head, and near offsets") {
-  const Matrix32 before = Matrix32::Identity(8, 8), behind = Matrix32::Constant(8, 8, 0.125F);
-  Vector on_itself = Vector::Zero(15), even = Vector::Constant(15, 0.125);
-  on_itself[7] = 1;
-  CHECK(typical_of({{before, before}, {behind, behind}}, {on_itself, on_itself}) == 0);
-  CHECK(typical_of({{before, before}, {behind, behind}}, {even, even}) == 1);
-  CHECK(typical_of({{behind, before}, {before, behind}}, {on_itself, even}) == 1);
-  even[0] = 5;  // of one pair
-  CHECK(typical_of({{before}, {behind}}, {even}) == 1);
-}
-
-TEST_CASE("attention maps: through bytes they stay as they are") {
-  const AttentionMaps maps = maps_of(drawn_weights(23, 4), {.first = 2, .tokens = 6}, 23);
-  ByteWriter bytes;
-  bytes.write(maps);
-  ByteReader reader(bytes.bytes());
-  const std::vector<Field> there = describe(maps), back = describe(reader.read<AttentionMaps>());
-  CHECK(reader.at_end());
-  REQUIRE(there.size() == back.size());
-  for (std::size_t i = 0; i < there.size(); ++i) CHECK(there[i].values == back[i].values);
+  for (const Index rows : {7, 100}) CHECK(first_of(maps_of(weights, -1, 16, rows)) == 28);
+  CHECK(map_matrix(maps_of(weights, -1, 16, 7), "weight") == weights.block(28, 28, 16, 16).cast<double>());
+  CHECK(first_of(maps_of(Matrix32::Identity(100, 100), -1, 16, 9)) == 0);  // all are alike
+  CHECK(first_of(maps_of(weights, -1, 100, 9)) == 0);                      // nothing to choose
 }
 
 TEST_CASE("attention maps: a window behind the document's end is refused by its numbers") {
-  CHECK_THROWS_AS(AttentionMapProbe({{0, 0}}, {.first = 9}, numbered_document(9)), ShapeError);
-  CHECK_THROWS_WITH(AttentionMapProbe({{0, 0}}, {.first = 9}, numbered_document(9)),
+  CHECK_THROWS_AS(maps_of(drawn_weights(9, 1), 9, 6, 9), ShapeError);
+  CHECK_THROWS_WITH(maps_of(drawn_weights(9, 1), 9, 6, 9),
                     ContainsSubstring("begins at token 9; expected one of the document's 9, 0 to 8"));
 }

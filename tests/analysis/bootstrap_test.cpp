@@ -7,19 +7,6 @@
 
 using namespace headwave;
 
-TEST_CASE("documents drawn with replacement are as many as there are", "[analysis]") {
-  Random random(3);
-  Vector sum = Vector::Zero(6);
-  for (int draw = 0; draw < 3000; ++draw) {
-    const std::vector<double> times = drawn_times(6, random);
-    REQUIRE(times.size() == 6);
-    REQUIRE(std::accumulate(times.begin(), times.end(), 0.0) == 6);
-    for (Index d = 0; d < 6; ++d) sum[d] += times[static_cast<std::size_t>(d)];
-  }
-  // Each is drawn once on average, with variance 5/6: five deviations of the mean.
-  for (const double once : sum / 3000) CHECK(once == Approx(1).margin(5 * std::sqrt(5.0 / 6 / 3000)));
-}
-
 TEST_CASE("an interval over few documents is wider than its percentiles, and undefined where the estimate is",
           "[analysis]") {
   // Resamples give 0, 1, ..., 1000 by turns.
@@ -32,7 +19,7 @@ TEST_CASE("an interval over few documents is wider than its percentiles, and und
   ResampleOptions options;
   options.resamples = 1001;
   const BootstrapInterval few = bootstrap_interval(estimate, 5, options, Random(1), counted);
-  // 1000 times the tail that mpmath gives for five documents (tails_test.cpp).
+  // 1000 times the tail of Student's t that mpmath gives for five documents with fifty digits.
   CHECK(few.lower[0] == Approx(8.5749741911887473));
   CHECK(few.upper[0] == Approx(1000 - 8.5749741911887473));
   CHECK(std::isnan(few.lower[1]));

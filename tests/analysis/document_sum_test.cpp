@@ -11,10 +11,6 @@ namespace {
 
 struct Inner {
   double sum = 0;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.sum);
-  }
 };
 
 /// One member of every kind that a sum may have.
@@ -27,11 +23,6 @@ struct EveryKind {
   ByDocument<Index> lengths;
   First<Vector> first;
   Largest<Index> longest;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.weight, self.name, self.layers, self.halves, self.lengths, self.first,
-                    self.longest);
-  }
 };
 
 EveryKind document(double weight, Index length) {

@@ -15,9 +15,10 @@ TEST_CASE("options of a job: each stands in the table once, with its default ins
   }
   CHECK_NOTHROW(require_in_range({}));
   Attributes provenance;
-  add_options(provenance, {.only = {"head_types", "value_use"}, .everything = true, .heads = {"L0H2"}, .seed = 7}, 3);
+  add_options(provenance, {.only = {"head_types", "attention_map"}, .everything = true, .heads = {"L0H2"}, .seed = 7},
+              3);
   CHECK(provenance.size() == names.size());
-  CHECK(std::get<std::string>(provenance.at("only")) == "head_types,value_use");
+  CHECK(std::get<std::string>(provenance.at("only")) == "head_types,attention_map");
   CHECK(std::get<std::int64_t>(provenance.at("seed")) == 7);
   CHECK(std::get<std::int64_t>(provenance.at("threads")) == 3);
   CHECK(std::get<double>(provenance.at("level")) == 0.01);

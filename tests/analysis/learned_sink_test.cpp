@@ -3,11 +3,12 @@
 #include <array>
 #include <cmath>
 
-#include "../../analysis/attention/head_types.h"
 #include "../../analysis/attention/offset_trace.h"
 #include "../../core/attention/attend.h"
 #include "../catch.h"
 #include "../test_numbers.h"
+#include "found_head_types.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
@@ -37,9 +38,8 @@ void show_even_head(Probe& probe, const Document& document, double weight) {
 
 TEST_CASE("entropies and baselines are of what a learned sink leaves, by hand") {
   const Document document = a_document();
-  HeadTypeProbe probe({{0}, 1}, document, AttentionKind::causal);
-  show_even_head(probe, document, 5);
-  const HeadTypes types = head_types(probe.taken(), {{0}, 1}, AttentionKind::causal);
+  const HeadTypes types(TestPass{.kind = AttentionKind::causal}.fields(
+      "head_types", {{document, [&](Probe& probe) { show_even_head(probe, document, 5); }}}));
   double taken = 0, entropy = 0;
   for (Index i = 0; i < length; ++i) {
     taken += 5.0 / static_cast<double>(i + 6) / static_cast<double>(length);  // i + 1 keys of weight 1 beside 5
@@ -65,9 +65,11 @@ TEST_CASE("a head without a preference stands nowhere above the null, whatever i
 
 TEST_CASE("a head without a learned sink has no score of one") {
   const Document document = a_document();
-  HeadTypeProbe probe({{0}, 1}, document, AttentionKind::causal);
-  const Matrix32 zeros = Matrix32::Zero(length, 3);
-  const std::array<Probe*, 1> probes{&probe};
-  (void)attend<float>({zeros, zeros, zeros, 1, 1, 1.0}, causal, {0, AttentionKind::causal, &document}, probes);
-  CHECK(std::isnan(head_types(probe.taken(), {{0}, 1}, AttentionKind::causal).of(HeadScore::learned_sink)[0]));
+  const auto shown = [&](Probe& probe) {
+    const Matrix32 zeros = Matrix32::Zero(length, 3);
+    const std::array<Probe*, 1> probes{&probe};
+    (void)attend<float>({zeros, zeros, zeros, 1, 1, 1.0}, causal, {0, AttentionKind::causal, &document}, probes);
+  };
+  const HeadTypes types(TestPass{.kind = AttentionKind::causal}.fields("head_types", {{document, shown}}));
+  CHECK(std::isnan(types.of(HeadScore::learned_sink)[0]));
 }

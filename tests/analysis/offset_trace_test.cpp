@@ -280,12 +280,13 @@ TEST_CASE("documents of different lengths cluster by what their heads do, not by
   CHECK(Vector(vectors.values.row(0).transpose()).isApprox(Vector{{0, 0, 0.875, 0.125, 0, 0, 0}}));
   CHECK(Vector(vectors.values.row(5).transpose()).isApprox(Vector{{0, 0, 0, 0.5, 0.5, 0, 0}}));
   CHECK_THAT(vectors.normalisation, ContainsSubstring("by length"));
-  const HeadClusters clusters = head_clusters({vectors.values, {0}, 2, vectors.normalisation}, options);
-  CHECK(clusters.labels == std::vector<Index>{0, 1, 0, 1, 0, 1});
-  CHECK(std::get<std::string>(describe(clusters).front().attributes.at("normalisation")) == vectors.normalisation);
+  const auto labels_of = [&](const HeadVectors& of) {
+    return std::get<std::vector<std::int64_t>>(field_of(head_clusters(of, options), "head_cluster/label").values);
+  };
+  CHECK(labels_of({vectors.values, {0}, 2}) == std::vector<std::int64_t>{0, 1, 0, 1, 0, 1});
   // The sums themselves do put the long document apart.
   const Matrix sums = traces.by_document.middleCols(3, 3).topRows(4);
-  CHECK(head_clusters({sums, {0}, 2}, options).labels != std::vector<Index>{0, 1, 0, 1});
+  CHECK(labels_of({sums, {0}, 2}) != std::vector<std::int64_t>{0, 1, 0, 1});
   // At one length they are left as published.
   const OffsetTraces equal = traces_of_shifts({8, 8}, 8);
   CHECK(comparable_traces(equal, 3).values == equal.by_document.middleCols(1, 7));

@@ -1,4 +1,4 @@
-#include "../../analysis/waves/periodic_columns.h"
+// periodic_columns and redefined, of heads whose redefined queries and keys are the columns of the states.
 
 #include <cmath>
 #include <numbers>
@@ -6,36 +6,79 @@
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
+#include "planted_waves.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
-TEST_CASE("a cosine on a bin has all its power there, between two bins nearly all, and a constant none") {
-  for (const double frequency : {5.0, 5.5}) {
-    Matrix column(32, 1);
-    for (Index n = 0; n < 32; ++n)
-      column(n, 0) = 3 + std::cos(2 * std::numbers::pi * frequency * static_cast<double>(n) / 32);
-    const PeakShare peak = peak_share(real_dft(column).col(0), 32);
-    CHECK((peak.frequency == 5 || peak.frequency == 6));
-    CHECK(peak.share > (frequency == 5.0 ? 1 - 1e-12 : 0.8));
-  }
-  CHECK(peak_share(real_dft(Matrix(Matrix::Ones(9, 1))).col(0), 9).share == 0);
-  CHECK(peak_share(real_dft(Matrix(Matrix::Ones(1, 1))).col(0), 1).share == 0);
+namespace {
+
+/// Fields of an analysis of one head that reads column after column of the states, the first with the largest gain.
+std::vector<Field> fields_of_columns(const char* name, const Matrix& columns) {
+  const Index count = columns.cols();
+  const Matrix read = Vector::LinSpaced(count, static_cast<double>(count), 1).asDiagonal();
+  const WaveStack head({read}, {Matrix::Identity(count, count)});
+  return TestPass{.grid = head.grid(), .stack = head.stack}.fields(name, {shown_states(columns.cast<float>())});
 }
 
-TEST_CASE("one in a hundred columns of noise counts as periodic, a wave inside the band does, outside it does not") {
-  const PeriodicOptions options;
-  constexpr Index length = 128, columns = 4000;
-  const double threshold = periodic_threshold(length, options);
+double wave(double frequency, Index n, Index length) {
+  return std::cos(2 * std::numbers::pi * frequency * static_cast<double>(n) / static_cast<double>(length));
+}
+
+}  // namespace
+
+TEST_CASE("a cosine on a bin has all its power there, between two bins nearly all, and a constant none") {
+  Matrix columns(32, 3);
+  for (Index n = 0; n < 32; ++n) columns.row(n) << 3 + wave(5, n, 32), 3 + wave(5.5, n, 32), 1;
+  const std::vector<Field> fields = fields_of_columns("periodic_columns", columns);
+  const std::vector<double>& share = field_of(fields, "periodic_columns/peak_share").doubles();  // (component, side)
+  CHECK(share[0] > 1 - 1e-6);
+  CHECK(share[2] > 0.8);
+  CHECK(share[2] < 0.99);
+  CHECK(share[4] == 0);
+  CHECK(field_of(fields, "periodic_columns/peak_frequency").doubles()[1] == 5);
+}
+
+TEST_CASE("one in a hundred columns of noise is as periodic as counts, a wave inside the band is, outside it is not") {
+  constexpr Index length = 128, noises = 4000;
+  Matrix columns(length, 4);
   Random random(77);
-  Matrix noise(length, columns);
-  for (double& entry : noise.reshaped()) entry = random.normal();
-  const MatrixC spectra = real_dft(noise);
+  for (Index n = 0; n < length; ++n)
+    columns.row(n) << wave(20, n, length), wave(4, n, length), wave(33, n, length), random.normal();
+  const std::vector<Field> fields = fields_of_columns("periodic_columns", columns);
+  CHECK(field_of(fields, "periodic_columns/query").doubles()[0] == 1);  // neither drift nor less than four tokens
+  CHECK(field_of(fields, "periodic_columns/key").doubles()[0] == 1);
+  const auto threshold = std::get<double>(field_of(fields, "periodic_columns/query").attributes.at("threshold"));
   double above = 0;
-  for (Index c = 0; c < columns; ++c) above += peak_share(spectra.col(c), length).share > threshold ? 1 : 0;
-  CHECK(above / columns == Approx(0.01).margin(0.006));
-  CHECK(is_periodic({20, 0.9}, length, threshold, options));
-  CHECK_FALSE(is_periodic({4, 0.9}, length, threshold, options));   // drift
-  CHECK_FALSE(is_periodic({33, 0.9}, length, threshold, options));  // less than four tokens per cycle
-  CHECK_FALSE(is_periodic({20, 0.5 * threshold}, length, threshold, options));
-  CHECK(periodic_threshold(3, options) == 1);
+  for (Index c = 0; c < noises; ++c) {
+    const Vector noise = Vector::NullaryExpr(length, [&] { return random.normal(); });
+    Vector power = real_dft(Matrix(noise)).col(0).cwiseAbs2();
+    power[0] = 0;
+    power[length / 2] /= 2;
+    Index peak = 0;
+    power.maxCoeff(&peak);
+    double near = 0;
+    for (Index f = std::max<Index>(1, peak - 1); f <= std::min(length / 2, peak + 1); ++f) near += power[f];
+    above += near / power.sum() > threshold ? 1 : 0;
+  }
+  CHECK(above / noises == Approx(0.01).margin(0.006));
+}
+
+TEST_CASE("redefined: the most periodic column of each range of periods comes first, then the most periodic others") {
+  constexpr Index length = 512;
+  const std::vector<double> frequencies{10, 11, 12, 88, 20};  // periods 51, 47, 43, 5.8 and 26 tokens
+  const std::vector<double> noises{0.1, 0.2, 0.3, 1.0, 0.8};  // the more, the less periodic
+  Matrix columns(length, 5);
+  Random random(3);
+  for (Index j = 0; j < 5; ++j)
+    for (Index i = 0; i < length; ++i)
+      columns(i, j) = wave(frequencies[static_cast<std::size_t>(j)], i, length) +
+                      noises[static_cast<std::size_t>(j)] * random.normal();
+  const std::vector<Field> fields = fields_of_columns("redefined", columns);
+  // Of [32, 128), [8, 32) and [4, 8) tokens one each, then the second of [32, 128).
+  CHECK(field_of(fields, "redefined/component").doubles() == std::vector<double>{1, 5, 4, 2});
+  for (const char* name : {"redefined/query", "redefined/key"})
+    for (std::size_t i = 0; i < 20; ++i)
+      CHECK(std::abs(field_of(fields, name).doubles()[length + i]) ==
+            Approx(std::abs(columns(static_cast<Index>(i), 4))).margin(1e-5));
 }

@@ -7,17 +7,15 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
-#include <string_view>
 
 #include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/statistics/quantile.h"
 #include "../../analysis/waves/cross_covariance.h"
-#include "../../core/model/model_pass.h"
-#include "../../core/planted/planted.h"
 #include "../reference/multi_head.h"
 #include "../test_numbers.h"
 #include "golden_json.h"
 #include "planted_waves.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
@@ -59,34 +57,14 @@ double agreement(const Followed& head, double t, Index first_frequency = 1) {
 
 /// All that the chain says about a layer, over documents of its states.
 std::vector<Field> fields_of(const WaveStack& heads, const std::vector<Matrix32>& documents) {
-  WaveChainOptions options;
-  options.reading.draws = 3;
-  options.periodic.draws = 50;
-  const WaveChain chain = chain_of(heads.stack, heads.grid(), documents, options);
-  DelaySpectrumOptions delay;
-  delay.resamples = 10;
+  std::vector<ShownDocument> shown;
+  for (const Matrix32& states : documents) shown.push_back(shown_states(states));
+  const TestPass pass{.grid = heads.grid(), .stack = heads.stack, .options = {.draws = 3, .resamples = 10}};
   std::vector<Field> fields;
-  for (auto& part :
-       {describe(chain.heads, heads.grid()), describe(chain.covariances, heads.grid(), chain.scores.length),
-        describe(chain.phase_spectra), describe(chain.spectra, heads.grid(), chain.scores.length, chain.count),
-        describe(chain.periodic, heads.grid(), chain.threshold), describe(chain.redefined, heads.grid()),
-        describe(delay_spectrum(chain.scores, "delay_spectrum", "queries and keys", delay)),
-        describe(delay_spectrum(chain.phases, "phase_delay", "phases", delay))})
-    fields.insert(fields.end(), part.begin(), part.end());
+  for (const char* name :
+       {"qk_svd", "cross_covariance", "phase_delay", "wave_spectra", "periodic_columns", "redefined"})
+    append(fields, pass.fields(name, shown));
   return fields;
-}
-
-/// Of one layer, without documents yet.
-CrossSpectra cross_spectra_of(Index heads) {
-  CrossSpectra spectra;
-  spectra.grid.layers.push_back(0);
-  spectra.grid.heads = heads;
-  spectra.length = 512;
-  return spectra;
-}
-
-const Field& named(const std::vector<Field>& fields, std::string_view name) {
-  return *std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
 }
 
 }  // namespace
@@ -158,17 +136,16 @@ TEST_CASE("the chain finds both fixtures as they were planted, and as numpy does
 TEST_CASE("every redefined column of a planted head is periodic, and its phases lie on the ridge of the delay") {
   const WaveSpec spec = fixture_1();
   const Followed head = followed(wave_matrices(spec));
-  const double threshold = periodic_threshold(512);
-  for (Index j = 0; j < 12; ++j) {
-    CHECK(is_periodic(peak_share(head.waves.query_spectrum.col(j), 512), 512, threshold, {}));
-    CHECK(is_periodic(peak_share(head.waves.key_spectrum.col(j), 512), 512, threshold, {}));
-  }
-  PhaseSpectra spectra = phase_spectra({{0}, 1}, 512, 64);
-  add_head(spectra, 0, head.head->rotation, direction_spectra(head.waves.query_spectrum, head.head->rotation),
-           direction_spectra(head.waves.key_spectrum, head.head->rotation));
+  const WaveMatrices made = wave_matrices(spec);
+  const std::vector<Field> fields = fields_of(WaveStack({made.query}, {made.key}), {made.states.cast<float>()});
+  CHECK(field_of(fields, "periodic_columns/query").doubles()[0] == 12);
+  CHECK(field_of(fields, "periodic_columns/key").doubles()[0] == 12);
+  Matrix query = Matrix::Zero(1, 257 * 64), key = query;
+  add_phases(query, 0, head.head->rotation, direction_spectra(head.waves.query_spectrum, head.head->rotation), 64);
+  add_phases(key, 0, head.head->rotation, direction_spectra(head.waves.key_spectrum, head.head->rotation), 64);
   for (Index m = 0; m < spec.waves(); ++m) {
     const auto line = static_cast<Index>(std::lround(spec.frequencies[static_cast<std::size_t>(m)]));
-    for (const Matrix* side : {&spectra.query, &spectra.key}) {
+    for (const Matrix* side : {&query, &key}) {
       Index bin = 0;
       side->row(0).segment(line * 64, 64).maxCoeff(&bin);
       CHECK(bin == phase_bin(2 * spec.angular(m), 64));  // theta = 2 pi f Delta / T, Delta = -t*
@@ -273,33 +250,6 @@ TEST_CASE("one phase at all frequencies is no delay") {
       CHECK(alone(static_cast<Index>(f), 0) * 2 * std::numbers::pi * f / 512 == Approx(-1).epsilon(1e-9));
     }
   }
-  SECTION("the envelope tells: it stays where it is, and the phase is what was planted") {
-    for (const WaveSpec& band : {wide_band(), fixture_2()})
-      for (const double phase : {-2.0, -0.5, 0.5, 1.0, 2.0}) {
-        WaveSpec spec = band;
-        spec.turns.assign(spec.frequencies.size(), phase);
-        const Followed head = followed(wave_matrices(spec));
-        const EnvelopeDelay envelope = envelope_delays(head.cross, 512).front();
-        CAPTURE(phase, spec.waves());
-        CHECK(envelope.offset == Approx(0).margin(1e-6));
-        CHECK(envelope.phase == Approx(phase).margin(1e-6));
-        CHECK(envelope.coherence == Approx(1).epsilon(1e-9));
-        CHECK(head.delay.coherence < 0.999);
-      }
-  }
-}
-
-TEST_CASE("of a delay alone the envelope and the wave under it have one maximum, a phase beside it is told apart") {
-  const double phase = GENERATE(0.0, 0.7);
-  WaveSpec spec = delayed(fixture_2(), -2.5);
-  for (double& turn : spec.turns) turn += phase;
-  const Followed head = followed(wave_matrices(spec));
-  const EnvelopeDelay envelope = envelope_delays(head.cross, 512).front();
-  CHECK(envelope.offset == Approx(-2.5).margin(1e-6));
-  CHECK(envelope.phase == Approx(phase).margin(1e-6));
-  CHECK(envelope.coherence == Approx(1).epsilon(1e-9));
-  CHECK(envelope.coherence >= head.delay.coherence * (1 - 1e-12));
-  CHECK((std::abs(head.delay.offset + 2.5) < 1e-6) == (phase == 0));
 }
 
 TEST_CASE("with the positions shuffled nothing is left of a planted delay but each token's match with itself") {
@@ -469,40 +419,13 @@ TEST_CASE("what the chain cannot know of short, constant or empty input is NaN a
                                 std::vector<Matrix32>{noise, waves, noise, same, noise, waves}}) {
     const std::vector<Field> fields = fields_of(heads, documents);
     CHECK(unannounced(fields) == std::vector<std::string>());
-    CHECK(std::isnan(named(fields, "delay_spectrum/estimate").doubles()[2]));  // the head of zeros
-    CHECK(std::isnan(named(fields, "phase_delay/estimate").doubles()[2]));
-    CHECK(std::get<std::vector<std::int64_t>>(named(fields, "qk_svd/rank").values) ==
+    CHECK(std::isnan(field_of(fields, "phase_delay/estimate").doubles()[2]));  // the head of zeros
+    CHECK(std::get<std::vector<std::int64_t>>(field_of(fields, "qk_svd/rank").values) ==
           std::vector<std::int64_t>{2, 3, 0, 4});
-    const std::vector<double> estimates = named(fields, "delay_spectrum/estimate").doubles();
+    const std::vector<double> estimates = field_of(fields, "phase_delay/estimate").doubles();
     if (documents.size() == 2)  // a constant has no frequency above 0
       for (const double estimate : estimates) CHECK(std::isnan(estimate));
   }
-}
-
-TEST_CASE("the planted bank: every positional head has its delay, noise and sink heads have none") {
-  const PlantedModel planted = planted_model(planted_bank());
-  const HeadGrid grid{{0, 1, 2, 3}, planted.model.stack.block.heads};
-  const std::vector<ChainHead> heads = chain_heads(planted.model.stack, grid, 2);
-  const RandomReadingOptions reading;
-  const Matrix32 frames = random_frames(planted.model.stack.d_model(), planted.model.stack.block.d_head, reading);
-  ScoreDelayListener listener(grid, 512, reading.draws, frames);
-  WaveProbe probe(planted.model.stack, grid, AttentionKind::self, 512, heads, {&listener});
-  const std::array<Probe*, 1> probes{&probe};
-  model_pass(planted.model, planted_documents(planted, 1, 512, 1)->document(0), probes);
-  const CrossSpectra scores = listener.taken();
-  const DelaySpectrum found = delay_spectrum(scores, "delay_spectrum", "queries and keys");
-  Index row = 0;
-  for (const auto& layer : planted.spec.heads)
-    for (const PlantedHead& head : layer) {
-      CAPTURE(row, name_of(head.kind));
-      if (head.positional())
-        CHECK(found.offset[row] == Approx(head.offset).margin(0.05));
-      else if (head.kind == PlantedKind::content)  // a word meets itself first of all at its own token
-        CHECK(found.offset[row] == Approx(0).margin(0.05));
-      else
-        CHECK(std::isnan(found.offset[row]));
-      ++row;
-    }
 }
 
 TEST_CASE("phases 0 and pi lie in the middle of their bins, and rounding moves neither out") {
@@ -528,20 +451,17 @@ TEST_CASE("a delay beyond the search is undefined: the end of a search is no est
   WaveSpec spec = wide_band();
   spec.frequencies = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // slow waves: the flank of the peak reaches far
   const Eigen::VectorXcd cross = followed(wave_matrices(delayed(spec, -40))).cross;
-  CrossSpectra spectra = cross_spectra_of(1);
+  CrossSpectra spectra;
   spectra.by_document.emplace_back(cross);
   for (const Index reach : {20, 32, 39, 64, 200}) {
     CAPTURE(reach);
-    DelaySpectrumOptions options;
+    PhaseDelayOptions options;
     options.delay.reach = reach;
-    const DelaySpectrum found = delay_spectrum(spectra, "delay_spectrum", "", options);
+    const PhaseDelay found = phase_delay(spectra, 512, options);
     const Delay delay = delays(cross, 512, options.delay).front();
     CHECK(delay.at_edge == (reach < 40));
-    CHECK(envelope_delays(cross, 512, options.delay).front().at_edge == (reach < 40));
     if (reach < 40) {
       CHECK(std::isnan(found.estimate[0]));
-      CHECK(std::isnan(found.envelope_offset[0]));
-      CHECK(std::isnan(found.envelope_phase[0]));
       CHECK(std::abs(delay.runner_up) != static_cast<double>(reach));
     } else {
       CHECK(found.estimate[0] == Approx(-40).epsilon(1e-6));
@@ -554,7 +474,7 @@ TEST_CASE("a delay that is told from chance but lies at the end of the search sa
   spec.frequencies = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const Eigen::VectorXcd far = followed(wave_matrices(delayed(spec, -40))).cross;
   const Eigen::VectorXcd near = followed(wave_matrices(delayed(spec, -4))).cross;
-  CrossSpectra spectra = cross_spectra_of(2);
+  CrossSpectra spectra;
   spectra.by_document.emplace_back(far.size(), 2);
   spectra.by_document[0] << far, near;
   Random random(3);
@@ -563,9 +483,9 @@ TEST_CASE("a delay that is told from chance but lies at the end of the search sa
     for (auto& entry : null.reshaped()) entry *= std::polar(1.0, 6.28318530717958648 * random.uniform());
     spectra.null.push_back(std::move(null));
   }
-  DelaySpectrumOptions options;
+  PhaseDelayOptions options;
   options.delay.reach = 38;
-  const DelaySpectrum found = delay_spectrum(spectra, "delay_spectrum", "", options);
+  const PhaseDelay found = phase_delay(spectra, 512, options);
   CHECK(found.q_value[0] <= 0.05);
   CHECK(found.status[0] == PredictedStatus::edge);
   CHECK(std::isnan(found.offset[0]));
@@ -577,7 +497,7 @@ TEST_CASE("a planted head with negative coherences among its draws is defined") 
   // Random readings of the keys whose slow waves meet half a document away: nowhere within the search are they positive.
   WaveSpec spec = wide_band();
   const Eigen::VectorXcd planted = followed(wave_matrices(delayed(spec, -2))).cross;
-  CrossSpectra spectra = cross_spectra_of(8);
+  CrossSpectra spectra;
   spectra.by_document.emplace_back(planted.size(), 8);
   Random random(4);
   for (Index row = 0; row < 8; ++row) spectra.by_document[0].col(row) = planted;
@@ -594,7 +514,7 @@ TEST_CASE("a planted head with negative coherences among its draws is defined") 
     spectra.null.push_back(std::move(null));
   }
   REQUIRE(negative >= 6);
-  const DelaySpectrum found = delay_spectrum(spectra, "delay_spectrum", "");
+  const PhaseDelay found = phase_delay(spectra, 512);
   for (Index row = 0; row < 8; ++row) {
     CAPTURE(row, found.coherence[row], found.null_quantile[row], found.q_value[row]);
     CHECK(found.status[static_cast<std::size_t>(row)] == PredictedStatus::offset);

@@ -11,13 +11,9 @@
 #include <vector>
 
 #include "../../analysis/waves/cross_covariance.h"
-#include "../../analysis/waves/delay_spectrum.h"
 #include "../../analysis/waves/phase_delay.h"
-#include "../../analysis/waves/phase_rotation.h"
-#include "../../analysis/waves/qk_svd.h"
-#include "../../analysis/waves/redefined_waves.h"
-#include "../../analysis/waves/wave_spectra.h"
 #include "../../core/algebra/decompositions.h"
+#include "../reference/cross_spectrum.h"
 
 namespace headwave {
 
@@ -172,7 +168,8 @@ inline std::vector<double> null_coherences(const Followed& head, const Matrix& s
   for (Index draw = 0; draw < draws; ++draw) {
     Random random = Random(99).stream(static_cast<std::uint64_t>(draw));
     const MatrixC keys = real_dft(Matrix(states * random_frame(states.cols(), head.waves.rank(), random)));
-    found.push_back(delays(cross_spectrum(gained_queries(head.waves), keys), states.rows()).front().coherence);
+    found.push_back(
+        delays(gained_queries(head.waves).cwiseProduct(keys).rowwise().sum(), states.rows()).front().coherence);
   }
   return found;
 }
@@ -205,69 +202,6 @@ struct WaveStack {
 
   [[nodiscard]] HeadGrid grid() const { return {{0}, stack.block.heads}; }
 };
-
-/// What the listeners of the chain say of documents given by the states that enter the layer.
-struct WaveChain {
-  std::vector<ChainHead> heads;
-  CrossCovariances covariances;
-  double threshold = 1;  ///< of periodic columns
-  Index count = 0;       ///< columns of the wave spectra
-  CrossSpectra scores, phases;
-  PhaseSpectra phase_spectra;
-  WaveSpectra spectra;
-  PeriodicColumns periodic;
-  RedefinedWaves redefined;
-};
-
-struct WaveChainOptions {
-  RandomReadingOptions reading;
-  PeriodicOptions periodic;
-  bool columns = true;  ///< covariances, spectra and periodic columns too
-};
-
-inline WaveChain chain_of(const Stack& stack, const HeadGrid& grid, const std::vector<Matrix32>& documents,
-                          const WaveChainOptions& options = {}) {
-  const Index length = documents.front().rows(), d_head = stack.block.d_head, draws = options.reading.draws;
-  const Index width = std::min(d_head, stack.d_model()), reach = 64;
-  const Index count = std::min({stack.d_model(), stack.block.heads * d_head, stack.block.kv_heads * d_head});
-  const PhaseDelayOptions phasing;
-  WaveChain chain;
-  chain.heads = chain_heads(stack, grid, 1);
-  chain.count = count;
-  if (options.columns) chain.threshold = periodic_threshold(length, options.periodic);
-  const auto find_periodic = [&](PeriodicColumns& found, const HeadWaves& waves) {
-    observe(found, waves, chain.threshold, options.periodic);
-  };
-  const Matrix32 frames = random_frames(stack.d_model(), width, options.reading);
-  const RandomRotations rotations(stack.d_model(), chain.heads, options.reading);
-  for (std::size_t number = 0; number < documents.size(); ++number) {
-    const auto i = static_cast<Index>(number);
-    CovarianceListener covariance(grid, d_head, reach, number == 0);
-    ScoreDelayListener scores(grid, length, draws, frames);
-    PhaseListener phases(grid, length, phasing.bins, i < phasing.null_documents ? draws : 0, rotations);
-    WaveSpectraListener spectra(grid, d_head, length, count, options.reading.seed, i);
-    WaveObserver periodic(PeriodicColumns(grid.rows(), d_head), find_periodic);
-    RedefinedWavesListener redefined(grid, length, 4);
-    std::vector<WaveListener*> listeners{&scores, &phases};
-    if (options.columns) listeners.insert(listeners.end(), {&covariance, &spectra, &periodic, &redefined});
-    WaveProbe probe(stack, grid, AttentionKind::self, length, chain.heads, listeners);
-    LayerInput input;
-    input.states = documents[number];
-    probe.see(input);
-    add_to(chain.scores, scores.taken());
-    PhaseSums phase = phases.taken();
-    add_to(chain.phases, std::move(phase.cross));
-    add_to(chain.phase_spectra, std::move(phase.spectra));
-    add_to(chain.covariances, covariance.taken());
-    add_to(chain.spectra, spectra.taken());
-    add_to(chain.periodic, periodic.taken());
-    if (number == 0) chain.redefined = redefined.taken();
-  }
-  for (HeadGrid* one : {&chain.scores.grid, &chain.phases.grid, &chain.phase_spectra.grid}) *one = grid;
-  for (Index* one : {&chain.scores.length, &chain.phases.length, &chain.phase_spectra.length}) *one = length;
-  chain.phase_spectra.bins = phasing.bins;
-  return chain;
-}
 
 /// Fields that hold a number which is not finite and do not say why.
 inline std::vector<std::string> unannounced(const std::vector<Field>& fields) {

@@ -6,12 +6,13 @@
 #include <numbers>
 #include <numeric>
 
-#include "../../analysis/attention/head_types.h"
 #include "../../analysis/attention/measured_offset.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/random_documents.h"
 #include "../catch.h"
+#include "found_head_types.h"
 #include "planted_waves.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
@@ -106,17 +107,15 @@ constexpr Index period = 40;
 
 HeadTypes types_on_repeated_words(const WordModel& planted) {
   const auto text = repeated_tokens(all_words(), {.documents = 8, .period = period});
-  const HeadGrid grid{{0, 1}, 2};
-  const AttentionKind kind = planted.model.kinds().front();
-  HeadTypeSum sum;
+  std::vector<ShownDocument> shown;
   for (Index d = 0; d < text->count(); ++d) {
     const Document document = text->document(d);
-    HeadTypeProbe probe(grid, document, kind);
-    const std::array<Probe*, 1> probes{&probe};
-    model_pass(planted.model, document, probes);
-    add_to(sum, probe.taken());
+    shown.push_back({document, [&planted, document](Probe& probe) {
+                       const std::array<Probe*, 1> probes{&probe};
+                       model_pass(planted.model, document, probes);
+                     }});
   }
-  return head_types(sum, grid, kind);
+  return HeadTypes(TestPass{.grid = {{0, 1}, 2}, .kind = planted.model.kinds().front()}.fields("head_types", shown));
 }
 
 enum Row : Index { previous_head, bigram_head, induction_head, careless_head };
@@ -125,9 +124,9 @@ enum Row : Index { previous_head, bigram_head, induction_head, careless_head };
 
 TEST_CASE("an induction pair: one head finds the last word, the next one what followed it in the copy before") {
   const HeadTypes types = types_on_repeated_words(WordModel(true));
-  CHECK(types.types[previous_head] == HeadType::previous);
+  CHECK(types.types[previous_head] == "previous");
   CHECK(types.of(HeadScore::previous)[previous_head] > 0.99);
-  CHECK(types.types[induction_head] == HeadType::induction);
+  CHECK(types.types[induction_head] == "induction");
   // One query in forty repeats the token before it and looks at itself, too: that is no earlier key.
   CHECK(types.of(HeadScore::induction)[induction_head] > 0.96);
   CHECK(types.of(HeadScore::previous)[induction_head] < 0.1);
@@ -159,7 +158,7 @@ TEST_CASE("over repeated random tokens the offset of an induction head is found,
 TEST_CASE("without the head before it an induction head copies nothing") {
   const HeadTypes types = types_on_repeated_words(WordModel(false));
   CHECK(types.of(HeadScore::previous)[previous_head] > 0.99);
-  CHECK(types.types[induction_head] != HeadType::induction);
+  CHECK(types.types[induction_head] != "induction");
   CHECK(types.of(HeadScore::induction)[induction_head] ==
         Approx(types.of(HeadScore::induction_baseline)[induction_head]).epsilon(1e-5));
 }
@@ -197,7 +196,7 @@ TEST_CASE("a bigram head looks at the words that follow its own, wherever they s
   CHECK(followers.least > 0.99);
 
   const HeadTypes types = types_on_repeated_words(planted);
-  CHECK(types.types[bigram_head] == HeadType::other);
+  CHECK(types.types[bigram_head] == "other");
   CHECK(types.of(HeadScore::duplicate)[bigram_head] < types.of(HeadScore::duplicate_baseline)[bigram_head]);
 }
 
@@ -219,9 +218,8 @@ TEST_CASE("a bigram head turns words in a circle: eigenvalues on the unit circle
   CHECK(apart(head.eigenvalues(), roots) < 1e-12);
 
   const WaveStack heads({bigram.query}, {bigram.key});
-  WaveChainOptions options;
-  options.columns = false;
-  const WaveChain chain = chain_of(heads.stack, heads.grid(), documents, options);
-  CHECK(std::isnan(delay_spectrum(chain.scores, "delay_spectrum", "").offset[0]));
-  CHECK(std::isnan(delay_spectrum(chain.phases, "phase_delay", "").offset[0]));
+  std::vector<ShownDocument> shown;
+  for (const Matrix32& states : documents) shown.push_back(shown_states(states));
+  const TestPass pass{.grid = heads.grid(), .stack = heads.stack};
+  CHECK(std::isnan(field_of(pass.fields("phase_delay", shown), "phase_delay/predicted_offset").doubles()[0]));
 }

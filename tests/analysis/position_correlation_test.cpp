@@ -1,5 +1,3 @@
-#include "../../analysis/positions/position_correlation.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../analysis/positions/position_components.h"
+#include "../../analysis/positions/position_states.h"
 #include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
@@ -61,10 +60,35 @@ Vector direct_correlations(const std::vector<Matrix>& documents, const Matrix& p
   return thin_svd(orthonormal(centred(x)).transpose() * orthonormal(centred(y))).s;
 }
 
+/// What is said of layers; rows are (layer, truncation).
+struct PositionCorrelation {
+  explicit PositionCorrelation(std::vector<Field> found)
+      : fields(std::move(found)), undefined(undefined_reason(fields)) {
+    rank = std::get<std::int64_t>(fields.front().attributes.at("rank"));
+    if (!undefined.empty()) return;
+    const auto of = [&](const char* quantity) -> const Field& {
+      return field_of(fields, std::string("position_correlation/") + quantity);
+    };
+    const auto& kept = std::get<std::vector<std::int64_t>>(of("correlation").axis("truncation").values);
+    truncations.assign(kept.begin(), kept.end());
+    const Index columns = of("correlation").axis("component").size();
+    correlation = matrix_of_field(of("correlation"), columns);
+    chance_mean = matrix_of_field(of("chance_mean"), columns);
+    chance_largest = matrix_of_field(of("chance_largest"), columns);
+    for (const double one : of("variables").doubles()) variables.push_back(static_cast<Index>(one));
+  }
+
+  std::vector<Field> fields;
+  std::string undefined;
+  std::vector<Index> truncations, variables;
+  Matrix correlation, chance_mean, chance_largest;
+  Index rank = 0;
+};
+
 PositionCorrelation one_layer(const std::vector<Matrix>& documents, const Matrix& positions, std::vector<Index> r,
                               Index draws = 0, std::uint64_t seed = 1) {
-  return position_correlation({moments_of(documents)}, {0}, positions,
-                              {.truncations = std::move(r), .draws = draws, .seed = seed});
+  return PositionCorrelation(position_correlation({moments_of(documents)}, {0}, positions,
+                                                  {.truncations = std::move(r), .draws = draws, .seed = seed}));
 }
 
 }  // namespace
@@ -224,7 +248,7 @@ TEST_CASE("constant states have no correlation with positions") {
   CHECK(found.variables == std::vector<Index>{0});
   CHECK(found.correlation.array().isNaN().all());
   CHECK(found.chance_largest.array().isNaN().all());
-  CHECK(describe(found).front().attributes.count("undefined") == 1);
+  CHECK(found.fields.front().attributes.count("undefined") == 1);
 }
 
 TEST_CASE("truncations beyond the rank of the positions are left out") {
@@ -233,25 +257,22 @@ TEST_CASE("truncations beyond the rank of the positions are left out") {
   CHECK(found.truncations == std::vector<Index>{2, 5});
   CHECK(found.rank == 5);
   CHECK(found.correlation.cols() == 5);
-  const PositionCorrelation none = position_correlation({moments_of(documents)}, {0}, rounded_matrix(9, 5, 102));
-  CHECK(none.undefined == "the positions have rank 5, below every truncation asked for");
+  CHECK(undefined_reason(position_correlation({moments_of(documents)}, {0}, rounded_matrix(9, 5, 102))) ==
+        "the positions have rank 5, below every truncation asked for");
 }
 
 TEST_CASE("where there are no correlations the one field says why") {
   const std::vector<Matrix> documents = rounded_documents(4, 9, 3, 111);
   const auto reason = [](const PositionCorrelation& found) {
-    const std::vector<Field> fields = describe(found);
-    REQUIRE(fields.size() == 1);
-    CHECK(fields[0].name == "position_correlation/correlation");
-    CHECK(std::isnan(fields[0].doubles()[0]));
-    CHECK(std::get<std::string>(fields[0].attributes.at("undefined")) == found.undefined);
+    CHECK(found.fields[0].name == "position_correlation/correlation");
+    CHECK(std::isnan(found.fields[0].doubles()[0]));
     return found.undefined;
   };
   CHECK(reason(one_layer(documents, Matrix(0, 0), {2})) == "no position table");
   CHECK(reason(one_layer(documents, Matrix::Ones(9, 4), {2})) == "the positions are all equal");
   CHECK(reason(one_layer(rounded_documents(2, 1, 3, 1), Matrix::Ones(1, 4), {2})) == "the positions are all equal");
-  CHECK(reason(position_correlation({no_moments(9, 3)}, {0}, rounded_matrix(9, 5, 1), {.truncations = {2}})) ==
-        "no documents");
+  CHECK(undefined_reason(position_correlation({no_moments(9, 3)}, {0}, rounded_matrix(9, 5, 1),
+                                              {.truncations = {2}})) == "no documents");
 }
 
 TEST_CASE("position correlations describe themselves") {
@@ -259,7 +280,7 @@ TEST_CASE("position correlations describe themselves") {
   const std::vector<StateMoments> layers{moments_of(rounded_documents(4, 9, 3, 122)),
                                          moments_of(rounded_documents(4, 9, 3, 123))};
   const std::vector<Field> fields =
-      describe(position_correlation(layers, {2, 5}, positions, {.truncations = {2, 4}, .draws = 3, .seed = 9}));
+      position_correlation(layers, {2, 5}, positions, {.truncations = {2, 4}, .draws = 3, .seed = 9});
   std::set<std::string> names;
   for (const Field& field : fields) {
     names.insert(field.name);
@@ -281,8 +302,8 @@ TEST_CASE("position correlations describe themselves") {
   CHECK(correlation.attributes.count("by_construction") == 1);
   CHECK(std::get<std::int64_t>(fields[1].attributes.at("seed")) == 9);
   // A layer beside others is what it is alone.
-  const PositionCorrelation both = position_correlation(layers, {2, 5}, positions, {.truncations = {2, 4}});
-  const PositionCorrelation second = position_correlation({layers[1]}, {5}, positions, {.truncations = {2, 4}});
+  const PositionCorrelation both(position_correlation(layers, {2, 5}, positions, {.truncations = {2, 4}}));
+  const PositionCorrelation second(position_correlation({layers[1]}, {5}, positions, {.truncations = {2, 4}}));
   CHECK(both.correlation.row(3).head(3) == second.correlation.row(1).head(3));
   CHECK(both.chance_mean.row(3).head(3) == second.chance_mean.row(1).head(3));
 }
@@ -290,15 +311,30 @@ TEST_CASE("position correlations describe themselves") {
 TEST_CASE("position correlations refuse what does not fit or is not finite") {
   const Matrix positions = rounded_matrix(9, 6, 131);
   const StateMoments layer = moments_of(rounded_documents(4, 9, 3, 132));
-  CHECK_THROWS_AS(position_correlation({}, {}, positions), ShapeError);
-  CHECK_THROWS_AS(position_correlation({layer}, {0, 1}, positions), ShapeError);
-  CHECK_THROWS_AS(position_correlation({layer, no_moments(9, 3)}, {0, 1}, positions), ShapeError);
   CHECK_THROWS_AS(position_correlation({layer}, {0}, positions.topRows(8)), ShapeError);
-  CHECK_THROWS_AS(position_correlation({layer}, {0}, positions, {.truncations = {2, 0}}), ShapeError);
   Matrix broken = positions;
   broken(2, 2) = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(position_correlation({layer}, {0}, broken), NumericError);
-  StateMoments overflown(Matrix32(Matrix32::Random(9, 3)));
+  StateMoments overflown = state_moments(Matrix32(Matrix32::Random(9, 3)));
   overflown.second_sum(1, 1) = std::numeric_limits<double>::infinity();
   CHECK_THROWS_AS(position_correlation({overflown}, {0}, positions, {.truncations = {2}}), NumericError);
+}
+
+TEST_CASE("the moments of two tokens are the ones on the page") {
+  Matrix32 states(2, 2);
+  states << 1, 2, 3, -4;
+  const StateMoments found = state_moments(states);
+  CHECK(found.position_sum == states.cast<double>());
+  Matrix second(2, 2);
+  second << 10, -10, -10, 20;
+  CHECK(found.second_sum == second);
+  CHECK(found.document_means() == Eigen::RowVector2d(2, -1));
+  states(1, 1) = std::numeric_limits<float>::quiet_NaN();
+  CHECK_THROWS_AS(state_moments(states), NumericError);
+}
+
+TEST_CASE("second moments are summed in double: float32 would lose these digits") {
+  Matrix32 states(2, 1);
+  states << 4097.0F, 1.0F;  // 4097^2 = 16785409 needs 25 bits
+  CHECK(state_moments(states).second_sum(0, 0) == 16785410.0);
 }

@@ -1,5 +1,3 @@
-#include "../../analysis/attention/position_disagreement.h"
-
 #include <cmath>
 
 #include "../../core/numbers/random.h"
@@ -15,12 +13,15 @@ constexpr double disagreement_eps = std::numeric_limits<double>::epsilon();
 
 /// One document whose heads have these weights, seen in tiles of so many query rows.
 double disagreement_of(const std::vector<Matrix32>& weights, Index tile_rows = 1000) {
-  Document document;
-  document.ids.assign(static_cast<std::size_t>(weights.front().rows()), 1);
-  PositionDisagreementProbe probe({{0}, std::ssize(weights)}, document);
-  show_heads(probe, weights, AttentionKind::causal, tile_rows);  // another kind: passes unseen
-  show_heads(probe, weights, AttentionKind::self, tile_rows);
-  return probe.taken().layers.value()(0, 0);
+  const auto shown = [&](Probe& probe) {
+    show_heads(probe, weights, AttentionKind::causal, tile_rows);  // another kind: passes unseen
+    show_heads(probe, weights, AttentionKind::self, tile_rows);
+  };
+  const TestPass pass{.grid = {{0, 1}, std::ssize(weights)}};
+  const std::vector<Field> fields =
+      pass.fields("position_disagreement", {{document_of(weights.front().rows()), shown}});
+  CHECK(std::isnan(fields.front().doubles().at(1)));  // a layer that nobody saw
+  return field_of(fields, "position_disagreement/mean").doubles().front();
 }
 
 /// Equation (1) written out.
@@ -59,20 +60,4 @@ TEST_CASE("position disagreement: weights too small for their squares in float s
   const auto tiny = static_cast<double>(1e-30F);
   CHECK(disagreement_of({Matrix32::Constant(3, 3, 1e-30F), Matrix32::Constant(3, 3, 1e-30F)}) ==
         Approx(-3 * tiny * tiny).epsilon(8 * disagreement_eps));
-}
-
-TEST_CASE("position disagreement: layers that nobody saw are undefined, other heads are refused") {
-  Document document;
-  document.ids = {1, 2, 3};
-  PositionDisagreementProbe probe({{0, 1}, 2}, document);
-  const std::vector<Field> fields = describe(probe.taken(), {{0, 1}, 2});
-  REQUIRE(fields.size() == 1);
-  CHECK(fields.front().name == "position_disagreement/mean");
-  CHECK(std::isnan(fields.front().doubles().at(1)));
-  const Matrix32 alone = Matrix32::Identity(3, 3);
-  Tile tile;
-  tile.kind = AttentionKind::self;
-  tile.queries = tile.keys = 3;
-  tile.weights.emplace_back(alone);
-  CHECK_THROWS_WITH(probe.see(tile), ContainsSubstring("a tile of 1 heads came, expected 2"));
 }

@@ -1,5 +1,3 @@
-#include "../../analysis/positions/position_split.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../../analysis/positions/position_states.h"
 #include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
@@ -25,6 +24,39 @@ namespace {
 
 SplitHeads single_head(const Matrix& query, const Matrix& key, double scale) {
   return {1, scale, [=](Index, Index) { return HeadWeights{query, key, Vector::Zero(query.cols())}; }};
+}
+
+/// What is said of layers; rows of scores are (layer, head).
+struct PositionSplit {
+  explicit PositionSplit(std::vector<Field> found) : fields(std::move(found)), undefined(undefined_reason(fields)) {
+    if (!undefined.empty()) return;
+    const auto of = [&](const char* quantity) -> const Field& {
+      return field_of(fields, std::string("position_split/") + quantity);
+    };
+    variance_share = matrix_of_field(of("variance_share"), 3);
+    spectrum = matrix_of_field(of("spectrum"), of("spectrum").axis("frequency").size());
+    noise_share = matrix_of_field(of("noise_share"), 1);
+    low_frequency_share = matrix_of_field(of("low_frequency_share"), 1);
+    effective_rank = matrix_of_field(of("effective_rank"), 1);
+    components = matrix_of_field(of("components"), 1);
+    context_overlap = matrix_of_field(of("context_overlap"), 1);
+    residual_overlap = matrix_of_field(of("residual_overlap"), 1);
+    chance_overlap = matrix_of_field(of("chance_overlap"), 1);
+    if (fields.back().quantity() != "score_share") return;
+    mean_square_score = matrix_of_field(of("mean_square_score"), 1);
+    score_share = matrix_of_field(of("score_share"), 16);
+  }
+
+  std::vector<Field> fields;
+  std::string undefined;
+  Matrix variance_share, spectrum, score_share;
+  Vector noise_share, low_frequency_share, effective_rank, components, context_overlap, residual_overlap,
+      chance_overlap, mean_square_score;
+};
+
+PositionSplit split_of(const std::vector<StateMoments>& layers, const std::vector<Index>& numbers,
+                       const SplitHeads& heads = {}, const PositionSplitOptions& options = {}) {
+  return PositionSplit(position_split(layers, numbers, heads, options));
 }
 
 // The parts of every token, in rows (c, t), as they are written: mean, position, context, residual.
@@ -74,7 +106,7 @@ TEST_CASE("the split is that of whole arrays in numpy") {
     const SplitHeads heads =
         single_head(matrix_of(one.at("query")), matrix_of(one.at("key")), one.at("scale").get<double>());
     const PositionSplit found =
-        position_split({moments_of(documents)}, {0}, heads, {.low_frequency = one.at("low_frequency").get<Index>()});
+        split_of({moments_of(documents)}, {0}, heads, {.low_frequency = one.at("low_frequency").get<Index>()});
     const auto& expected = one.at("split");
     const auto same = [&](double value, const char* name) {
       CAPTURE(name);
@@ -107,7 +139,7 @@ TEST_CASE("the split is that of all tokens one by one, at any size") {
     std::vector<Matrix> documents = random_documents(count, length, width, 7);
     for (Matrix& states : documents) states = states.cast<float>().cast<double>();
     const Matrix query = random_matrix(width, 2, 8), key = random_matrix(width, 2, 9);
-    const PositionSplit found = position_split({moments_of(documents)}, {4}, single_head(query, key, 0.25));
+    const PositionSplit found = split_of({moments_of(documents)}, {4}, single_head(query, key, 0.25));
     const std::array<Matrix, 4> parts = direct_parts(documents);
     const double total = parts[1].squaredNorm() + parts[2].squaredNorm() + parts[3].squaredNorm();
     for (Index part = 0; part < 3; ++part)
@@ -165,7 +197,7 @@ TEST_CASE("planted parts come back: their shares, the wave's frequency and rank,
               3.0 * ((c / 2 % 2 == 0) == (c % 2 == 0) ? 1.0 : -1.0) * (t % 2 == 0 ? 1.0 : -1.0);
         documents.push_back(states);
       }
-      const PositionSplit found = position_split({moments_of(documents)}, {0});
+      const PositionSplit found = split_of({moments_of(documents)}, {0});
       const double tolerance = 1e-6;  // of float32 states
       CHECK(found.variance_share(0, 0) == Approx(4.0 / 14.0).epsilon(tolerance));
       CHECK(found.variance_share(0, 1) == Approx(1.0 / 14.0).epsilon(tolerance));
@@ -193,7 +225,7 @@ TEST_CASE("states that do not depend on their position have the position share e
     for (Index t = 1; t < states.rows(); ++t) states.row(t) = 0.9 * states.row(t - 1) + 0.5 * states.row(t);
     documents.push_back(states.bottomRows(length));
   }
-  const PositionSplit found = position_split({moments_of(documents)}, {0});
+  const PositionSplit found = split_of({moments_of(documents)}, {0});
   CHECK(found.variance_share(0, 0) == Approx(found.noise_share(0)).epsilon(0.15));
 }
 
@@ -205,7 +237,7 @@ TEST_CASE("a head that reads positions alone has all of its scores between posit
   }
   Matrix read = Matrix::Zero(8, 2);
   read.topRows(2) = random_matrix(2, 2, 18);
-  const PositionSplit found = position_split({moments_of(documents)}, {0}, single_head(read, read, 1.0));
+  const PositionSplit found = split_of({moments_of(documents)}, {0}, single_head(read, read, 1.0));
   CHECK(found.score_share(0, 5) == Approx(1.0).epsilon(1e-6));
   CHECK(found.score_share.row(0).sum() == Approx(1.0).epsilon(16 * eps));
 }
@@ -219,27 +251,27 @@ TEST_CASE("heads are told apart by layer number and head, missing and empty ones
     const auto seed = static_cast<std::uint64_t>(10 * layer + head);
     return HeadWeights{random_matrix(4, 2, seed), random_matrix(4, 2, seed + 5), Vector::Zero(2)};
   };
-  const PositionSplit found = position_split(layers, {3, 7}, {3, 0.5, weights}, {.threads = 3});
+  const PositionSplit found = split_of(layers, {3, 7}, {3, 0.5, weights}, {.threads = 3});
   const HeadWeights last = weights(7, 2);
-  const PositionSplit alone = position_split({layers[1]}, {7}, single_head(last.query, last.key, 0.5));
+  const PositionSplit alone = split_of({layers[1]}, {7}, single_head(last.query, last.key, 0.5));
   CHECK(found.score_share.row(5) == alone.score_share.row(0));
   CHECK(found.mean_square_score(5) == alone.mean_square_score(0));
   CHECK(std::isnan(found.mean_square_score(3)));
   CHECK(found.mean_square_score(4) == 0.0);
   CHECK(found.score_share.middleRows(3, 2).array().isNaN().all());
   CHECK_FALSE(found.score_share.topRows(3).hasNaN());
-  const PositionSplit single = position_split(layers, {3, 7}, {3, 0.5, weights}, {.threads = 1});
+  const PositionSplit single = split_of(layers, {3, 7}, {3, 0.5, weights}, {.threads = 1});
   CHECK(found.score_share.topRows(3) == single.score_share.topRows(3));
   // The scale is seen by the scores and not by their shares.
-  const PositionSplit scaled = position_split({layers[1]}, {7}, single_head(last.query, last.key, 1.0));
+  const PositionSplit scaled = split_of({layers[1]}, {7}, single_head(last.query, last.key, 1.0));
   CHECK(scaled.mean_square_score(0) == 4 * alone.mean_square_score(0));
   CHECK(scaled.score_share == alone.score_share);
-  CHECK(position_split(layers, {3, 7}).score_share.size() == 0);
+  CHECK(split_of(layers, {3, 7}).score_share.size() == 0);
 }
 
 TEST_CASE("where a part is missing what depends on it is undefined, and the rest is not") {
   const auto split = [](const std::vector<Matrix>& documents) {
-    return position_split({moments_of(documents)}, {0}, single_head(Matrix::Ones(3, 1), Matrix::Ones(3, 1), 1.0));
+    return split_of({moments_of(documents)}, {0}, single_head(Matrix::Ones(3, 1), Matrix::Ones(3, 1), 1.0));
   };
   for (const Index length : {1, 2, 3, 97}) {  // all equal
     CAPTURE(length);
@@ -263,9 +295,6 @@ TEST_CASE("where a part is missing what depends on it is undefined, and the rest
   // One document: position would be all of it, whatever its words.
   const PositionSplit single = split(random_documents(1, 6, 3, 32));
   CHECK(single.undefined == "one document: its words cannot be told from its positions");
-  const std::vector<Field> nothing = describe(single);
-  REQUIRE(nothing.size() == 1);
-  CHECK(std::get<std::string>(nothing.front().attributes.at("undefined")) == single.undefined);
   // No residual: documents and positions add.
   const Matrix positions = (256 * random_matrix(6, 3, 33)).array().round().matrix();
   std::vector<Matrix> sums;
@@ -275,28 +304,25 @@ TEST_CASE("where a part is missing what depends on it is undefined, and the rest
   CHECK(std::isnan(added.residual_overlap(0)));
   CHECK_FALSE(std::isnan(added.context_overlap(0)));
 
-  const PositionSplit none = position_split({no_moments(4, 3)}, {0});
+  const PositionSplit none = split_of({no_moments(4, 3)}, {0});
   CHECK(none.undefined == "no documents");
-  const std::vector<Field> fields = describe(none);
-  REQUIRE(fields.size() == 1);
-  CHECK(fields[0].name == "position_split/variance_share");
-  CHECK(std::get<std::string>(fields[0].attributes.at("undefined")) == "no documents");
+  CHECK(none.fields[0].name == "position_split/variance_share");
 }
 
 TEST_CASE("a mean a thousand times the rest costs no more than its digits") {
   std::vector<Matrix> documents = random_documents(6, 9, 4, 41);
   for (Matrix& states : documents) states = (256 * states).array().round() / 256;
-  const PositionSplit before = position_split({moments_of(documents)}, {0});
+  const PositionSplit before = split_of({moments_of(documents)}, {0});
   for (Matrix& states : documents) states.array() += 1024;
-  const PositionSplit after = position_split({moments_of(documents)}, {0});
+  const PositionSplit after = split_of({moments_of(documents)}, {0});
   CHECK((after.variance_share - before.variance_share).norm() <= 1e-8);
   CHECK(std::abs(after.residual_overlap(0) - before.residual_overlap(0)) <= 1e-8);
 }
 
 TEST_CASE("all of the variance asked for takes all components") {
   const std::vector<Matrix> documents = random_documents(4, 6, 9, 51);
-  CHECK(position_split({moments_of(documents)}, {0}, {}, {.subspace_share = 1.0}).components(0) == 5);
-  CHECK(position_split({moments_of(documents)}, {0}, {}, {.subspace_share = 1e-9}).components(0) == 1);
+  CHECK(split_of({moments_of(documents)}, {0}, {}, {.subspace_share = 1.0}).components(0) == 5);
+  CHECK(split_of({moments_of(documents)}, {0}, {}, {.subspace_share = 1e-9}).components(0) == 1);
 }
 
 TEST_CASE("position splits describe themselves: what is undefined says why, what is not does not") {
@@ -304,7 +330,7 @@ TEST_CASE("position splits describe themselves: what is undefined says why, what
                                          moments_of({3, Matrix::Ones(9, 4)})};
   SplitHeads heads = single_head(random_matrix(4, 2, 62), random_matrix(4, 2, 63), 0.5);
   heads.heads = 2;
-  const std::vector<Field> fields = describe(position_split(layers, {0, 5}, heads, {.low_frequency = 3}));
+  const std::vector<Field> fields = position_split(layers, {0, 5}, heads, {.low_frequency = 3});
   std::set<std::string> names;
   for (const Field& field : fields) {
     CAPTURE(field.name);
@@ -329,22 +355,11 @@ TEST_CASE("position splits describe themselves: what is undefined says why, what
   CHECK(std::get<std::vector<std::string>>(score.axis("key_part").values) ==
         std::vector<std::string>{"mean", "position", "context", "residual"});
   CHECK(score.axes[2].name == "query_part");
-  CHECK(describe(position_split(layers, {0, 5})).size() == 9);
+  CHECK(position_split(layers, {0, 5}).size() == 9);
 }
 
-TEST_CASE("position splits refuse what does not fit or is not finite") {
-  const StateMoments layer = moments_of(random_documents(3, 5, 4, 71));
-  const std::vector<StateMoments> one{layer};
-  CHECK_THROWS_AS(position_split({}, {}), ShapeError);
-  CHECK_THROWS_AS(position_split(one, {0, 1}), ShapeError);
-  CHECK_THROWS_AS(position_split({layer, no_moments(5, 4)}, {0, 1}), ShapeError);
-  CHECK_THROWS_AS(position_split(one, {0}, {2, 1.0, nullptr}), ShapeError);
-  CHECK_THROWS_AS(position_split(one, {0}, single_head(Matrix::Ones(3, 2), Matrix::Ones(3, 2), 1)), ShapeError);
-  CHECK_THROWS_AS(position_split(one, {0}, single_head(Matrix::Ones(4, 2), Matrix::Ones(4, 1), 1)), ShapeError);
-  CHECK_THROWS_AS(position_split(one, {0}, {}, {.subspace_share = 0.0}), NumericError);
-  CHECK_THROWS_AS(position_split(one, {0}, {}, {.subspace_share = 1.1}), NumericError);
-  CHECK_THROWS_AS(position_split(one, {0}, {}, {.low_frequency = 0}), NumericError);
-  StateMoments overflown(Matrix32(Matrix32::Random(5, 4)));
+TEST_CASE("position splits refuse moments that are not finite") {
+  StateMoments overflown = state_moments(Matrix32(Matrix32::Random(5, 4)));
   overflown.second_sum(1, 1) = std::numeric_limits<double>::infinity();
   add_to(overflown, StateMoments(overflown));
   CHECK_THROWS_AS(position_split({overflown}, {0}), NumericError);

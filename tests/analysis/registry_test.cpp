@@ -59,7 +59,7 @@ TEST_CASE("analyses: a name that is none is told with the nearest, or with all t
 
 TEST_CASE("analyses: one that compares what others found is refused where none of them is there") {
   CHECK_THROWS_WITH(chosen_analyses({.only = {"offset_agreement"}}),
-                    ContainsSubstring("position_atlas, phase_delay, delay_spectrum or rotary_wave"));
+                    ContainsSubstring("position_atlas, phase_delay or rotary_wave"));
 }
 
 TEST_CASE("what an analysis has not found cannot be read") {

@@ -8,6 +8,7 @@
 #include "../../core/attention/attend.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
@@ -53,8 +54,14 @@ std::vector<DocumentRotary> documents_of(Asked asked, Index count = 12, double n
   return documents;
 }
 
+/// Where all layers turn alike.
+RotaryWave wave_of(const std::vector<DocumentRotary>& documents, const HeadGrid& grid, const RotaryTerm& term,
+                   const RotaryWaveOptions& options) {
+  return rotary_wave(documents, grid, std::vector<const RotaryTerm*>(grid.layers.size(), &term), options);
+}
+
 RotaryWave wave_of(Asked asked, const RotaryWaveOptions& options = {}) {
-  return rotary_wave(documents_of(asked), {{0}, heads}, RotaryTerm(turning()), options);
+  return wave_of(documents_of(asked), {{0}, heads}, RotaryTerm(turning()), options);
 }
 
 }  // namespace
@@ -108,7 +115,7 @@ TEST_CASE("a rotary kernel is the score of mean query and mean key where they st
     options.causal = false;
     options.score_scale = 0.125;
     options.length = 100;
-    const RotaryWave wave = rotary_wave(documents, {{0}, heads}, term, options);
+    const RotaryWave wave = wave_of(documents, {{0}, heads}, term, options);
     const Matrix query = (documents[0].query + documents[1].query + documents[2].query) / 3;
     const Matrix key = (documents[0].key + documents[1].key + documents[2].key) / 3;
     for (const Index head : {Index{0}, Index{7}}) {
@@ -124,7 +131,7 @@ TEST_CASE("a rotary kernel is the score of mean query and mean key where they st
 TEST_CASE("keys turned by u more move the rotary kernel by -u", "[analysis]") {
   auto documents = documents_of(Asked::one, 6);
   const RotaryTerm term(turning());
-  const RotaryWave before = rotary_wave(documents, {{0}, heads}, term, {});
+  const RotaryWave before = wave_of(documents, {{0}, heads}, term, {});
   const Vector frequency = term.frequency(0);
   for (DocumentRotary& document : documents)
     for (Index row = 0; row < heads; ++row)
@@ -134,7 +141,7 @@ TEST_CASE("keys turned by u more move the rotary kernel by -u", "[analysis]") {
         document.key(row, m) = k.real();
         document.key(row, m + half) = k.imag();
       }
-  const RotaryWave after = rotary_wave(documents, {{0}, heads}, term, {});
+  const RotaryWave after = wave_of(documents, {{0}, heads}, term, {});
   CHECK((after.kernel.leftCols(60) - before.kernel.middleCols(2, 60)).cwiseAbs().maxCoeff() < 1e-10);
   CHECK(after.offset[0] == -5);
 }
@@ -147,19 +154,36 @@ TEST_CASE("a rotary probe averages what stands before the turn, the first token 
   for (float& entry : key.reshaped()) entry = static_cast<float>(random.normal());
   RotaryOptions two_pairs = turning(small);
   const auto term = std::make_shared<RotaryTerm>(two_pairs);
-  RotaryProbe probe({{3}, 2}, length, small, *term, AttentionKind::causal);
-  std::array<Probe*, 1> probes{&probe};
-  attend<float>({query, key, {}, 2, 1, 0.5, {.turned = term}}, {true, -1, -1, {}, 0},
-                {3, AttentionKind::causal, nullptr}, probes);
-  const DocumentRotary found = probe.taken().documents.front();
+  Stack stack;
+  stack.block.d_head = small;
+  stack.block.kv_heads = 1;
+  stack.block.score_scale = 0.5;
+  stack.position_term.turned = term;
+  const auto shown = [&](Probe& probe) {
+    std::array<Probe*, 1> probes{&probe};
+    attend<float>({query, key, {}, 2, 1, 0.5, {.turned = term}}, {true, -1, -1, {}, 0},
+                  {3, AttentionKind::causal, nullptr}, probes);
+  };
+  const TestPass pass{.grid = {{3}, 2}, .kind = AttentionKind::causal, .stack = stack};
+  const std::vector<Field> found = pass.fields("rotary_wave", {{document_of(length), shown}});
   const Matrix wide_query = query.bottomRows(length - 1).cast<double>(),
                wide_key = key.bottomRows(length - 1).cast<double>();
-  for (Index head = 0; head < 2; ++head) {
-    CHECK((found.query.row(head) - wide_query.middleCols(head * small, small).colwise().mean()).norm() < 1e-12);
-    CHECK((found.key.row(head) - wide_key.colwise().mean()).norm() < 1e-12);  // both read the one key head
-    CHECK(found.key_modulus(head, 1) ==
-          Approx((wide_key.col(1).cwiseAbs2() + wide_key.col(3).cwiseAbs2()).cwiseSqrt().mean()));
-  }
+  const auto pair = [](const Matrix& rows, Index m) {
+    return std::complex<double>(rows.col(m).mean(), rows.col(m + 2).mean());
+  };
+  const auto modulus = [](const Matrix& rows, Index m) {
+    return (rows.col(m).cwiseAbs2() + rows.col(m + 2).cwiseAbs2()).cwiseSqrt().mean();
+  };
+  for (Index head = 0; head < 2; ++head)
+    for (Index m = 0; m < 2; ++m) {
+      const Matrix own = wide_query.middleCols(head * small, small);  // both read the one key head
+      const std::complex<double> expected = 0.5 * std::conj(pair(own, m)) * pair(wide_key, m);
+      const auto at = static_cast<std::size_t>(2 * head + m);
+      CHECK(field_of(found, "rotary_wave/coefficient_real").doubles()[at] == Approx(expected.real()).margin(1e-12));
+      CHECK(field_of(found, "rotary_wave/coefficient_imaginary").doubles()[at] ==
+            Approx(expected.imag()).margin(1e-12));
+      CHECK(field_of(found, "rotary_wave/use").doubles()[at] == Approx(0.5 * modulus(own, m) * modulus(wide_key, m)));
+    }
 }
 
 TEST_CASE("the spectrum of rotary positions is what the heads of a layer use, over a document's length", "[analysis]") {
@@ -168,7 +192,7 @@ TEST_CASE("the spectrum of rotary positions is what the heads of a layer use, ov
   documents[0].query_modulus << 1, 3, 2, 2, 1, 0, 5, 5;
   RotaryWaveOptions options;
   options.length = 100;
-  const RotaryWave wave = rotary_wave(documents, {{0, 3}, 2}, RotaryTerm(turning(4)), options);
+  const RotaryWave wave = wave_of(documents, {{0, 3}, 2}, RotaryTerm(turning(4)), options);
   CHECK(wave.layer_use(0, 0) == Approx(3.0 / 8));
   CHECK(wave.layer_use(0, 1) == Approx(5.0 / 8));
   CHECK(wave.layer_use(1, 0) == 1);
@@ -178,5 +202,5 @@ TEST_CASE("the spectrum of rotary positions is what the heads of a layer use, ov
 }
 
 TEST_CASE("a rotary wave of no document is refused", "[analysis]") {
-  CHECK_THROWS_AS(rotary_wave({}, {{0}, 1}, RotaryTerm(turning()), {}), ShapeError);
+  CHECK_THROWS_AS(wave_of({}, {{0}, 1}, RotaryTerm(turning()), {}), ShapeError);
 }

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../analysis/positions/state_moments.h"
+#include "../../analysis/positions/position_states.h"
 #include "../test_numbers.h"
+#include "found_field.h"
 
 inline std::vector<headwave::Matrix> random_documents(headwave::Index documents, headwave::Index length,
                                                       headwave::Index width, std::uint64_t seed) {
@@ -19,7 +20,7 @@ inline std::vector<headwave::Matrix> random_documents(headwave::Index documents,
 inline headwave::StateMoments moments_of(const std::vector<headwave::Matrix>& documents) {
   headwave::StateMoments moments;
   for (const headwave::Matrix& states : documents)
-    headwave::add_to(moments, headwave::StateMoments(headwave::Matrix32(states.cast<float>())));
+    headwave::add_to(moments, headwave::state_moments(headwave::Matrix32(states.cast<float>())));
   return moments;
 }
 
@@ -29,4 +30,16 @@ inline headwave::StateMoments no_moments(headwave::Index length, headwave::Index
   moments.position_sum = headwave::Matrix::Zero(length, width);
   moments.second_sum = headwave::Matrix::Zero(width, width);
   return moments;
+}
+
+/// A Field as a matrix of so many columns.
+inline headwave::Matrix matrix_of_field(const headwave::Field& field, headwave::Index columns) {
+  const std::vector<double>& values = field.doubles();
+  return Eigen::Map<const headwave::Matrix>(values.data(), std::ssize(values) / std::max<headwave::Index>(columns, 1),
+                                            columns);
+}
+
+/// Why there is nothing but one undefined number; otherwise empty.
+inline std::string undefined_reason(const std::vector<headwave::Field>& fields) {
+  return fields.size() == 1 ? std::get<std::string>(fields.front().attributes.at("undefined")) : "";
 }

@@ -1,4 +1,4 @@
-// Whether what delay_spectrum() and position_atlas() say about uncertainty holds: simulated documents with a known delay,
+// Whether what phase_delay() and position_atlas() say about uncertainty holds: simulated documents with a known delay,
 // and heads without one.
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 #include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/statistics/false_discovery.h"
-#include "../../analysis/waves/delay_spectrum.h"
 #include "../analysis/planted_waves.h"
+#include "../analysis/test_pass.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -50,8 +50,6 @@ CrossSpectra simulated(const WaveSpec& spec, double noise, Rest rest, Index firs
   const Matrix waves = wave_columns(spec), turned = turned_planes(spec);
   const Vector gains = wave_gains(spec);
   CrossSpectra spectra;
-  spectra.grid = {{0}, rows};
-  spectra.length = spec.length;
   for (Index d = 0; d < documents; ++d) {
     MatrixC cross(spec.length / 2 + 1, rows);
     for (Index row = 0; row < rows; ++row) {
@@ -93,11 +91,10 @@ Coverage coverage_of(const WaveSpec& spec, double offset, double noise, Rest res
   Coverage found;
   double square = 0;
   for (Index call = 0; call < calls; ++call) {
-    DelaySpectrumOptions options;
+    PhaseDelayOptions options;
     options.delay = {.reach = 20, .oversample = 4};
     options.seed = static_cast<std::uint64_t>(call) + 1;
-    const DelaySpectrum spectrum =
-        delay_spectrum(simulated(spec, noise, rest, call * rows, rows), "delay_spectrum", "", options);
+    const PhaseDelay spectrum = phase_delay(simulated(spec, noise, rest, call * rows, rows), spec.length, options);
     for (Index row = 0; row < rows; ++row) {
       const auto covers = [&](double t) { return spectrum.lower[row] <= t && t <= spectrum.upper[row] ? 1.0 : 0.0; };
       found.mean += spectrum.estimate[row] / replicates;
@@ -172,7 +169,8 @@ struct Calls {
   Index heads = 0, jobs_with_any = 0;
   double called = 0, elsewhere = 0;
 
-  void add(const Vector& offset) {
+  template <class Offsets>
+  void add(const Offsets& offset) {
     Index here = 0;
     for (const double t : offset) {
       ++heads;
@@ -191,7 +189,7 @@ struct Calls {
 };
 
 struct ControlCalls {
-  Calls scores, phases, atlas;
+  Calls phases, atlas;
 };
 
 ControlCalls control_calls(Control control) {
@@ -199,18 +197,17 @@ ControlCalls control_calls(Control control) {
   for (Index job = 0; job < jobs; ++job) {
     const ControlJob made = control_job(control, job);
     const WaveStack stack(made.query, made.key);
-    WaveChainOptions options;
-    options.columns = false;
-    options.reading.seed = static_cast<std::uint64_t>(job) + 1;
-    const WaveChain chain = chain_of(stack.stack, stack.grid(), made.states, options);
-    DelaySpectrumOptions delay;
-    delay.resamples = 0;
-    delay.level = level;
-    calls.scores.add(delay_spectrum(chain.scores, "delay_spectrum", "", delay).offset);
-    calls.phases.add(delay_spectrum(chain.phases, "phase_delay", "", delay).offset);
+    std::vector<ShownDocument> shown;
+    for (const Matrix32& states : made.states) shown.push_back(shown_states(states));
+    JobOptions options;
+    options.seed = static_cast<std::uint64_t>(job) + 1;
+    options.resamples = 0;
+    options.false_share = level;
+    const TestPass pass{.grid = stack.grid(), .stack = stack.stack, .options = options};
+    calls.phases.add(field_of(pass.fields("phase_delay", shown), "phase_delay/predicted_offset").doubles());
 
     PositionNullOptions draws;
-    draws.seed = options.reading.seed;
+    draws.seed = options.seed;
     const PositionNull null(made.positions, head_width, draws);
     Vector share(heads_of_job), offset(heads_of_job);
     Matrix null_share(heads_of_job, draws.draws);
@@ -284,16 +281,15 @@ TEST_CASE("what a token shares with itself adds a peak at zero, which no number 
 }
 
 TEST_CASE("heads with random weights are not given an offset more often than the level says") {
-  double called_jobs = 0;  // by scores or by positions alone
+  double called_jobs = 0;  // by phases or by positions alone
   for (const Control control :
        {Control::random_on_waves, Control::random_on_waves_and_noise, Control::random_on_noise}) {
     const ControlCalls calls = control_calls(control);
-    CAPTURE(static_cast<int>(control), calls.scores.called, calls.phases.called, calls.atlas.called);
-    REQUIRE(calls.scores.heads == jobs * heads_of_job);
-    CHECK(calls.scores.called <= calls.scores.allowed());
+    CAPTURE(static_cast<int>(control), calls.phases.called, calls.atlas.called);
+    REQUIRE(calls.phases.heads == jobs * heads_of_job);
     CHECK(calls.phases.called <= calls.phases.allowed());
     CHECK(calls.atlas.called <= calls.atlas.allowed());
-    called_jobs += static_cast<double>(calls.scores.jobs_with_any + calls.atlas.jobs_with_any);
+    called_jobs += static_cast<double>(calls.phases.jobs_with_any + calls.atlas.jobs_with_any);
   }
   // Where nothing is to be found any call is a false discovery: `level` of the jobs may have one.
   constexpr double n = 6.0 * jobs;
@@ -302,8 +298,7 @@ TEST_CASE("heads with random weights are not given an offset more often than the
 
 TEST_CASE("with the positions shuffled a planted head is given no offset but the token itself") {
   const ControlCalls calls = control_calls(Control::planted_on_shuffled);
-  CAPTURE(calls.scores.elsewhere, calls.phases.elsewhere, calls.atlas.elsewhere);
-  CHECK(calls.scores.elsewhere <= calls.scores.allowed());
+  CAPTURE(calls.phases.elsewhere, calls.atlas.elsewhere);
   CHECK(calls.phases.elsewhere <= calls.phases.allowed());
   CHECK(calls.atlas.elsewhere <= calls.atlas.allowed());
 }

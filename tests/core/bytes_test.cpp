@@ -14,10 +14,6 @@ enum class Filled : std::uint8_t { none, some };
 struct Small {
   Index number = 0;
   std::string text;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.number, self.text);
-  }
 };
 
 struct Found {
@@ -28,10 +24,6 @@ struct Found {
   std::array<Matrix, 2> pair;
   std::optional<double> maybe, never;
   Filled kind = Filled::none;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.matrix, self.vector, self.complex, self.list, self.pair, self.maybe, self.never, self.kind);
-  }
 };
 
 Found sample() {

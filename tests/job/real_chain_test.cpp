@@ -9,12 +9,13 @@
 
 #include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/waves/cross_covariance.h"
-#include "../../analysis/waves/delay_spectrum.h"
+#include "../../analysis/waves/delay.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"
 #include "../analysis/golden_json.h"
 #include "../catch.h"
+#include "../reference/cross_spectrum.h"
 
 using namespace headwave;
 
@@ -76,7 +77,7 @@ TEST_CASE("three heads of GPT-2 have numpy's gains, eigenvalues, cross-spectra, 
 
 TEST_CASE("rotary models have the chain of queries and keys before the rotation, and say so") {
   const Result result = result_of("llama", "[[7, 8, 9, 10, 11, 12, 13, 14], [20, 21, 22, 23, 24, 25, 26, 27]]");
-  for (const char* name : {"delay_spectrum/estimate", "cross_covariance/weighted", "wave_spectra/query"}) {
+  for (const char* name : {"phase_delay/estimate", "cross_covariance/weighted", "wave_spectra/query"}) {
     CAPTURE(name);
     CHECK_THAT(std::get<std::string>(result.at(name).attributes.at("position_term")),
                ContainsSubstring("before rotary"));
@@ -93,14 +94,14 @@ TEST_CASE("rotary models have the chain of queries and keys before the rotation,
 }
 
 TEST_CASE("documents of the most common length make the chain, cross-attention has none and says why") {
-  const Result result = result_of("gpt2", "[[7, 8, 9, 10, 11], [20, 21, 22]]", {"delay_spectrum"});
+  const Result result = result_of("gpt2", "[[7, 8, 9, 10, 11], [20, 21, 22]]", {"phase_delay"});
   CHECK(std::get<std::int64_t>(result.provenance.at("wave_length")) == 5);
   CHECK(std::get<std::int64_t>(result.provenance.at("wave_documents")) == 1);
   const Result cross = result_of(
       "bart", R"([{"source": [5, 6, 7, 8], "target": [2, 9, 10]}, {"source": [5, 6, 9], "target": [2, 9, 11]}])");
   CHECK(std::get<std::string>(cross.provenance.at("attention")) == "cross");
   CHECK_THAT(std::get<std::string>(cross.provenance.at("undefined_waves")), ContainsSubstring("different sequences"));
-  CHECK(cross.find("delay_spectrum/estimate") == nullptr);
+  CHECK(cross.find("phase_delay/estimate") == nullptr);
   CHECK(cross.find("head_types/entropy") != nullptr);
 }
 
@@ -115,6 +116,6 @@ TEST_CASE("stored queries and keys without states have no chain and say why, doc
   CHECK_THAT(std::get<std::string>(single.provenance.at("undefined_waves")), ContainsSubstring("one token"));
   for (const char* ids : {"[[7, 8], [8, 9]]", "[[7, 8, 9], [8, 9, 4]]"}) {
     const Result small = result_of("gpt2", ids);
-    CHECK(small.find("delay_spectrum/estimate") != nullptr);
+    CHECK(small.find("phase_delay/estimate") != nullptr);
   }
 }

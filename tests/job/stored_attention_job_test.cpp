@@ -105,7 +105,7 @@ TEST_CASE("what needs queries and keys is left out of finished attention, and th
   const JobInput stored = states_input(folder / "a");
   const Result result = run_job(stored.model, *stored.source, quick_job());
   for (const char* name :
-       {"head_account/verdict", "rotary_wave/kernel", "periodic_columns/query", "delay_spectrum/delay",
+       {"head_account/verdict", "rotary_wave/kernel", "periodic_columns/query", "phase_delay/estimate",
         "offset_agreement/measured", "position_atlas/kernel", "qk_svd/gain"}) {
     CAPTURE(name);
     CHECK(result.find(name) == nullptr);

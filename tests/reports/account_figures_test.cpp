@@ -125,8 +125,7 @@ TEST_CASE("account: the table says what makes the profile of a head, and whether
   CHECK(findings.front().by_context == Approx(0.15));
   CHECK(findings.front().agrees.empty());  // the sample's agreement knows of no account
   CHECK(terminal_table(head_columns(result)).find("profile") != std::string::npos);
-  field_of(result, "offset_agreement/verdict").axes.back().values =
-      std::vector<std::string>{"position", "phases", "scores"};
+  field_of(result, "offset_agreement/verdict").axes.back().values = std::vector<std::string>{"position", "phases"};
   findings = head_findings(result);
   CHECK_FALSE(findings.front().agrees.empty());
   field_of(result, "head_account/part") = make_field("head_account/part", {}, "1", "", {0.5});

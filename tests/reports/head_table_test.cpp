@@ -245,13 +245,11 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   Result delays = result;
   delays.fields.push_back(
       make_field("phase_delay/predicted_offset", heads, "token", "", {-2.004, -0.001, not_defined, 4.25, not_defined}));
-  delays.fields.push_back(make_field("delay_spectrum/predicted_offset", heads, "token", "",
-                                     {-1.9, 0.01, not_defined, not_defined, not_defined}));
   const std::string table = wide_table(delays);
-  CHECK(table.starts_with("head            offset  by weights  by phases  by scores  weight"));
-  CHECK(table.find("-2      -2.00      -1.90") != std::string::npos);
-  CHECK(table.find("+4      +4.25  undefined") != std::string::npos);
-  CHECK(table.find(" 0       0.00      +0.01") != std::string::npos);
+  CHECK(table.starts_with("head            offset  by weights  by phases  weight"));
+  CHECK(table.find("-2      -2.00") != std::string::npos);
+  CHECK(table.find("+4      +4.25") != std::string::npos);
+  CHECK(table.find(" 0       0.00") != std::string::npos);
   result.fields.erase(result.fields.begin(), result.fields.begin() + 4);
   CHECK(wide_table(result) ==
         "head      proxy  weight  x chance  R2 beyond itself  null of R2  q of R2\n"
@@ -305,9 +303,9 @@ TEST_CASE("head table: an offset that a wider search may find says so, and how f
   result.fields[3].flag_meanings.emplace_back("edge");
   result.fields.push_back(
       make_field("measured_offset/chance", heads, "1", "", {0.002, 0.002, 0.002, 0.04, not_defined}));
-  result.fields.push_back(make_field("delay_spectrum/predicted_offset", heads, "token", "",
+  result.fields.push_back(make_field("phase_delay/predicted_offset", heads, "token", "",
                                      {not_defined, -2.0, not_defined, not_defined, not_defined}));
-  result.fields.push_back({"delay_spectrum/status",
+  result.fields.push_back({"phase_delay/status",
                            heads,
                            "1",
                            "",
@@ -315,7 +313,7 @@ TEST_CASE("head table: an offset that a wider search may find says so, and how f
                            {"offset", "edge", "chance", "weak", "nothing"},
                            {}});
   CHECK(wide_table(result) ==
-        "head            offset  x chance         by scores  weight  threshold\n"
+        "head            offset  x chance         by phases  weight  threshold\n"
         "----  ----------------  --------  ----------------  ------  ---------\n"
         "L7H0                -2       173  undefined (edge)  0.3457     0.0100\n"
         "L7H1  undefined (self)       100             -2.00  0.2000     0.0200\n"
@@ -329,18 +327,18 @@ TEST_CASE("head table: a prediction that is undefined for every head has no colu
   const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
   const std::vector<double> nothing(5, not_defined);
   result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", nothing));
+  result.fields.push_back(
+      make_field("position_atlas/predicted_offset", heads, "token", "", {-2, 0, 1, not_defined, 1}));
   result.fields.push_back(make_field("rotary_wave/predicted_offset", heads, "token", "", nothing));
   result.fields.push_back(make_field("rotary_wave/status", heads, "1", "", {1, 1, 1, 1, 1}));
   result.fields.back().values = std::vector<std::uint8_t>(5, 1);
   result.fields.back().flag_meanings = {"offset", "edge"};
-  result.fields.push_back(
-      make_field("delay_spectrum/predicted_offset", heads, "token", "", {-2, 0, 1, not_defined, 1}));
-  CHECK(wide_table(result).starts_with("head            offset  by scores  weight  threshold\n"));
+  CHECK(wide_table(result).starts_with("head            offset  by weights  weight  threshold\n"));
   CHECK_THAT(head_answer(result, head_columns(result)), !ContainsSubstring("undefined for every head"));
 
   const Axis counted{"counted", "1", "", std::vector<std::string>{"measured", "strong"}};
-  const Axis route{"route", "1", "", std::vector<std::string>{"weights", "scores", "always 0"}};
-  const Axis prediction{"prediction", "1", "", std::vector<std::string>{"weights", "scores"}};
+  const Axis route{"route", "1", "", std::vector<std::string>{"phases", "weights", "always 0"}};
+  const Axis prediction{"prediction", "1", "", std::vector<std::string>{"phases", "weights"}};
   result.fields.push_back({"offset_agreement/heads", {counted}, "1", "", std::vector<std::int64_t>{4, 2}, {}, {}});
   result.fields.push_back(make_field("offset_agreement/met", {counted, route}, "1", "", {0, 2, 1, 0, 1, 0}));
   result.fields.push_back(
@@ -348,21 +346,21 @@ TEST_CASE("head table: a prediction that is undefined for every head has no colu
                  {not_defined, -2, not_defined, 0, not_defined, 1, not_defined, not_defined, not_defined, 1}));
   const auto columns = agreement_columns(result);
   REQUIRE(columns.size() == 3);
-  CHECK(columns[1].header == "scores");
+  CHECK(columns[1].header == "weights");
   CHECK(columns[2].header == "always 0");
 }
 
 TEST_CASE("head table: beside every count of agreements stands what a constant would reach") {
   Result result = small_result();
   const Axis counted{"counted", "1", "", std::vector<std::string>{"measured", "strong"}};
-  const Axis route{"route", "1", "", std::vector<std::string>{"weights", "scores", "always 0"}};
+  const Axis route{"route", "1", "", std::vector<std::string>{"weights", "phases", "always 0"}};
   result.fields.push_back(
       {"offset_agreement/heads", {counted}, "1", "", std::vector<std::int64_t>{4, 2}, {}, {{"strong", 0.05}}});
   result.fields.push_back(
       make_field("offset_agreement/met", {counted, route}, "1", "", {2, not_defined, 1, 2, not_defined, 0}));
   CHECK_THAT(head_answer(result, shown_columns(result, {})),
              ContainsSubstring("\n"
-                               "how many heads it meets            weights  scores  always 0\n"
+                               "how many heads it meets            weights  phases  always 0\n"
                                "---------------------------------  -------  ------  --------\n"
                                "of the 4 whose maximum stands out        2                 1\n"
                                "of the 2 with a weight above 0.05        2                 0\n"));

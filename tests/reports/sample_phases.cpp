@@ -88,20 +88,18 @@ void add_delays(Result& result, const Size& size) {
     field.attributes["coverage"] = 0.9;
     result.fields.push_back(std::move(field));
   };
-  add("delay_spectrum/estimate", grid(size), estimate);
-  add("delay_spectrum/predicted_offset", grid(size), offset);
-  add("delay_spectrum/lower", grid(size), lower);
-  add("delay_spectrum/upper", grid(size), upper);
-  add("delay_spectrum/coherence", grid(size), coherence);
+  add("phase_delay/estimate", grid(size), estimate);
+  add("phase_delay/predicted_offset", grid(size), offset);
   add("phase_delay/lower", grid(size), lower);
   add("phase_delay/upper", grid(size), upper);
+  add("phase_delay/coherence", grid(size), coherence);
   const auto lines = with(grid(size), {frequencies(size)});
-  add("delay_spectrum/by_frequency", lines, by_frequency);
-  add("delay_spectrum/cross_real", lines, real);
-  add("delay_spectrum/cross_imaginary", lines, imaginary);
+  add("phase_delay/by_frequency", lines, by_frequency);
+  add("phase_delay/cross_real", lines, real);
+  add("phase_delay/cross_imaginary", lines, imaginary);
 }
 
-/// Weights miss every fifth head, phases have no prediction for the second of a layer, scores agree with all.
+/// Weights miss every fifth head, phases have no prediction for the second of a layer.
 void add_agreement(Result& result, const Size& size) {
   std::vector<double> measured, predicted;
   std::vector<std::uint8_t> verdict;
@@ -109,7 +107,7 @@ void add_agreement(Result& result, const Size& size) {
     const double offset = planted_offset(layer, head);
     measured.push_back(offset);
     const bool missed = (layer + head) % 5 == 0;
-    const std::array says{missed ? -9.0 : offset, head == 1 ? not_defined : offset + 0.1, offset + 0.02};
+    const std::array says{missed ? -9.0 : offset, head == 1 ? not_defined : offset + 0.1};
     for (const double prediction : says) {
       predicted.push_back(prediction);
       const bool agrees = std::abs(prediction - offset) <= 0.5;
@@ -119,7 +117,7 @@ void add_agreement(Result& result, const Size& size) {
                                                : 2);
     }
   });
-  const Axis source{"prediction", "1", "from what", std::vector<std::string>{"weights", "phases", "scores"}};
+  const Axis source{"prediction", "1", "from what", std::vector<std::string>{"weights", "phases"}};
   result.fields.push_back(make_field("offset_agreement/measured", grid(size), "token", "measured", measured));
   result.fields.push_back(
       make_field("offset_agreement/predicted", with(grid(size), {source}), "token", "predicted", predicted));

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <utility>
+
+#include "../../core/attention/probe.h"
+#include "site.h"
+
+namespace headwave {
+
+/// One query's attention in one head.
+struct HeadRow {
+  const Tile& tile;
+  Index row = 0;                                 ///< of the head, among those of the grid
+  Index head = 0;                                ///< of the layer
+  Index query = 0;                               ///< position
+  KeySpan open;                                  ///< keys that the query may look at
+  Eigen::Map<const Eigen::RowVectorXf> weights;  ///< on these keys
+
+  /// Weight of a key; 0 if the mask forbids it.
+  [[nodiscard]] double on(Index key) const {
+    return key >= open.first && key < open.end() ? static_cast<double>(weights[key - open.first]) : 0.0;
+  }
+};
+
+/// Base of what watches the attention of a site row by row: it owns the kind of attention, the heads and the spans of keys.
+class RowLook : public Probe {
+ public:
+  explicit RowLook(const Site& site) : site_(site) {}
+  using Probe::see;
+  void see(const Tile& tile) final {
+    if (tile.kind != site_.kind) return;
+    const Index first = site_.grid.first_row(tile.layer);
+    begin(tile, first);
+    for (Index r = 0; r < tile.rows(); ++r) {
+      const KeySpan open = tile.allowed_keys(tile.first_row + r);
+      for (Index head = 0; head < tile.heads(); ++head) {
+        const float* const keys = tile.weights[static_cast<std::size_t>(head)].row(r).data() + open.first;
+        row({tile, first + head, head, tile.first_row + r, open, {keys, open.count}});
+      }
+    }
+  }
+
+ protected:
+  /// Called before the rows of a tile.
+  /// @param first_row  of its heads, among those of the grid
+  virtual void begin(const Tile& /*tile*/, Index /*first_row*/) {}
+  /// Called for every head of every query: queries in order, the heads of each.
+  virtual void row(const HeadRow& one) = 0;
+  [[nodiscard]] const Site& site() const { return site_; }
+
+ private:
+  const Site& site_;
+};
+
+/// Shows every row of every head of its tiles to a function of head, query and weights (keys).
+template <class Row>
+class RowProbe : public Probe {
+ public:
+  explicit RowProbe(Row row) : row_(std::move(row)) {}
+  using Probe::see;
+  void see(const Tile& tile) override {
+    for (Index head = 0; head < tile.heads(); ++head)
+      for (Index r = 0; r < tile.rows(); ++r)
+        row_(head, tile.first_row + r, tile.weights[static_cast<std::size_t>(head)].row(r).transpose());
+  }
+
+ private:
+  Row row_;
+};
+
+}  // namespace headwave

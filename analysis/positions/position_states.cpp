@@ -1,0 +1,522 @@
+#include "position_states.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/algebra/decompositions.h"
+#include "../../core/algebra/product.h"
+#include "../../core/attention/probe.h"
+#include "../../core/fields/fields.h"
+#include "../../core/model/layer_positions.h"
+#include "../../core/numbers/fft.h"
+#include "../../core/numbers/random.h"
+#include "../../core/process/threads.h"
+#include "../pass/analysis_kind.h"
+#include "position_components.h"
+
+namespace headwave {
+
+StateMoments state_moments(MatrixView32 states) {
+  if (!are_finite(states)) throw NumericError("state_moments: a hidden state is not finite");
+  StateMoments moments;
+  moments.documents = 1;
+  moments.position_sum = states.cast<double>();
+  moments.second_sum = gram_of(moments.position_sum);
+  const Eigen::RowVectorXd mean = moments.position_sum.colwise().mean();
+  moments.mean_values.assign(mean.begin(), mean.end());
+  return moments;
+}
+
+namespace {
+
+/// Sxx with columns scaled to unit variance.
+struct Covariance {
+  Matrix scaled;     ///< (d, d)
+  Vector inverse;    ///< (d)  1 / sqrt(Sxx_jj); 0 for a column that does not vary
+  Vector tolerance;  ///< (d)  what of the scaled variance may be rounding
+};
+
+/// The independent columns and what Sxx is made of there: scaled(column_i, column_j) = (factor factor^T)(i,
+/// j).
+struct IndependentColumns {
+  std::vector<Index> column;
+  Matrix factor;  ///< (columns, columns) lower triangle
+};
+
+Covariance covariance(const StateMoments& layer) {
+  const auto tokens = static_cast<double>(layer.documents * layer.length());
+  const Eigen::RowVectorXd mean = layer.position_sum.colwise().sum() / tokens;
+  Matrix sxx = layer.second_sum;
+  sxx.noalias() -= tokens * (mean.transpose() * mean);
+  if (!are_finite(sxx)) throw NumericError("position_correlation: second moments are not finite");
+  const Index d = layer.d_model();
+  const double share =
+      std::pow(static_cast<double>(d) * static_cast<double>(std::numeric_limits<float>::epsilon()), 2) +
+      64 * std::numeric_limits<double>::epsilon();
+  Covariance result{{}, Vector::Zero(d), Vector::Zero(d)};
+  for (Index j = 0; j < d; ++j) {
+    const double raw = layer.second_sum(j, j);
+    if (!(sxx(j, j) > share * raw)) continue;  // does not vary: scaled to zeros, and so never chosen
+    result.inverse(j) = 1.0 / std::sqrt(sxx(j, j));
+    result.tolerance(j) = share * raw / sxx(j, j);
+  }
+  result.scaled = result.inverse.asDiagonal() * sxx * result.inverse.asDiagonal();
+  return result;
+}
+
+/// Cholesky's factorisation with the largest pivot first, until no column has more left than its tolerance.
+/// (Eigen's LDLT chooses pivots by diagonals that it has not yet reduced: it does not find the rank.)
+IndependentColumns independent_columns(const Covariance& covariance) {
+  const Index d = covariance.scaled.rows();
+  std::vector<Index> order(static_cast<std::size_t>(d));
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto at = [&](Index i) -> Index& { return order[static_cast<std::size_t>(i)]; };
+  Vector left = covariance.scaled.diagonal();  // unexplained share of each column's variance, in `order`
+  Matrix factor = Matrix::Zero(d, d);          // rows in `order`
+  Index k = 0;
+  for (; k < d; ++k) {
+    Index chosen = -1;
+    for (Index i = k; i < d; ++i)
+      if (left(i) > covariance.tolerance(at(i)) && (chosen < 0 || left(i) > left(chosen))) chosen = i;
+    if (chosen < 0) break;
+    std::swap(at(k), at(chosen));
+    std::swap(left(k), left(chosen));
+    factor.row(k).swap(factor.row(chosen));
+    factor(k, k) = std::sqrt(left(k));
+    const Index below = d - k - 1;
+    Vector column(below);
+    for (Index i = 0; i < below; ++i) column(i) = covariance.scaled(at(k), at(k + 1 + i));
+    column -= product(factor.block(k + 1, 0, below, k), factor.row(k).head(k).transpose());
+    factor.col(k).tail(below) = column / factor(k, k);
+    left.tail(below) -= factor.col(k).tail(below).cwiseAbs2();
+  }
+  order.resize(static_cast<std::size_t>(k));
+  return {std::move(order), factor.topLeftCorner(k, k)};
+}
+
+/// Hidden states against anything that is the same in every document: with L the Cholesky factor of the
+/// covariance Sxx of one layer's independent columns,
+///
+///     W = L^-1 (mean over documents of x_t, less its mean over t, columns scaled) sqrt(D)
+///
+/// L^-1 Sxy Syy^(-1/2) of y (T, k) with orthonormal columns is W y: its singular values are the canonical correlations.
+/// @returns (variables, T)  as many rows as there are independent columns
+Matrix whitened_positions(const StateMoments& layer) {
+  const Covariance sxx = covariance(layer);
+  const IndependentColumns independent = independent_columns(sxx);
+  const auto variables = static_cast<Index>(independent.column.size());
+  Matrix whitened(variables, layer.length());
+  for (Index i = 0; i < variables; ++i) {
+    const Index j = independent.column[static_cast<std::size_t>(i)];
+    whitened.row(i) = sxx.inverse(j) * layer.position_sum.col(j).transpose();
+  }
+  whitened.colwise() -= whitened.rowwise().mean().eval();
+  independent.factor.triangularView<Eigen::Lower>().solveInPlace(whitened);
+  return whitened / std::sqrt(static_cast<double>(layer.documents));
+}
+
+/// Singular values of the first r columns of L^-1 Sxy Syy^(-1/2), descending; NaN beyond `size`.
+Vector correlations(const Matrix& along, Index r, Index size) {
+  Vector result = Vector::Constant(size, not_defined);
+  const Index count = std::min(r, along.rows());
+  if (count == 0) return result;
+  result.head(count) = thin_svd(along.leftCols(r)).s.cwiseMin(1.0);  // above 1 by rounding only
+  return result;
+}
+
+/// Canonical correlations of one layer with `y`, one row per truncation.
+Matrix layer_correlations(const Matrix& whitened, const Matrix& y, const std::vector<Index>& truncations) {
+  const Matrix along = product(whitened, y);
+  Matrix result(static_cast<Index>(truncations.size()), y.cols());
+  for (Index i = 0; i < result.rows(); ++i)
+    result.row(i) = correlations(along, truncations[static_cast<std::size_t>(i)], y.cols()).transpose();
+  return result;
+}
+
+Matrix shuffled_rows(const Matrix& y, Random random) {
+  std::vector<Index> order(static_cast<std::size_t>(y.rows()));
+  std::iota(order.begin(), order.end(), Index{0});
+  random.shuffle(order);
+  Matrix result(y.rows(), y.cols());
+  for (Index i = 0; i < y.rows(); ++i) result.row(i) = y.row(order[static_cast<std::size_t>(i)]);
+  return result;
+}
+
+}  // namespace
+
+std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
+                                        const std::vector<Index>& layer_numbers, MatrixView positions,
+                                        const PositionCorrelationOptions& options) {
+  const Index documents = layers.front().documents, length = layers.front().length();
+  if (!positions.empty() && positions.rows() != length)
+    throw ShapeError(
+        fmt::format("position_correlation: {} positions came with documents of {} tokens; give the rows "
+                    "that these tokens read",
+                    positions.rows(), length));
+  const PositionComponents components = position_components(positions);
+  std::vector<Index> truncations;
+  for (const Index r : options.truncations)
+    if (r <= components.rank) truncations.push_back(r);
+  std::ranges::sort(truncations);
+  truncations.erase(std::unique(truncations.begin(), truncations.end()), truncations.end());
+  const char* const text = "canonical correlation of hidden states with positions";
+  Fields fields("position_correlation");
+  fields.note_all("documents", documents)
+      .note_all("T", length)
+      .note_all("tokens", documents * length)
+      .note_all("d_model", layers.front().d_model())
+      .note_all("rank", components.rank);
+  const std::string undefined =
+      !components.undefined.empty() ? components.undefined
+      : documents == 0              ? "no documents"
+      : truncations.empty()
+          ? fmt::format("the positions have rank {}, below every truncation asked for", components.rank)
+          : "";
+  if (!undefined.empty()) return fields.absent("correlation", "1", text, undefined).taken();
+
+  // Syy of the scores is D S^2: with the orthonormal U in their place it is D.
+  Matrix y = components.scores(truncations.back());
+  y.colwise().normalize();
+  const Index rows = std::ssize(truncations), count = std::ssize(layers);
+  Matrix correlation(rows * count, y.cols());  // layers outermost; NaN beyond min(r, variables)
+  Matrix chance_mean = Matrix::Constant(rows * count, y.cols(), not_defined), chance_largest = chance_mean;
+  Vector variables(count);
+  parallel_for(count, options.threads, [&](Index l) {
+    const Matrix whitened = whitened_positions(layers[static_cast<std::size_t>(l)]);
+    variables[l] = static_cast<double>(whitened.rows());
+    correlation.middleRows(l * rows, rows) = layer_correlations(whitened, y, truncations);
+    if (options.draws < 1) return;
+    Matrix sum = Matrix::Zero(rows, y.cols()), largest = sum;
+    for (Index draw = 0; draw < options.draws; ++draw) {
+      const Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
+      const Matrix chance = layer_correlations(whitened, shuffled_rows(y, random), truncations);
+      sum += chance;
+      largest = chance.array().isNaN().select(chance, largest.cwiseMax(chance));
+    }
+    chance_mean.middleRows(l * rows, rows) = sum / static_cast<double>(options.draws);
+    chance_largest.middleRows(l * rows, rows) = largest;
+  });
+
+  const Axis layer = layer_axis(layer_numbers);
+  const std::vector<Axis> axes{
+      layer,
+      {"truncation", "1", "principal components of the positions that are kept", truncations},
+      counting_axis("component", "1", "canonical component, the largest correlation is 1", 1, y.cols())};
+  const char* const beyond = "there are no more components than principal components kept or independent columns";
+  const char* const no_chance = options.draws < 1 ? "no draws" : beyond;
+  fields.add("correlation", axes, "1", text, correlation).undefined_if_any(beyond);
+  fields.add("chance_mean", axes, "1", "canonical correlation with shuffled positions, mean over draws", chance_mean)
+      .undefined_if_any(no_chance);
+  fields
+      .add("chance_largest", axes, "1", "canonical correlation with shuffled positions, largest over draws",
+           chance_largest)
+      .undefined_if_any(no_chance);
+  fields.add("variables", {layer}, "1", "linearly independent columns of the hidden states", variables);
+  fields.note_all("by_construction", "1 where tokens - 1 do not outnumber d_model, and near 1 where they hardly do")
+      .note_all("draws", options.draws)
+      .note_all("seed", options.seed);
+  return fields.taken();
+}
+
+namespace {
+
+/// One layer's hidden states in parts, balanced over documents c and positions t: x_ct = mean + pos_t + ctx_c
+/// + res_ct. What is left of a part by rounding alone is zero.
+struct StateParts {
+  Matrix mean;      ///< (1, d_model)
+  Matrix position;  ///< (T, d_model)  pos
+  Matrix context;   ///< (D, d_model)  ctx
+  Matrix residual;  ///< (d_model, d_model)  sum of res^T res over all tokens
+};
+
+/// Rows without their mean, taken twice since the first is rounded; zero where they differ by less than
+/// `rounding`.
+Matrix deviations(Matrix rows, double rounding) {
+  for (int pass = 0; pass < 2; ++pass) rows.rowwise() -= rows.colwise().mean().eval();
+  if (rows.norm() <= rounding) rows.setZero();
+  return rows;
+}
+
+/// With one document or one position the parts are exact: nothing is left as a residual.
+StateParts state_parts(const StateMoments& layer) {
+  const auto documents = static_cast<double>(layer.documents);
+  const auto length = static_cast<double>(layer.length());
+  const double square = layer.second_sum.trace();
+  if (!std::isfinite(square)) throw NumericError("position_split: second moments are not finite");
+  const double rounding = std::numeric_limits<double>::epsilon() *
+                          (documents + length);  // of a mean over documents or positions, against its terms
+  StateParts parts;
+  parts.mean = layer.position_sum.colwise().sum() / (documents * length);
+  parts.position = deviations(layer.position_sum / documents, rounding * std::sqrt(square / documents));
+  parts.context = deviations(layer.document_means(), rounding * std::sqrt(square / length));
+  parts.residual = layer.second_sum;
+  parts.residual -= documents * length * gram_of(parts.mean);
+  parts.residual -= documents * gram_of(parts.position);
+  parts.residual -= length * gram_of(parts.context);
+  if (layer.documents == 1 || layer.length() == 1 || parts.residual.trace() <= rounding * square)
+    parts.residual.setZero();
+  return parts;
+}
+
+constexpr Index split_parts = 4;  // mean, position, context, residual, always in this order
+
+/// What is said of every layer: (layers), or (layers, columns).
+struct SplitLayers {
+  Matrix variance_share;  ///< of position, context, residual; rows sum to 1
+  Matrix spectrum;        ///< (layers, floor(T/2) + 1)  mean over columns of |DFT of pos|, not normalised
+  Vector noise_share, low_frequency_share, effective_rank, components, context_overlap, residual_overlap,
+      chance_overlap;
+
+  SplitLayers(Index layers, Index length)
+      : variance_share(Matrix::Constant(layers, 3, not_defined)),
+        spectrum(Matrix::Constant(layers, length / 2 + 1, not_defined)) {
+    noise_share = low_frequency_share = effective_rank = components = context_overlap = residual_overlap =
+        chance_overlap = Vector::Constant(layers, not_defined);
+  }
+
+  void add_variance(Index l, const StateParts& parts) {
+    const auto documents = static_cast<double>(parts.context.rows());
+    const double position = documents * parts.position.squaredNorm();
+    const double context = static_cast<double>(parts.position.rows()) * parts.context.squaredNorm();
+    const double residual = parts.residual.trace(), whole = position + context + residual;
+    if (!(whole > 0)) return;
+    variance_share.row(l) << position / whole, context / whole, residual / whole;
+    noise_share(l) = variance_share(l, 2) / (documents - 1);
+  }
+
+  void add_spectrum(Index l, const Matrix& position, Index low_frequency) {
+    const Matrix amplitude = amplitude_spectrum(position);
+    spectrum.row(l) = amplitude.rowwise().mean().transpose();
+    Vector energy = 2.0 * amplitude.rowwise().squaredNorm();
+    energy(0) = 0.0;
+    if (position.rows() % 2 == 0) energy(position.rows() / 2) *= 0.5;  // this frequency is its own negative
+    const Index low = std::min(low_frequency + 1, energy.size());
+    if (energy.sum() > 0) low_frequency_share(l) = energy.head(low).sum() / energy.sum();
+  }
+
+  void add_geometry(Index l, const StateParts& parts, double subspace_share) {
+    const PositionComponents found = position_components(parts.position);
+    if (!found.undefined.empty()) return;
+    // The cumulative share ends at 1 up to rounding: with a share of 1 asked for it may stay below.
+    Index k = 1;
+    while (k < found.rank && found.cumulative_share(k - 1) < subspace_share) ++k;
+    const Matrix subspace = found.directions.leftCols(k);
+    effective_rank(l) = 1.0 / found.share.squaredNorm();
+    components(l) = static_cast<double>(k);
+    chance_overlap(l) = static_cast<double>(k) / static_cast<double>(parts.mean.cols());
+    if (parts.context.squaredNorm() > 0)
+      context_overlap(l) = product(parts.context, subspace).squaredNorm() / parts.context.squaredNorm();
+    if (parts.residual.trace() > 0)
+      residual_overlap(l) = subspace.cwiseProduct(product(parts.residual, subspace)).sum() / parts.residual.trace();
+  }
+};
+
+/// W^T C_a W of each part, (d_head, d_head). Only the residual needs a (d, d) product: the other parts have
+/// low rank.
+std::array<Matrix, split_parts> seen_parts(const StateParts& parts, const Matrix& weights) {
+  const auto seen = [&](const Matrix& rows) -> Matrix {
+    return gram_of(product(rows, weights)) / static_cast<double>(rows.rows());
+  };
+  const auto tokens = static_cast<double>(parts.position.rows() * parts.context.rows());
+  return {seen(parts.mean), seen(parts.position), seen(parts.context),
+          product(weights.transpose(), product(parts.residual, weights)) / tokens};
+}
+
+/// Equation (10) without the scale, of every pair of parts, query parts outermost; empty if the layer has no such head.
+Eigen::RowVectorXd square_scores(const StateParts& parts, const HeadWeights& head) {
+  if (head.query.size() == 0) return {};
+  const std::array<Matrix, split_parts> queries = seen_parts(parts, head.query), keys = seen_parts(parts, head.key);
+  Eigen::RowVectorXd squares(split_parts * split_parts);
+  for (std::size_t a = 0; a < queries.size(); ++a)
+    for (std::size_t b = 0; b < keys.size(); ++b)  // below 0 by rounding only
+      squares(static_cast<Index>(a) * split_parts + static_cast<Index>(b)) =
+          std::max(0.0, queries[a].cwiseProduct(keys[b]).sum());
+  return squares;
+}
+
+Axis part_axis(std::string name, std::string long_name, bool with_mean) {
+  std::vector<std::string> parts{"position", "context", "residual"};
+  if (with_mean) parts.insert(parts.begin(), "mean");
+  return {std::move(name), "1", std::move(long_name), std::move(parts)};
+}
+
+}  // namespace
+
+std::vector<Field> position_split(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
+                                  const SplitHeads& heads, const PositionSplitOptions& options) {
+  const Index documents = layers.front().documents, length = layers.front().length(), count = std::ssize(layers);
+  const char* const share_name = "share of the hidden states' variance";
+  Fields fields("position_split");
+  fields.note_all("documents", documents).note_all("T", length).note_all("d_model", layers.front().d_model());
+  if (documents < 2)
+    return fields
+        .absent("variance_share", "1", share_name,
+                documents == 0 ? "no documents" : "one document: its words cannot be told from its positions")
+        .taken();
+  SplitLayers split(count, length);
+  Vector mean_square_score = Vector::Constant(count * heads.heads, not_defined);
+  Matrix score_share = Matrix::Constant(count * heads.heads, split_parts * split_parts, not_defined);
+  for (Index l = 0; l < count; ++l) {
+    const StateParts parts = state_parts(layers[static_cast<std::size_t>(l)]);
+    split.add_variance(l, parts);
+    const auto split_head = [&](Index head) {
+      const Index row = l * heads.heads + head, layer = layer_numbers[static_cast<std::size_t>(l)];
+      const Eigen::RowVectorXd squares = square_scores(parts, heads.weights(layer, head));
+      if (squares.size() == 0) return;
+      mean_square_score(row) = heads.score_scale * heads.score_scale * squares.sum();
+      if (squares.sum() > 0) score_share.row(row) = squares / squares.sum();
+    };
+    parallel_for(heads.heads + 1, thread_count(options.threads), [&](Index i) {
+      if (i > 0) return split_head(i - 1);
+      split.add_geometry(l, parts, options.subspace_share);  // takes longest: it is the first
+      split.add_spectrum(l, parts.position, options.low_frequency);
+    });
+  }
+
+  const Axis layer = layer_axis(layer_numbers);
+  const char* const equal = "the mean state is the same at every position";
+  const char* const zero = "one of the two parts is zero";
+  const char* const all_equal = "the hidden states are all equal";
+  fields
+      .add("variance_share", {layer, part_axis("part", "part of a hidden state", false)}, "1", share_name,
+           split.variance_share)
+      .undefined_if_any(all_equal);
+  const auto add = [&](const char* quantity, const char* text, const Vector& values, const char* undefined) -> Fields& {
+    return fields.add(quantity, {layer}, "1", text, values).undefined_if_any(undefined);
+  };
+  add("noise_share", "share of variance expected in the position part where nothing depends on position",
+      split.noise_share, all_equal);
+  fields.add("spectrum",
+             {layer, counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, length / 2)}, "1",
+             "mean over columns of the position part's amplitude spectrum", split.spectrum);
+  add("low_frequency_share", "share of the position part's energy at low frequencies", split.low_frequency_share, equal)
+      .note("low_frequency", options.low_frequency);
+  add("effective_rank", "participation ratio of the position part's squared singular values", split.effective_rank,
+      equal);
+  add("components", "principal components that hold most of the position part", split.components, equal)
+      .note("subspace_share", options.subspace_share);
+  add("context_overlap", "share of the context part's variance inside these components", split.context_overlap, zero)
+      .note("subspace_share", options.subspace_share);
+  add("residual_overlap", "share of the residual's variance inside these components", split.residual_overlap, zero)
+      .note("subspace_share", options.subspace_share);
+  add("chance_overlap", "share of an isotropic part's variance inside these components", split.chance_overlap, equal)
+      .note("subspace_share", options.subspace_share);
+  if (heads.heads == 0) return fields.taken();
+  const Axis head = head_axis(heads.heads);
+  fields
+      .add("mean_square_score", {layer, head}, "1", "mean squared scaled score between tokens drawn independently",
+           mean_square_score)
+      .undefined_if_any("no query and key projections of this layer");
+  fields
+      .add("score_share",
+           {layer, head, part_axis("query_part", "part of the query's hidden state", true),
+            part_axis("key_part", "part of the key's hidden state", true)},
+           "1", "share of the mean squared score", score_share)
+      .undefined_if_any("no query and key projections of this layer, or all scores are zero")
+      .note("tokens",
+            "query and key drawn independently from all texts; key parts mean and "
+            "context do not change along a row, the softmax does not see them");
+  return fields.taken();
+}
+
+namespace {
+
+/// Moments of every layer of the grid.
+struct LayerMoments {
+  std::vector<StateMoments> layers;
+};
+
+/// Keeps moments of the states that enter each layer.
+class MomentsProbe : public Probe {
+ public:
+  explicit MomentsProbe(const Site& site) : site_(site), found_{std::vector<StateMoments>(site.grid.layers.size())} {}
+  using Probe::see;
+  void see(const LayerInput& input) override {
+    const Index place = site_.grid.place_of(input.layer);
+    if (input.kind != site_.kind || place < 0 || input.states.rows() != site_.length) return;
+    found_.layers[static_cast<std::size_t>(place)] = state_moments(input.states);
+  }
+  void see(const Tile& /*tile*/) override {}
+  [[nodiscard]] LayerMoments taken() { return std::move(found_); }
+
+ private:
+  const Site& site_;
+  LayerMoments found_;
+};
+
+/// Has no Fields: keeps LayerMoments for the two analyses below.
+class StateMomentsAnalysis : public AnalysisOf<LayerMoments> {
+ public:
+  using AnalysisOf::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    return site().number_of(i) < 0 ? nullptr : look_of<MomentsProbe>(site());
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(LayerMoments& sum, Finished& finished) override {
+    finished.keep(std::move(sum));
+    return {};
+  }
+};
+
+class PositionCorrelationAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    return position_correlation(finished.get<LayerMoments>().layers, site().grid.layers,
+                                position_rows(stack(), site().length),
+                                {.seed = options().seed, .threads = input().threads});
+  }
+};
+
+class PositionSplitAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    const auto weights = [&](Index layer, Index head) {
+      return head_weights(stack().queries_and_keys(layer)->self, stack().block, head);
+    };
+    return position_split(finished.get<LayerMoments>().layers, site().grid.layers,
+                          {stack().block.heads, stack().block.score_scale, weights}, {.threads = input().threads});
+  }
+};
+
+}  // namespace
+
+const AnalysisKind& state_moments_analysis() {
+  static const AnalysisKind kind{.name = "state_moments",
+                                 .asks = "What are the moments of hidden states, by position and over all?",
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .chain = true,
+                                 .listed = false,
+                                 .make = make_of<StateMomentsAnalysis>};
+  return kind;
+}
+
+const AnalysisKind& position_correlation_analysis() {
+  static const AnalysisKind kind{.name = "position_correlation",
+                                 .asks = "How much of the positions do hidden states keep, layer by layer (CCA)?",
+                                 .needs = {Need::positions, Need::weights, Need::states, Need::equal_length},
+                                 .reads = {state_moments_analysis},
+                                 .chain = true,
+                                 .make = make_of<PositionCorrelationAnalysis>};
+  return kind;
+}
+
+const AnalysisKind& position_split_analysis() {
+  static const AnalysisKind kind{.name = "position_split",
+                                 .asks = "How much of hidden states is position, context and rest, layer by layer?",
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {state_moments_analysis},
+                                 .chain = true,
+                                 .make = make_of<PositionSplitAnalysis>};
+  return kind;
+}
+
+}  // namespace headwave
