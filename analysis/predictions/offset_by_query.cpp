@@ -148,10 +148,13 @@ class OffsetByQueryAnalysis : public AnalysisOf<BandSums> {
       }
       return of / all;
     };
-    const Vector whole = share(std::vector<double>(beyond.size(), 1.0));
+    // No document may reach the last bands: of an encoder-decoder the longer sequence counts.
+    const Vector none = Vector::Constant(sum.weight.rows(), not_defined);
+    const Vector whole = beyond.empty() ? none : share(std::vector<double>(beyond.size(), 1.0));
     const auto stream = static_cast<std::uint64_t>(bands == 1 ? first : bands_.bands());
     const BootstrapInterval ends =
-        bootstrap_interval(whole, std::ssize(beyond), how, Random(how.seed).stream(stream), share);
+        beyond.empty() ? BootstrapInterval{none, none}
+                       : bootstrap_interval(whole, std::ssize(beyond), how, Random(how.seed).stream(stream), share);
     for (auto [matrix, column] :
          {std::pair{&shares.share, &whole}, {&shares.lower, &ends.lower}, {&shares.upper, &ends.upper}}) {
       matrix->conservativeResize(column->size(), matrix->cols() + 1);

@@ -173,3 +173,14 @@ TEST_CASE("where no query has a far key the share is undefined, and weights that
   const Matrix32 broken = Matrix32::Constant(4, 4, std::nanf(""));
   CHECK_THROWS_AS(bands_of({shown_weights({broken}, document_of(4))}), NumericError);
 }
+
+TEST_CASE("bands that no document reaches have no share: the other sequence of an encoder-decoder may be longer") {
+  TestPass pass;
+  pass.options.reach = 2;
+  pass.longest = 64;
+  const std::vector<Field> fields =
+      pass.fields("offset_by_query", {RandomHead(30, AttentionKind::self, 0, 1).shown({})});
+  CHECK(band_wholes(fields, "documents_with_queries") == std::vector<std::int64_t>{1, 1, 1, 1, 0, 0, 0, 0});
+  for (std::size_t band = 0; band < 8; ++band)
+    CHECK(std::isnan(band_numbers(fields, "band_share")[band]) == (band >= 4));
+}

@@ -95,6 +95,7 @@ struct TestPass {
   headwave::Stack stack = {};
   headwave::JobOptions options = {};
   int threads = 1;
+  headwave::Index longest = 0;  ///< tokens of the longest document, if none of these is as long
 
   /// Fields of an analysis over such documents, once those that it reads have run.
   [[nodiscard]] std::vector<headwave::Field> fields(std::string_view name,
@@ -111,13 +112,12 @@ struct TestPass {
     site.grid = grid;
     site.length = documents.front().document.queries(kind);
     site.key_length = documents.front().document.keys(kind);
-    Index longest = 0;
+    Index most = longest;
     for (const ShownDocument& one : documents) {
       site.numbers.push_back(one.document.queries(kind) == site.length ? site.documents++ : -1);
-      longest = std::max({longest, one.document.queries(kind), one.document.keys(kind)});
+      most = std::max({most, one.document.queries(kind), one.document.keys(kind)});
     }
-    const AnalysisInput input{model,  documents.front().document, site, options, std::ssize(documents), longest,
-                              threads};
+    const AnalysisInput input{model, documents.front().document, site, options, std::ssize(documents), most, threads};
     Finished finished;
     return run(named(name), input, documents, finished);
   }

@@ -290,7 +290,7 @@ TEST_CASE("only the analyses asked for are done, and a name that is none is told
   CHECK(result.find("phase_delay/estimate") != nullptr);
   CHECK(result.find("measured_offset/offset") != nullptr);
   for (const char* name :
-       {"head_cluster/share", "attention_map/weight", "head_types/kind", "phase_delay/estimate",
+       {"head_cluster/share", "attention_map/weight", "head_types/kind", "wave_spectra/query",
         "cross_covariance/weighted", "position_atlas/predicted_offset", "position_split/variance_share"}) {
     CAPTURE(name);
     CHECK(result.find(name) == nullptr);
