@@ -179,8 +179,6 @@ void add_model(Listing& listing, const ModelPlace& place) {
                                            : stack.block.causal ? "causal"
                                                                 : "self");
   listing.facts["norms"] = std::string(stack.block.norm_place == NormPlace::post ? "post-norm" : "pre-norm");
-  listing.facts["predicts"] =
-      std::string(check.map.prediction.words.empty() ? "nothing: no prediction head" : "tokens");
   add_notes(listing, check.problems, "like these");
   std::vector<std::string> unused;
   for (const std::string& name : check.unused) unused.push_back(fmt::format("not read: tensor '{}'", name));

@@ -200,6 +200,9 @@ bool is_harmless(std::string_view key) {
       "return_dict", "tf_legacy_loss", "torchscript", "use_cache", "chunk_size_feed_forward", "output_router_logits",
       "router_aux_loss_coef", "router_jitter_noise", "aux_loss_alpha", "seq_aux", "ep_size", "cache_implementation",
       "for_llm_compressor",
+      // how it predicts tokens
+      "classifier_activation", "classifier_bias", "decoder_bias", "final_logit_softcapping", "legacy", "logit_scale",
+      "logits_scaling",
       // told by which tensors there are
       "is_encoder_decoder", "tie_encoder_decoder", "tie_word_embeddings",
       // what it writes, and with which tokens

@@ -139,39 +139,6 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   return stack;
 }
 
-PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, const StackMap& last) {
-  PredictionHead head;
-  if (map.words.empty()) return head;
-  const Index width = map.transform.empty() ? last.d_model : embedded_width(last);
-  head.transform = reader.linear(map.transform, width, last.d_model, last.in_out);
-  head.activation = map.activation;
-  head.transform_norm = reader.norm(map.transform_norm, last, width);
-  head.state_scale = map.state_scale;
-  head.soft_cap = map.soft_cap;
-  head.words = reader.linear(map.words, last.vocabulary, width, false);
-  return head;
-}
-
-/// What predicts tokens, or, where weights are read layer by layer, the shape of what does and how to read
-/// it.
-void set_prediction(TensorReader& reader, const ModelMap& map, Model& model) {
-  const StackMap& last = map.decoder ? *map.decoder : map.stack;
-  if (!reader.options().by_layer) {
-    model.head = prediction_of(reader, map.prediction, last);
-    return;
-  }
-  reader.look_at(Reading::shape);
-  model.head = prediction_of(reader, map.prediction, last);
-  reader.look_at(Reading::whole);
-  model.read_head = [checkpoint = reader.storage()->checkpoint, prediction = map.prediction, last] {
-    TensorReader whole(checkpoint, {});
-    auto held = std::make_shared<std::pair<PredictionHead, std::shared_ptr<const ModelStorage>>>(
-        prediction_of(whole, prediction, last), whole.storage());
-    if (!whole.problems().empty()) throw FormatError(problems_text(shown_path(checkpoint->path()), whole.problems()));
-    return std::shared_ptr<const PredictionHead>(held, &held->first);
-  };
-}
-
 /// What stands before "{layer}" in the names of a stack: tensors that begin so belong to a layer.
 std::set<std::string> layer_beginnings(const ModelMap& map) {
   std::set<std::string> beginnings;
@@ -203,12 +170,6 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
   model.longest_target = map.longest_target > 0 ? map.longest_target : map.longest;
   model.stack = stack_of(reader, map.stack, model.longest);
   if (map.decoder) model.decoder = stack_of(reader, *map.decoder, model.longest_target);
-  set_prediction(reader, map, model);
-  if (options.layers > 0 &&
-      options.layers < map.stack.layers) {  // what reads the end of all layers has nothing to read
-    model.head = {};
-    model.read_head = {};
-  }
   model.storage = reader.storage();
 
   const std::set<std::string> beginnings = layer_beginnings(map);

@@ -27,7 +27,7 @@ struct WeightOptions {
   bool check_values = true;
   /// Read the weights of a layer when they are asked for (Stack::store), and check them then.
   bool by_layer = false;
-  Index layers = 0;  ///< only the first layers of a stack, without the prediction head; 0: all
+  Index layers = 0;  ///< only the first layers of a stack; 0: all
 };
 
 /// Why sinusoids of this size are refused; empty: they are not. A config of a few bytes can ask for any

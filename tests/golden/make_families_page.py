@@ -3,8 +3,8 @@
     HEADWAVE_FAMILIES_LOG=measured.txt build/release/data_tests "*compute*"
     python make_families_page.py measured.txt ../../docs/families.md
 
-A line of measured.txt is a golden's name and three numbers: the largest difference of an attention weight, of a hidden
-state and of a logit from what transformers computes, the latter two in units of the rms of what is expected.
+A line of measured.txt is a golden's name and two numbers: the largest difference of an attention weight and of a hidden
+state from what transformers computes, the latter in units of the rms of what is expected.
 """
 
 import pathlib
@@ -109,11 +109,11 @@ reach 1 only if the sink takes nothing, and `account/uniform_profile`, overlaps 
 sink. The account deals contents with the sink in place. Finished attention whose rows do not sum to 1 is refused as input.
 
 ## Measured
-Each family is checked against transformers' eager attention on tiny random checkpoints (`tests/golden/families`), on 7 and on 24 tokens. Tests ask for 1e-5 in attention and 1e-4 of the rms in states and logits. The table holds the largest difference measured. It is made by
+Each family is checked against transformers' eager attention on tiny random checkpoints (`tests/golden/families`), on 7 and on 24 tokens. Tests ask for 1e-5 in attention and 1e-4 of the rms in states. The table holds the largest difference measured. It is made by
 `tests/golden/make_families_page.py`.
 
-| checkpoint | attention | states | logits |
-|---|---|---|---|
+| checkpoint | attention | states |
+|---|---|---|
 """
 
 
@@ -122,12 +122,11 @@ def main(measured, page):
     largest = {}
     for line in pathlib.Path(measured).read_text().splitlines():
         name, *numbers = line.split()
-        largest[name] = [max(a, float(b)) for a, b in zip(largest.get(name, [0, 0, 0]), numbers)]
+        largest[name] = [max(a, float(b)) for a, b in zip(largest.get(name, [0, 0]), numbers)]
     rows = []
     for folder in sorted(path.parent for path in goldens.glob("*/config.json")):
-        weights, states, logits = largest[folder.name]
-        said = f"{logits:.1e}" if logits else "none"  # a checkpoint without a head
-        rows.append(f"| {folder.name} | {weights:.1e} | {states:.1e} | {said} |")
+        weights, states = largest[folder.name]
+        rows.append(f"| {folder.name} | {weights:.1e} | {states:.1e} |")
     pathlib.Path(page).write_text(HEAD + "\n".join(rows) + "\n")
 
 
