@@ -11,7 +11,7 @@ complain() { echo "FAILED: $*"; failed=1; }
 
 "$headwave" -q demo --documents 3 --write-model "$work/planted" >/dev/null || exit 1
 run="-q run --model $work/planted --ids $work/ids.txt --documents 40 --only measured_offset,head_types,cross_covariance --no-figures --threads 1"
-awk 'BEGIN { for (d = 0; d < 160; ++d) { for (i = 0; i < 48; ++i) printf "%d ", (7 * d + i * i) % 20; print "" } }' >"$work/ids.txt"
+awk 'BEGIN { for (d = 0; d < 160; ++d) { printf d ? ",[" : "[["; for (i = 0; i < 48; ++i) printf i ? ",%d" : "%d", (7 * d + i * i) % 20; print d == 159 ? "]]" : "]" } }' >"$work/ids.txt"
 
 # Without MPI each process would do all of the work.
 OMPI_COMM_WORLD_SIZE=2 "$headwave" $run --out "$work/alone" >/dev/null 2>"$work/err"

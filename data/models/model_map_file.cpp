@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -473,8 +474,6 @@ void read_stack(MapReader& keys, StackMap& stack) {
 template <class Require>
 void require_latent(const StackMap& stack, const Require& require) {
   const LatentMap& latent = stack.latent;
-  require(stack.d_value >= 0 && latent.key_rank >= 0 && latent.query_rank >= 0 && latent.shared_channels >= 0,
-          "'d_value' and the sizes of [latent] cannot be below 0");
   require((stack.self.fusion == Fusion::kv_by_head) == !latent.empty(),
           "[latent] 'key_rank' and fusion 'kv_by_head' belong together");
   if (latent.empty()) return;
@@ -500,17 +499,12 @@ void require_experts(const StackMap& stack, const Require& require) {
           "[experts] 'groups' must divide 'count', and 'chosen_groups' be 1 to 'groups'");
   require(router.chosen > 0 && router.chosen <= experts.count / router.groups * router.chosen_groups,
           "[experts] 'chosen' must be at least 1 and at most the experts of 'chosen_groups'");
-  require(experts.d_feed_forward >= 0 && experts.d_shared >= 0, "[experts] widths cannot be below 0");
   require(!experts.router.empty() && !experts.widen.empty() && !experts.narrow.empty(),
           "[experts] needs 'router', 'widen' and 'narrow'");
   require((experts.d_shared > 0) == !experts.shared_widen.empty() &&
               experts.shared_widen.empty() == experts.shared_narrow.empty() &&
               (experts.d_shared > 0 || experts.shared_weight.empty()),
           "[experts] 'd_shared', 'shared_widen' and 'shared_narrow' belong together");
-  for (std::size_t i = 0; i < experts.dense.size(); ++i)
-    require(
-        experts.dense[i] >= 0 && experts.dense[i] < stack.layers && (i == 0 || experts.dense[i] > experts.dense[i - 1]),
-        "[experts] 'dense' must be layers of the stack in ascending order");
 }
 
 /// A stack with what most models have in the place of what was left out (zero): as many key heads as heads,
@@ -538,24 +532,20 @@ StackMap completed(StackMap stack, const std::string& place) {
             "'channels' of rotary positions must be even and at most 'd_head'");
     require(rotary.first >= 0 && rotary.first + rotary.channels <= block.d_head,
             "'first_channel' and 'channels' of rotary positions must lie within 'd_head'");
-    require(rotary.base > 0 && rotary.factor > 0, "'base' and 'factor' of rotary positions must be above 0");
-    require(rotary.scaling != RotaryScaling::dynamic || rotary.trained > 0,
-            "'trained' is needed for this scaling of rotary positions");
+    require(rotary.base > 0 && rotary.factor > 0 && (rotary.scaling != RotaryScaling::dynamic || rotary.trained > 0),
+            "'base', 'factor' and 'trained' of rotary positions must be above 0");
   }
   const bool both_turn = stack.positions.kind == PositionKind::rotary && others.positions.kind == PositionKind::rotary;
-  require(others.positions.kind == PositionKind::none || others.positions.kind == PositionKind::rotary,
-          "positions of 'others' are rotary or none");
   require(!both_turn || (others.positions.rotary.channels == stack.positions.rotary.channels &&
                          others.positions.rotary.first == stack.positions.rotary.first &&
                          others.positions.rotary.pairing == stack.positions.rotary.pairing),
           "rotary positions of 'others' must have the stack's 'channels' and 'pairing'");
-  for (std::size_t i = 0; i < others.layers.size(); ++i)
-    require(
-        others.layers[i] >= 0 && others.layers[i] < stack.layers && (i == 0 || others.layers[i] > others.layers[i - 1]),
-        "'layers' of 'others' must be layers of the stack in ascending order");
-  require(block.window >= 0 && others.window >= 0 && block.chunk >= 0 && others.chunk >= 0 && block.soft_cap >= 0 &&
-              stack.d_embedding >= 0,
-          "'window', 'chunk', 'soft_cap' and 'd_embedding' cannot be below 0");
+  const auto are_ascending = [&](const std::vector<Index>& layers) {
+    return std::ranges::is_sorted(layers, std::less_equal<>()) &&
+           (layers.empty() || (layers.front() >= 0 && layers.back() < stack.layers));
+  };
+  require(are_ascending(others.layers) && are_ascending(stack.experts.dense),
+          "'layers' of 'others' and 'dense' experts must be layers of the stack in ascending order");
   require(!stack.unit_head_norm || (stack.query_norm.empty() && stack.key_norm.empty()),
           "'unit_head_norm' and norms of queries and keys exclude each other");
   require((stack.d_embedding > 0) == !stack.embedding_projection.empty(),
