@@ -8,8 +8,8 @@ include(GNUInstallDirs)
 # a header that is not installed.)
 set(HEADWAVE_DOORS_data
     arrays/array_block.h arrays/safetensors.h files/file_bytes.h files/file_descriptor.h files/input_text.h listing/listing.h
-    models/model_directory.h models/model_map.h models/model_map_file.h models/planted_directory.h
-    results/library_versions.h results/result_file.h sources/array_facts.h sources/state_writer.h sources/stored_profiles.h
+    models/model_directory.h models/model_map.h models/planted_directory.h
+    results/library_versions.h results/result_file.h sources/found_arrays.h sources/named_arrays.h sources/state_writer.h sources/stored_profiles.h
     sources/stored_states.h sources/text_documents.h
     tokens/tokenizer.h)
 set(HEADWAVE_DOORS_reports

@@ -1,16 +1,13 @@
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nanobind/stl/tuple.h>
 
 #include "../core/errors/error.h"
 #include "../core/model/recorded_source.h"
-#include "../data/arrays/npy.h"
 #include "../data/arrays/safetensors.h"
-#include "../data/models/named_lengths.h"
+#include "../data/models/model_directory.h"
 #include "../data/sources/distinct_documents.h"
 #include "../data/sources/named_arrays.h"
 #include "../job/inputs/identity.h"
@@ -41,30 +38,20 @@ Known known_of(const std::optional<Known>& said, const char* name, const std::st
   return *said;
 }
 
-/// Arrays that an object of Python reads block by block, headwave.lazy.LazyArrays: of zarr, of h5py.
+/// Arrays that an object of Python reads block by block, headwave.lazy.LazyArrays: of numpy, zarr, h5py.
 class CalledArrays : public NamedArrays {
  public:
   explicit CalledArrays(nb::object arrays)
-      : path_(nb::cast<std::string>(arrays.attr("called"))),
-        files_(nb::cast<std::vector<fs::path>>(arrays.attr("files"))) {
+      : NamedArrays(nb::cast<std::string>(arrays.attr("called")),
+                    nb::cast<std::vector<fs::path>>(arrays.attr("files"))) {
     using Described = std::tuple<std::string, std::string, std::vector<Index>>;
-    for (auto& [name, type, shape] : nb::cast<std::vector<Described>>(arrays.attr("entries"))) {
-      names_.push_back(name);
-      entries_[name] = {std::move(type), std::move(shape)};
-    }
+    for (auto& [name, type, shape] : nb::cast<std::vector<Described>>(arrays.attr("entries")))
+      add(name, std::move(type), std::move(shape));
     arrays_ = kept(std::move(arrays));
   }
 
-  [[nodiscard]] std::vector<std::string> names() const override { return names_; }
-  [[nodiscard]] bool has(const std::string& name) const override { return entries_.contains(name); }
-  [[nodiscard]] std::vector<Index> shape(const std::string& name) const override { return entry(name).shape; }
-  [[nodiscard]] std::string type(const std::string& name) const override { return entry(name).type; }
   void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
-    try {
-      require_inside(block, entry(name).shape);
-    } catch (const ShapeError& problem) {
-      throw ShapeError(fmt::format("{} {}", called(name), problem.finding()), problem.remedies());
-    }
+    require_inside(block, shape(name));
     const nb::gil_scoped_acquire held;
     const auto read = nb::cast<nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(
         python().attr("block")(name, block.first, block.count));
@@ -73,60 +60,25 @@ class CalledArrays : public NamedArrays {
     std::copy_n(read.data(), read.size(), room(read.size()));
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
-    if (!has(name)) return {};
     const nb::gil_scoped_acquire held;
     return nb::cast<std::vector<std::string>>(python().attr("texts")(name));
   }
-  [[nodiscard]] std::optional<double> number(const std::string& name) const override {
+
+ private:
+  [[nodiscard]] std::optional<double> attribute(const std::string& name) const override {
     const nb::gil_scoped_acquire held;
     return nb::cast<std::optional<double>>(python().attr("number")(name));
   }
-  [[nodiscard]] std::vector<fs::path> files() const override { return files_; }
-  [[nodiscard]] const fs::path& path() const override { return path_; }
-  [[nodiscard]] std::string called(const std::string& name) const override {
-    return fmt::format("{}: '{}'", path_.string(), name);
-  }
-
- private:
-  struct Entry {
-    std::string type;
-    std::vector<Index> shape;
-  };
-  [[nodiscard]] const Entry& entry(const std::string& name) const {
-    const auto found = entries_.find(name);
-    if (found == entries_.end()) throw FormatError(no_such_array(*this, name, "an array"));
-    return found->second;
-  }
   [[nodiscard]] nb::handle python() const { return static_cast<PyObject*>(const_cast<void*>(arrays_.get())); }
 
-  fs::path path_;
-  std::vector<fs::path> files_;
-  std::vector<std::string> names_;
-  std::map<std::string, Entry> entries_;
   std::shared_ptr<const void> arrays_;
 };
 
-/// Where states are: a path, arrays in memory, or arrays that Python reads.
-/// @param called  what messages call arrays in memory
-ArraysPlace arrays_at(const nb::object& given, const std::string& called) {
-  if (nb::hasattr(given, "entries")) {
-    auto arrays = std::make_shared<const CalledArrays>(given);
-    return {arrays->path().string(), arrays};
-  }
-  if (!nb::isinstance<nb::list>(given)) return nb::cast<fs::path>(given);
-  std::vector<ArrayInMemory> arrays;
-  for (const auto& [name, descr, shape, fortran, bytes] : nb::cast<std::vector<RawArray>>(given)) {
-    const std::string header =
-        fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}{}), }}", descr, fortran ? "True" : "False",
-                    fmt::join(shape, ", "), shape.empty() ? "" : ",");
-    arrays.push_back({name, npy_info(header, bytes.size(), called + ": '" + name + "'"), span_of(bytes)});
-  }
-  return {called, arrays_in_memory(called, arrays, kept(given))};
-}
-
-PackingOptions packing_of(std::optional<Index> documents, std::optional<Index> length, bool special_tokens,
-                          bool allow_unknown = false) {
-  return {.documents = documents, .length = length, .special_tokens = special_tokens, .allow_unknown = allow_unknown};
+/// Where states are: a path, or arrays that Python reads.
+ArraysPlace arrays_at(const nb::object& given) {
+  if (nb::hasattr(given, "entries"))
+    return std::shared_ptr<const NamedArrays>(std::make_shared<const CalledArrays>(given));
+  return nb::cast<fs::path>(given);
 }
 
 std::shared_ptr<const Checkpoint> checkpoint_of(const std::string& called, const nb::list& given) {
@@ -211,64 +163,48 @@ void add_inputs(nb::module_& module) {
           "longest", [](const ModelPlace& place) { return model_map(place).longest; },
           "The longest document that the model reads, in tokens; 0: any.");
   module.def(
-      "text_input",
-      [](const ModelPlace& model, const nb::object& text, std::optional<Index> documents, std::optional<Index> length,
-         bool special_tokens, bool allow_unknown) {
-        const TextPlace place = place_of(text);
-        return opened(input_name(place), [&] {
-          return text_input(model, place, packing_of(documents, length, special_tokens, allow_unknown));
-        });
-      },
-      nb::arg("model"), nb::arg("text"), nb::arg("documents").none(), nb::arg("length").none(),
-      nb::arg("special_tokens"), nb::arg("allow_unknown"), "A text through the model's own tokenizer.");
-  module.def(
-      "pairs_input",
-      [](const ModelPlace& model, const nb::object& text, const nb::object& target, std::optional<Index> documents,
-         bool special_tokens, bool allow_unknown) {
-        const TextPlace read = place_of(text), written = place_of(target);
-        return opened(input_name(read), [&] {
-          return pairs_input(model, read, written, packing_of(documents, {}, special_tokens, allow_unknown));
-        });
-      },
-      nb::arg("model"), nb::arg("text"), nb::arg("target"), nb::arg("documents").none(), nb::arg("special_tokens"),
-      nb::arg("allow_unknown"), "Two texts, line by line, through the model's own tokenizers.");
-  module.def(
-      "ids_input",
-      [](const ModelPlace& model, const nb::object& ids, std::optional<Index> documents, std::optional<Index> length) {
-        const TextPlace place = place_of(ids);
-        return opened(input_name(place), [&] { return ids_input(model, place, packing_of(documents, length, true)); });
-      },
-      nb::arg("model"), nb::arg("ids"), nb::arg("documents").none(), nb::arg("length").none(),
-      "Token ids that are ready.");
-  module.def(
-      "random_input",
-      [](const ModelPlace& model, Index tokens, std::optional<Index> documents, bool special_tokens,
-         std::uint64_t seed) {
-        return opened("random tokens", [&] {
-          return random_input(model, {.documents = documents.value_or(100), .period = tokens, .seed = seed},
-                              special_tokens);
-        });
-      },
-      nb::arg("model"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"), nb::arg("seed"),
-      "Random tokens, three times.");
-  module.def(
-      "states_input",
-      [](const nb::object& states, const std::optional<ModelPlace>& model, Index heads, std::optional<Index> documents,
-         std::optional<Index> layer, const std::string& dataset, const std::string& axes, bool apply_norm,
-         bool any_states) {
-        StoredStatesOptions options{heads, documents.value_or(0), layer, dataset, {}, apply_norm, any_states};
-        if (!axes.empty()) {
-          const auto read = array_axes(axes);
-          if (!read) throw FormatError(fmt::format("axes '{}': expected {}", axes, expected_axes));
-          options.axes = *read;
+      "opened_input",
+      [](const std::string& kind, const std::optional<ModelPlace>& model, const nb::object& value,
+         const nb::object& target, const nb::dict& said) {
+        const auto get = [&]<class Value>(const char* name, Value usual) {
+          return said.contains(name) && !said[name].is_none() ? nb::cast<Value>(said[name]) : usual;
+        };
+        const auto given = [&](const char* name) {
+          return said[name].is_none() ? std::nullopt : std::optional(nb::cast<Index>(said[name]));
+        };
+        const PackingOptions packing{.documents = given("documents"),
+                                     .length = given("length"),
+                                     .special_tokens = get("special_tokens", true),
+                                     .allow_unknown = get("allow_unknown", false)};
+        if (kind == "states") {
+          StoredStatesOptions options{get("heads", Index{0}),
+                                      packing.documents.value_or(0),
+                                      given("layer"),
+                                      get("dataset", std::string()),
+                                      {},
+                                      get("apply_norm", false),
+                                      get("any_states", false)};
+          if (const std::string axes = get("axes", std::string()); !axes.empty())
+            options.axes = known_of(array_axes(axes), "axes", axes, expected_axes);
+          const ArraysPlace at = arrays_at(value);
+          return opened(at.path.string(),
+                        [&] { return model ? states_input(at, *model, options) : states_input(at, options); });
         }
-        const ArraysPlace at = arrays_at(states, "states");
-        return opened(at.path.string(),
-                      [&] { return model ? states_input(at, *model, options) : states_input(at, options); });
+        if (kind == "random_tokens") {
+          const RepeatedTokensOptions options{.documents = packing.documents.value_or(usual_documents),
+                                              .period = nb::cast<Index>(value),
+                                              .seed = get("seed", std::uint64_t{1})};
+          return opened("random tokens", [&] { return random_input(model.value(), options, packing.special_tokens); });
+        }
+        const TextPlace place = place_of(value);
+        const std::optional<TextPlace> written = target.is_none() ? std::nullopt : std::optional(place_of(target));
+        return opened(input_name(place), [&] {
+          return kind == "ids" ? ids_input(model.value(), place, packing)
+                               : text_input(model.value(), place, packing, written);
+        });
       },
-      nb::arg("states"), nb::arg("model").none(), nb::arg("heads"), nb::arg("documents").none(),
-      nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("apply_norm"), nb::arg("any_states"),
-      "Stored states, queries and keys, or finished attention.");
+      nb::arg("kind"), nb::arg("model").none(), nb::arg("value"), nb::arg("target").none(), nb::arg("said"),
+      "A model directory and documents of files, or stored states.");
   module.def(
       "exceeded_lengths",
       [](const fs::path& folder, Index tokens) { return dict_of(exceeded_lengths(folder, tokens)); }, nb::arg("folder"),

@@ -204,14 +204,14 @@ expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8"
 # One sentence is a document of its own length, also from standard input; what is asked for and is not there is an error.
 printf 'a b c\n' >"$work/sentence.txt"
 expect 0 "sentence.txt: one document of 5 tokens; statistics over so few are rough, 100 are usual" run --model "$work/bert" --text "$work/sentence.txt" --out "$work/one" $quick
-expect 1 "3 tokens, not enough for one document of 6" run --model "$work/bert" --text "$work/sentence.txt" --length 6 --out "$work/e"
+expect 1 "3 tokens, enough for 0 documents of 6; 1 were asked for" run --model "$work/bert" --text "$work/sentence.txt" --length 6 --out "$work/e"
 expect 1 "enough for 0 documents of 40; 2 were asked for" run --model "$work/bert" --text "$work/sentence.txt" --documents 2 --out "$work/e"
 expect 1 "standard input: it is empty; expected text" run --model "$work/bert" --text - --out "$work/e"
 expect_of_input() {  # as expect, with standard input
   "$headwave" run --model "$work/bert" "$2" - --out "$work/piped" --force $quick >"$work/out" 2>"$work/err" <"$3" || { echo "FAILED: headwave run $2 - <$3"; cat "$work/err"; failed=1; }
   grep -qF -- "$1" "$work/err" || { echo "FAILED: headwave run $2 -: expected '$1' in"; cat "$work/err"; failed=1; }
 }
-printf '5 6 7\n' >"$work/line.txt"
+printf '[[5, 6, 7]]' >"$work/line.txt"
 expect_of_input "standard input: one document of 3 tokens" --ids "$work/line.txt"
 expect_of_input "standard input: one document of 5 tokens" --text "$work/sentence.txt"
 expect 0 "$(sha256sum <"$work/sentence.txt")" inspect "$work/piped/results.h5" --attributes
@@ -231,9 +231,10 @@ echo 'nothing nowhere never' >"$work/strange.txt"
 expect 1 "strange.txt: 100 % of its tokens are unknown ([UNK])" run --model "$work/bert" --text "$work/strange.txt" --out "$work/e" $quick --force
 expect 0 "strange.txt: 100 % of its tokens are unknown" run --model "$work/bert" --text "$work/strange.txt" --allow-unknown --out "$work/e" $quick --force
 expect 0 "one document of 3 tokens" run --model "$work/bert" --ids "$work/line.txt" --out "$work/e" $quick --force
-echo $(seq 5 27) $(seq 5 26) >"$work/long.txt"
+echo "[[$(echo $(seq 5 27) $(seq 5 26) | tr ' ' ',')]]" >"$work/long.txt"
 expect 1 "long.txt: document 0 has 45 tokens, but the model has 40 positions" run --model "$work/bert" --ids "$work/long.txt" --out "$work/e2"
-expect 0 "long.txt: 4 documents of up to 10 tokens" run --model "$work/bert" --ids "$work/long.txt" --length 10 --out "$work/e" $quick --force
+sed 's/\[\[/[/; s/\]\]/]/' "$work/long.txt" >"$work/cut.txt"
+expect 0 "cut.txt: 4 documents of up to 10 tokens" run --model "$work/bert" --ids "$work/cut.txt" --length 10 --out "$work/e" $quick --force
 # The job of a result whose documents nobody counted makes the same result again.
 cp "$work/out" "$work/table"
 "$headwave" inspect "$work/e/results.h5" --job >"$work/uncounted.toml"
@@ -805,7 +806,7 @@ kept_by_another() {
 kept_by_another "$work/u/results.unfinished" "$work/u/.headwave.lock" ${resumed#-q } --resume
 
 # Parts of a run come to what the whole does; what is not a part of it is refused by name.
-for i in 1 2 3 4 5 6; do echo "5 6 $((6 + i))"; done >"$work/six.txt"
+echo "[[5,6,7],[5,6,8],[5,6,9],[5,6,10],[5,6,11],[5,6,12]]" >"$work/six.txt"
 divided="run --model $work/bert --ids $work/six.txt --documents 6 $quick"
 expect 0 "" -q $divided --out "$work/undivided"
 expect 0 "documents 4 to 5 of 6, part 2 of 2" $divided --shard 2/2 --out "$work/d2"

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -9,8 +10,8 @@
 #include "../../data/files/input_text.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/listing/listing.h"
+#include "../../data/models/families.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/models/model_map_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/chosen_heads.h"
@@ -88,10 +89,10 @@ void print_entries(const Listing& listing, bool attributes) {
   });
 }
 
-/// What the model is taken for, to be changed by hand; on stderr, what is wrong with that.
+/// The map of the family that the model is taken for, to be changed by hand; on stderr, what is wrong with that.
 int propose_map(const std::filesystem::path& path) {
   const ModelCheck check = model_check(path);
-  fmt::print("{}", model_map_text(check.map));
+  fmt::print("{}", std::ranges::find(family_files(), check.map.family, &FamilyFile::family)->text);
   for (const std::string& problem : check.problems) say(problem);
   return 0;
 }
@@ -191,7 +192,7 @@ void add_inspect(CLI::App& program, Command& chosen) {
       row("--json", options->json, nullptr, "print JSON, versioned, for other programs"),
       row("-a,--attributes", options->attributes, nullptr, "show the attributes of every array too"),
       row("--csv", options->csv, nullptr, "print the table of a result's heads as CSV"),
-      row("--map", options->map, nullptr, "print a map of a model directory, to be edited and given to run --map"),
+      row("--map", options->map, nullptr, "print the map of a model's family, to be edited and given to run --map"),
       row("--job", options->job, nullptr, "print the job that made a result, for run --job"),
       row("--strongest-pairs", options->strongest_pairs, "HEAD",
           "show the query-key pairs with the largest weights of one head over all documents, with their text")};

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../data/files/input_text.h"
-#include "../../data/sources/state_documents.h"
+#include "../../data/sources/stored_states.h"
 #include "../../data/sources/text_documents.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/inputs/stored_sums.h"
@@ -121,8 +121,7 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options) {
                    "UTF-8 text file, cut into documents; -: standard input; or a sentence in quotes");
   added.target = row("--target", options.target, "FILE",
                      "text that an encoder-decoder writes, one line beside each line of --text; a line is a document");
-  added.ids =
-      row("--ids", options.ids, "FILE", "token ids instead of text: JSON, or one document per line; -: standard input");
+  added.ids = row("--ids", options.ids, "FILE", "token ids instead of text, as JSON; -: standard input");
   added.states =
       row("--states", options.states, "FILE",
           "stored hidden states, queries and keys, or attention: HDF5, .npy, .npz, safetensors, or a folder of .npy");
@@ -211,7 +210,7 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
   progress_at("reading the model and the documents");
   const ModelPlace place = place_of(options.model, options.map, options.place);
   const auto open = [&]() -> JobInput {
-    if (!given.target->empty()) return pairs_input(place, options.text, options.target, options.packing);
+    if (!given.target->empty()) return text_input(place, options.text, options.packing, options.target);
     if (!given.text->empty() && is_sentence(options.text)) {
       require_typed_text(options.text.string());
       return text_input(place, {"the command line", std::make_shared<const std::string>(options.text.string())},

@@ -63,10 +63,6 @@ bool Stack::has_sinks() const {
   return std::ranges::any_of(blocks, [](const Block& b) { return !b.self.sinks.empty(); });
 }
 
-std::shared_ptr<const PredictionHead> Model::prediction() const {
-  return read_head ? read_head() : std::shared_ptr<const PredictionHead>(std::shared_ptr<const void>(), &head);
-}
-
 std::vector<AttentionKind> Model::kinds() const {
   if (decoder) return {AttentionKind::self, AttentionKind::causal, AttentionKind::cross};
   return {stack.block.causal ? AttentionKind::causal : AttentionKind::self};

@@ -88,24 +88,11 @@ struct Stack {
   }
 };
 
-/// What predicts a token from a final state: cap(words . norm(activation(transform x)) + bias), each part
-/// optional.
-struct PredictionHead {
-  Linear transform;  ///< of masked-language models; or empty
-  Activation activation = Activation::gelu;
-  Norm transform_norm;
-  float state_scale = 1;  ///< T5 with tied words: 1/sqrt(d_model)
-  Linear words;  ///< (vocabulary, d_model): often the word embeddings again; empty: the checkpoint predicts nothing
-  float soft_cap = 0;  ///< logits s become cap tanh(s / cap); 0: they stay
-};
-
 /// A model as data: descriptions, and views of its weights.
 struct Model {
   std::string family;            ///< "bert", "gpt2", "llama", ...
   Stack stack;                   ///< the encoder, or the decoder of a decoder-only model
   std::optional<Stack> decoder;  ///< of an encoder-decoder
-  PredictionHead head;           ///< or, where weights are read layer by layer, its shapes: prediction() has it whole
-  std::function<std::shared_ptr<const PredictionHead>()> read_head;  ///< null: `head` is whole
   Index longest = 0;                    ///< longest document the positions allow, in tokens; 0: any
   Index longest_target = 0;             ///< the same of an encoder-decoder's target
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
@@ -115,9 +102,6 @@ struct Model {
 
   /// Whether weights are read layer by layer. Documents then pass through the model side by side.
   [[nodiscard]] bool by_layer() const { return stack.store != nullptr; }
-  /// The prediction head, from memory or from the checkpoint.
-  /// @throws IoError, FormatError if it cannot be read now
-  [[nodiscard]] std::shared_ptr<const PredictionHead> prediction() const;
   /// The kinds of attention in the model, in order: one, or self, causal and cross in an encoder-decoder.
   [[nodiscard]] std::vector<AttentionKind> kinds() const;
   /// The stack that has a kind of attention.

@@ -1,13 +1,14 @@
 #include "npy.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <functional>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,45 +35,47 @@ struct Element {
   std::optional<NumberType> number;  // how to read it, where it is a real number
 };
 
-const std::map<std::string, Element>& plain_elements() {
-  static const std::map<std::string, Element> elements = {{"f2", {"float16", 2, NumberType::f16}},
-                                                          {"f4", {"float32", 4, NumberType::f32}},
-                                                          {"f8", {"float64", 8, NumberType::f64}},
-                                                          {"f12", {"longdouble", 12, {}}},
-                                                          {"f16", {"longdouble", 16, {}}},
-                                                          {"i1", {"int8", 1, NumberType::i8}},
-                                                          {"i2", {"int16", 2, NumberType::i16}},
-                                                          {"i4", {"int32", 4, NumberType::i32}},
-                                                          {"i8", {"int64", 8, NumberType::i64}},
-                                                          {"u1", {"uint8", 1, NumberType::u8}},
-                                                          {"u2", {"uint16", 2, NumberType::u16}},
-                                                          {"u4", {"uint32", 4, NumberType::u32}},
-                                                          {"u8", {"uint64", 8, NumberType::u64}},
-                                                          {"b1", {"bool", 1, NumberType::boolean}},
-                                                          {"c8", {"complex64", 8, {}}},
-                                                          {"c16", {"complex128", 16, {}}},
-                                                          {"c24", {"complex long double", 24, {}}},
-                                                          {"c32", {"complex long double", 32, {}}}};
-  return elements;
-}
-
 /// A type such as "<f4" in words; nothing if there is no such type.
 std::optional<Element> element_of(std::string_view descr) {
   if (descr.starts_with('[')) return Element{"structured", {}, {}};
   if (descr.size() < 2 || std::string_view("<>|=").find(descr[0]) == descr.npos) return std::nullopt;
-  const auto& elements = plain_elements();
-  if (const auto found = elements.find(std::string(descr.substr(1))); found != elements.end()) return found->second;
-  const std::string_view unit = descr.substr(2);
-  if (descr[1] == 'M' || descr[1] == 'm') {
-    if (!unit.starts_with('8')) return std::nullopt;
-    return Element{descr[1] == 'M' ? "datetime64" : "timedelta64", 8, {}};
-  }
-  if (std::string_view("USaV").find(descr[1]) == descr.npos) return std::nullopt;
+  constexpr std::array<std::pair<std::string_view, NumberType>, 12> numbers{{{"f2", NumberType::f16},
+                                                                             {"f4", NumberType::f32},
+                                                                             {"f8", NumberType::f64},
+                                                                             {"i1", NumberType::i8},
+                                                                             {"i2", NumberType::i16},
+                                                                             {"i4", NumberType::i32},
+                                                                             {"i8", NumberType::i64},
+                                                                             {"u1", NumberType::u8},
+                                                                             {"u2", NumberType::u16},
+                                                                             {"u4", NumberType::u32},
+                                                                             {"u8", NumberType::u64},
+                                                                             {"b1", NumberType::boolean}}};
+  for (const auto& [name, type] : numbers)
+    if (descr.substr(1) == name) return Element{name_of(type), size_of(type), type};
+  const std::string_view digits = descr.substr(2, descr.find('[') - 2);
   std::size_t length = 0;
-  const auto [stop, problem] = std::from_chars(unit.data(), unit.data() + unit.size(), length);
-  if (problem != std::errc() || stop != unit.data() + unit.size() || length > (std::size_t{1} << 31U))
+  const auto [stop, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
+  if (problem != std::errc() || stop != digits.data() + digits.size() || length > (std::size_t{1} << 31U))
     return std::nullopt;
-  return Element{descr[1] == 'V' ? "opaque" : "string", descr[1] == 'U' ? 4 * length : length, {}};
+  switch (descr[1]) {
+    case 'f':
+      return Element{"longdouble", length, {}};
+    case 'c':
+      return Element{fmt::format("complex{}", 8 * length), length, {}};
+    case 'M':
+    case 'm':
+      return Element{descr[1] == 'M' ? "datetime64" : "timedelta64", length, {}};
+    case 'U':
+      return Element{"string", 4 * length, {}};
+    case 'S':
+    case 'a':
+      return Element{"string", length, {}};
+    case 'V':
+      return Element{"opaque", length, {}};
+    default:
+      return std::nullopt;
+  }
 }
 
 bool holds_objects(const NpyInfo& info) {
@@ -224,12 +227,6 @@ std::string letters_of(std::span<const std::byte> entry, bool wide, bool big_end
 NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name) {
   NpyInfo info = info_of(bytes.text(0, longest_npy_header + around_npy_header), bytes.size(), name);
   complete_info(info, bytes.size(), name);
-  return info;
-}
-
-NpyInfo npy_info(std::string_view header, std::size_t bytes, const std::string& name) {
-  NpyInfo info = info_of_header(header, name);
-  complete_info(info, bytes, name);
   return info;
 }
 

@@ -38,11 +38,6 @@ NpyInfo npy_info(const std::filesystem::path& path);
 /// @param name  its name in messages
 NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name);
 
-/// The same of an array in memory.
-/// @param header  "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
-/// @param bytes   number of bytes of the array
-NpyInfo npy_info(std::string_view header, std::size_t bytes, const std::string& name);
-
 /// The place of the numbers: float16, float32, float64, integers of 8 to 64 bits or booleans, either byte
 /// order.
 /// @throws FormatError if the array holds anything but real numbers

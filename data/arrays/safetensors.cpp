@@ -26,8 +26,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t longest_header = 100'000'000;
-constexpr std::size_t most_header_values = std::size_t{1} << 22U;  // of some 10 for each tensor
-constexpr std::size_t most_axes = 64;                              // what NumPy and PyTorch can hold
+constexpr std::size_t most_axes = 64;  // what NumPy and PyTorch can hold
 
 /// Bytes of one entry of a type, also of types that are listed and never read.
 std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
@@ -135,7 +134,7 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
   if (!text.starts_with('{'))
     throw FormatError(fmt::format("{}: expected a safetensors header, which begins with '{{'", name));
   const std::size_t data_bytes = file.size() - read.data;
-  const json header = json_of_text(text, name, {.most_values = most_header_values});
+  const json header = json_of_text(text, name);
   for (const auto& [key, entry] : header.items())
     if (key == "__metadata__")
       read.metadata = metadata_in(entry, name);
@@ -157,16 +156,11 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : file_(path), mapped_(file_), header_(safetensors_header(file_)) {
-  by_name_.resize(header_.tensors.size());
-  std::iota(by_name_.begin(), by_name_.end(), 0U);
-  std::ranges::sort(by_name_, {}, [this](std::uint32_t at) -> const std::string& { return header_.tensors[at].name; });
-}
+    : file_(path), mapped_(file_), header_(safetensors_header(file_)) {}
 
 const TensorInfo* SafetensorsFile::find(const std::string& name) const {
-  const auto found = std::ranges::lower_bound(
-      by_name_, name, {}, [this](std::uint32_t at) -> const std::string& { return header_.tensors[at].name; });
-  return found == by_name_.end() || header_.tensors[*found].name != name ? nullptr : &header_.tensors[*found];
+  const auto found = std::ranges::find(header_.tensors, name, &TensorInfo::name);
+  return found == header_.tensors.end() ? nullptr : &*found;
 }
 
 std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {
@@ -278,9 +272,9 @@ Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
     // The reader of safetensors says what is wrong with a file of that name.
     if (path.extension() != ".safetensors" && content_of_file(path) != FileContent::safetensors)
       throw foreign_file(path, expected_weights);
-    open_single(path);
+    open_file(path);
   } else if (fs::exists(path / single_name, ignored)) {
-    open_single(path / single_name);
+    open_file(path / single_name);
   } else if (fs::exists(path / index_name, ignored)) {
     open_sharded(path / index_name);
   } else {
@@ -305,21 +299,12 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
   }
 }
 
-void Checkpoint::open_single(const fs::path& path) {
-  const auto& file = *(files_[path.filename().string()] = std::make_unique<SafetensorsFile>(path));
-  for (const TensorInfo& tensor : file.tensors()) {
-    places_.emplace(tensor.name, Place{file.bytes(tensor), &tensor, &file});
-    names_.push_back(tensor.name);
-  }
-}
-
 namespace {
 
 /// The file of each tensor, by an index of shards: NAME.safetensors.index.json, whose 'weight_map' names files in its
 /// folder.
 std::map<std::string, std::string> sharded_tensors(const fs::path& index) {
-  const nlohmann::json read =
-      json_of_file(index, {.max_bytes = std::size_t{100} << 20U, .most_values = most_header_values});
+  const nlohmann::json read = json_of_file(index);
   if (!read.is_object() || !read.contains("weight_map") || !read["weight_map"].is_object() ||
       read["weight_map"].empty())
     throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_path(index)));
@@ -335,21 +320,26 @@ std::map<std::string, std::string> sharded_tensors(const fs::path& index) {
 
 }  // namespace
 
+void Checkpoint::open_file(const fs::path& path, const std::map<std::string, std::string>* shards) {
+  const std::string file_name = path.filename().string();
+  const auto& file = *(files_[file_name] = std::make_unique<SafetensorsFile>(path));
+  for (const TensorInfo& tensor : file.tensors()) {
+    if (shards != nullptr && (!shards->contains(tensor.name) || shards->at(tensor.name) != file_name)) continue;
+    places_.emplace(tensor.name, Place{file.bytes(tensor), &tensor, &file});
+    names_.push_back(tensor.name);
+  }
+}
+
 void Checkpoint::open_sharded(const fs::path& index) {
-  for (const auto& [name, shard] : sharded_tensors(index)) {
-    std::unique_ptr<SafetensorsFile>& file = files_[shard];
-    if (!file) file = std::make_unique<SafetensorsFile>(index.parent_path() / shard);
-    const TensorInfo* tensor = file->find(name);
-    if (tensor == nullptr)
+  const std::map<std::string, std::string> shards = sharded_tensors(index);
+  std::set<std::string> files;
+  for (const auto& [name, shard] : shards) files.insert(shard);
+  for (const std::string& shard : files) open_file(index.parent_path() / shard, &shards);
+  for (const auto& [name, shard] : shards)
+    if (!places_.contains(name))
       throw FormatError(
           fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong together",
                       shown_path(index), printable(name), printable(shard)));
-    places_.emplace(name, Place{file->bytes(*tensor), tensor, file.get()});
-  }
-  for (const auto& [shard_name, file] : files_)
-    for (const TensorInfo& tensor : file->tensors())
-      if (const auto found = places_.find(tensor.name); found != places_.end() && found->second.info == &tensor)
-        names_.push_back(tensor.name);
 }
 
 std::vector<fs::path> Checkpoint::files() const {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <list>
@@ -83,7 +82,6 @@ class SafetensorsFile {
   FileBytes file_;
   MappedFile mapped_;
   SafetensorsHeader header_;
-  std::vector<std::uint32_t> by_name_;  // places among the tensors, in order of their names
 };
 
 /// A float32 array to be stored.
@@ -188,7 +186,8 @@ class Checkpoint {
     const TensorInfo* info;
     const SafetensorsFile* file;  ///< null: somebody else keeps the bytes
   };
-  void open_single(const std::filesystem::path& file);
+  /// @param shards  the file of each tensor; null: all are in this one
+  void open_file(const std::filesystem::path& file, const std::map<std::string, std::string>* shards = nullptr);
   void open_sharded(const std::filesystem::path& index);
   [[nodiscard]] std::string shown_file(const Place& tensor) const;
   void require_real(const Place& tensor) const;

@@ -49,11 +49,6 @@ void FileBytes::read(std::size_t first, std::span<std::byte> into) const {
   }
 }
 
-void MemoryBytes::read(std::size_t first, std::span<std::byte> into) const {
-  require(first, into.size());
-  std::ranges::copy(bytes_.subspan(first, into.size()), into.begin());
-}
-
 MappedFile::MappedFile(const std::filesystem::path& path) : MappedFile(FileBytes(path)) {}
 
 MappedFile::MappedFile(const FileBytes& file) : path_(file.path()), size_(file.size()) {

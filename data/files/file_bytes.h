@@ -12,7 +12,7 @@
 
 namespace headwave {
 
-/// Bytes that are read piece by piece: those of a file, or unpacked in memory. Several threads may read at
+/// Bytes that are read piece by piece: those of a file, or of a part of one. Several threads may read at
 /// once.
 class ReadableBytes {
  public:
@@ -50,20 +50,6 @@ class FileBytes : public ReadableBytes {
   std::filesystem::path path_;
   FileDescriptor file_;
   std::size_t size_ = 0;
-};
-
-/// Bytes in memory.
-class MemoryBytes : public ReadableBytes {
- public:
-  /// @param owner  keeps the memory; null: the memory outlives this object
-  MemoryBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
-      : bytes_(bytes), owner_(std::move(owner)) {}
-  [[nodiscard]] std::size_t size() const override { return bytes_.size(); }
-  void read(std::size_t first, std::span<std::byte> into) const override;
-
- private:
-  std::span<const std::byte> bytes_;
-  std::shared_ptr<const void> owner_;
 };
 
 /// The bytes of a file, mapped read-only into memory: pages are read when they are looked at, and shared

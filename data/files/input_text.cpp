@@ -18,21 +18,6 @@
 
 namespace headwave {
 
-namespace {
-
-/// The likely encoding of bytes that are not UTF-8, as iconv calls it.
-const char* likely_encoding(std::string_view bytes) {
-  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) return "UTF-16";
-  const std::string_view sample = bytes.substr(0, 512);
-  std::array<std::size_t, 2> zeros{};
-  for (std::size_t i = 0; i < sample.size(); ++i) zeros[i % 2] += sample[i] == '\0' ? 1U : 0U;
-  if (8 * zeros[1] > sample.size() && zeros[0] == 0) return "UTF-16LE";
-  if (8 * zeros[0] > sample.size() && zeros[1] == 0) return "UTF-16BE";
-  return "LATIN1";
-}
-
-}  // namespace
-
 void require_utf8(std::string_view bytes, const WantedText& wanted) {
   const std::size_t bad = std::min(ill_formed_utf8(bytes), bytes.find('\0'));
   if (bad == std::string_view::npos) return;
@@ -47,7 +32,8 @@ void require_utf8(std::string_view bytes, const WantedText& wanted) {
   const std::string finding =
       fmt::format("{}: line {}, offset {}: {}; expected {}", wanted.name, line, bad, found, wanted.expected);
   if (!wanted.advice.empty()) throw FormatError(fmt::format("{}; {}", finding, wanted.advice));
-  throw FormatError(fmt::format("{}; convert it, as `iconv -f {} -t UTF-8` does", finding, likely_encoding(bytes)));
+  const bool wide = bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff") || bytes[bad] == '\0';
+  throw FormatError(fmt::format("{}; convert it, as `iconv -f {} -t UTF-8` does", finding, wide ? "UTF-16" : "LATIN1"));
 }
 
 namespace {
@@ -55,24 +41,23 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_of_a_stream = std::size_t{1} << 30U;
-constexpr std::size_t everything = std::string::npos;
 
 /// A text up to the first line end after `enough` bytes, or up to the end of a character after twice as many.
 std::string_view needed(std::string_view text, std::size_t enough) {
-  if (text.size() <= enough) return text;
-  const std::size_t most = text.size() / 2 < enough ? text.size() : 2 * enough;
-  const std::size_t line_end = text.substr(0, most).find('\n', enough);
-  if (line_end != std::string_view::npos) return text.substr(0, line_end + 1);
-  return most == text.size() ? text : text.substr(0, whole_characters(text.substr(0, most)));
+  if (enough == 0 || text.size() <= enough) return text;
+  const std::string_view most = text.substr(0, 2 * enough);
+  const std::size_t line_end = most.find('\n', enough);
+  if (line_end != text.npos) return text.substr(0, line_end + 1);
+  return most.size() == text.size() ? text : text.substr(0, whole_characters(most));
 }
 
-/// What is needed of standard input.
+/// Standard input, which a command may open twice, to twice the bytes that are enough; 0: all.
 std::string standard_input(std::size_t enough) {
   static std::mutex reading;
   static std::string kept;
   static bool ended = false;
   const std::lock_guard lock(reading);
-  const std::size_t most = enough < most_of_a_stream / 2 ? 2 * enough : most_of_a_stream;
+  const std::size_t most = enough == 0 ? most_of_a_stream : std::min(2 * enough, most_of_a_stream);
   std::array<char, 1U << 16U> piece{};
   while (!ended && kept.size() < most) {
     const ssize_t count = ::read(STDIN_FILENO, piece.data(), piece.size());
@@ -81,9 +66,8 @@ std::string standard_input(std::size_t enough) {
     ended = count == 0;
     kept.append(piece.data(), static_cast<std::size_t>(count));
   }
-  if (!ended && enough == everything)
-    throw IoError("standard input: gives more than 1 GiB, and all of it would be needed; write it to a file");
-  return std::string(needed(kept, enough));
+  if (!ended && enough == 0) throw IoError("standard input: gives more than 1 GiB; write it to a file");
+  return kept;
 }
 
 bool is_standard_input(const fs::path& path) {
@@ -104,15 +88,14 @@ InputText::InputText(const TextPlace& place, const InputTextOptions& options)
     : name_(input_name(place)), memory_(place.text) {
   const fs::path& path = place.path;
   const bool is_stream = !memory_ && is_standard_input(path);
-  const std::size_t enough = options.enough == 0 ? everything : options.enough;
   if (!is_stream && !memory_) file_ = std::make_unique<const MappedFile>(path);
-  if (is_stream) stream_ = standard_input(enough);
+  if (is_stream) stream_ = standard_input(options.enough);
   const std::string_view bytes = memory_     ? std::string_view(*memory_)
                                  : is_stream ? std::string_view(stream_)
                                              : file_->text();
   if (bytes.empty())
     throw FormatError(fmt::format("{}: {} is empty; expected {}", name_, file_ ? "the file" : "it", options.expected));
-  text_ = needed(bytes, enough);
+  text_ = needed(bytes, options.enough);
   require_utf8(text_, {name_, options.expected, options.advice});
   text_ = without_byte_order_mark(text_);
   provenance_["source_file"] = path.string();

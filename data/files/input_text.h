@@ -64,8 +64,7 @@ struct TextPlace {
 
 /// The text of a file, of standard input, or in memory.
 ///
-/// Standard input is kept while the program runs, so that a command can open it twice. It is read to twice
-/// the bytes that are enough, and at most to 1 GiB.
+/// Standard input is kept while the program runs, so that a command can open it twice; at most 1 GiB.
 class InputText {
  public:
   /// @throws IoError if it cannot be read; FormatError if it is empty or not UTF-8
@@ -75,8 +74,7 @@ class InputText {
   [[nodiscard]] std::string_view text() const { return text_; }
   /// Its name in messages: the path, or "standard input".
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// `source_file` and `source_sha256`: of a file the digest of the whole file, of standard input that of the
-  /// part which was used, of a text in memory its name and digest.
+  /// `source_file` and `source_sha256`: of a file the digest of the whole file, of a text in memory its name and digest.
   [[nodiscard]] const Attributes& provenance() const { return provenance_; }
 
  private:

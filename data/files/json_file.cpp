@@ -15,42 +15,9 @@
 
 namespace headwave {
 
-namespace {
-
 using nlohmann::json;
 
-constexpr int deepest_json = 100;
-
-/// Refuses what the parser itself lets pass, while it parses: the last of two equal keys would count in silence.
-class Checks {
- public:
-  Checks(const std::string& name, const JsonOptions& options) : name_(name), options_(options) {}
-
-  void see(int depth, json::parse_event_t event, const json& parsed) {
-    using Event = json::parse_event_t;
-    if (event == Event::key && !keys_.back().insert(parsed.get<std::string>()).second)
-      throw FormatError(fmt::format("{}: the key '{}' occurs twice in one JSON object: remove one", name_,
-                                    printable(parsed.get<std::string>())));
-    if (event == Event::object_start) keys_.emplace_back();
-    if (event == Event::object_end) keys_.pop_back();
-    const bool opens = event == Event::object_start || event == Event::array_start;
-    if (opens && depth >= deepest_json)
-      throw FormatError(fmt::format("{}: JSON nested more than {} deep is not read", name_, deepest_json));
-    if ((opens || event == Event::value) && ++values_ > options_.most_values)
-      throw FormatError(fmt::format("{}: more than {} values of JSON where so many are read: is this the right file?",
-                                    name_, options_.most_values));
-  }
-
- private:
-  const std::string& name_;
-  const JsonOptions& options_;
-  std::vector<std::unordered_set<std::string>> keys_;  // of the open objects
-  std::size_t values_ = 0;
-};
-
-}  // namespace
-
-json json_of_text(std::string_view text, const std::string& name, const JsonOptions& options) {
+json json_of_text(std::string_view text, const std::string& name) {
   const auto refuse = [&](std::size_t byte, std::string_view reason) {
     if (const std::size_t tag = reason.find("] "); tag != reason.npos) reason.remove_prefix(tag + 2);
     throw FormatError(fmt::format("{}: not valid JSON at byte {}: {}", name, byte, printable(reason, 200)));
@@ -58,10 +25,15 @@ json json_of_text(std::string_view text, const std::string& name, const JsonOpti
   // The parser takes a zero byte for the end of the text.
   if (const std::size_t zero = text.find('\0'); zero != text.npos) refuse(zero + 1, "a zero byte");
   const std::string_view content = without_byte_order_mark(text);
-  Checks checks(name, options);
   try {
-    return json::parse(content.begin(), content.end(), [&](int depth, json::parse_event_t event, const json& parsed) {
-      checks.see(depth, event, parsed);
+    // The parser itself would take the last of two equal keys.
+    std::vector<std::unordered_set<std::string>> keys;  // of the open objects
+    return json::parse(content.begin(), content.end(), [&](int, json::parse_event_t event, const json& parsed) {
+      if (event == json::parse_event_t::object_start) keys.emplace_back();
+      if (event == json::parse_event_t::object_end) keys.pop_back();
+      if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
+        throw FormatError(fmt::format("{}: the key '{}' occurs twice in one JSON object: remove one", name,
+                                      printable(parsed.get<std::string>())));
       return true;
     });
   } catch (const json::parse_error& error) {
@@ -72,13 +44,13 @@ json json_of_text(std::string_view text, const std::string& name, const JsonOpti
   return {};
 }
 
-json json_of_file(const std::filesystem::path& path, const JsonOptions& options) {
+json json_of_file(const std::filesystem::path& path, std::size_t most_bytes) {
   const MappedFile file(path);
   const std::string name = shown_path(path);
-  if (file.size() > options.max_bytes)
+  if (file.size() > most_bytes)
     throw FormatError(fmt::format("{}: {} bytes of JSON, at most {} are read: is this the right file?", name,
-                                  file.size(), options.max_bytes));
-  return json_of_text(file.text(), name, options);
+                                  file.size(), most_bytes));
+  return json_of_text(file.text(), name);
 }
 
 namespace {

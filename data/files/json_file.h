@@ -12,27 +12,17 @@
 
 namespace headwave {
 
-/// Limits on a JSON text. A value takes up to a hundred times the memory of its text.
-struct JsonOptions {
-  std::size_t max_bytes = std::size_t{256} << 20U;  ///< larger files are refused before they are read
-  std::size_t most_values = 1U << 18U;              ///< with containers; more are refused
-};
-
-/// Reads a JSON file.
-///
-/// Stricter than common readers, which may read another value than the one that was written: a key that
-/// occurs twice in an object, comments, text after the value, NaN and invalid UTF-8 are errors. A UTF-8
-/// byte-order mark is skipped. Arrays and objects nest at most 100 deep.
-///
-/// Source: RFC 8259.
-/// @throws IoError if the file cannot be read; FormatError if it is too large, or not JSON as above, with the
-///         byte position
-nlohmann::json json_of_file(const std::filesystem::path& path, const JsonOptions& options = {});
+/// Reads a JSON file, RFC 8259: a key that occurs twice, comments, text after the value, NaN and invalid UTF-8 are
+/// errors. A UTF-8 byte-order mark is
+/// skipped.
+/// @param most_bytes  larger files are refused before they are read
+/// @throws IoError if the file cannot be read; FormatError if it is too large, or not JSON, with the byte position
+nlohmann::json json_of_file(const std::filesystem::path& path, std::size_t most_bytes = std::size_t{256} << 20U);
 
 /// The same for a text in memory.
 /// @param name  what messages call the text: a file's path
 /// @throws FormatError as above
-nlohmann::json json_of_text(std::string_view text, const std::string& name, const JsonOptions& options = {});
+nlohmann::json json_of_text(std::string_view text, const std::string& name);
 
 /// A view of a JSON object, with its place in a file. Each member is read as the type that is expected, or a
 /// FormatError names the place, the key, and what was found. A null counts as absent.

@@ -12,8 +12,7 @@ namespace headwave {
 
 /// Parses a small TOML file.
 /// @param what  its kind in messages: "a model map"
-/// @throws IoError if it cannot be read; FormatError naming the line if it is not TOML or a line has more
-///         than 1000 dots, or if it is larger than 1 MB
+/// @throws IoError if it cannot be read; FormatError naming the line if it is not TOML, or if it is larger than 1 MB
 toml::table toml_of_file(const std::filesystem::path& file, std::string_view what);
 
 /// Parses the text of such a file.

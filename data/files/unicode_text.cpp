@@ -1,6 +1,7 @@
 #include "unicode_text.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <unicode/uchar.h>
@@ -90,18 +91,9 @@ std::string_view without_byte_order_mark(std::string_view text) {
 }
 
 char32_t code_point(std::string_view text, std::size_t at) {
-  const unsigned first = byte_at(text, at);
-  switch (utf8_length(text[at])) {
-    case 1:
-      return first;
-    case 2:
-      return (first & 0x1FU) << 6U | (byte_at(text, at + 1) & 0x3FU);
-    case 3:
-      return (first & 0x0FU) << 12U | (byte_at(text, at + 1) & 0x3FU) << 6U | (byte_at(text, at + 2) & 0x3FU);
-    default:
-      return (first & 0x07U) << 18U | (byte_at(text, at + 1) & 0x3FU) << 12U | (byte_at(text, at + 2) & 0x3FU) << 6U |
-             (byte_at(text, at + 3) & 0x3FU);
-  }
+  UChar32 c = 0;
+  U8_GET_UNSAFE(reinterpret_cast<const std::uint8_t*>(text.data()), at, c);
+  return static_cast<char32_t>(c);
 }
 
 char32_t last_code_point(std::string_view text) {
@@ -111,23 +103,10 @@ char32_t last_code_point(std::string_view text) {
 }
 
 void append_utf8(std::string& text, char32_t c) {
-  const auto put = [&](char32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (c < 0x80) {
-    put(c);
-    return;
-  }
-  if (c < 0x800) {
-    put(0xC0U | c >> 6U);
-  } else {
-    if (c < 0x10000) {
-      put(0xE0U | c >> 12U);
-    } else {
-      put(0xF0U | c >> 18U);
-      put(0x80U | (c >> 12U & 0x3FU));
-    }
-    put(0x80U | (c >> 6U & 0x3FU));
-  }
-  put(0x80U | (c & 0x3FU));
+  std::array<std::uint8_t, U8_MAX_LENGTH> bytes{};
+  std::size_t count = 0;
+  U8_APPEND_UNSAFE(bytes.data(), count, static_cast<std::uint32_t>(c));
+  text.append(reinterpret_cast<const char*>(bytes.data()), count);
 }
 
 bool has_category(char32_t c, std::uint32_t mask, int unicode_version) {

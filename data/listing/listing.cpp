@@ -69,20 +69,24 @@ ListingEntry npy_entry(const std::string& name, const NpyInfo& info) {
   return entry;
 }
 
+/// An array, or, if its header is damaged, a note.
+template <class Read>
+void add_npy(Listing& listing, const std::string& name, const Read& read) {
+  try {
+    listing.entries.push_back(npy_entry(name, read()));
+  } catch (const FormatError& problem) {
+    listing.notes.emplace_back(problem.what());
+  }
+}
+
 Listing npz_listing(const fs::path& path) {
   Listing listing{"npz", path, {}, {}, {}};
   const auto file = std::make_shared<const FileBytes>(path);
-  for (const ZipMember& member : zip_members(*file)) {
-    if (!member.name.ends_with(".npy")) continue;
-    try {
-      const std::string called = fmt::format("{}: {}", shown_path(path), printable(member.name));
-      listing.entries.push_back(
-          npy_entry(member.name.substr(0, member.name.size() - 4), npy_info(ZipBytes(file, member), called)));
-      if (member.deflated) listing.entries.back().storage += ", deflate";
-    } catch (const FormatError& problem) {
-      listing.notes.emplace_back(problem.what());
-    }
-  }
+  for (const ZipMember& member : zip_members(*file))
+    if (member.name.ends_with(".npy"))
+      add_npy(listing, member.name.substr(0, member.name.size() - 4), [&] {
+        return npy_info(ZipBytes(file, member), fmt::format("{}: {}", shown_path(path), printable(member.name)));
+      });
   return listing;
 }
 
@@ -92,13 +96,7 @@ Listing npy_folder_listing(const fs::path& folder) {
   for (std::error_code ended; const auto& file : fs::directory_iterator(folder, ended))
     if (file.path().extension() == ".npy") files.push_back(file.path());
   std::ranges::sort(files);
-  for (const fs::path& file : files) {
-    try {
-      listing.entries.push_back(npy_entry(file.filename().string(), npy_info(file)));
-    } catch (const FormatError& problem) {
-      listing.notes.emplace_back(problem.what());
-    }
-  }
+  for (const fs::path& file : files) add_npy(listing, file.filename().string(), [&] { return npy_info(file); });
   return listing;
 }
 
@@ -136,7 +134,7 @@ namespace fs = std::filesystem;
 
 /// What config.json says of the checkpoint; what it says of the model follows from its map.
 void add_config(Listing& listing, const fs::path& file) {
-  const nlohmann::json config = json_of_file(file, {.max_bytes = largest_config});
+  const nlohmann::json config = json_of_file(file, largest_config);
   if (!config.is_object()) throw FormatError(fmt::format("{}: expected a JSON object", file.string()));
   for (const char* key : {"model_type", "torch_dtype", "dtype"})
     if (const auto value = config.find(key); value != config.end() && value->is_string())
@@ -146,9 +144,10 @@ void add_config(Listing& listing, const fs::path& file) {
 /// Problems and unused tensors beyond these are only counted.
 constexpr std::size_t most_notes = 20;
 
-void add_notes(Listing& listing, const std::vector<std::string>& lines, const char* more) {
-  for (std::size_t i = 0; i < std::min(lines.size(), most_notes); ++i) listing.notes.push_back(lines[i]);
-  if (lines.size() > most_notes) listing.notes.push_back(fmt::format("{} more {}", lines.size() - most_notes, more));
+void add_notes(Listing& listing, const std::vector<std::string>& what, const char* note, const char* more) {
+  for (std::size_t i = 0; i < std::min(what.size(), most_notes); ++i)
+    listing.notes.push_back(fmt::format(fmt::runtime(note), printable(what[i], 1000)));
+  if (what.size() > most_notes) listing.notes.push_back(fmt::format("{} more {}", what.size() - most_notes, more));
 }
 
 const char* words_of(PositionKind kind) {
@@ -161,34 +160,28 @@ const char* words_of(PositionKind kind) {
 void add_model(Listing& listing, const ModelPlace& place) {
   const ModelCheck check = model_check(place);
   const StackMap& stack = check.map.stack;
-  const auto whole = [](Index number) { return static_cast<std::int64_t>(number); };
   listing.facts["family"] = check.map.family;
   listing.facts["family_because"] = check.map.reason;
-  listing.facts["layers"] = whole(stack.layers);
-  if (check.map.decoder) listing.facts["decoder_layers"] = whole(check.map.decoder->layers);
-  listing.facts["heads"] = whole(stack.block.heads);
-  listing.facts["kv_heads"] = whole(stack.block.kv_heads);
-  listing.facts["d_head"] = whole(stack.block.d_head);
-  listing.facts["d_model"] = whole(stack.d_model);
-  listing.facts["d_feed_forward"] = whole(stack.d_feed_forward);
-  listing.facts["vocabulary"] = whole(stack.vocabulary);
-  if (check.map.longest > 0) listing.facts["positions"] = whole(check.map.longest);
-  if (check.map.longest_target > 0) listing.facts["decoder_positions"] = whole(check.map.longest_target);
+  for (const auto& [name, number] : {std::pair("layers", stack.layers),
+                                     {"decoder_layers", check.map.decoder ? check.map.decoder->layers : 0},
+                                     {"heads", stack.block.heads},
+                                     {"kv_heads", stack.block.kv_heads},
+                                     {"d_head", stack.block.d_head},
+                                     {"d_model", stack.d_model},
+                                     {"d_feed_forward", stack.d_feed_forward},
+                                     {"vocabulary", stack.vocabulary},
+                                     {"positions", check.map.longest},
+                                     {"decoder_positions", check.map.longest_target}})
+    if (number > 0) listing.facts[name] = static_cast<std::int64_t>(number);
   listing.facts["position_kind"] = std::string(words_of(stack.positions.kind));
   listing.facts["attention"] = std::string(check.map.decoder    ? "self, causal, cross"
                                            : stack.block.causal ? "causal"
                                                                 : "self");
   listing.facts["norms"] = std::string(stack.block.norm_place == NormPlace::post ? "post-norm" : "pre-norm");
-  listing.facts["predicts"] =
-      std::string(check.map.prediction.words.empty() ? "nothing: no prediction head" : "tokens");
-  add_notes(listing, check.problems, "like these");
-  std::vector<std::string> unused;
-  for (const std::string& name : check.unused) unused.push_back(fmt::format("not read: tensor '{}'", name));
-  add_notes(listing, unused, "tensors that are not read");
-  std::vector<std::string> unread;
-  for (const std::string& key : check.unread)
-    unread.push_back(fmt::format("not read: '{}' of config.json, which may change the numbers", printable(key)));
-  add_notes(listing, unread, "settings that are not read");
+  add_notes(listing, check.problems, "{}", "like these");
+  add_notes(listing, check.unused, "not read: tensor '{}'", "tensors that are not read");
+  add_notes(listing, check.unread, "not read: '{}' of config.json, which may change the numbers",
+            "settings that are not read");
 }
 
 void add_weights(Listing& listing, const fs::path& folder) {

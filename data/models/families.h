@@ -27,13 +27,12 @@ std::vector<std::string> known_families();
 /// The map of a Hugging Face model by its config.json: that of the family that `model_type` names, or else of
 /// the family that its first architecture belongs to.
 ///
-/// The names' prefix ("bert.", "model."), and whether there is a prediction head, is taken from the tensors
-/// that are there. A setting that would change the numbers and is not known is refused by name.
+/// The names' prefix ("bert.", "model.") is taken from the tensors that are there. A setting that would change the numbers and is not known is refused by name.
 /// @throws FormatError if the family is not known, or naming the key, what was expected and what was found
 ModelMap family_map(const ModelConfig& config, const HasTensor& has);
 
-/// The map that a map file (model_map_file.h) gives for one model.
-/// @throws as model_map_file() and family_map()
+/// The map that a file of a user gives for one model: TOML, of the same format as the families' own (docs/model-map.md).
+/// @throws IoError if the file cannot be read; FormatError naming the file, the line where TOML says it, and the key
 ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts);
 
 /// How a family spells its rotary positions in config.json, and its defaults: [positions.rope].

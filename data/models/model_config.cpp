@@ -69,10 +69,16 @@ std::optional<double> ModelConfig::number(const std::string& key) const {
   return value.get<double>();
 }
 
+/// The value of a key that is there and of the right kind.
+const json& ModelConfig::wanted(const std::string& key, bool (json::*is_kind)() const, const char* expected) const {
+  if (!has(key)) fail(fmt::format("'{}' is missing; expected {}", key, expected));
+  const json& value = *find(key);
+  if (!(value.*is_kind)()) fail(fmt::format("'{}' is {}, expected {}", key, shown_value(value), expected));
+  return value;
+}
+
 Index ModelConfig::size(const std::string& key) const {
-  if (!has(key)) fail(fmt::format("'{}' is missing; expected a whole number of at least 1", key));
-  const json& value = value_.at(key);
-  if (!value.is_number_integer()) fail(fmt::format("'{}' is {}, expected a whole number", key, shown_value(value)));
+  const json& value = wanted(key, &json::is_number_integer, "a whole number of at least 1");
   const auto number = value.get<double>();
   if (number < 1 || number > static_cast<double>(largest_size))
     fail(fmt::format("'{}' is {}, expected 1 to {}", key, shown_value(value), largest_size));
@@ -80,9 +86,7 @@ Index ModelConfig::size(const std::string& key) const {
 }
 
 double ModelConfig::positive(const std::string& key) const {
-  if (!has(key)) fail(fmt::format("'{}' is missing; expected a number above 0", key));
-  const json& value = value_.at(key);
-  if (!value.is_number()) fail(fmt::format("'{}' is {}, expected a number", key, shown_value(value)));
+  const json& value = wanted(key, &json::is_number, "a number above 0");
   const double number = value.get<double>();
   if (!std::isfinite(number) || number <= 0)
     fail(fmt::format("'{}' is {}, expected a number above 0", key, shown_value(value)));
@@ -94,23 +98,17 @@ double ModelConfig::positive_or(const std::string& key, double otherwise) const 
 }
 
 std::string ModelConfig::text_or(const std::string& key, const std::string& otherwise) const {
-  if (!has(key)) return otherwise;
-  if (!value_.at(key).is_string()) fail(fmt::format("'{}' is {}, expected text", key, shown_value(value_.at(key))));
-  return value_.at(key).get<std::string>();
+  return has(key) ? wanted(key, &json::is_string, "text").get<std::string>() : otherwise;
 }
 
 bool ModelConfig::flag_or(const std::string& key, bool otherwise) const {
-  if (!has(key)) return otherwise;
-  if (!value_.at(key).is_boolean())
-    fail(fmt::format("'{}' is {}, expected true or false", key, shown_value(value_.at(key))));
-  return value_.at(key).get<bool>();
+  return has(key) ? wanted(key, &json::is_boolean, "true or false").get<bool>() : otherwise;
 }
 
 std::vector<double> ModelConfig::numbers(const std::string& key) const {
   std::vector<double> numbers;
   if (!has(key)) return numbers;
-  const json& value = *find(key);
-  if (!value.is_array()) fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
+  const json& value = wanted(key, &json::is_array, "a list of numbers");
   for (const json& entry : value) {
     if (!entry.is_number() || !std::isfinite(entry.get<double>()))
       fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
@@ -120,8 +118,7 @@ std::vector<double> ModelConfig::numbers(const std::string& key) const {
 }
 
 ModelConfig ModelConfig::object(const std::string& key) const {
-  if (!has(key)) fail(fmt::format("'{}' is missing; expected an object of settings", key));
-  ModelConfig inner(value_.at(key), fmt::format("{}: {}", place_, key));
+  ModelConfig inner(wanted(key, &json::is_object, "an object of settings"), fmt::format("{}: {}", place_, key));
   inner.prefix_ = prefix_ + key + ".";
   inner.asked_ = asked_;
   asked_->insert(inner.prefix_);
@@ -200,6 +197,9 @@ bool is_harmless(std::string_view key) {
       "return_dict", "tf_legacy_loss", "torchscript", "use_cache", "chunk_size_feed_forward", "output_router_logits",
       "router_aux_loss_coef", "router_jitter_noise", "aux_loss_alpha", "seq_aux", "ep_size", "cache_implementation",
       "for_llm_compressor",
+      // how it predicts tokens
+      "classifier_activation", "classifier_bias", "decoder_bias", "final_logit_softcapping", "legacy", "logit_scale",
+      "logits_scaling",
       // told by which tensors there are
       "is_encoder_decoder", "tie_encoder_decoder", "tie_word_embeddings",
       // what it writes, and with which tokens

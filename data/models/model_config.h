@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "../../core/numbers/matrix.h"
 
@@ -69,6 +69,8 @@ class ModelConfig {
   [[nodiscard]] std::vector<std::string> unread() const;
 
  private:
+  [[nodiscard]] const nlohmann::json& wanted(const std::string& key, bool (nlohmann::json::*is_kind)() const,
+                                             const char* expected) const;
   [[nodiscard]] const nlohmann::json* find(const std::string& key) const;  ///< null: absent; else perhaps a JSON null
 
   const nlohmann::json& value_;

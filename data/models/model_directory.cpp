@@ -1,10 +1,13 @@
 #include "model_directory.h"
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,8 +43,7 @@ fs::path config_beside(const fs::path& weights) {
 
 /// The config.json beside the weights.
 struct ConfigFile {
-  explicit ConfigFile(const fs::path& file)
-      : json(json_of_file(file, {.max_bytes = largest_config})), config(json, file.string()) {}
+  explicit ConfigFile(const fs::path& file) : json(json_of_file(file, largest_config)), config(json, file.string()) {}
   nlohmann::json json;
   ModelConfig config;
 };
@@ -113,7 +115,7 @@ Model open_model(const ModelPlace& place) {
 
 ModelMap model_map(const std::string& config, const std::string& called, const std::vector<std::string>& tensors) {
   const std::string name = called + ": its config";
-  const nlohmann::json values = json_of_text(config, name, {.max_bytes = largest_config});
+  const nlohmann::json values = json_of_text(config, name);
   const std::set<std::string> there(tensors.begin(), tensors.end());
   return family_map(ModelConfig(values, name), [&](const std::string& tensor) { return there.contains(tensor); });
 }
@@ -173,10 +175,8 @@ std::vector<std::int32_t> configured_ids(const ModelPlace& place, std::initializ
   std::vector<std::int32_t> ids;
   for (const char* key : keys) {
     const auto found = config.find(key);
-    const bool whole = found != config.end() && found->is_number_integer();
-    const auto number = whole ? found->get<std::int64_t>() : -1;
-    const bool fits = number >= 0 && number <= std::numeric_limits<std::int32_t>::max();
-    ids.push_back(fits ? static_cast<std::int32_t>(number) : -1);
+    const auto number = found != config.end() && found->is_number_integer() ? found->get<std::int64_t>() : -1;
+    ids.push_back(number <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(number) : -1);
   }
   return ids;
 }
@@ -198,6 +198,26 @@ std::int32_t decoder_start(const std::filesystem::path& folder) {
   throw FormatError(fmt::format("{}: no {}, the id that the decoder reads first; expected it in config.json",
                                 shown_path(folder / "config.json"), key),
                     give("ids", "FILE", "to give token ids"));
+}
+
+Attributes exceeded_lengths(const std::filesystem::path& folder, Index tokens) {
+  constexpr double any_length = 1 << 24;  // from here on a length stands for "any"
+  std::multimap<Index, std::string> exceeded;
+  for (const auto& [name, key] : {std::pair("sentence_bert_config.json", "max_seq_length"),
+                                  {"tokenizer_config.json", "model_max_length"},
+                                  {"config.json", "max_position_embeddings"}}) {
+    std::ostringstream text;
+    text << std::ifstream(folder / name, std::ios::binary).rdbuf();  // what cannot be read names no length
+    const nlohmann::json settings = nlohmann::json::parse(text.str(), nullptr, false);
+    if (!settings.is_object() || !settings.contains(key) || !settings[key].is_number()) continue;
+    const double length = settings[key].get<double>();
+    if (length >= 1 && length < any_length && length < static_cast<double>(tokens))
+      exceeded.emplace(static_cast<Index>(length), fmt::format("{:.0f} in {} ({})", length, name, key));
+  }
+  if (exceeded.empty()) return {};
+  std::string all;
+  for (const auto& [length, text] : exceeded) all += (all.empty() ? "" : ", ") + text;
+  return {{"named_length", std::int64_t{exceeded.begin()->first}}, {"named_lengths", all}};
 }
 
 Attributes model_provenance(const ModelPlace& place) {

@@ -23,14 +23,14 @@ enum class WeightsIn { memory, layers, either };
 
 /// The files of a model: a Hugging Face folder with config.json and model.safetensors (or its shards), or a
 /// safetensors file with config.json beside it.
-/// Any other checkpoint needs a map that names its tensors (model_map_file.h).
+/// Any other checkpoint needs a map that names its tensors (families.h).
 struct ModelPlace {
   ModelPlace(std::filesystem::path weights_path, std::filesystem::path map_path = {})  // NOLINT: a path is a place
       : weights(std::move(weights_path)), map(std::move(map_path)) {}
 
   std::filesystem::path weights;  ///< folder or file
   std::filesystem::path map;      ///< TOML file; empty: config.json says what the model is
-  Index layers = 0;               ///< open only the first layers, without the prediction head; 0: all
+  Index layers = 0;               ///< open only the first layers; 0: all
   WeightsIn weights_in = WeightsIn::either;
   std::int64_t memory = 0;  ///< bytes that the program may use; 0: what the machine has free
 };
@@ -39,7 +39,7 @@ struct ModelPlace {
 /// @throws IoError, FormatError naming the file, what was expected and what was found
 ModelMap model_map(const ModelPlace& place);
 
-/// Opens a model. Weights stay in the memory-mapped file. It has a prediction head if the checkpoint has one.
+/// Opens a model. Weights stay in the memory-mapped file.
 /// @throws IoError, FormatError naming the file and the tensor: missing, of the wrong shape, not expected, or
 ///         holding NaN or infinity (in a layer that is read as it is needed: then); ShapeError if more layers
 ///         are asked for than there are, or only some of an encoder-decoder, whose decoder reads the
@@ -94,5 +94,18 @@ std::int32_t decoder_start(const std::filesystem::path& folder);
 /// or the map and of the weights. Only headers of weights are parsed.
 /// @throws IoError if a file cannot be read; FormatError if the weights are none
 Attributes model_provenance(const ModelPlace& place);
+
+/// The lengths that a checkpoint's files say it was trained on or truncates at, as far as documents exceed them:
+///
+///     sentence_bert_config.json  max_seq_length
+///     tokenizer_config.json      model_max_length, unless it stands for "any" (1e30)
+///     config.json                max_position_embeddings
+///
+/// A missing or unreadable file names none. sliding_window and original_max_position_embeddings are left out: models
+/// read longer documents than these by design.
+/// @param folder  of the checkpoint
+/// @param tokens  of the longest document
+/// @returns `named_length`, the shortest, and `named_lengths`, all of them in words; nothing if none is exceeded
+Attributes exceeded_lengths(const std::filesystem::path& folder, Index tokens);
 
 }  // namespace headwave

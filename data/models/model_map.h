@@ -161,25 +161,14 @@ struct StackMap {
   TensorNames final_norm;
 };
 
-/// The prediction head, from final states to scores of words; without `words` there is none.
-struct PredictionMap {
-  TensorNames transform;
-  Activation activation = Activation::gelu;
-  TensorNames transform_norm;
-  float state_scale = 1;
-  float soft_cap = 0;
-  TensorNames words;
-};
-
 /// The description of a model: everything that is needed to read a checkpoint, without its weights.
 /// Families of Hugging Face models become one of these through their config.json (families.h); any other
-/// checkpoint through a small TOML file (model_map_file.h).
+/// checkpoint through a small TOML file (families.h).
 struct ModelMap {
   std::string family;  ///< "bert", "gpt2", ...
   std::string reason;  ///< why it was taken for that: "config.json says model_type 'bert'"
   StackMap stack;      ///< the encoder, or the decoder of a decoder-only model
   std::optional<StackMap> decoder;
-  PredictionMap prediction;
   Index longest = 0;                 ///< longest document the positions allow, in tokens; 0: any
   Index longest_target = 0;          ///< the same of an encoder-decoder's target; 0: as `longest`
   std::vector<std::string> ignored;  ///< redundant tensors: masks, position numbers; "*" matches any text

@@ -1,24 +1,56 @@
-#include "model_map_file.h"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "families.h"
-#include "model_map_keys.h"
 #include "resolved_map.h"
 
 namespace headwave {
 
 namespace {
+
+/// The words that stand for an option's values in a map file.
+template <class Enum, std::size_t count>
+using Words = std::array<std::pair<const char*, Enum>, count>;
+
+constexpr Words<NormKind, 2> norm_words{{{"layer", NormKind::layer}, {"rms", NormKind::rms}}};
+constexpr Words<NormPlace, 2> norm_place_words{{{"post", NormPlace::post}, {"pre", NormPlace::pre}}};
+constexpr Words<Activation, 4> activation_words{{{"gelu", Activation::gelu},
+                                                 {"gelu_tanh", Activation::gelu_tanh},
+                                                 {"relu", Activation::relu},
+                                                 {"silu", Activation::silu}}};
+constexpr Words<Fusion, 5> fusion_words{{{"none", Fusion::none},
+                                         {"qkv", Fusion::qkv},
+                                         {"kv", Fusion::kv},
+                                         {"qkv_by_head", Fusion::qkv_by_head},
+                                         {"kv_by_head", Fusion::kv_by_head}}};
+constexpr Words<RouterScore, 3> router_score_words{{{"softmax", RouterScore::softmax},
+                                                    {"softmax_of_chosen", RouterScore::softmax_of_chosen},
+                                                    {"sigmoid", RouterScore::sigmoid}}};
+constexpr Words<GroupWorth, 2> group_worth_words{{{"best", GroupWorth::best}, {"best_two", GroupWorth::best_two}}};
+constexpr Words<PositionKind, 7> position_words{{{"none", PositionKind::none},
+                                                 {"table", PositionKind::table},
+                                                 {"sinusoids", PositionKind::sinusoids},
+                                                 {"rotary", PositionKind::rotary},
+                                                 {"linear_bias", PositionKind::linear_bias},
+                                                 {"buckets", PositionKind::buckets},
+                                                 {"disentangled", PositionKind::disentangled}}};
+constexpr Words<SinusoidLayout, 2> sinusoid_words{
+    {{"interleaved", SinusoidLayout::interleaved}, {"concatenated", SinusoidLayout::concatenated}}};
+constexpr Words<RotaryPairing, 2> pairing_words{
+    {{"halves", RotaryPairing::halves}, {"neighbours", RotaryPairing::neighbours}}};
+constexpr Words<HeadNorm, 3> head_norm_words{
+    {{"shared", HeadNorm::shared}, {"own", HeadNorm::own}, {"whole", HeadNorm::whole}}};
+constexpr Words<RotaryScaling, 3> scaling_words{
+    {{"none", RotaryScaling::none}, {"linear", RotaryScaling::linear}, {"dynamic", RotaryScaling::dynamic}}};
 
 /// What config.json calls activations, in the words of a map.
 constexpr std::pair<std::string_view, std::string_view> config_activations[]{
@@ -113,16 +145,6 @@ class MapReader {
       value.push_back(name->get());
     }
   }
-  void operator()(std::string_view key, std::vector<double>& value) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    if (!node->is_array()) fail(key, "a list of numbers above 0");
-    for (const toml::node& entry : *node->as_array()) {
-      const auto number = entry.value<double>();
-      if (!number || *number <= 0) fail(key, "a list of numbers above 0");
-      value.push_back(*number);
-    }
-  }
   /// A list of layers, or a rule in config.json's words; of several rules that apply all must find the same
   /// layers.
   void layers(std::string_view key, std::vector<Index>& value, Index count) {
@@ -151,10 +173,6 @@ class MapReader {
       value.push_back(static_cast<Index>(layer->get()));
     }
   }
-  template <class Value>
-  void usual(std::string_view key, Value& value, Value /*usual*/) {
-    (*this)(key, value);
-  }
   template <class Enum, std::size_t count>
   void operator()(std::string_view key, Enum& value, const Words<Enum, count>& words) {
     const toml::node* node = look(key);
@@ -179,9 +197,6 @@ class MapReader {
     MapReader inner(*node->as_table(), fmt::format("{}: [{}]", place(), key), expressions_);
     visit(inner);
     inner.refuse_others();
-  }
-  void rope(std::string_view key, std::optional<RopeKeys>& value) {
-    table(key, [&](MapReader& inner) { visit_rope(inner, value.emplace()); });
   }
 
  private:
@@ -270,93 +285,195 @@ class MapReader {
   std::set<std::string> seen_;
 };
 
-/// One table of a map file while it is written: what is empty, false or zero is left out.
-class MapWriter {
- public:
-  /// @param path  of the table; empty: the file itself
-  explicit MapWriter(std::string path) : path_(std::move(path)) {}
+// Every key of a map file, and what it stands for.
 
-  void operator()(std::string_view key, const Index& value) {
-    if (value != 0) line(key, fmt::format("{}", value));
-  }
-  void operator()(std::string_view key, const double& value) { line(key, number(fmt::format("{}", value))); }
-  void operator()(std::string_view key, const float& value) { line(key, number(fmt::format("{}", value))); }
-  void operator()(std::string_view key, const bool& value) {
-    if (value) line(key, "true");
-  }
-  void operator()(std::string_view key, const std::string& value) {
-    if (!value.empty()) line(key, quoted(value));
-  }
-  void operator()(std::string_view key, const TensorNames& value) {
-    if (value.empty()) return;
-    line(key,
-         value.bias.empty() ? quoted(value.weight) : fmt::format("[{}, {}]", quoted(value.weight), quoted(value.bias)));
-  }
-  void operator()(std::string_view key, const std::vector<std::string>& value) {
-    std::string list;
-    for (const std::string& name : value) list += (list.empty() ? "" : ", ") + quoted(name);
-    if (!list.empty()) line(key, "[" + list + "]");
-  }
-  void operator()(std::string_view key, const std::vector<double>& value) {
-    std::string list;
-    for (const double one : value) list += (list.empty() ? "" : ", ") + number(fmt::format("{}", one));
-    line(key, "[" + list + "]");
-  }
-  void layers(std::string_view key, const std::vector<Index>& value, Index /*count*/) {
-    if (!value.empty()) line(key, fmt::format("[{}]", fmt::join(value, ", ")));
-  }
-  void rope(std::string_view /*key*/, const std::optional<RopeKeys>& /*value*/) {}  // `rotary` has followed from it
-  /// Left out where it is what it usually is.
-  void usual(std::string_view key, const double& value, double usual) {
-    if (value != usual) (*this)(key, value);
-  }
-  void usual(std::string_view key, const float& value, float usual) {
-    if (value != usual) (*this)(key, value);
-  }
-  void usual(std::string_view key, const Index& value, Index usual) {
-    if (value != usual) line(key, fmt::format("{}", value));
-  }
-  void usual(std::string_view key, const bool& value, bool usual) {
-    if (value != usual) line(key, value ? "true" : "false");
-  }
-  template <class Enum, std::size_t count>
-  void operator()(std::string_view key, const Enum& value, const Words<Enum, count>& words) {
-    for (const auto& [word, meaning] : words)
-      if (meaning == value && value != Enum{}) line(key, quoted(word));
-  }
-  template <class Visit>
-  void table(std::string_view key, const Visit& visit) {
-    MapWriter inner(path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key));
-    visit(inner);
-    if (!inner.lines_.empty() || !inner.inner_.empty()) inner_ += inner.text();
-  }
+void read_rotary(MapReader& keys, RotaryOptions& rotary) {
+  keys("channels", rotary.channels);
+  keys("first_channel", rotary.first);
+  keys("base", rotary.base);
+  keys("pairing", rotary.pairing, pairing_words);
+  keys("scaling", rotary.scaling, scaling_words);
+  keys("factor", rotary.factor);
+  keys("trained", rotary.trained);
+}
 
-  [[nodiscard]] std::string text() const {
-    return path_.empty() ? lines_ + inner_ : fmt::format("\n[{}]\n{}{}", path_, lines_, inner_);
-  }
+void read_rope(MapReader& keys, RopeKeys& rope) {
+  keys("base", rope.base);
+  keys("base_key", rope.base_key);
+  keys("group", rope.group);
+  keys("scaled", rope.scaled);
+  keys("partial", rope.partial);
+  keys("share_key", rope.share_key);
+  keys("share", rope.share);
+  keys("width", rope.width);
+}
 
- private:
-  /// TOML tells whole numbers from others by the point.
-  static std::string number(const std::string& text) {
-    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+void read_positions(MapReader& keys, PositionMap& positions) {
+  keys("kind", positions.kind, position_words);
+  switch (positions.kind) {
+    case PositionKind::table:
+      keys("table", positions.table);
+      keys("rows", positions.rows);
+      keys("first_row", positions.first_row);
+      keys("biases", positions.biases);
+      if (positions.biases.empty()) break;
+      keys("buckets", positions.buckets);
+      keys("farthest", positions.farthest);
+      break;
+    case PositionKind::sinusoids:
+      keys("layout", positions.sinusoids.layout, sinusoid_words);
+      keys("base", positions.sinusoids.base);
+      keys("first", positions.sinusoids.first);
+      keys("last_is_base", positions.sinusoids.last_is_base);
+      break;
+    case PositionKind::rotary:
+      read_rotary(keys, positions.rotary);
+      keys.table("rope", [&](MapReader& inner) { read_rope(inner, positions.rope.emplace()); });
+      break;
+    case PositionKind::buckets:
+      keys("table", positions.table);
+      keys("rows", positions.rows);
+      keys("farthest", positions.farthest);
+      break;
+    case PositionKind::disentangled:
+      keys("vectors", positions.disentangled.vectors);
+      keys("norm", positions.disentangled.norm);
+      keys("buckets", positions.disentangled.rows.buckets);
+      keys("farthest", positions.disentangled.rows.farthest);
+      keys("table", positions.table);
+      keys("rows", positions.rows);
+      break;
+    case PositionKind::none:
+    case PositionKind::linear_bias:
+      break;
   }
-  static std::string quoted(const std::string& text) {
-    std::ostringstream out;
-    const toml::value<std::string> value(text);
-    out << toml::toml_formatter(value, toml::format_flags::none);
-    return out.str();
-  }
-  void line(std::string_view key, const std::string& value) { lines_ += fmt::format("{} = {}\n", key, value); }
+}
 
-  std::string path_, lines_, inner_;
-};
+void read_tensors(MapReader& keys, StackMap& stack) {
+  keys("words", stack.words);
+  keys("token_types", stack.token_types);
+  keys("embedding_norm", stack.embedding_norm);
+  keys("self_norm", stack.self_norm);
+  keys("embedding_projection", stack.embedding_projection);
+  keys("query", stack.self.query);
+  keys("key", stack.self.key);
+  keys("value", stack.self.value);
+  keys("output", stack.self.output);
+  keys("fusion", stack.self.fusion, fusion_words);
+  keys("query_norm", stack.query_norm);
+  keys("key_norm", stack.key_norm);
+  keys("sinks", stack.sinks);
+  keys("position_key", stack.position_key);
+  keys("position_query", stack.position_query);
+  keys("self_added_norm", stack.self_added_norm);
+  keys("cross_norm", stack.cross_norm);
+  keys("cross_query", stack.cross.query);
+  keys("cross_key", stack.cross.key);
+  keys("cross_value", stack.cross.value);
+  keys("cross_output", stack.cross.output);
+  keys("cross_fusion", stack.cross.fusion, fusion_words);
+  keys("feed_forward_norm", stack.feed_forward_norm);
+  keys("widen", stack.widen);
+  keys("gate", stack.gate);
+  keys("narrow", stack.narrow);
+  keys("feed_forward_added_norm", stack.feed_forward_added_norm);
+  keys("final_norm", stack.final_norm);
+}
+
+void read_latent(MapReader& keys, LatentMap& latent) {
+  keys("key_rank", latent.key_rank);
+  if (latent.empty()) return;
+  keys("query_rank", latent.query_rank);
+  keys("shared_channels", latent.shared_channels);
+  keys("norm_eps", latent.norm_eps);
+  keys("query", latent.query);
+  keys("query_norm", latent.query_norm);
+  keys("key", latent.key);
+  keys("key_norm", latent.key_norm);
+}
+
+/// @param layers  how many the stack has
+void read_experts(MapReader& keys, ExpertsMap& experts, RouterSpec& router, Index layers) {
+  keys("count", experts.count);
+  if (experts.count == 0) return;
+  keys("chosen", router.chosen);
+  keys("score", router.score, router_score_words);
+  keys("normalised", router.normalised);
+  keys("weighs_input", router.weighs_input);
+  keys("scale", router.scale);
+  keys("groups", router.groups);
+  keys("chosen_groups", router.chosen_groups);
+  keys("worth", router.worth, group_worth_words);
+  keys("d_feed_forward", experts.d_feed_forward);
+  keys("d_shared", experts.d_shared);
+  keys.layers("dense", experts.dense, layers);
+  keys("in_out", experts.in_out);
+  keys("alternating", experts.alternating);
+  keys("router", experts.router);
+  keys("correction", experts.correction);
+  keys("gate", experts.gate);
+  keys("widen", experts.widen);
+  keys("narrow", experts.narrow);
+  keys("shared_gate", experts.shared_gate);
+  keys("shared_widen", experts.shared_widen);
+  keys("shared_narrow", experts.shared_narrow);
+  keys("shared_weight", experts.shared_weight);
+}
+
+/// @param count  of the stack's layers
+void read_others(MapReader& keys, OthersMap& others, Index count) {
+  keys.layers("layers", others.layers, count);
+  keys("window", others.window);
+  keys("chunk", others.chunk);
+  keys("unit_head_norm", others.unit_head_norm);
+  keys("temperature", others.temperature.strength);
+  keys("temperature_step", others.temperature.step);
+  keys.table("positions", [&](MapReader& inner) { read_positions(inner, others.positions); });
+}
+
+void read_stack(MapReader& keys, StackMap& stack) {
+  keys("layers", stack.layers);
+  keys("vocabulary", stack.vocabulary);
+  keys("d_model", stack.d_model);
+  keys("d_feed_forward", stack.d_feed_forward);
+  keys("heads", stack.block.heads);
+  keys("kv_heads", stack.block.kv_heads);
+  keys("d_head", stack.block.d_head);
+  keys("d_value", stack.d_value);
+  keys("score_scale", stack.block.score_scale);
+  keys("soft_cap", stack.block.soft_cap);
+  keys("causal", stack.block.causal);
+  keys("window", stack.block.window);
+  keys("chunk", stack.block.chunk);
+  keys("norm", stack.norm, norm_words);
+  keys("norm_eps", stack.norm_eps);
+  keys("norm_offset", stack.norm_offset);
+  keys("norm_place", stack.block.norm_place, norm_place_words);
+  keys("self_norm_from", stack.self_norm_from);
+  keys("head_norm", stack.head_norm, head_norm_words);
+  keys("unit_head_norm", stack.unit_head_norm);
+  keys("residual_scale", stack.block.residual_scale);
+  keys("parallel", stack.block.parallel);
+  keys("activation", stack.block.activation, activation_words);
+  keys("gate_limit", stack.block.gate_clip.limit);
+  keys("gate_slope", stack.block.gate_clip.slope);
+  keys("in_out", stack.in_out);
+  keys("word_scale", stack.word_scale);
+  keys("refused_word", stack.refused_word);
+  keys("d_embedding", stack.d_embedding);
+  keys("token_type_count", stack.token_type_count);
+  keys.table("positions", [&](MapReader& inner) { read_positions(inner, stack.positions); });
+  keys.table("others", [&](MapReader& inner) { read_others(inner, stack.others, stack.layers); });
+  keys.table("latent", [&](MapReader& inner) { read_latent(inner, stack.latent); });
+  keys.table("experts",
+             [&](MapReader& inner) { read_experts(inner, stack.experts, stack.block.router, stack.layers); });
+  keys.table("tensors", [&](MapReader& inner) { read_tensors(inner, stack); });
+}
 
 /// @param require  (whether it is good, what is expected)
 template <class Require>
 void require_latent(const StackMap& stack, const Require& require) {
   const LatentMap& latent = stack.latent;
-  require(stack.d_value >= 0 && latent.key_rank >= 0 && latent.query_rank >= 0 && latent.shared_channels >= 0,
-          "'d_value' and the sizes of [latent] cannot be below 0");
   require((stack.self.fusion == Fusion::kv_by_head) == !latent.empty(),
           "[latent] 'key_rank' and fusion 'kv_by_head' belong together");
   if (latent.empty()) return;
@@ -382,17 +499,12 @@ void require_experts(const StackMap& stack, const Require& require) {
           "[experts] 'groups' must divide 'count', and 'chosen_groups' be 1 to 'groups'");
   require(router.chosen > 0 && router.chosen <= experts.count / router.groups * router.chosen_groups,
           "[experts] 'chosen' must be at least 1 and at most the experts of 'chosen_groups'");
-  require(experts.d_feed_forward >= 0 && experts.d_shared >= 0, "[experts] widths cannot be below 0");
   require(!experts.router.empty() && !experts.widen.empty() && !experts.narrow.empty(),
           "[experts] needs 'router', 'widen' and 'narrow'");
   require((experts.d_shared > 0) == !experts.shared_widen.empty() &&
               experts.shared_widen.empty() == experts.shared_narrow.empty() &&
               (experts.d_shared > 0 || experts.shared_weight.empty()),
           "[experts] 'd_shared', 'shared_widen' and 'shared_narrow' belong together");
-  for (std::size_t i = 0; i < experts.dense.size(); ++i)
-    require(
-        experts.dense[i] >= 0 && experts.dense[i] < stack.layers && (i == 0 || experts.dense[i] > experts.dense[i - 1]),
-        "[experts] 'dense' must be layers of the stack in ascending order");
 }
 
 /// A stack with what most models have in the place of what was left out (zero): as many key heads as heads,
@@ -420,30 +532,20 @@ StackMap completed(StackMap stack, const std::string& place) {
             "'channels' of rotary positions must be even and at most 'd_head'");
     require(rotary.first >= 0 && rotary.first + rotary.channels <= block.d_head,
             "'first_channel' and 'channels' of rotary positions must lie within 'd_head'");
-    require(rotary.base > 0 && rotary.factor > 0, "'base' and 'factor' of rotary positions must be above 0");
-    const bool anywhere = rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear ||
-                          rotary.scaling == RotaryScaling::proportional;
-    require(anywhere || rotary.trained > 0, "'trained' is needed for this scaling of rotary positions");
-    require(rotary.share > 0 && rotary.share <= 1, "'share' of rotary positions must be above 0 and at most 1");
-    const auto pairs = static_cast<std::size_t>(rotary.channels / 2);
-    require(rotary.scaling != RotaryScaling::longrope ||
-                (rotary.short_factors.size() == pairs && rotary.long_factors.size() == pairs),
-            "'short_factors' and 'long_factors' of longrope need a number for each pair of 'channels'");
+    require(rotary.base > 0 && rotary.factor > 0 && (rotary.scaling != RotaryScaling::dynamic || rotary.trained > 0),
+            "'base', 'factor' and 'trained' of rotary positions must be above 0");
   }
   const bool both_turn = stack.positions.kind == PositionKind::rotary && others.positions.kind == PositionKind::rotary;
-  require(others.positions.kind == PositionKind::none || others.positions.kind == PositionKind::rotary,
-          "positions of 'others' are rotary or none");
   require(!both_turn || (others.positions.rotary.channels == stack.positions.rotary.channels &&
                          others.positions.rotary.first == stack.positions.rotary.first &&
                          others.positions.rotary.pairing == stack.positions.rotary.pairing),
           "rotary positions of 'others' must have the stack's 'channels' and 'pairing'");
-  for (std::size_t i = 0; i < others.layers.size(); ++i)
-    require(
-        others.layers[i] >= 0 && others.layers[i] < stack.layers && (i == 0 || others.layers[i] > others.layers[i - 1]),
-        "'layers' of 'others' must be layers of the stack in ascending order");
-  require(block.window >= 0 && others.window >= 0 && block.chunk >= 0 && others.chunk >= 0 && block.soft_cap >= 0 &&
-              stack.d_embedding >= 0,
-          "'window', 'chunk', 'soft_cap' and 'd_embedding' cannot be below 0");
+  const auto are_ascending = [&](const std::vector<Index>& layers) {
+    return std::ranges::is_sorted(layers, std::less_equal<>()) &&
+           (layers.empty() || (layers.front() >= 0 && layers.back() < stack.layers));
+  };
+  require(are_ascending(others.layers) && are_ascending(stack.experts.dense),
+          "'layers' of 'others' and 'dense' experts must be layers of the stack in ascending order");
   require(!stack.unit_head_norm || (stack.query_norm.empty() && stack.key_norm.empty()),
           "'unit_head_norm' and norms of queries and keys exclude each other");
   require((stack.d_embedding > 0) == !stack.embedding_projection.empty(),
@@ -470,7 +572,7 @@ StackMap completed(StackMap stack, const std::string& place) {
 StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& expressions) {
   StackMap stack;
   stack.block.score_scale = 0;
-  keys.table(key, [&](MapReader& inner) { visit_stack(inner, stack); });
+  keys.table(key, [&](MapReader& inner) { read_stack(inner, stack); });
   if (stack.others.layers.empty()) stack.others = {};
   BlockSpec& block = stack.block;
   if (block.d_head == 0 && block.heads > 0 && stack.d_model % block.heads == 0)
@@ -485,8 +587,9 @@ StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& e
   return completed(std::move(stack), fmt::format("{}: [{}]", keys.place(), key));
 }
 
-/// The map that a file's tables describe.
-ModelMap map_of(const toml::table& file, const ModelFacts& facts, const std::string& place) {
+}  // namespace
+
+ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const std::string& place) {
   const ResolvedMap resolved = resolved_map(file, facts, place);
   const MapExpressions expressions(facts, resolved.names, place);
   ModelMap map;
@@ -503,7 +606,6 @@ ModelMap map_of(const toml::table& file, const ModelFacts& facts, const std::str
     if (map.decoder->cross.empty())
       throw FormatError(fmt::format("{}: [decoder]: expected 'cross_query' and the like: it reads an encoder", place));
   }
-  keys.table("prediction", [&](MapReader& inner) { visit_prediction(inner, map.prediction); });
   // A rotation that follows the length of a text has no end.
   if (by_config && map.stack.positions.rotary.scaling == RotaryScaling::dynamic) map.longest = 0;
   if (map.stack.positions.has_table() && map.longest == 0)
@@ -515,281 +617,10 @@ ModelMap map_of(const toml::table& file, const ModelFacts& facts, const std::str
   return map;
 }
 
-}  // namespace
-
 ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts) {
-  ModelMap map = map_of(toml_of_file(file, "a model map"), facts, file.string());
+  ModelMap map = model_map_of(toml_of_file(file, "a model map"), facts, file.string());
   map.reason = fmt::format("{} says so", file.filename().string());
   return map;
-}
-
-ModelMap model_map_file(const std::filesystem::path& file) {
-  const ModelFacts none{[&]() -> const ModelConfig& {
-                          throw FormatError(fmt::format(
-                              "{}: asks for a setting of config.json, but there is no model beside it", file.string()));
-                        },
-                        [](const std::string&) { return false; }};
-  return model_map_of(file, none);
-}
-
-std::vector<std::string> known_families() {
-  std::vector<std::string> names;
-  for (const FamilyFile& file : family_files()) names.emplace_back(file.family);
-  return names;
-}
-
-namespace {
-
-/// A family that no map describes, and why.
-struct RefusedFamily {
-  std::string_view name, why;
-  bool watched = true;  ///< whether headwave.watch follows its layers
-};
-constexpr std::string_view delta_nets = "most of its layers are gated delta nets, which have no attention weights";
-constexpr RefusedFamily refused_families[]{
-    // NOLINT(modernize-avoid-c-arrays): its length is its own
-    {"gemma3n_text", "its layers hold several streams of states, and some read the keys of others"},
-    {"gemma4_text", "heads of its global layers are wider than those of its local ones"},
-    {"deepseek_v4",
-     "its layers attend to compressed blocks of keys beside a window, and hold several streams of states", false},
-    {"muse_glimmer_text", "its word embeddings are normalised, and its heads have gates of their own"},
-    {"mllama_text_model", "some of its layers look at images alone"},
-    {"vit", "it reads images, and headwave reads texts"},
-    {"deit", "it reads images, and headwave reads texts"},
-    {"whisper", "it reads sound, and headwave reads texts"},
-    {"qwen3_next", delta_nets},
-    {"qwen3_5_text", delta_nets},
-    {"qwen3_5_moe_text", delta_nets},
-    {"xlnet", "it compares keys with two streams of queries, and each with positions of its own"},
-    {"mamba", "it has no attention", false},
-    {"mamba2", "it has no attention", false},
-    {"falcon_mamba", "it has no attention", false},
-    {"rwkv", "it has no attention", false}};
-
-/// Refuses a family whose reason is known.
-void refuse_by_name(const ModelConfig& config, const std::string& family) {
-  for (const auto& [name, why, watched] : refused_families) {
-    if (family != name && family + "_text" != name) continue;
-    config.fail(fmt::format("model type '{}' cannot be computed here: {}{}", family, why,
-                            watched ? "; watch it in Python: headwave.watch (docs/profiles.md)" : ""));
-  }
-}
-
-/// Refuses quantised weights other than MXFP4.
-void refuse_quantised(const ModelConfig& config) {
-  if (!config.has("quantization_config")) return;
-  const ModelConfig quantisation = config.object("quantization_config");
-  (void)quantisation.has("modules_to_not_convert");  // told by which tensors there are
-  const std::string method = quantisation.text_or("quant_method", "a method that has no name");
-  if (method != "mxfp4")
-    config.fail(
-        fmt::format("'quantization_config' says that weights are quantised by '{}', which is not read here; give a "
-                    "checkpoint of floating-point weights, or of mxfp4",
-                    printable(method, 60)));
-}
-
-}  // namespace
-
-ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
-  const bool typed = config.has("model_type");
-  const std::string called = typed ? config.text_or("model_type", "") : config.architecture();
-  if (called.empty()) config.fail("neither 'model_type' nor 'architectures' says which kind of model this is");
-  const std::string family = typed ? called : family_of_class(called);
-  const std::vector<std::string> known = known_families();
-  const auto is_known = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
-  // Of a model that reads images or sounds beside text: its text part, where that is of a known family.
-  constexpr const char* text_part = "text_config";
-  if (!is_known(family) && config.has(text_part)) {
-    const ModelConfig text = config.object(text_part);
-    refuse_by_name(text, text.text_or("model_type", ""));
-    if (is_known(text.text_or("model_type", ""))) {
-      refuse_quantised(config);
-      config.leave_all_but(text_part);
-      ModelMap map = family_map(text, has);
-      // transformers asks the whole for this, not its text part.
-      constexpr const char* tied = "tie_word_embeddings";
-      if (config.has(tied) && config.flag_or(tied, false) != (map.prediction.words.weight == map.stack.words)) {
-        if (!config.flag_or(tied, false))
-          config.fail(
-              fmt::format("'{}' is false, but the text part's words predict, too; expected true in both, or "
-                          "false in text_config",
-                          tied));
-        map.prediction.words = {map.stack.words, ""};
-      }
-      map.reason = fmt::format("config.json says that the text part of a '{}' has model_type '{}'", family, map.family);
-      return map;
-    }
-  }
-  refuse_by_name(config, family);
-  if (!is_known(family))
-    throw FormatError(fmt::format("{}: model type '{}' is not known; headwave reads {}", config.place(),
-                                  printable(called, 60), fmt::join(known, ", ")),
-                      give("map", "FILE.toml", "to say what its tensors are"));
-  refuse_quantised(config);
-  const toml::table file = family_file(family, config.place());
-  const ModelFacts facts{[&]() -> const ModelConfig& { return config; }, has};
-  ModelMap map = map_of(file, facts, config.place());
-  ask_for_all(file, config);
-  map.family = family;
-  map.reason = fmt::format("config.json says {} '{}'", typed ? "model_type" : "architectures", family);
-  return map;
-}
-
-std::string model_map_text(const ModelMap& map) {
-  ModelMap copy = map;  // the visitors take what they could also fill in
-  MapWriter keys("");
-  keys("family", copy.family);
-  keys("longest", copy.longest);
-  keys("longest_target", copy.longest_target);
-  keys("ignored", copy.ignored);
-  keys.table("stack", [&](MapWriter& inner) { visit_stack(inner, copy.stack); });
-  if (copy.decoder) keys.table("decoder", [&](MapWriter& inner) { visit_stack(inner, *copy.decoder); });
-  if (!copy.prediction.words.empty())
-    keys.table("prediction", [&](MapWriter& inner) { visit_prediction(inner, copy.prediction); });
-  return fmt::format("# {}\n{}", map.reason, keys.text());
-}
-
-namespace {
-
-/// Yarn's factor on queries and keys: as given, or from the two mscales, or 0.1 ln s + 1.
-/// Source: Peng et al. 2023, equation 22, with DeepSeek's mscale settings.
-double yarn_attention_factor(const ModelConfig& scaling, double factor) {
-  if (scaling.has("attention_factor")) return scaling.positive("attention_factor");
-  const auto gain = [&](double mscale) { return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0; };
-  if (scaling.has("mscale") && scaling.has("mscale_all_dim"))
-    return gain(scaling.positive("mscale")) / gain(scaling.positive("mscale_all_dim"));
-  return gain(1.0);
-}
-
-/// Before transformers 4.45 it was called "type".
-std::string rope_type(const ModelConfig& scaling) {
-  return scaling.text_or("rope_type", scaling.text_or("type", ""));
-}
-
-/// Which texts are long is said beside the scaling or inside.
-double trained_length(const ModelConfig& scaling, const ModelConfig& config) {
-  constexpr const char* original = "original_max_position_embeddings";
-  if (scaling.has(original) && config.has(original) && scaling.size(original) != config.size(original))
-    config.fail(fmt::format("'{}' is {} here and {} in the scaling; expected one number", original,
-                            config.size(original), scaling.size(original)));
-  if (scaling.has(original)) return static_cast<double>(scaling.size(original));
-  return static_cast<double>(config.size(config.has(original) ? original : "max_position_embeddings"));
-}
-
-/// A factor for each pair of channels. Queries and keys are multiplied by sqrt(1 + ln s / ln M), s times longer
-/// than M, where nothing else is said.
-void set_longrope(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
-  rotary.scaling = RotaryScaling::longrope;
-  rotary.short_factors = scaling.numbers("short_factor");
-  rotary.long_factors = scaling.numbers("long_factor");
-  for (const auto* factors : {&rotary.short_factors, &rotary.long_factors}) {
-    if (std::ssize(*factors) != rotary.channels / 2)
-      scaling.fail(
-          fmt::format("{} factors of longrope, but {} pairs of channels turn", factors->size(), rotary.channels / 2));
-    if (std::ranges::any_of(*factors, [](double factor) { return factor <= 0; }))
-      scaling.fail("a factor of longrope is not above 0");
-  }
-  rotary.trained = trained_length(scaling, config);
-  const double longer = scaling.has("factor")
-                            ? scaling.positive("factor")
-                            : static_cast<double>(config.size("max_position_embeddings")) / rotary.trained;
-  const double usual = longer <= 1 ? 1.0 : std::sqrt(1 + std::log(longer) / std::log(rotary.trained));
-  rotary.attention_factor = scaling.positive_or("attention_factor", usual);
-}
-
-/// A share of all pairs turns: `channels` are the head's, not that share.
-void set_proportional(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
-  constexpr const char* key = "partial_rotary_factor";
-  rotary.scaling = RotaryScaling::proportional;
-  rotary.factor = scaling.positive_or("factor", 1);
-  rotary.share = scaling.has(key) ? scaling.positive(key) : config.positive_or(key, 1);
-}
-
-void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
-  const std::string type = rope_type(scaling);
-  if (type == "default" || (type.empty() && !scaling.has("factor"))) return;
-  if (type == "linear")
-    rotary.scaling = RotaryScaling::linear;
-  else if (type == "dynamic")
-    rotary.scaling = RotaryScaling::dynamic;
-  else if (type == "llama3")
-    rotary.scaling = RotaryScaling::llama3;
-  else if (type == "yarn")
-    rotary.scaling = RotaryScaling::yarn;
-  else if (type == "longrope" || type == "su")  // what the first of its models called it
-    return set_longrope(rotary, scaling, config);
-  else if (type == "proportional")
-    return set_proportional(rotary, scaling, config);
-  else
-    scaling.fail(fmt::format(
-        "rope type '{}' is not known; expected default, linear, dynamic, llama3, yarn, longrope or proportional",
-        printable(type, 60)));
-  rotary.factor = scaling.positive("factor");
-  if (type == "linear") return;
-  if (type == "dynamic") {
-    rotary.trained = static_cast<double>(config.size("max_position_embeddings"));
-    return;
-  }
-  rotary.trained = trained_length(scaling, config);
-  if (type == "llama3") {
-    rotary.low = scaling.positive("low_freq_factor");
-    rotary.high = scaling.positive("high_freq_factor");
-    if (rotary.high < rotary.low) scaling.fail("'high_freq_factor' is below 'low_freq_factor'");
-    return;
-  }
-  rotary.fast = scaling.positive_or("beta_fast", 32);
-  rotary.slow = scaling.positive_or("beta_slow", 1);
-  rotary.whole_channels = scaling.flag_or("truncate", true);
-  rotary.attention_factor = yarn_attention_factor(scaling, rotary.factor);
-}
-
-/// How many channels turn.
-Index turning_channels(const ModelConfig& config, const ModelConfig* parameters, Index d_head, const RopeKeys& keys) {
-  constexpr const char* key = "partial_rotary_factor";
-  double share = config.positive_or(keys.share_key, keys.share);
-  if (config.has(key)) share = config.positive(key);
-  if (parameters != nullptr && parameters->has(key)) share = parameters->positive(key);
-  // Of proportional positions it is a share of the pairs, each of which stands for its own frequency.
-  if (parameters != nullptr && rope_type(*parameters) == "proportional" && share <= 1) share = 1;
-  if (share > 1 || (share != 1 && !keys.partial))
-    throw FormatError(fmt::format("{}: '{}' is {}, which is not known here", config.place(), key, share),
-                      give("map", "FILE.toml", "to say how many channels turn"));
-  const auto channels = static_cast<Index>(static_cast<double>(d_head) * share);
-  if (channels < 2 || channels % 2 != 0)
-    config.fail(
-        fmt::format("{} channels of heads of width {} cannot turn in pairs; rotary positions need an even number",
-                    channels, d_head));
-  return channels;
-}
-
-}  // namespace
-
-RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys) {
-  if (keys.width > 0) d_head = keys.width;
-  RotaryOptions rotary;
-  if (config.has("rope_parameters") && config.has("rope_scaling"))
-    config.fail("both 'rope_parameters' and 'rope_scaling' are there; expected one of them, since they may differ");
-  rotary.base = config.positive_or(keys.base_key, keys.base);
-  if (!config.has("rope_parameters")) {
-    const bool scaled = config.has("rope_scaling") && keys.scaled;
-    const std::optional<ModelConfig> scaling = scaled ? std::optional(config.object("rope_scaling")) : std::nullopt;
-    rotary.channels = turning_channels(config, scaling ? &*scaling : nullptr, d_head, keys);
-    if (scaling) set_scaling(rotary, *scaling, config);
-    return rotary;
-  }
-  const ModelConfig all = config.object("rope_parameters");
-  // Layers differ, and each kind has a group of its own; or one group is of all, and only some are scaled.
-  const bool grouped = !keys.group.empty() && all.has(keys.group);
-  const bool one_for_all = !keys.group.empty() && !grouped;
-  if (one_for_all && !all.has("rope_type") && !all.has("rope_theta")) {
-    rotary.channels = turning_channels(config, nullptr, d_head, keys);
-    return rotary;
-  }
-  const ModelConfig parameters = grouped ? all.object(keys.group) : all;
-  rotary.channels = turning_channels(config, &parameters, d_head, keys);
-  if (!one_for_all || keys.base_key == "rope_theta") rotary.base = parameters.positive_or("rope_theta", rotary.base);
-  if (!one_for_all || keys.scaled) set_scaling(rotary, parameters, config);
-  return rotary;
 }
 
 }  // namespace headwave

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <list>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -22,6 +23,74 @@
 namespace headwave {
 
 namespace {
+
+/// Owns a model's weights: the checkpoint, and copies of converted tensors.
+struct ModelStorage {
+  std::shared_ptr<const Checkpoint> checkpoint;
+  ConvertedTensors converted;
+  std::list<Matrix32> matrices;
+  std::list<Vector32> vectors;
+};
+
+/// How linear maps are read: whole, or only their shape, with null data().
+enum class Reading { whole, shape };
+
+/// Reads the tensors that a map names, and remembers their names. A tensor that is missing or has the wrong
+/// shape is added to the list of problems and read as empty, so that all problems of a checkpoint are
+/// reported together.
+class TensorReader {
+ public:
+  TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options);
+
+  /// (rows, cols)
+  MatrixView32 matrix(const std::string& name, Index rows, Index cols);
+  /// (shape[0], the product of the others)
+  MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape);
+  /// (rows, cols) read row by row, since a document needs few words of many
+  WordTable words(const std::string& name, Index rows, Index cols);
+  /// (size)  a bias stored as (1, size) is read as (size)
+  VectorView32 vector(const std::string& name, Index size);
+  /// A tensor of numbers whose shape is checked; nothing is read while look_at(Reading::shape) holds.
+  /// @returns (shape[0], the product of the others)
+  MatrixView32 stored(const std::string& name, const std::vector<Index>& shape);
+  /// The same of NAME_blocks and NAME_scales (data/arrays/mxfp4.h): a copy.
+  MatrixView32 dequantised(const std::string& name, const std::vector<Index>& shape);
+  /// @param in_out  the weight is stored as (in, out), and copied as (out, in)
+  Linear linear(const TensorNames& names, Index out, Index in, bool in_out);
+  /// How linear() reads from now on.
+  void look_at(Reading reading) { reading_ = reading; }
+  /// Values are not checked from now on: another reader has found them finite.
+  void trust_values() { trusts_ = true; }
+  /// @param width  channels of the norm
+  Norm norm(const TensorNames& names, const StackMap& stack, Index width);
+
+  void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
+
+  [[nodiscard]] const WeightOptions& options() const { return options_; }
+  [[nodiscard]] const Checkpoint& checkpoint() const { return *storage_->checkpoint; }
+  [[nodiscard]] std::shared_ptr<ModelStorage> storage() const { return storage_; }
+  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
+  [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
+  [[nodiscard]] bool was_read(const std::string& name) const { return read_.contains(name); }
+  /// Names of all tensors that were read or are missing.
+  [[nodiscard]] const std::set<std::string>& read() const { return read_; }
+
+ private:
+  template <class View, class Find>
+  View read(const std::string& name, const Find& find);
+  MatrixView32 shape(const std::string& name, Index rows, Index cols);
+  [[nodiscard]] bool checks_values() const { return options_.check_values && !trusts_; }
+
+  std::shared_ptr<ModelStorage> storage_;
+  WeightOptions options_;
+  Reading reading_ = Reading::whole;
+  bool trusts_ = false;
+  std::vector<std::string> problems_, missing_;
+  std::set<std::string> read_;
+};
+
+/// Which weights of a layer are read.
+enum class LayerParts { all, queries_and_keys };
 
 /// Whether a name is one of a pattern's, where "*" stands for any text.
 bool matches(std::string_view name, std::string_view pattern) {
@@ -43,210 +112,6 @@ bool is_of_one_expert(const TensorNames& names) {
 /// Of words and positions.
 Index embedded_width(const StackMap& map) {
   return map.d_embedding > 0 ? map.d_embedding : map.d_model;
-}
-
-/// Biases of scores for each bucket of distances.
-void set_biases(TensorReader& reader, const StackMap& map, const std::string& name, Index buckets, PositionTerm& term) {
-  const MatrixView32 bias = reader.matrix(name, buckets, map.block.heads);
-  if (!bias.empty())
-    term.added = std::make_shared<BucketBias>(bias, BucketOptions{map.positions.farthest, !map.block.causal});
-}
-
-/// The position table, made where it is not stored, or the position term of a stack.
-void set_positions(TensorReader& reader, const StackMap& map, Index longest, Stack& stack) {
-  const PositionMap& positions = map.positions;
-  switch (positions.kind) {
-    case PositionKind::none:
-      return;
-    case PositionKind::disentangled:
-      stack.position_term.compared = std::make_shared<DisentangledTerm>(positions.disentangled.rows);
-      if (positions.rows == 0) return;
-      [[fallthrough]];  // a table beside it
-    case PositionKind::table: {
-      const MatrixView32 table = reader.matrix(positions.table, positions.rows, embedded_width(map));
-      if (!table.empty()) stack.embedding.positions = table.bottomRows(positions.rows - positions.first_row);
-      if (!positions.biases.empty()) set_biases(reader, map, positions.biases, positions.buckets, stack.position_term);
-      return;
-    }
-    case PositionKind::sinusoids:
-      if (const std::string problem = too_many_sinusoids(longest, map.d_model); !problem.empty()) {
-        reader.add_problem(problem);
-        return;
-      }
-      if (!reader.options().check_values) return;
-      reader.storage()->matrices.push_back(sinusoids(longest, map.d_model, positions.sinusoids));
-      stack.embedding.positions = reader.storage()->matrices.back();
-      return;
-    case PositionKind::rotary:
-      stack.position_term.turned = std::make_shared<RotaryTerm>(positions.rotary);
-      return;
-    case PositionKind::linear_bias:
-      stack.position_term.added = std::make_shared<LinearBias>(map.block.heads);
-      return;
-    case PositionKind::buckets:
-      set_biases(reader, map, positions.table, positions.rows, stack.position_term);
-      return;
-  }
-}
-
-Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
-  Stack stack;
-  stack.block = map.block;
-  // A config may ask for any number of layers; what is missing is listed layer by layer, but not a billion
-  // times.
-  if (map.layers > most_layers + static_cast<Index>(reader.checkpoint().names().size())) {
-    reader.add_problem(fmt::format("{} layers are expected, but there are only {} tensors", map.layers,
-                                   reader.checkpoint().names().size()));
-    return stack;
-  }
-  if (const Index most = static_cast<Index>(reader.checkpoint().names().size());
-      is_of_one_expert(map.experts.widen) && map.experts.count > most) {
-    reader.add_problem(
-        fmt::format("{} experts are expected in a layer, but there are only {} tensors", map.experts.count, most));
-    return stack;
-  }
-  // Nor is a slope made for each of a million heads, or an angle for each of a million channels.
-  constexpr Index most_heads = Index{1} << 16U;
-  if (const Index most = std::max(
-          {map.block.heads, map.block.d_head, map.positions.rotary.channels, map.others.positions.rotary.channels});
-      most > most_heads) {
-    reader.add_problem(fmt::format("{} heads of width {} are expected, at most {} of either are read", map.block.heads,
-                                   map.block.d_head, most_heads));
-    return stack;
-  }
-  const Index embedded = embedded_width(map);
-  if (!map.words.empty()) stack.embedding.words = reader.words(map.words, map.vocabulary, embedded);
-  stack.embedding.word_scale = map.word_scale;
-  stack.embedding.refused_word = map.refused_word;
-  if (!map.token_types.empty())
-    stack.embedding.token_types = reader.matrix(map.token_types, map.token_type_count, embedded);
-  stack.embedding.norm = reader.norm(map.embedding_norm, map, embedded);
-  stack.embedding.projection = reader.linear(map.embedding_projection, map.d_model, embedded, map.in_out);
-  set_positions(reader, map, longest, stack);
-  stack.others = {map.others.layers, map.others.window, map.others.chunk, map.others.temperature, {}};
-  if (map.others.positions.kind == PositionKind::rotary)
-    stack.others.position_term.turned = std::make_shared<RotaryTerm>(map.others.positions.rotary);
-  const WeightOptions& options = reader.options();
-  const Index kept = options.layers > 0 ? std::min(options.layers, map.layers) : map.layers;
-  for (Index layer = 0; layer < map.layers; ++layer) {
-    reader.look_at(options.by_layer || layer >= kept ? Reading::shape : Reading::whole);
-    stack.blocks.push_back(layer_weights(reader, map, layer));
-  }
-  reader.look_at(Reading::whole);
-  stack.blocks.resize(static_cast<std::size_t>(kept));
-  if (options.by_layer) stack.store = layers_on_demand(reader.storage()->checkpoint, map);
-  stack.final_norm = reader.norm(map.final_norm, map, map.d_model);
-  return stack;
-}
-
-PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, const StackMap& last) {
-  PredictionHead head;
-  if (map.words.empty()) return head;
-  const Index width = map.transform.empty() ? last.d_model : embedded_width(last);
-  head.transform = reader.linear(map.transform, width, last.d_model, last.in_out);
-  head.activation = map.activation;
-  head.transform_norm = reader.norm(map.transform_norm, last, width);
-  head.state_scale = map.state_scale;
-  head.soft_cap = map.soft_cap;
-  head.words = reader.linear(map.words, last.vocabulary, width, false);
-  return head;
-}
-
-/// What predicts tokens, or, where weights are read layer by layer, the shape of what does and how to read
-/// it.
-void set_prediction(TensorReader& reader, const ModelMap& map, Model& model) {
-  const StackMap& last = map.decoder ? *map.decoder : map.stack;
-  if (!reader.options().by_layer) {
-    model.head = prediction_of(reader, map.prediction, last);
-    return;
-  }
-  reader.look_at(Reading::shape);
-  model.head = prediction_of(reader, map.prediction, last);
-  reader.look_at(Reading::whole);
-  model.read_head = [checkpoint = reader.storage()->checkpoint, prediction = map.prediction, last] {
-    TensorReader whole(checkpoint, {});
-    auto held = std::make_shared<std::pair<PredictionHead, std::shared_ptr<const ModelStorage>>>(
-        prediction_of(whole, prediction, last), whole.storage());
-    if (!whole.problems().empty()) throw FormatError(problems_text(shown_path(checkpoint->path()), whole.problems()));
-    return std::shared_ptr<const PredictionHead>(held, &held->first);
-  };
-}
-
-/// What stands before "{layer}" in the names of a stack: tensors that begin so belong to a layer.
-std::set<std::string> layer_beginnings(const ModelMap& map) {
-  std::set<std::string> beginnings;
-  for (const StackMap* stack : {&map.stack, map.decoder ? &*map.decoder : nullptr}) {
-    if (stack == nullptr) continue;
-    for (const std::string& name : {stack->self.query.weight, stack->self_norm.weight, stack->widen.weight})
-      if (const auto mark = name.find("{layer}"); mark != std::string::npos) beginnings.insert(name.substr(0, mark));
-  }
-  return beginnings;
-}
-
-}  // namespace
-
-std::string too_many_sinusoids(Index length, Index d_model) {
-  constexpr Index most = Index{1} << 26U;  // 256 MiB of them
-  if (length <= most / std::max<Index>(d_model, 1)) return "";
-  return fmt::format(
-      "{} positions of width {} are to be made as sinusoids, at most {} are: say how many the model was trained on",
-      length, d_model, most / std::max<Index>(d_model, 1));
-}
-
-MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoint> checkpoint,
-                             const WeightOptions& options) {
-  TensorReader reader(std::move(checkpoint), options);
-  MappedWeights result;
-  Model& model = result.model;
-  model.family = map.family;
-  model.longest = map.longest;
-  model.longest_target = map.longest_target > 0 ? map.longest_target : map.longest;
-  model.stack = stack_of(reader, map.stack, model.longest);
-  if (map.decoder) model.decoder = stack_of(reader, *map.decoder, model.longest_target);
-  set_prediction(reader, map, model);
-  if (options.layers > 0 &&
-      options.layers < map.stack.layers) {  // what reads the end of all layers has nothing to read
-    model.head = {};
-    model.read_head = {};
-  }
-  model.storage = reader.storage();
-
-  const std::set<std::string> beginnings = layer_beginnings(map);
-  for (const std::string& name : reader.checkpoint().names()) {
-    if (reader.was_read(name)) continue;
-    if (std::any_of(map.ignored.begin(), map.ignored.end(), [&](const auto& p) { return matches(name, p); })) continue;
-    const bool of_layer = std::ranges::any_of(beginnings, [&](const auto& b) { return name.starts_with(b); });
-    if (of_layer)
-      reader.add_problem(fmt::format("tensor '{}' belongs to a layer, but a {} does not read it", name, map.family));
-    else
-      result.unused.push_back(name);
-  }
-  model.let_go = [storage = reader.storage(), names = reader.read()] {
-    for (const std::string& name : names)
-      if (storage->checkpoint->has(name)) storage->checkpoint->let_go(name);
-  };
-  if (options.by_layer) model.let_go();  // norms and biases lie between weights that are not needed yet
-  result.problems = reader.problems();
-  result.missing = reader.missing();
-  return result;
-}
-
-std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor) {
-  const Index count = checkpoint.non_finite(tensor);
-  if (count == 0)
-    return tensor.ends_with("_blocks")
-               ? fmt::format("tensor '{}' and its scales give values that are not finite; expected finite weights",
-                             tensor)
-               : fmt::format("tensor '{}' holds values beyond {:.2g}; expected what fits into float32", tensor,
-                             std::numeric_limits<float>::max());
-  return fmt::format("tensor '{}' holds {} NaN or infinite; expected finite weights", tensor,
-                     count == 1 ? "a value that is" : fmt::format("{} values that are", count));
-}
-
-std::string problems_text(const std::string& called, const std::vector<std::string>& problems) {
-  const std::size_t more = problems.size() - 1;
-  return fmt::format("{}: {}{}; `headwave inspect` lists what is there", called, problems.front(),
-                     more > 0 ? fmt::format(" (and {} more like it)", more) : "");
 }
 
 TensorReader::TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options)
@@ -283,13 +148,9 @@ MatrixView32 TensorReader::shape(const std::string& name, Index rows, Index cols
   });
 }
 
-namespace {
-
 Index entries_of(const std::vector<Index>& shape) {
   return std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies<>());
 }
-
-}  // namespace
 
 MatrixView32 TensorReader::matrix(const std::string& name, const std::vector<Index>& shape) {
   return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, shape, &storage_->converted); });
@@ -377,8 +238,6 @@ Norm TensorReader::norm(const TensorNames& names, const StackMap& stack, Index w
   }
   return {scale, names.bias.empty() ? VectorView32() : vector(names.bias, width), stack.norm_eps, stack.norm};
 }
-
-namespace {
 
 /// A name with a number in the place of a mark.
 std::string with_number(std::string name, std::string_view mark, Index number) {
@@ -677,9 +536,8 @@ AttentionWeights self_attention(TensorReader& reader, const StackMap& stack, Ind
   return self;
 }
 
-}  // namespace
-
-Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, LayerParts parts) {
+/// The weights of one layer. Tensors that are missing or have the wrong shape are added to the reader's problems.
+Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, LayerParts parts = LayerParts::all) {
   const auto norm = [&](const TensorNames& names, Index width) {
     return reader.norm(numbered(names, layer), stack, width);
   };
@@ -707,8 +565,6 @@ Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, La
   return block;
 }
 
-namespace {
-
 /// A layer while somebody holds it.
 struct HeldLayer {
   std::shared_ptr<const ModelStorage> storage;
@@ -724,6 +580,8 @@ struct HeldLayer {
   }
 };
 
+/// The layers of a stack, read from a checkpoint when they are asked for. Tensors that need conversion are converted each
+/// time, and pages of files are released with the layer.
 class LayersOnDemand : public LayerStore {
  public:
   LayersOnDemand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map)
@@ -793,10 +651,158 @@ class LayersOnDemand : public LayerStore {
   mutable std::shared_ptr<const Block> last_;  // queries and keys are asked for head by head
 };
 
+/// Biases of scores for each bucket of distances.
+void set_biases(TensorReader& reader, const StackMap& map, const std::string& name, Index buckets, PositionTerm& term) {
+  const MatrixView32 bias = reader.matrix(name, buckets, map.block.heads);
+  if (!bias.empty())
+    term.added = std::make_shared<BucketBias>(bias, BucketOptions{map.positions.farthest, !map.block.causal});
+}
+
+/// The position table, made where it is not stored, or the position term of a stack.
+void set_positions(TensorReader& reader, const StackMap& map, Index longest, Stack& stack) {
+  const PositionMap& positions = map.positions;
+  switch (positions.kind) {
+    case PositionKind::none:
+      return;
+    case PositionKind::disentangled:
+      stack.position_term.compared = std::make_shared<DisentangledTerm>(positions.disentangled.rows);
+      if (positions.rows == 0) return;
+      [[fallthrough]];  // a table beside it
+    case PositionKind::table: {
+      const MatrixView32 table = reader.matrix(positions.table, positions.rows, embedded_width(map));
+      if (!table.empty()) stack.embedding.positions = table.bottomRows(positions.rows - positions.first_row);
+      if (!positions.biases.empty()) set_biases(reader, map, positions.biases, positions.buckets, stack.position_term);
+      return;
+    }
+    case PositionKind::sinusoids:
+      if (const std::string problem = too_many_sinusoids(longest, map.d_model); !problem.empty()) {
+        reader.add_problem(problem);
+        return;
+      }
+      if (!reader.options().check_values) return;
+      reader.storage()->matrices.push_back(sinusoids(longest, map.d_model, positions.sinusoids));
+      stack.embedding.positions = reader.storage()->matrices.back();
+      return;
+    case PositionKind::rotary:
+      stack.position_term.turned = std::make_shared<RotaryTerm>(positions.rotary);
+      return;
+    case PositionKind::linear_bias:
+      stack.position_term.added = std::make_shared<LinearBias>(map.block.heads);
+      return;
+    case PositionKind::buckets:
+      set_biases(reader, map, positions.table, positions.rows, stack.position_term);
+      return;
+  }
+}
+
+Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
+  Stack stack;
+  stack.block = map.block;
+  // A config may ask for any number of layers, heads or experts: none is made for each of a billion.
+  const Index most = most_layers + static_cast<Index>(reader.checkpoint().names().size());
+  for (const auto& [asked, what] : {std::pair(map.layers, "layers"),
+                                    {is_of_one_expert(map.experts.widen) ? map.experts.count : 0, "experts"},
+                                    {map.block.heads / 64, "times 64 heads"},
+                                    {map.block.d_head / 64, "times 64 channels of a head"}})
+    if (asked > most) {
+      reader.add_problem(fmt::format("{} {} are expected, but there are only {} tensors", asked, what,
+                                     reader.checkpoint().names().size()));
+      return stack;
+    }
+  const Index embedded = embedded_width(map);
+  if (!map.words.empty()) stack.embedding.words = reader.words(map.words, map.vocabulary, embedded);
+  stack.embedding.word_scale = map.word_scale;
+  stack.embedding.refused_word = map.refused_word;
+  if (!map.token_types.empty())
+    stack.embedding.token_types = reader.matrix(map.token_types, map.token_type_count, embedded);
+  stack.embedding.norm = reader.norm(map.embedding_norm, map, embedded);
+  stack.embedding.projection = reader.linear(map.embedding_projection, map.d_model, embedded, map.in_out);
+  set_positions(reader, map, longest, stack);
+  stack.others = {map.others.layers, map.others.window, map.others.chunk, map.others.temperature, {}};
+  if (map.others.positions.kind == PositionKind::rotary)
+    stack.others.position_term.turned = std::make_shared<RotaryTerm>(map.others.positions.rotary);
+  const WeightOptions& options = reader.options();
+  const Index kept = options.layers > 0 ? std::min(options.layers, map.layers) : map.layers;
+  for (Index layer = 0; layer < map.layers; ++layer) {
+    reader.look_at(options.by_layer || layer >= kept ? Reading::shape : Reading::whole);
+    stack.blocks.push_back(layer_weights(reader, map, layer));
+  }
+  reader.look_at(Reading::whole);
+  stack.blocks.resize(static_cast<std::size_t>(kept));
+  if (options.by_layer) stack.store = std::make_shared<LayersOnDemand>(reader.storage()->checkpoint, map);
+  stack.final_norm = reader.norm(map.final_norm, map, map.d_model);
+  return stack;
+}
+
+/// What stands before "{layer}" in the names of a stack: tensors that begin so belong to a layer.
+std::set<std::string> layer_beginnings(const ModelMap& map) {
+  std::set<std::string> beginnings;
+  for (const StackMap* stack : {&map.stack, map.decoder ? &*map.decoder : nullptr}) {
+    if (stack == nullptr) continue;
+    for (const std::string& name : {stack->self.query.weight, stack->self_norm.weight, stack->widen.weight})
+      if (const auto mark = name.find("{layer}"); mark != std::string::npos) beginnings.insert(name.substr(0, mark));
+  }
+  return beginnings;
+}
+
 }  // namespace
 
-std::shared_ptr<const LayerStore> layers_on_demand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map) {
-  return std::make_shared<LayersOnDemand>(std::move(checkpoint), map);
+std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor) {
+  const Index count = checkpoint.non_finite(tensor);
+  if (count == 0)
+    return tensor.ends_with("_blocks")
+               ? fmt::format("tensor '{}' and its scales give values that are not finite; expected finite weights",
+                             tensor)
+               : fmt::format("tensor '{}' holds values beyond {:.2g}; expected what fits into float32", tensor,
+                             std::numeric_limits<float>::max());
+  return fmt::format("tensor '{}' holds {} NaN or infinite; expected finite weights", tensor,
+                     count == 1 ? "a value that is" : fmt::format("{} values that are", count));
+}
+
+std::string problems_text(const std::string& called, const std::vector<std::string>& problems) {
+  const std::size_t more = problems.size() - 1;
+  return fmt::format("{}: {}{}; `headwave inspect` lists what is there", called, problems.front(),
+                     more > 0 ? fmt::format(" (and {} more like it)", more) : "");
+}
+
+std::string too_many_sinusoids(Index length, Index d_model) {
+  constexpr Index most = Index{1} << 26U;  // 256 MiB of them
+  if (length <= most / std::max<Index>(d_model, 1)) return "";
+  return fmt::format(
+      "{} positions of width {} are to be made as sinusoids, at most {} are: say how many the model was trained on",
+      length, d_model, most / std::max<Index>(d_model, 1));
+}
+
+MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoint> checkpoint,
+                             const WeightOptions& options) {
+  TensorReader reader(std::move(checkpoint), options);
+  MappedWeights result;
+  Model& model = result.model;
+  model.family = map.family;
+  model.longest = map.longest;
+  model.longest_target = map.longest_target > 0 ? map.longest_target : map.longest;
+  model.stack = stack_of(reader, map.stack, model.longest);
+  if (map.decoder) model.decoder = stack_of(reader, *map.decoder, model.longest_target);
+  model.storage = reader.storage();
+
+  const std::set<std::string> beginnings = layer_beginnings(map);
+  for (const std::string& name : reader.checkpoint().names()) {
+    if (reader.was_read(name)) continue;
+    if (std::any_of(map.ignored.begin(), map.ignored.end(), [&](const auto& p) { return matches(name, p); })) continue;
+    const bool of_layer = std::ranges::any_of(beginnings, [&](const auto& b) { return name.starts_with(b); });
+    if (of_layer)
+      reader.add_problem(fmt::format("tensor '{}' belongs to a layer, but a {} does not read it", name, map.family));
+    else
+      result.unused.push_back(name);
+  }
+  model.let_go = [storage = reader.storage(), names = reader.read()] {
+    for (const std::string& name : names)
+      if (storage->checkpoint->has(name)) storage->checkpoint->let_go(name);
+  };
+  if (options.by_layer) model.let_go();  // norms and biases lie between weights that are not needed yet
+  result.problems = reader.problems();
+  result.missing = reader.missing();
+  return result;
 }
 
 }  // namespace headwave

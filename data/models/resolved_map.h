@@ -26,6 +26,11 @@ struct ResolvedMap {
 ///         something else
 ResolvedMap resolved_map(const toml::table& file, const ModelFacts& facts, const std::string& place);
 
+/// Reads a map. Missing keys have the default that most models have: kv_heads = heads, d_head = d_model / heads,
+/// score_scale = 1/sqrt(d_head). Nothing else is guessed.
+/// @throws FormatError as resolved_map(), and naming the key that is missing, not known, or of another type
+ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const std::string& place);
+
 /// The map file of a family, data/models/families/FAMILY.toml, on top of the family that it is based on.
 /// @throws FormatError beginning with `place` if there is none of that name
 toml::table family_file(const std::string& family, const std::string& place);

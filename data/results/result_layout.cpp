@@ -9,13 +9,12 @@
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "../files/unicode_text.h"
 
 namespace headwave {
 
 namespace {
 
-// Names that netCDF, CF and languages with attributes accept.
+/// Whether netCDF, CF and languages with attributes accept a name.
 bool is_identifier(const std::string& name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !name.empty() && is_letter(name.front()) && name.size() <= 200 && std::ranges::all_of(name, [&](char c) {
@@ -23,42 +22,17 @@ bool is_identifier(const std::string& name) {
   });
 }
 
-bool is_attribute_name(const std::string& name) {
-  return !name.empty() && name.size() <= 200 && name.find_first_of(std::string_view("/\0", 2)) == name.npos &&
-         is_valid_utf8(name);
-}
-
 [[noreturn]] void refuse(const std::string& name, const std::string& problem) {
   throw ShapeError(fmt::format("write_result: '{}': {}", printable(name), problem));
 }
 
-bool same_axis(const Axis& a, const Axis& b) {
-  return a.unit == b.unit && a.values == b.values;
-}
-
-void check_axes(const Field& field) {
-  std::set<std::string> names;
-  for (const Axis& axis : field.axes) {
-    if (!is_identifier(axis.name))
-      refuse(field.name, fmt::format("an axis cannot be called '{}'", printable(axis.name)));
-    if (!names.insert(axis.name).second)
-      refuse(field.name, fmt::format("two of its axes are called '{}': give one another name", axis.name));
-  }
-}
-
 void check_field(const Field& field) {
-  if (field.name.find('/') == field.name.npos || !is_identifier(field.group()) || !is_identifier(field.quantity()))
+  if (field.name.find('/') == field.name.npos || !is_identifier(field.group()) || !is_identifier(field.quantity()) ||
+      field.group() == "provenance")
     refuse(field.name, "a Field's name must be 'group/quantity' of letters, digits, '_', '-' and '.'");
-  if (field.group() == "provenance") refuse(field.name, "the group 'provenance' is taken");
-  check_axes(field);
   const auto count = std::visit([](const auto& list) { return static_cast<Index>(list.size()); }, field.values);
   if (count != field.size())
     refuse(field.name, fmt::format("its axes hold {} entries, {} values came", field.size(), count));
-  if (!field.flag_meanings.empty() && !std::holds_alternative<std::vector<std::uint8_t>>(field.values))
-    refuse(field.name, "only an array of uint8 can have flag_meanings");
-  for (const auto& [name, value] : field.attributes)
-    if (!is_attribute_name(name) || std::ranges::count(result_own_attributes, name) > 0)
-      refuse(field.name, fmt::format("an attribute cannot be called '{}'", printable(name)));
 }
 
 void add_axes(ResultGroup& group, const Field& field) {
@@ -66,7 +40,7 @@ void add_axes(ResultGroup& group, const Field& field) {
     const auto known = std::ranges::find(group.axes, axis.name, [](const Axis* a) { return a->name; });
     if (known == group.axes.end())
       group.axes.push_back(&axis);
-    else if (!same_axis(**known, axis))
+    else if ((*known)->unit != axis.unit || (*known)->values != axis.values)
       refuse(field.name,
              fmt::format("the axis '{}' has other values or units than elsewhere in '{}': call it otherwise", axis.name,
                          group.name));
@@ -94,13 +68,6 @@ std::vector<ResultGroup> result_groups(const Result& result) {
     group->fields.push_back(&field);
     add_axes(*group, field);
   }
-  for (const ResultGroup& group : groups)
-    for (const Axis* axis : group.axes)
-      if (names.contains(group.name + "/" + axis->name))
-        refuse(group.name + "/" + axis->name, "a quantity cannot have the name of an axis of its group");
-  for (const auto& [name, value] : result.provenance)
-    if (!is_attribute_name(name) || std::ranges::count(group_own_attributes, name) > 0)
-      refuse("provenance/" + name, "cannot be the name of an attribute");
   return groups;
 }
 

@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
 #include "../../core/model/model.h"
-#include "../arrays/safetensors.h"
 #include "../files/printable.h"
 
 namespace headwave {
@@ -25,9 +26,16 @@ std::string with_mark(std::string pattern, std::string_view mark, const std::str
   return at == pattern.npos ? pattern : pattern.replace(at, mark.size(), text);
 }
 
-std::string name_of_layer(std::string pattern, const std::string& digits) {
-  return with_mark(std::move(pattern), layer_mark, digits);
+bool has_mark(std::string_view pattern, std::string_view mark) {
+  return pattern.find(mark) != pattern.npos;
 }
+
+bool has_axis(const std::vector<ArrayAxis>& axes, ArrayAxis axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+constexpr auto axis_words = std::to_array<std::string_view>(
+    {"layer", "document", "head", "token", "width", "query", "key"});  // in the order of ArrayAxis
 
 /// Sorts by number where all are numbers, else by bytes.
 void sort_documents(std::vector<std::string>& documents) {
@@ -46,28 +54,22 @@ std::vector<std::string> names_by_layer(const std::string& word) {
 }
 
 /// The names of hidden states, the likeliest first.
-const std::vector<std::string>& usual_state_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = names_by_layer("hidden_states");
-    all.insert(all.end(), {"layer_{layer}/hidden_states", "layer_{layer}", "hidden_states", "states", "embeddings",
-                           "last_hidden_state"});
-    return all;
-  }();
+std::vector<std::string> usual_state_names() {
+  std::vector<std::string> names = names_by_layer("hidden_states");
+  names.insert(names.end(), {"layer_{layer}/hidden_states", "layer_{layer}", "hidden_states", "states", "embeddings",
+                             "last_hidden_state"});
   return names;
 }
 
-/// The patterns that are tried for finished attention, in this order.
-const std::vector<std::string>& usual_attention_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const std::string word : {"attentions", "attention"}) {
-      const std::vector<std::string> layers = names_by_layer(word);
-      all.insert(all.end(), layers.begin(), layers.end());
-      all.push_back("layer_{layer}/" + word);
-    }
-    all.insert(all.end(), {"attentions", "attention"});
-    return all;
-  }();
+/// The names of finished attention, the likeliest first.
+std::vector<std::string> usual_attention_names() {
+  std::vector<std::string> names;
+  for (const std::string word : {"attentions", "attention"}) {
+    const std::vector<std::string> layers = names_by_layer(word);
+    names.insert(names.end(), layers.begin(), layers.end());
+    names.push_back("layer_{layer}/" + word);
+  }
+  names.insert(names.end(), {"attentions", "attention"});
   return names;
 }
 
@@ -126,14 +128,6 @@ bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& ma
   return false;
 }
 
-bool has_layer_mark(std::string_view pattern) {
-  return pattern.find(layer_mark) != pattern.npos;
-}
-
-bool has_document_mark(std::string_view pattern) {
-  return pattern.find(document_mark) != pattern.npos;
-}
-
 class Search {
  public:
   Search(const NamedArrays& arrays, const ArraySearch& search)
@@ -174,16 +168,11 @@ class Search {
   }
 
  private:
-  [[nodiscard]] bool matches(const std::string& pattern) const {
-    return std::ranges::any_of(names_, [&](const std::string& name) {
-      NameMatch ignored;
-      return fits_pattern(pattern, name, ignored);
-    });
-  }
-
   [[nodiscard]] std::string first_usual(const std::vector<std::string>& patterns) const {
-    const auto found = std::ranges::find_if(patterns, [&](const std::string& pattern) { return matches(pattern); });
-    return found == patterns.end() ? "" : *found;
+    for (const std::string& pattern : patterns)
+      for (const std::string& name : names_)
+        if (NameMatch ignored; fits_pattern(pattern, name, ignored)) return pattern;
+    return "";
   }
 
   /// Patterns of names, by what the arrays hold; empty: not stored.
@@ -194,7 +183,7 @@ class Search {
   [[nodiscard]] WantedNames named_by_hand() const {
     WantedNames names;
     const bool named = search_.axes.empty() && std::ranges::count(usual_attention_names(), search_.dataset) > 0;
-    (named || has_keys(search_.axes) ? names.attention : names.states) = search_.dataset;
+    (named || has_axis(search_.axes, ArrayAxis::query) ? names.attention : names.states) = search_.dataset;
     return names;
   }
 
@@ -213,7 +202,7 @@ class Search {
   /// @param needed  the array must be there
   void add(const std::string& pattern, const char* what, std::optional<LayerArray> FoundLayer::*part, bool needed) {
     if (pattern.empty()) return;
-    const bool layers_named = has_layer_mark(pattern);
+    const bool layers_named = has_mark(pattern, layer_mark);
     std::map<Index, std::pair<std::string, std::string>> numbers;  // a name of that number, and how it writes it
     for (const std::string& name : names_) {
       NameMatch match;
@@ -227,8 +216,8 @@ class Search {
     if (numbers.empty() && needed) throw FormatError(no_such_array(arrays_, pattern, what));
     for (const auto& [number, named] : numbers) {
       const auto& [name, digits] = named;
-      LayerArray found{name_of_layer(pattern, digits), axes_of(pattern, name, part), -1};
-      if (found.has(ArrayAxis::layer)) {
+      LayerArray found{with_mark(pattern, layer_mark, digits), axes_of(pattern, name, part), -1};
+      if (has_axis(found.axes, ArrayAxis::layer)) {
         add_entries(name, found, part);
         continue;
       }
@@ -258,8 +247,8 @@ class Search {
   [[nodiscard]] std::vector<ArrayAxis> axes_of(const std::string& pattern, const std::string& name,
                                                std::optional<LayerArray> FoundLayer::*part) const {
     const std::vector<Index> shape = arrays_.shape(name);
-    const bool layers_named = has_layer_mark(pattern);
-    const bool one = has_document_mark(pattern);
+    const bool layers_named = has_mark(pattern, layer_mark);
+    const bool one = has_mark(pattern, document_mark);
     const bool attention = part == &FoundLayer::attention;
     std::vector<ArrayAxis> axes = search_.axes;
     if (axes.empty() && attention)
@@ -291,12 +280,58 @@ class Search {
 
 }  // namespace
 
-std::string name_of_document(std::string pattern, const std::string& document) {
-  return with_mark(std::move(pattern), document_mark, document);
+std::optional<std::vector<ArrayAxis>> array_axes(std::string_view text) {
+  std::vector<ArrayAxis> axes;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    std::string word(text.substr(0, comma));
+    std::erase(word, ' ');
+    const auto* found = std::ranges::find(axis_words, word);
+    const auto axis = static_cast<ArrayAxis>(found - axis_words.begin());
+    if (found == axis_words.end() || has_axis(axes, axis)) return {};
+    axes.push_back(axis);
+    more = comma != text.npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  const auto count = [&](ArrayAxis one, ArrayAxis other) { return has_axis(axes, one) + has_axis(axes, other); };
+  const int states = count(ArrayAxis::token, ArrayAxis::width), attention = count(ArrayAxis::query, ArrayAxis::key);
+  if (states + attention != 2 || states == 1) return {};
+  return axes;
 }
 
-bool LayerArray::has(ArrayAxis axis) const {
-  return std::ranges::find(axes, axis) != axes.end();
+std::string axes_text(const std::vector<ArrayAxis>& axes) {
+  std::string text;
+  for (const ArrayAxis axis : axes)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", axis_words[static_cast<std::size_t>(axis)]);
+  return text;
+}
+
+AttentionFacts::AttentionFacts(const NamedArrays& arrays) {
+  const auto read = [&]<class Value>(const char* name, std::optional<Value>& fact) {
+    const std::optional<double> number = arrays.number(name);
+    if (!number) return;
+    const double value = *number;
+    const bool whole = std::is_same_v<Value, Index>;
+    const bool sound = std::is_same_v<Value, bool> ? value == 0 || value == 1
+                       : whole                     ? value >= 1 && value <= 1e6 && value == std::floor(value)
+                                                   : value > 0;
+    if (!sound)
+      throw FormatError(fmt::format("{}: attribute '{}' is {:g}, expected {}", arrays.path().string(), name, value,
+                                    std::is_same_v<Value, bool> ? "0 or 1"
+                                    : whole                     ? "a whole number of at least 1"
+                                                                : "a number above 0"));
+    fact = static_cast<Value>(value);
+  };
+  read("num_heads", heads);
+  read("head_dim", d_head);
+  read("window", window);
+  read("causal", causal);
+  read("turned", turned);
+  read("score_scale", scale);
+}
+
+std::string LayerArray::of(const std::string& document) const {
+  return with_mark(name, document_mark, document);
 }
 
 std::vector<const LayerArray*> FoundLayer::parts() const {
@@ -311,12 +346,12 @@ FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search) {
 }
 
 ArrayExtent array_extent(const NamedArrays& arrays, const LayerArray& part, const std::string& document) {
-  const std::string name = name_of_document(part.name, document);
+  const std::string name = part.of(document);
   const std::vector<Index> shape = arrays.shape(name);
   if (shape.size() != part.axes.size() || std::ranges::any_of(shape, [](Index size) { return size < 1; }))
     throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays.called(name),
                                   shape_text(shape), axes_text(part.axes)));
-  ArrayExtent extent{1, 0, 1, 0};
+  ArrayExtent extent;
   Index keys = 0;
   for (std::size_t a = 0; a < shape.size(); ++a) {
     const ArrayAxis axis = part.axes[a];
@@ -326,7 +361,7 @@ ArrayExtent array_extent(const NamedArrays& arrays, const LayerArray& part, cons
     if (axis == ArrayAxis::head) extent.heads = shape[a];
     if (axis == ArrayAxis::key) keys = shape[a];
   }
-  if (part.has(ArrayAxis::key) && keys != extent.length)
+  if (has_axis(part.axes, ArrayAxis::key) && keys != extent.length)
     throw FormatError(fmt::format("{} has shape {}: {} queries and {} keys, expected as many of both",
                                   arrays.called(name), shape_text(shape), extent.length, keys));
   return extent;

@@ -1,21 +1,45 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "../../core/numbers/matrix.h"
-#include "array_facts.h"
+#include "../../core/attention/block.h"
 #include "named_arrays.h"
 
 namespace headwave {
 
+/// What an axis of an array counts. Finished attention has queries and keys where other arrays have tokens
+/// and their width.
+enum class ArrayAxis { layer, document, head, token, width, query, key };
+constexpr std::size_t array_axis_kinds = 7;
+
+/// Reads axes in their order: "layer,document,token,width", "layer,document,head,query,key".
+/// @returns nothing where a word is no axis or comes twice, or there are neither token and width nor query
+///         and key
+std::optional<std::vector<ArrayAxis>> array_axes(std::string_view text);
+/// What array_axes() expects, for messages.
+constexpr const char* expected_axes =
+    "some of layer, document, head, token, width in their order, token and width among them; of finished attention "
+    "query and key in their place";
+/// "layer, document, token, width"
+std::string axes_text(const std::vector<ArrayAxis>& axes);
+
+/// Facts about the attention of stored arrays, as numbers beside them state them. Unset: not stated.
+struct AttentionFacts {
+  std::optional<Index> heads, d_head, window;
+  std::optional<bool> causal, turned;
+  std::optional<double> scale;
+
+  AttentionFacts() = default;
+  /// @throws FormatError if a number is out of range
+  explicit AttentionFacts(const NamedArrays& arrays);
+};
+
 // Patterns of names: in "{document}/layer_{layer}/hidden" {layer} is a whole number and {document} any text
 // without '/'.
-
-/// The pattern with {document} replaced.
-std::string name_of_document(std::string pattern, const std::string& document);
 
 /// The array of one kind (states, queries, keys or attention) of one layer.
 struct LayerArray {
@@ -23,7 +47,8 @@ struct LayerArray {
   std::vector<ArrayAxis> axes;  ///< as many as the array has
   Index entry = -1;             ///< of the layer along an axis of layers; -1: there is no such axis
 
-  [[nodiscard]] bool has(ArrayAxis axis) const;
+  /// Its name, of one document.
+  [[nodiscard]] std::string of(const std::string& document) const;
 };
 
 /// The arrays of one layer: states, or queries and keys, or all of these; or finished attention.
@@ -68,7 +93,7 @@ FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search);
 /// The sizes of an array: (documents, T, width), the width of all heads together; of finished attention the
 /// width is the number of heads.
 struct ArrayExtent {
-  Index documents = 1, length = 0, width = 0;
+  Index documents = 1, length = 0, width = 1;
   Index heads = 0;  ///< along an axis of heads; 0: there is no such axis
 };
 

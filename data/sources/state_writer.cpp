@@ -14,7 +14,7 @@
 #include "../hdf5/hdf5_file.h"
 #include "../hdf5/hdf5_handle.h"
 #include "../results/hdf5_output.h"
-#include "state_documents.h"
+#include "stored_states.h"
 
 namespace headwave {
 
@@ -82,7 +82,7 @@ void StateWriter::File::begin(const Document& document) {
     Hdf5Handle group = new_hdf5_group(handle.id(), part);
     finish_hdf5(group, part);
     for (const StoredLayer& layer : document.stored)
-      begin_rows(at_layer(part.c_str(), layer.layer), {length, part_of(layer, part).cols()},
+      begin_rows(at_layer(part, layer.layer), {length, part_of(layer, part).cols()},
                  layout.half ? RowType::float16 : RowType::float32);
   }
   if (!document.ids.empty()) begin_rows("ids", {length}, RowType::id);
@@ -107,7 +107,7 @@ void StateWriter::File::require_like_first(const Document& document) const {
 
 void StateWriter::File::require_values(const StoredLayer& layer, const std::string& what, const Document& document) {
   const Matrix32& values = part_of(layer, what);
-  const std::string name = at_layer(what.c_str(), layer.layer);
+  const std::string name = at_layer(what, layer.layer);
   const Index width = widths.try_emplace(name, values.cols()).first->second;
   if (values.rows() != length || values.cols() != width || width == 0)
     throw ShapeError(fmt::format("{}: {} of {} are {} x {}, expected {} x {}", shown_path(replaced.path()), name,

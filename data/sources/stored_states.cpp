@@ -1,25 +1,386 @@
 #include "stored_states.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <optional>
+#include <mutex>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "../../core/attention/document.h"
 #include "../../core/attention/finished_attention.h"
 #include "../../core/errors/error.h"
 #include "../../core/model/layer.h"
-#include "../arrays/safetensors.h"
+#include "../files/digest.h"
 #include "../files/printable.h"
-#include "found_arrays.h"
-#include "state_documents.h"
+#include "distinct_documents.h"
 
 namespace headwave {
 
+std::string at_layer(const std::string& what, Index layer) {
+  return fmt::format("{}/layer_{}", what, layer);
+}
+
+std::string layers_text(const std::vector<Index>& layers) {
+  std::string text;
+  for (std::size_t i = 0; i < layers.size();) {
+    std::size_t last = i;
+    while (last + 1 < layers.size() && layers[last + 1] == layers[last] + 1) ++last;
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", layers[i]);
+    if (last > i) text += fmt::format("-{}", layers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
 namespace {
+
+/// A file or folder whose arrays are found.
+struct StateFiles {
+  StateFiles(const ArraysPlace& at, const ArraySearch& search)
+      : path(at.path),
+        arrays(at.arrays ? at.arrays : open_arrays(at.path)),
+        contents(find_arrays(*arrays, search)),
+        facts(*arrays) {}
+
+  [[nodiscard]] std::string first_document() const {
+    return contents.documents.empty() ? "" : contents.documents.front();
+  }
+  /// The sizes of an array of all documents, or of the first document.
+  [[nodiscard]] ArrayExtent extent(const LayerArray& part) const {
+    return array_extent(*arrays, part, first_document());
+  }
+  /// "s.h5: 'hidden_states/layer_0'"
+  [[nodiscard]] std::string called(const LayerArray& part) const { return arrays->called(part.of(first_document())); }
+  [[nodiscard]] bool is_attention() const { return contents.layers.front().attention.has_value(); }
+
+  std::filesystem::path path;
+  std::shared_ptr<const NamedArrays> arrays;
+  FoundArrays contents;
+  AttentionFacts facts;
+};
+
+/// Where a document is in the arrays of its file.
+struct DocumentPlace {
+  std::string text;  // the value of {document}
+  Index row = 0;     // along the axis of documents
+  Index length = 0;
+  std::string name;
+};
+
+/// Changes states when they are read: normalises them, or refuses them.
+/// @param called  what messages call them
+using StatesChange = std::function<void(Matrix32& states, Index layer, const std::string& called)>;
+
+[[noreturn]] void refuse_extent(const std::string& called, const ArrayExtent& extent, Index documents, Index length) {
+  throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same", called,
+                                extent.documents, extent.length, documents, length));
+}
+
+/// @throws FormatError if an array has another length, or no such document
+ArrayExtent extent_of(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place) {
+  const ArrayExtent extent = array_extent(arrays, part, place.text);
+  if (extent.length != place.length || place.row >= extent.documents)
+    refuse_extent(arrays.called(part.of(place.text)), extent, place.row + 1, place.length);
+  return extent;
+}
+
+/// One document's entries of an array, of one layer.
+ArrayBlock document_block(const LayerArray& part, const DocumentPlace& place, const std::vector<Index>& shape) {
+  ArrayBlock block = whole_block(shape);
+  for (std::size_t a = 0; a < part.axes.size(); ++a) {
+    if (part.axes[a] != ArrayAxis::document && part.axes[a] != ArrayAxis::layer) continue;
+    block.first[a] = part.axes[a] == ArrayAxis::layer ? part.entry : place.row;
+    block.count[a] = 1;
+  }
+  return block;
+}
+
+/// The entries of a block by head, whatever the order of its axes.
+class HeadEntries {
+ public:
+  HeadEntries(const NamedArrays& arrays, const std::string& name, const LayerArray& part, const ArrayBlock& block)
+      : values_(arrays.block(name, block)) {
+    count_.fill(1);
+    Index step = 1;
+    for (std::size_t a = part.axes.size(); a-- > 0; step *= block.count[a]) {
+      stride_[at(part.axes[a])] = step;
+      count_[at(part.axes[a])] = block.count[a];
+    }
+  }
+
+  [[nodiscard]] Index count(ArrayAxis axis) const { return count_[at(axis)]; }
+
+  /// Copies a head's entries to a matrix.
+  /// @param into  part of a row-major matrix
+  template <class Part>
+  void place(Index head, ArrayAxis rows, ArrayAxis columns, Part&& into) const {
+    const float* first = values_.data() + static_cast<std::ptrdiff_t>(head * stride_[at(ArrayAxis::head)]);
+    const Index row = stride_[at(rows)], column = stride_[at(columns)];
+    if (column == 1)
+      into = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::OuterStride<>>(first, count(rows), count(columns),
+                                                                                Eigen::OuterStride<>(row));
+    else
+      into = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>(
+          first, count(rows), count(columns), {row, column});
+  }
+
+ private:
+  static std::size_t at(ArrayAxis axis) { return static_cast<std::size_t>(axis); }
+
+  std::vector<float> values_;
+  std::array<Index, array_axis_kinds> stride_{}, count_{};
+};
+
+/// A document's array of one layer as (T, width), the heads side by side.
+/// @throws FormatError if it holds NaN or infinity
+Matrix32 document_matrix(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place) {
+  const std::string name = part.of(place.text);
+  const ArrayExtent extent = extent_of(arrays, part, place);
+  const HeadEntries entries(arrays, name, part, document_block(part, place, arrays.shape(name)));
+  const Index width = entries.count(ArrayAxis::width);
+  Matrix32 matrix(extent.length, extent.width);
+  for (Index head = 0; head < entries.count(ArrayAxis::head); ++head)
+    entries.place(head, ArrayAxis::token, ArrayAxis::width, matrix.middleCols(head * width, width));
+  if (are_finite(matrix)) return matrix;
+  Index first = 0;
+  while (are_finite(matrix.row(first))) ++first;
+  throw FormatError(fmt::format(
+      "{} document {}{} holds NaN or infinite values, first at token {}; expected finite states", arrays.called(name),
+      place.row, part.entry < 0 ? "" : fmt::format(", entry {} of its layers,", part.entry), first));
+}
+
+/// A document's finished attention of one layer. Rows are read when they are asked for.
+/// @param number  of the document in its source, for messages
+FinishedAttention document_attention(std::shared_ptr<const NamedArrays> arrays, const LayerArray& part,
+                                     const DocumentPlace& place, Index number) {
+  const std::string name = part.of(place.text);
+  FinishedAttention attention;
+  attention.heads = extent_of(*arrays, part, place).width;
+  attention.length = place.length;
+  attention.called = fmt::format("{} document {}", arrays->called(name), number);
+  const ArrayBlock all = document_block(part, place, arrays->shape(name));
+  const auto query = static_cast<std::size_t>(std::ranges::find(part.axes, ArrayAxis::query) - part.axes.begin());
+  attention.rows = [arrays = std::move(arrays), part, name, all, query](Index first, Index count) {
+    ArrayBlock block = all;
+    block.first[query] = first;
+    block.count[query] = count;
+    const HeadEntries entries(*arrays, name, part, block);
+    const Index heads = entries.count(ArrayAxis::head);
+    Matrix32 rows(heads * count, entries.count(ArrayAxis::key));
+    for (Index head = 0; head < heads; ++head)
+      entries.place(head, ArrayAxis::query, ArrayAxis::key, rows.middleRows(head * count, count));
+    return rows;
+  };
+  return attention;
+}
+
+/// The documents of stored states, queries and keys, or attention. A document's arrays are read when it is asked for.
+class StateDocuments : public Source {
+ public:
+  /// @param layers   how many of the stored layers are wanted, from the first one
+  /// @param at_most  documents; 0: all
+  /// @param change   may be empty
+  /// @param words    how many the model knows: ids must be below; 0: unknown
+  StateDocuments(std::shared_ptr<const StateFiles> files, std::size_t layers, Index at_most, StatesChange change,
+                 Index words)
+      : files_(std::move(files)), layers_(layers), change_(std::move(change)), words_(words) {
+    contents().documents.empty() ? find_rows() : find_apart();
+    const auto stored = static_cast<Index>(documents_.size());
+    if (at_most > stored)
+      throw FormatError(
+          fmt::format("{}: holds {} documents, {} were asked for", shown_path(files_->path), stored, at_most),
+          give("documents", fmt::format("{} or fewer", stored)));
+    if (at_most > 0) documents_.resize(static_cast<std::size_t>(at_most));
+  }
+
+  [[nodiscard]] Index count() const override { return static_cast<Index>(documents_.size()); }
+  [[nodiscard]] Index length(Index i) const override { return at(i).length; }
+
+  [[nodiscard]] Document document(Index i) const override {
+    const DocumentPlace& place = at(i);
+    const NamedArrays& arrays = *files_->arrays;
+    Document document;
+    document.name = place.name;
+    for (const FoundLayer& layer : wanted_layers()) {
+      StoredLayer stored;
+      stored.layer = layer.layer;
+      if (layer.states) stored.states = document_matrix(arrays, *layer.states, place);
+      if (layer.states && change_)
+        change_(stored.states, layer.layer,
+                fmt::format("{} document {}", arrays.called(layer.states->of(place.text)), i));
+      if (layer.queries) stored.query = document_matrix(arrays, *layer.queries, place);
+      if (layer.keys) stored.key = document_matrix(arrays, *layer.keys, place);
+      if (layer.attention) stored.attention = document_attention(files_->arrays, *layer.attention, place, i);
+      document.stored.push_back(std::move(stored));
+    }
+    constexpr Index counted = 16777216;  // as far as float32 counts
+    const Index last = (words_ > 0 ? std::min(words_, counted) : counted) - 1;
+    document.ids = whole_numbers<std::int32_t>(contents().ids, place, last);
+    document.special = whole_numbers<std::uint8_t>(contents().special, place, 1);
+    document.tokens = tokens_of(place);
+    refuse_padding(place, i);
+    return document;
+  }
+
+  [[nodiscard]] Attributes provenance() const override {
+    Index longest = 0;
+    for (const DocumentPlace& document : documents_) longest = std::max(longest, document.length);
+    std::vector<Index> numbers;
+    for (const FoundLayer& layer : wanted_layers()) numbers.push_back(layer.layer);
+    const std::optional<LayerArray>& attention = contents().layers.front().attention;
+    Attributes provenance{
+        {"source", std::string(attention ? "stored attention" : "stored states")},
+        {"source_file", files_->path.string()},
+        {"documents", static_cast<std::int64_t>(documents_.size())},
+        {"length", static_cast<std::int64_t>(longest)},
+        {"stored_layers", layers_text(numbers)},
+        {"special_tokens", std::string(contents().special.empty() ? "not known: the file has no marks of them (special)"
+                                                                  : "marked in the file (special)")}};
+    // A sealed file that is damaged is refused here.
+    std::call_once(digested_, [&] { digests_ = sha256_list(files_->arrays->files()); });
+    if (!digests_.empty()) provenance["source_sha256"] = digests_;
+    if (attention) provenance["stored_type"] = files_->arrays->type(attention->of(documents_.front().text));
+    return provenance;
+  }
+
+ private:
+  [[nodiscard]] const FoundArrays& contents() const { return files_->contents; }
+  [[nodiscard]] std::span<const FoundLayer> wanted_layers() const {
+    return std::span(contents().layers).first(layers_);
+  }
+  [[nodiscard]] const DocumentPlace& at(Index i) const { return documents_[static_cast<std::size_t>(i)]; }
+
+  /// Each document has arrays of its own.
+  void find_apart() {
+    const LayerArray& one = *contents().layers.front().parts().front();
+    Index heads = 0;  // of the first
+    for (const std::string& text : contents().documents) {
+      const ArrayExtent extent = array_extent(*files_->arrays, one, text);
+      if (documents_.empty()) heads = extent.heads;
+      if (extent.documents != 1 || extent.heads != heads)
+        throw FormatError(
+            fmt::format("{} holds {} documents of {} heads, expected one: each has arrays of its own, with "
+                        "the first one's {} heads",
+                        files_->arrays->called(one.of(text)), extent.documents, extent.heads, heads));
+      documents_.push_back({text, 0, extent.length, text});
+    }
+  }
+
+  /// Documents are entries of arrays.
+  void find_rows() {
+    const ArrayExtent all = files_->extent(*contents().layers.front().parts().front());
+    for (const FoundLayer& layer : wanted_layers())
+      for (const LayerArray* part : layer.parts())
+        if (const ArrayExtent one = files_->extent(*part); one.documents != all.documents || one.length != all.length)
+          refuse_extent(files_->called(*part), one, all.documents, all.length);
+    for (const std::string& name : {contents().ids, contents().special, contents().tokens}) {
+      if (name.empty()) continue;
+      const std::vector<Index>& shape = files_->arrays->shape(name);
+      if (shape != std::vector<Index>{all.length} && shape != std::vector<Index>{all.documents, all.length})
+        throw FormatError(fmt::format("{} has shape {}, expected one entry per token: ({}) or ({}, {})",
+                                      files_->arrays->called(name), shape_text(shape), all.length, all.documents,
+                                      all.length));
+    }
+    const std::string& names = contents().document_name;
+    std::vector<std::string> named;
+    if (!names.empty()) named = files_->arrays->texts(names);
+    require_each(names, named.size(), names.empty() ? 0 : all.documents, "document");
+    for (Index i = 0; i < all.documents; ++i)
+      documents_.push_back({"", i, all.length,
+                            named.empty() ? fmt::format("{}, document {}", files_->path.filename().string(), i)
+                                          : named[static_cast<std::size_t>(i)]});
+    if (!contents().tokens.empty()) tokens_ = files_->arrays->texts(contents().tokens);
+  }
+
+  void require_each(const std::string& name, std::size_t came, Index expected, const char* what) const {
+    if (came != static_cast<std::size_t>(expected))
+      throw FormatError(fmt::format("{} has {} entries, expected one per {}: {}", files_->arrays->called(name), came,
+                                    what, expected));
+  }
+
+  /// The texts of a document's tokens. A list that is as long as one document is shared by all.
+  [[nodiscard]] std::vector<std::string> tokens_of(const DocumentPlace& place) const {
+    if (contents().tokens.empty()) return {};
+    if (contents().documents.empty()) {
+      const Index first = std::ssize(tokens_) > place.length ? place.row * place.length : 0;
+      return {tokens_.begin() + first, tokens_.begin() + first + place.length};
+    }
+    const std::string name = LayerArray{contents().tokens, {}}.of(place.text);
+    (void)files_->arrays->shape(name);  // refuses a name that is not there
+    std::vector<std::string> texts = files_->arrays->texts(name);
+    require_each(name, texts.size(), place.length, "token");
+    return texts;
+  }
+
+  /// One number for every token; nothing where there is no such array.
+  template <class Number>
+  [[nodiscard]] std::vector<Number> whole_numbers(const std::string& pattern, const DocumentPlace& place,
+                                                  Index most) const {
+    std::vector<Number> numbers;
+    if (pattern.empty()) return numbers;
+    const NamedArrays& arrays = *files_->arrays;
+    const std::string name = LayerArray{pattern, {}}.of(place.text);
+    ArrayBlock block = whole_block(arrays.shape(name));
+    if (block.count.size() == 2 && contents().documents.empty()) block = {{place.row, 0}, {1, block.count[1]}};
+    for (const float value : arrays.block(name, block)) {
+      if (!(value >= 0 && value <= static_cast<float>(most)) || std::floor(value) != value)
+        throw FormatError(fmt::format("{} holds {:.8g}, expected whole numbers from 0 to {}{}", arrays.called(name),
+                                      value, most,
+                                      pattern == contents().ids && words_ > 0 ? ", the model's words" : ""));
+      numbers.push_back(static_cast<Number>(value));
+    }
+    require_each(name, numbers.size(), place.length, "token");
+    return numbers;
+  }
+
+  /// A mask with more axes than documents and tokens says nothing of padding.
+  void refuse_padding(const DocumentPlace& place, Index document) const {
+    const std::string& pattern = contents().attention_mask;
+    if (pattern.empty() || files_->arrays->shape(LayerArray{pattern, {}}.of(place.text)).size() > 2) return;
+    const auto mask = whole_numbers<std::uint8_t>(pattern, place, 1);
+    if (const auto padding = std::ranges::find(mask, 0); padding != mask.end())
+      throw FormatError(
+          fmt::format("{} is 0 at token {} of document {}: padding would count as tokens here; store documents of "
+                      "different lengths in arrays or files of their own, without padding",
+                      files_->arrays->called(pattern), padding - mask.begin(), document));
+  }
+
+  std::shared_ptr<const StateFiles> files_;
+  std::size_t layers_;
+  StatesChange change_;
+  Index words_;
+  mutable std::once_flag digested_;
+  mutable std::string digests_;  // of files that may be large: taken once
+  std::vector<DocumentPlace> documents_;
+  std::vector<std::string> tokens_;
+};
+
+/// Equal documents count once, for which the first layer of each document is read.
+std::unique_ptr<Source> state_documents(const std::shared_ptr<const StateFiles>& files, std::size_t layers,
+                                        Index at_most, StatesChange change = {}, Index words = 0) {
+  const StateDocuments first_layers(files, 1, at_most, {}, words);
+  return distinct_documents(std::make_unique<StateDocuments>(files, layers, at_most, std::move(change), words),
+                            &first_layers);
+}
+
+/// Refuses facts that differ from the model's: states of another model would give attention that nobody computed.
+/// @throws ShapeError if they differ
+void require_same_attention(const StateFiles& files, const BlockSpec& spec) {
+  // Attributes are often float32: seven digits.
+  const auto require = [&](const char* name, const auto& fact, double model, double tolerance = 0) {
+    if (fact && std::abs(static_cast<double>(*fact) - model) > tolerance)
+      throw ShapeError(fmt::format("{}: attribute '{}' is {:g}, the model's is {:g}; are the states from this model?",
+                                   files.path.string(), name, static_cast<double>(*fact), model));
+  };
+  require("num_heads", files.facts.heads, static_cast<double>(spec.heads));
+  require("head_dim", files.facts.d_head, static_cast<double>(spec.d_head));
+  require("causal", files.facts.causal, spec.causal ? 1 : 0);
+  require("window", files.facts.window, static_cast<double>(spec.window));
+  require("score_scale", files.facts.scale, spec.score_scale, 1e-6 * spec.score_scale);
+}
 
 /// Whether attention looks only back, by its own rows.
 bool is_causal(const Source& documents) {
@@ -30,7 +391,7 @@ bool is_causal(const Source& documents) {
 
 /// The number of heads, which is the same in every layer.
 Index heads_of(const StateFiles& files) {
-  const std::vector<FoundLayer>& layers = files.contents().layers;
+  const std::vector<FoundLayer>& layers = files.contents.layers;
   const Index heads = files.extent(*layers.front().attention).width;
   for (const FoundLayer& layer : layers)
     if (const Index came = files.extent(*layer.attention).width; came != heads)
@@ -44,20 +405,20 @@ Index heads_of(const StateFiles& files) {
 /// or more do.
 /// @param heads  as asked for; 0: as the file says
 /// @throws FormatError if layers have different numbers of heads; ShapeError if another number was given
-Model attention_model(const StateFiles& files, const Source& documents, const AttentionFacts& facts, Index heads) {
+Model attention_model(const StateFiles& files, const Source& documents, Index heads) {
   Model model;
   model.family = "stored attention";
-  model.stack.blocks.resize(static_cast<std::size_t>(files.contents().layers.back().layer + 1));
+  model.stack.blocks.resize(static_cast<std::size_t>(files.contents.layers.back().layer + 1));
   BlockSpec& block = model.stack.block;
   block.heads = block.kv_heads = heads_of(files);
-  for (const Index said : {heads, facts.heads.value_or(0)})
+  for (const Index said : {heads, files.facts.heads.value_or(0)})
     if (said > 0 && said != block.heads)
       throw ShapeError(
           fmt::format("{}: finished attention of {} heads, but {} were given (as head_count, or by the "
                       "file's num_heads)",
-                      shown_path(files.path()), block.heads, said));
-  block.causal = facts.causal ? *facts.causal : is_causal(documents);
-  block.window = facts.window.value_or(0);
+                      shown_path(files.path), block.heads, said));
+  block.causal = files.facts.causal ? *files.facts.causal : is_causal(documents);
+  block.window = files.facts.window.value_or(0);
   return model;
 }
 
@@ -67,15 +428,15 @@ void require_attention_of(const Model& model, const StateFiles& files) {
   if (model.decoder)
     throw ShapeError(
         fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is",
-                    shown_path(files.path()), model.family),
+                    shown_path(files.path), model.family),
         omit("model"));
   if (const Index heads = heads_of(files); heads != model.stack.block.heads)
     throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
-                                 shown_path(files.path()), heads, model.stack.block.heads));
-  if (const Index last = files.contents().layers.back().layer; last >= model.stack.layers())
+                                 shown_path(files.path), heads, model.stack.block.heads));
+  if (const Index last = files.contents.layers.back().layer; last >= model.stack.layers())
     throw ShapeError(
         fmt::format("{}: finished attention of layer {}, but the model has the layers 0 to {}; is it from this model?",
-                    shown_path(files.path()), last, model.stack.layers() - 1));
+                    shown_path(files.path), last, model.stack.layers() - 1));
 }
 
 /// Query and key projections beside the states, as (out, in).
@@ -120,14 +481,14 @@ Index key_heads(const StateFiles& files, const BlockSpec& block, Index key_width
     throw FormatError(
         fmt::format("{}: keys of width {} beside queries of {} heads x {}; expected as many heads of keys, "
                     "or a number that divides them",
-                    files.path().string(), key_width, block.heads, block.d_head));
+                    files.path.string(), key_width, block.heads, block.d_head));
   return kv_heads;
 }
 
 /// The number of heads along the axis of heads that queries may have; 0: they have none.
 /// @throws ShapeError if there are more heads than tokens: the axes may be in another order
 Index heads_along(const StateFiles& files) {
-  const std::optional<LayerArray>& queries = files.contents().layers.front().queries;
+  const std::optional<LayerArray>& queries = files.contents.layers.front().queries;
   if (!queries) return 0;
   const ArrayExtent extent = files.extent(*queries);
   if (extent.heads > extent.length)
@@ -138,13 +499,14 @@ Index heads_along(const StateFiles& files) {
 }
 
 /// Requires as many heads along an axis of heads as attention has.
-void require_heads(const StateFiles& files, const std::optional<LayerArray>& part, Index heads) {
-  const Index came = part ? files.extent(*part).heads : 0;
-  if (came > 0 && came != heads)
-    throw ShapeError(
-        fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or "
-                    "the model's); are the axes in that order?",
-                    files.called(*part), came, axes_text(part->axes), heads));
+void require_heads(const StateFiles& files, std::span<const FoundLayer> layers, const BlockSpec& block) {
+  for (const FoundLayer& layer : layers)
+    for (const auto& [part, heads] : {std::pair(&layer.queries, block.heads), {&layer.keys, block.kv_heads}})
+      if (const Index came = *part ? files.extent(**part).heads : 0; came > 0 && came != heads)
+        throw ShapeError(
+            fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or "
+                        "the model's); are the axes in that order?",
+                        files.called(**part), came, axes_text((*part)->axes), heads));
 }
 
 /// The name of a layer's weights: "weights/layer_1/query", or "layer_1_query" in a folder.
@@ -154,10 +516,10 @@ std::string weights_name(const NamedArrays& arrays, Index layer, const char* whi
 }
 
 /// A model that only makes queries and keys of the stored layers.
-Model model_beside(const StateFiles& files, const AttentionFacts& facts, Index asked_heads) {
-  const NamedArrays& arrays = files.arrays();
-  const std::vector<FoundLayer>& layers = files.contents().layers;
-  const Index given_heads = asked_heads > 0 ? asked_heads : facts.heads.value_or(0);
+Model model_beside(const StateFiles& files, Index asked_heads) {
+  const NamedArrays& arrays = *files.arrays;
+  const std::vector<FoundLayer>& layers = files.contents.layers;
+  const Index given_heads = asked_heads > 0 ? asked_heads : files.facts.heads.value_or(0);
   const Index heads = given_heads > 0 ? given_heads : heads_along(files);
   const Index count = layers.back().layer + 1;
   auto weights = std::make_shared<StoredWeights>();
@@ -192,7 +554,6 @@ Model model_beside(const StateFiles& files, const AttentionFacts& facts, Index a
     throw ShapeError(fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given",
                                  arrays.path().string()),
                      give("head_count", "N"));
-  for (const FoundLayer& layer : layers) require_heads(files, layer.queries, heads);
   if (width % heads != 0)
     throw ShapeError(
         fmt::format("{}: {} heads do not divide queries of width {}", arrays.path().string(), heads, width));
@@ -200,35 +561,27 @@ Model model_beside(const StateFiles& files, const AttentionFacts& facts, Index a
   block.heads = heads;
   block.d_head = width / heads;
   block.kv_heads = key_heads(files, block, key_width);
-  for (const FoundLayer& layer : layers) require_heads(files, layer.keys, block.kv_heads);
-  if (facts.d_head && *facts.d_head != block.d_head)
+  require_heads(files, layers, block);
+  if (files.facts.d_head && *files.facts.d_head != block.d_head)
     throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}",
-                                 arrays.path().string(), heads, block.d_head, *facts.d_head));
-  block.causal = facts.causal.value_or(false);
-  block.window = facts.window.value_or(0);
-  block.score_scale = facts.scale.value_or(1.0 / std::sqrt(static_cast<double>(block.d_head)));
+                                 arrays.path().string(), heads, block.d_head, *files.facts.d_head));
+  block.causal = files.facts.causal.value_or(false);
+  block.window = files.facts.window.value_or(0);
+  block.score_scale = files.facts.scale.value_or(1.0 / std::sqrt(static_cast<double>(block.d_head)));
   model.storage = weights;
   return model;
 }
 
-ArraySearch search_of(const StoredStatesOptions& options) {
+std::shared_ptr<const StateFiles> opened(const ArraysPlace& at, const StoredStatesOptions& options) {
   if (options.layer && *options.layer < 0)
     throw ShapeError(fmt::format("the states enter layer {}, expected 0 or more", *options.layer));
-  return {options.dataset, options.axes, options.layer};
-}
-
-std::shared_ptr<const StateFiles> opened(const ArraysPlace& at, const StoredStatesOptions& options) {
-  auto files = std::make_shared<const StateFiles>(at, search_of(options));
-  const std::optional<Index>& heads = files->facts().heads;
+  auto files = std::make_shared<const StateFiles>(at, ArraySearch{options.dataset, options.axes, options.layer});
+  const std::optional<Index>& heads = files->facts.heads;
   if (options.heads > 0 && heads && *heads != options.heads)
     throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
                                  at.path.string(), *heads, options.heads),
                      omit("head_count"));
   return files;
-}
-
-bool is_attention(const StateFiles& files) {
-  return files.contents().layers.front().attention.has_value();
 }
 
 /// The norm whose output a layer's projections read; empty: none.
@@ -279,7 +632,7 @@ StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
 /// store every state have them too.
 /// @throws ShapeError if layers 1 to `count` are stored: they are numbered from 1
 std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
-  const std::vector<FoundLayer>& layers = files.contents().layers;
+  const std::vector<FoundLayer>& layers = files.contents.layers;
   const bool one_more =
       layers.size() > 1 && layers.back().layer == count && layers.back().states && !layers.back().queries;
   if (one_more && layers.front().layer == 1 && static_cast<Index>(layers.size()) == count)
@@ -287,7 +640,7 @@ std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
         fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
                     "after the last layer unless those of layer 0 are there; if they are numbered from 1, "
                     "rename them",
-                    files.path().string(), count, count - 1));
+                    files.path.string(), count, count - 1));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
@@ -295,31 +648,31 @@ std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
 
 StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
-  std::shared_ptr<const StateFiles> files = opened(at, options);
+  const std::shared_ptr<const StateFiles> files = opened(at, options);
   if (options.apply_norm)
     throw ShapeError(fmt::format("{}: the norm to be applied is the model's, and none was given", path.string()),
                      {give("model", "DIR"), omit("apply_norm")});
-  const std::size_t layers = files->contents().layers.size();
-  if (is_attention(*files)) {
-    std::unique_ptr<Source> documents = state_documents(files, layers, options.documents, {});
-    Model model = attention_model(*files, *documents, files->facts(), options.heads);
+  const std::size_t layers = files->contents.layers.size();
+  if (files->is_attention()) {
+    std::unique_ptr<Source> documents = state_documents(files, layers, options.documents);
+    Model model = attention_model(*files, *documents, options.heads);
     return {std::move(model), std::move(documents)};
   }
-  Model model = model_beside(*files, files->facts(), options.heads);
-  return {std::move(model), state_documents(std::move(files), layers, options.documents, {})};
+  Model model = model_beside(*files, options.heads);
+  return {std::move(model), state_documents(files, layers, options.documents)};
 }
 
 StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
-  std::shared_ptr<const StateFiles> files = opened(at, options);
-  if (is_attention(*files)) {
+  const std::shared_ptr<const StateFiles> files = opened(at, options);
+  if (files->is_attention()) {
     if (options.apply_norm || options.any_states)
       throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given", path.string()),
                        omit(options.apply_norm ? "apply_norm" : "any_states"));
     require_attention_of(model, *files);
-    require_same_attention(path, files->facts(), model.stack.block);
-    const std::size_t count = files->contents().layers.size();
-    return {std::move(model), state_documents(std::move(files), count, options.documents, {})};
+    require_same_attention(*files, model.stack.block);
+    const std::size_t count = files->contents.layers.size();
+    return {std::move(model), state_documents(files, count, options.documents)};
   }
   model.decoder.reset();
   const auto layers = entering(*files, model.stack.layers());
@@ -338,12 +691,9 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
                       "model?",
                       path.string(), layer.layer, width, model.stack.d_model()));
   }
-  require_same_attention(path, files->facts(), model.stack.block);
-  for (const FoundLayer& layer : layers) {
-    require_heads(*files, layer.queries, model.stack.block.heads);
-    require_heads(*files, layer.keys, model.stack.block.kv_heads);
-  }
-  if (model.stack.rotary() != nullptr && layers.front().queries && files->facts().turned.value_or(false))
+  require_same_attention(*files, model.stack.block);
+  require_heads(*files, layers, model.stack.block);
+  if (model.stack.rotary() != nullptr && layers.front().queries && files->facts.turned.value_or(false))
     throw ShapeError(
         fmt::format("{}: its queries and keys are turned already (attribute 'turned'), and the model would "
                     "turn them again",
@@ -352,7 +702,7 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
   StatesChange change = norm_of(model, options);
   const std::size_t count = layers.size();
   const Index words = model.stack.embedding.words.rows();
-  return {std::move(model), state_documents(std::move(files), count, options.documents, std::move(change), words)};
+  return {std::move(model), state_documents(files, count, options.documents, std::move(change), words)};
 }
 
 }  // namespace headwave

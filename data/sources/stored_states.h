@@ -1,15 +1,31 @@
 #pragma once
 
+#include <concepts>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
-#include "array_facts.h"
+#include "found_arrays.h"
 
 namespace headwave {
+
+/// Where arrays are: in a file or folder, or in memory.
+struct ArraysPlace {
+  template <class Path>
+  requires std::convertible_to<Path, std::filesystem::path> ArraysPlace(Path&& file)  // NOLINT: a path is a place
+      : path(std::forward<Path>(file)) {}
+  ArraysPlace(std::shared_ptr<const NamedArrays> in_memory)  // NOLINT: so are arrays
+      : path(in_memory->path()), arrays(std::move(in_memory)) {}
+
+  std::filesystem::path path;
+  std::shared_ptr<const NamedArrays> arrays;  ///< null: in the file or folder
+};
 
 struct StoredStatesOptions {
   Index heads = 0;              ///< 0: as the model or the file's attribute `num_heads` says
@@ -46,7 +62,7 @@ struct StoredInput {
 /// are masked). Without them attention goes in both directions, and scores are multiplied by
 /// 1/sqrt(head_dim). Where `turned` is 1, rotary positions have turned queries and keys already. Stored
 /// queries and keys are used as they are; otherwise weights make them from the states. Finished attention is
-/// read row by row; if the file does not say whether it is causal, its first rows do.
+/// read row by row; if the file does not say whether it is causal, its first rows do. Equal documents count once.
 /// @throws IoError, FormatError if none of these arrays is found, or they do not fit together; ShapeError if
 ///         the number of heads is neither stored nor given, or does not divide the width
 StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options = {});
@@ -61,5 +77,11 @@ StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& opti
 /// @throws ShapeError also if the states do not have the model's width, attention does not have its heads, or
 ///         the attributes contradict the model
 StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options = {});
+
+/// "queries/layer_2" of "queries" and 2.
+std::string at_layer(const std::string& what, Index layer);
+
+/// "0, 3-5" of ascending layers 0, 3, 4, 5.
+std::string layers_text(const std::vector<Index>& layers);
 
 }  // namespace headwave

@@ -1,7 +1,6 @@
 #include "text_documents.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -54,10 +53,6 @@ std::vector<IdPair> packed_ids(const Ids& tokens, std::int32_t opens, std::int32
                     length, around + 1));
   const Index whole = count / room;
   const Index wanted = options.documents.value_or(std::clamp<Index>(whole, 1, usual_documents));
-  if (whole < wanted && !options.documents)
-    throw FormatError(
-        fmt::format("{}: {} tokens, not enough for one document of {}; give more text, or ask for shorter documents",
-                    name, count, length));
   if (whole < wanted)
     throw FormatError(
         fmt::format("{}: {} tokens, enough for {} documents of {}; {} were asked for: give more text, or ask for "
@@ -74,19 +69,15 @@ std::vector<IdPair> packed_ids(const Ids& tokens, std::int32_t opens, std::int32
   return documents;
 }
 
-/// A token id.
-/// @throws FormatError naming the place if it is none
-std::int32_t id_of(const nlohmann::json& value, const std::string& name, std::size_t place) {
-  const bool whole = value.is_number_integer();
-  const std::int64_t number = whole ? value.get<std::int64_t>() : -1;
-  if (!whole || number < 0 || number > std::numeric_limits<std::int32_t>::max())
-    throw FormatError(fmt::format("{}: entry {} is not a token id; expected whole numbers from 0", name, place));
-  return static_cast<std::int32_t>(number);
-}
-
+/// @throws FormatError naming the place if an entry is no token id
 Ids ids_of(const nlohmann::json& list, const std::string& name) {
   Ids ids;
-  for (const auto& value : list) ids.push_back(id_of(value, name, ids.size()));
+  for (const nlohmann::json& value : list) {
+    const std::int64_t id = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+    if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
+      throw FormatError(fmt::format("{}: entry {} is not a token id; expected whole numbers from 0", name, ids.size()));
+    ids.push_back(static_cast<std::int32_t>(id));
+  }
   return ids;
 }
 
@@ -108,61 +99,17 @@ IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::string& name)
   return {list("source"), list("target")};
 }
 
-/// The ids of a line, separated by blanks.
-Ids ids_of_line(std::string_view line, const std::string& name, std::size_t number) {
-  Ids ids;
-  for (const char *at = line.data(), *stop = line.data() + line.size(); at < stop;) {
-    if (*at == ' ' || *at == '\t' || *at == ',' || *at == '\r') {
-      ++at;
-      continue;
-    }
-    std::int32_t id = -1;
-    const auto [next, error] = std::from_chars(at, stop, id);
-    if (error != std::errc() || id < 0)
-      throw FormatError(fmt::format(
-          "{}: line {} holds something that is not a token id; expected whole numbers between spaces", name, number));
-    ids.push_back(id);
-    at = next;
-  }
-  return ids;
-}
-
-/// One document per line; a single one is cut if a length is given.
-std::vector<IdPair> ids_by_line(std::string_view text, const std::string& name, const PackingOptions& options) {
-  std::vector<IdPair> documents;
-  std::size_t line = 0;
-  each_line(text, [&](std::string_view words) {
-    Ids ids = ids_of_line(words, name, ++line);
-    if (!ids.empty()) documents.push_back({std::move(ids), {}});
-  });
-  if (documents.size() != 1 || !options.length) return documents;
-  return packed_ids(documents.front().ids, -1, -1, options, name);
-}
-
-/// A list of ids or of documents, or an object with such a list under "ids".
-std::vector<IdPair> ids_of_json(std::string_view text, bool is_object, const std::string& name,
-                                const PackingOptions& options) {
-  constexpr std::size_t most_ids = std::size_t{1} << 26U;
-  const nlohmann::json whole = json_of_text(text, name, {.most_values = most_ids});
-  if (is_object && (!whole.contains("ids") || !whole["ids"].is_array()))
-    throw FormatError(fmt::format("{}: expected a list of token ids under 'ids'", name));
-  const nlohmann::json& list = is_object ? whole["ids"] : whole;
+/// Token ids that are ready: a list of documents; or one list of ids, also in an object under "ids", cut where it is long
+/// or a length was asked for.
+/// @throws FormatError if the text holds anything but token ids; as packed_ids()
+std::vector<IdPair> listed_ids(std::string_view text, const std::string& name, const PackingOptions& options) {
+  const nlohmann::json whole = json_of_text(text, name);
+  const nlohmann::json& list = whole.is_object() && whole.contains("ids") ? whole["ids"] : whole;
+  if (!list.is_array()) throw FormatError(fmt::format("{}: expected a JSON list of token ids, or of such lists", name));
   if (list.empty() || !list.front().is_structured()) return packed_ids(ids_of(list, name), -1, -1, options, name);
   std::vector<IdPair> documents;
   for (const nlohmann::json& entry : list) documents.push_back(pair_of(entry, list.front().is_object(), name));
   return documents;
-}
-
-/// Token ids that are ready: document by document where they are told apart; else one list, cut where it is
-/// long or a length was asked for.
-/// @throws FormatError if the text is blank, or holds anything but token ids; as packed_ids()
-std::vector<IdPair> listed_ids(std::string_view text, const std::string& name, const PackingOptions& options) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos)
-    throw FormatError(fmt::format("{}: the file is empty; expected token ids", name));
-  const bool is_object = text[first] == '{';
-  return is_object || text[first] == '[' ? ids_of_json(text, is_object, name, options)
-                                         : ids_by_line(text, name, options);
 }
 
 Index length_of(const IdPair& pair) {
@@ -170,35 +117,33 @@ Index length_of(const IdPair& pair) {
 }
 
 /// Documents of known ids.
-struct IdPairs {
-  std::vector<IdPair> documents;
-  std::string name;                            ///< of documents, but for their numbers
-  std::shared_ptr<const Tokenizer> tokenizer;  ///< for the text of ids; may be null
-};
-
 class IdDocuments : public Source {
  public:
-  IdDocuments(IdPairs pairs, Attributes provenance) : pairs_(std::move(pairs)), provenance_(std::move(provenance)) {}
+  /// @param name       of documents, but for their numbers
+  /// @param tokenizer  for the text of ids; may be null
+  IdDocuments(std::vector<IdPair> documents, std::string name, std::shared_ptr<const Tokenizer> tokenizer,
+              Attributes provenance)
+      : documents_(std::move(documents)),
+        name_(std::move(name)),
+        tokenizer_(std::move(tokenizer)),
+        provenance_(std::move(provenance)) {}
 
-  [[nodiscard]] Index count() const override { return static_cast<Index>(pairs_.documents.size()); }
-
-  [[nodiscard]] Index length(Index i) const override {
-    return length_of(pairs_.documents[static_cast<std::size_t>(i)]);
-  }
-
+  [[nodiscard]] Index count() const override { return static_cast<Index>(documents_.size()); }
+  [[nodiscard]] Index length(Index i) const override { return length_of(documents_[static_cast<std::size_t>(i)]); }
   [[nodiscard]] Document document(Index i) const override {
+    const IdPair& pair = documents_[static_cast<std::size_t>(i)];
     Document document;
-    document.name = fmt::format("{}, document {}", pairs_.name, i);
-    const IdPair& pair = pairs_.documents[static_cast<std::size_t>(i)];
-    set_tokens(document, pair.ids, pairs_.tokenizer.get());
-    set_tokens(document.target, pair.target, pairs_.tokenizer.get());
+    document.name = fmt::format("{}, document {}", name_, i);
+    set_tokens(document, pair.ids, tokenizer_.get());
+    set_tokens(document.target, pair.target, tokenizer_.get());
     return document;
   }
-
   [[nodiscard]] Attributes provenance() const override { return provenance_; }
 
  private:
-  IdPairs pairs_;
+  std::vector<IdPair> documents_;
+  std::string name_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
   Attributes provenance_;
 };
 
@@ -260,18 +205,23 @@ Attributes provenance_of(const InputText& input, const std::vector<IdPair>& docu
 }
 
 /// Refuses a text of which nearly all tokens are unknown, unless that is allowed; else notes the share.
-void note_unknown(Attributes& provenance, const char* share_name, const Ids& ids, const Tokenizer& tokenizer,
-                  const std::string& text, const PackingOptions& options) {
-  const std::optional<double> share = unknown_share(ids, tokenizer);
+void note_unknown(Attributes& provenance, const std::string& prefix, const std::vector<IdPair>& documents,
+                  Ids IdPair::*part, const Tokenizer& tokenizer, const InputText& text, const PackingOptions& options) {
+  Ids all;
+  for (const IdPair& document : documents) {
+    const Ids& ids = document.*part;
+    all.insert(all.end(), ids.begin() + (prefix.empty() ? 0 : 1), ids.end());  // a target begins with no text
+  }
+  const std::optional<double> share = unknown_share(all, tokenizer);
   if (!share) return;
   if (*share >= nearly_all_unknown && !options.allow_unknown)
     throw FormatError(
         fmt::format(
             "{}: {:.0f} % of its tokens are unknown ({}), since the model's vocabulary cannot spell them; expected "
             "a text in the language and the spelling that the model was trained on",
-            text, 100 * *share, tokenizer.piece(tokenizer.special_tokens().unknown)),
+            text.name(), 100 * *share, tokenizer.piece(tokenizer.special_tokens().unknown)),
         give("allow_unknown", "", "to take this one"));
-  provenance[share_name] = *share;
+  provenance[prefix + "unknown_share"] = *share;
 }
 
 /// Notes how often a text contains "<unk>", which tokenised editions of a text have in place of rare words, if the
@@ -305,10 +255,6 @@ std::vector<std::string_view> lines_in(const InputText& text) {
   std::vector<std::string_view> lines;
   each_line(text.text(), [&](std::string_view line) { lines.push_back(line); });
   return lines;
-}
-
-bool is_blank_line(std::string_view line) {
-  return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
 /// The ids of a text between its opening and closing token.
@@ -353,22 +299,19 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
   std::vector<IdPair> documents =
       packed_ids(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name());
-  Ids all;
-  for (const IdPair& document : documents) all.insert(all.end(), document.ids.begin(), document.ids.end());
   Attributes provenance = provenance_of(input, documents);
-  note_unknown(provenance, "unknown_share", all, *tokenizer, input.name(), options);
+  note_unknown(provenance, "", documents, &IdPair::ids, *tokenizer, input, options);
   note_unk_strings(provenance, input.text(), *tokenizer);
   provenance["source"] = std::string("text");
   provenance["tokenizer"] = tokenizer->kind();
   provenance["special_tokens"] = special_tokens_text(special, "document");
-  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(file), tokenizer},
-                                       std::move(provenance));
+  return std::make_unique<IdDocuments>(std::move(documents), documents_name(file), tokenizer, std::move(provenance));
 }
 
 std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                      const PackingOptions& options, const Endings& endings) {
   require_options(options);
-  const InputText input(file, {.expected = "token ids", .advice = "write them as JSON, or one document a line"});
+  const InputText input(file, {.expected = "token ids", .advice = "write them as JSON"});
   std::vector<IdPair> documents = listed_ids(input.text(), input.name(), options);
   const Index wanted = wanted_documents(static_cast<Index>(documents.size()), options, input.name());
   documents.resize(static_cast<std::size_t>(wanted));
@@ -381,8 +324,7 @@ std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_pt
   provenance["source"] = std::string("token ids");
   provenance["special_tokens"] = std::string("as in the ids");
   if (padding > 0) provenance["padding_removed"] = static_cast<std::int64_t>(padding);
-  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(file), tokenizer},
-                                       std::move(provenance));
+  return std::make_unique<IdDocuments>(std::move(documents), documents_name(file), tokenizer, std::move(provenance));
 }
 
 std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target,
@@ -395,7 +337,10 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
                                   written.name(), targets.size(), read.name(), sources.size()));
   std::vector<std::size_t> lines;
   for (std::size_t line = 0; line < sources.size(); ++line) {
-    const bool no_source = is_blank_line(sources[line]), no_target = is_blank_line(targets[line]);
+    const auto is_blank = [](std::string_view line_text) {
+      return line_text.find_first_not_of(" \t") == line_text.npos;
+    };
+    const bool no_source = is_blank(sources[line]), no_target = is_blank(targets[line]);
     if (no_source != no_target)
       throw FormatError(fmt::format("{}: line {} is blank, but it is not in {}; take both out, or neither",
                                     no_source ? read.name() : written.name(), line + 1,
@@ -411,23 +356,17 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
                          read_by_decoder(ids_between(targets[line], *tokenizer, special), decoder_start)});
     require_fits_model(documents.back(), std::ssize(documents) - 1, options, read.name());
   }
-  Ids all, all_targets;
-  for (const IdPair& document : documents) {
-    all.insert(all.end(), document.ids.begin(), document.ids.end());
-    all_targets.insert(all_targets.end(), document.target.begin() + 1, document.target.end());  // after the start
-  }
   Attributes provenance = provenance_of(read, documents);
-  note_unknown(provenance, "unknown_share", all, *tokenizer, read.name(), options);
+  note_unknown(provenance, "", documents, &IdPair::ids, *tokenizer, read, options);
   note_unk_strings(provenance, read.text(), *tokenizer);
-  note_unknown(provenance, "target_unknown_share", all_targets, *tokenizer, written.name(), options);
+  note_unknown(provenance, "target_", documents, &IdPair::target, *tokenizer, written, options);
   for (const auto& [name, value] : written.provenance())
     if (name.starts_with("source_")) provenance["target_" + name.substr(7)] = value;
   provenance["source"] = std::string("two texts, line by line");
   provenance["tokenizer"] = tokenizer->kind();
   provenance["decoder_start"] = static_cast<std::int64_t>(decoder_start);
   provenance["special_tokens"] = special_tokens_text(special, "line");
-  return std::make_unique<IdDocuments>(IdPairs{std::move(documents), documents_name(text), tokenizer},
-                                       std::move(provenance));
+  return std::make_unique<IdDocuments>(std::move(documents), documents_name(text), tokenizer, std::move(provenance));
 }
 
 }  // namespace headwave

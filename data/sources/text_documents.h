@@ -54,9 +54,7 @@ struct Endings {
 };
 
 /// Makes documents of token ids: a JSON list of ids (or an object with one under "ids"), cut like a text but
-/// with no special tokens put around; or a list of lists, each of them a document; or plain text with one
-/// document per line, ids between spaces (a file of one line is cut if a length is given). For an
-/// encoder-decoder a list of objects with ids under "source" and "target". Padding at the end of a document
+/// with no special tokens put around; or a list of lists, each of them a document. For an encoder-decoder a list of objects with ids under "source" and "target". Padding at the end of a document
 /// is removed. Where the id that pads also closes documents, as of GPT-2, the first one stays.
 ///
 /// @param tokenizer  for the tokens' text in figures and for which of them are special; may be null

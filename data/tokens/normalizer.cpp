@@ -52,13 +52,6 @@ struct FilteredForm {
   icu::FilteredNormalizer2 normalizer;
 };
 
-// The steps of a file may double a text again and again.
-void check_growth(std::size_t before, std::size_t after) {
-  if (after > 64 * before + (std::size_t{1} << 16U))
-    throw FormatError(
-        fmt::format("tokenizer: the normalizer makes {} bytes of {}: is this a tokenizer?", after, before));
-}
-
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
@@ -148,7 +141,6 @@ Normalizer replaced(TextFinder matches, std::string to) {
     std::size_t done = 0;
     for (const auto& [begin, end] : matches(text)) {
       result.append(text, done, begin - done).append(to);
-      check_growth(text.size(), result.size());
       done = end;
     }
     return result.append(text, done);
@@ -162,19 +154,6 @@ Normalizer stripped(bool at_begin, bool at_end) {
       text.remove_suffix(last < 0x80 ? 1 : last < 0x800 ? 2 : 3);
     return std::string(text);
   };
-}
-
-Normalizer without_controls() {
-  return by_character([](std::string& rest, char32_t c) {
-    const bool is_blank = c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == 0x1680 ||
-                          (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF ||
-                          c == 0xFFFD;
-    const bool is_removed = (c >= 0x1 && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
-    if (is_blank)
-      rest += ' ';
-    else if (!is_removed)
-      append_utf8(rest, c);
-  });
 }
 
 Normalizer bert_normalizer(const BertTextOptions& options) {
@@ -202,10 +181,7 @@ Normalizer bert_normalizer(const BertTextOptions& options) {
 Normalizer in_sequence(std::vector<Normalizer> steps) {
   return [steps = std::move(steps)](std::string_view text) {
     std::string changed(text);
-    for (const Normalizer& step : steps) {
-      changed = step(changed);
-      check_growth(text.size(), changed.size());
-    }
+    for (const Normalizer& step : steps) changed = step(changed);
     return changed;
   };
 }

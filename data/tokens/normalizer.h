@@ -34,16 +34,10 @@ Normalizer without_marks();
 Normalizer prepended(std::string prefix);
 
 /// Replaces every match.
-/// @throws FormatError when used, if the text becomes more than 64 times as long, and 64 KiB
 Normalizer replaced(TextFinder matches, std::string to);
 
 /// Removes white space at the beginning or the end of a text.
 Normalizer stripped(bool at_begin, bool at_end);
-
-/// Removes some control characters and makes others blanks, as in neural machine translation.
-///
-/// Source: the rule nmt_nfkc of SentencePiece, as in Hugging Face's `tokenizers`.
-Normalizer without_controls();
 
 /// BERT's normalisation of a text.
 struct BertTextOptions {
@@ -62,7 +56,6 @@ struct BertTextOptions {
 Normalizer bert_normalizer(const BertTextOptions& options);
 
 /// Applies normalizers one after another.
-/// @throws FormatError when used, as replaced()
 Normalizer in_sequence(std::vector<Normalizer> steps);
 
 /// Replaces graphemes as Hugging Face's `tokenizers` does: a grapheme of less than 6 bytes becomes what its

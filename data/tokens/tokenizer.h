@@ -13,7 +13,6 @@
 namespace headwave {
 
 constexpr std::size_t largest_tokenizer_file = std::size_t{64} << 20U;  ///< bytes; larger files are refused
-constexpr std::size_t most_json_values = std::size_t{1} << 23U;         ///< in one JSON file of a tokenizer
 
 /// Ids of special tokens. -1: the tokenizer has no such token.
 struct SpecialTokens {

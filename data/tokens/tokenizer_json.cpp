@@ -136,11 +136,10 @@ Normalizer normalizer_of(const JsonObject& step) {
   if (type == "Prepend") return prepended(step.text("prepend"));
   if (type == "Replace") return replaced_as_in(step);
   if (type == "Strip") return stripped(step.flag("strip_left", true), step.flag("strip_right", true));
-  if (type == "Nmt") return without_controls();
   if (type == "ByteLevel") return spelled_in_byte_alphabet;
   if (type == "Precompiled") return precompiled_normalizer(step.text("precompiled_charsmap"), step.place());
   refuse_type(step, type,
-              "BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace, Nmt, ByteLevel, "
+              "BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace, ByteLevel, "
               "Precompiled or a Sequence of them");
 }
 
@@ -175,13 +174,6 @@ WordSplitter metaspace_of(const JsonObject& step) {
   return metaspace_words(options);
 }
 
-WordSplitter delimited_of(const JsonObject& step) {
-  std::string delimiter = step.text("delimiter");
-  if (delimiter.empty() || delimiter.size() != utf8_length(delimiter[0]))
-    throw FormatError(fmt::format("{}: delimiter '{}', expected one character", step.place(), printable(delimiter)));
-  return cut_at(fixed_string(std::move(delimiter)), MatchBecomes::nothing);
-}
-
 WordSplitter splitter_in(const JsonObject& step) {
   const std::string type = step.text("type");
   if (type == "Sequence") return in_sequence(read_all<WordSplitter>(steps_of(step, "pretokenizers"), splitter_in));
@@ -192,11 +184,10 @@ WordSplitter splitter_in(const JsonObject& step) {
   if (type == "Punctuation") return cut_at_punctuation(becomes_of(step));
   if (type == "Digits") return cut_at_numbers(step.flag("individual_digits", false));
   if (type == "Metaspace") return metaspace_of(step);
-  if (type == "CharDelimiterSplit") return delimited_of(step);
   if (type == "Split") return cut_at(finder_of(step), becomes_of(step), step.flag("invert", false));
   refuse_type(step, type,
-              "BertPreTokenizer, ByteLevel, Whitespace, WhitespaceSplit, Punctuation, Digits, Metaspace, "
-              "CharDelimiterSplit, Split or a Sequence of them");
+              "BertPreTokenizer, ByteLevel, Whitespace, WhitespaceSplit, Punctuation, Digits, Metaspace, Split or a "
+              "Sequence of them");
 }
 
 bool respells_bytes(const JsonObject& step, const std::string& steps) {
@@ -343,12 +334,10 @@ SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const
   return special;
 }
 
-}  // namespace
-
-AddedToken json_added_token(const JsonObject& object, std::int64_t id) {
+AddedToken added_token(const JsonObject& object) {
   AddedToken token;
   token.content = object.text("content");
-  token.id = id;
+  token.id = object.integer("id");
   token.special = object.flag("special", token.special);
   token.single_word = object.flag("single_word", token.single_word);
   token.lstrip = object.flag("lstrip", token.lstrip);
@@ -357,20 +346,27 @@ AddedToken json_added_token(const JsonObject& object, std::int64_t id) {
   return token;
 }
 
+}  // namespace
+
 std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use) {
-  const std::string name = shown_path(path);
-  const json root = json_of_file(path, {.max_bytes = largest_tokenizer_file, .most_values = most_json_values});
+  const json root = json_of_file(path, largest_tokenizer_file);
+  return tokenizer_of_json(root, {path}, use);
+}
+
+std::unique_ptr<Tokenizer> tokenizer_of_json(const json& root, const std::vector<std::filesystem::path>& files,
+                                             TokenizerUse use) {
+  const std::string name = shown_path(files.front());
   const JsonObject file(root, name);
   const JsonObject model = file.object("model");
   const std::string type = type_of(model);
 
   TokenPipeline pipeline;
-  pipeline.files = {path};
+  pipeline.files = files;
   pipeline.model = model_of(model, type, name);
-  pipeline.kind = fmt::format("{}{} ({})", is_byte_level(file) ? "byte-level " : "", type, path.filename().string());
+  pipeline.kind =
+      fmt::format("{}{} ({})", is_byte_level(file) ? "byte-level " : "", type, files.front().filename().string());
   if (file.has("added_tokens"))
-    for (const JsonObject& token : steps_of(file, "added_tokens"))
-      pipeline.added.push_back(json_added_token(token, token.integer("id")));
+    for (const JsonObject& token : steps_of(file, "added_tokens")) pipeline.added.push_back(added_token(token));
   pipeline.normalizer = section(file, "normalizer", normalizer_of);
   pipeline.splitter = section(file, "pre_tokenizer", splitter_in);
   pipeline.readable = section(file, "decoder", readable_of);

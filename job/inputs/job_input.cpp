@@ -17,7 +17,6 @@
 #include "../../data/files/input_text.h"
 #include "../../data/files/json_file.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/models/named_lengths.h"
 #include "../../data/sources/distinct_documents.h"
 #include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"
@@ -139,24 +138,15 @@ void require_positions_of_states(const Model& model, const Source& source, const
                       states.string(), i, source.length(i), positions));
 }
 
-void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const ModelPlace& place) {
-  const Index words = model.stack.embedding.words.rows();
-  if (tokenizer.vocabulary() > words)
-    throw FormatError(fmt::format("{}: the tokenizer knows {} tokens, the model {}; they do not belong together",
-                                  place.weights.string(), tokenizer.vocabulary(), words));
-}
-
 /// The tokenizer beside a model, noted in the provenance; nothing where there is none.
 std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance,
                                                   TokenizerUse use = TokenizerUse::text) {
   const std::filesystem::path there = tokenizer_place(place);
-  if (has_tokenizer(there)) {
-    std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(there, use);
-    provenance["tokenizer"] = tokenizer->kind();
-    provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
-    return tokenizer;
-  }
-  return nullptr;
+  if (!has_tokenizer(there)) return nullptr;
+  std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(there, use);
+  provenance["tokenizer"] = tokenizer->kind();
+  provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
+  return tokenizer;
 }
 
 /// The same where ids are ready and a tokenizer only names them: one that cannot be read is done without. Why
@@ -177,12 +167,6 @@ void note_lengths(Attributes& provenance, const ModelPlace& place, const Source&
   provenance.merge(exceeded_lengths(tokenizer_place(place), longest));
 }
 
-/// Which ids pad and close documents by config.json; none where there is no such file, or it says none.
-Endings endings_in_config(const ModelPlace& place) {
-  const std::vector<std::int32_t> ids = configured_ids(place, {"pad_token_id", "eos_token_id"});
-  return {ids[0], ids[1]};
-}
-
 }  // namespace
 
 void require_two_tokens(const JobInput& input, const std::string& name) {
@@ -193,43 +177,44 @@ void require_two_tokens(const JobInput& input, const std::string& name) {
                                source.count() == 1 ? "a document" : "documents"));
 }
 
-JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing) {
-  Model model = open_model(place);
-  require_sequences(model, input_name(text), false);
-  if (packing.length) require_positions(model, place, *packing.length);
-  std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(tokenizer_place(place));
-  require_vocabulary(model, *tokenizer, place);
-  Attributes provenance = model_provenance(place);
-  provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
-  std::unique_ptr<Source> source = distinct_documents(text_documents(text, tokenizer, packing_for(model, packing)));
+namespace {
+
+/// Equal documents count once.
+JobInput input_of(Model model, std::unique_ptr<Source> documents, Attributes provenance, const ModelPlace& place) {
+  std::unique_ptr<Source> source = distinct_documents(std::move(documents));
   note_lengths(provenance, place, *source);
   return {std::move(model), std::move(source), std::move(provenance)};
 }
 
-JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextPlace& target,
-                     const PackingOptions& packing) {
+}  // namespace
+
+JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing,
+                    const std::optional<TextPlace>& target) {
   Model model = open_model(place);
-  require_sequences(model, input_name(target), true);
-  const std::filesystem::path there = tokenizer_place(place);
-  const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(there);
-  require_vocabulary(model, *tokenizer, place);
+  require_sequences(model, input_name(target.value_or(text)), target.has_value());
+  if (packing.length) require_positions(model, place, *packing.length);
+  const std::filesystem::path folder = tokenizer_place(place);
+  const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder);
+  if (const Index words = model.stack.embedding.words.rows(); tokenizer->vocabulary() > words)
+    throw FormatError(fmt::format("{}: the tokenizer knows {} tokens, the model {}; they do not belong together",
+                                  place.weights.string(), tokenizer->vocabulary(), words));
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
-  std::unique_ptr<Source> source =
-      distinct_documents(paired_texts(text, target, tokenizer, decoder_start(there), packing_for(model, packing)));
-  note_lengths(provenance, place, *source);
-  return {std::move(model), std::move(source), std::move(provenance)};
+  const PackingOptions wanted = packing_for(model, packing);
+  std::unique_ptr<Source> source = target ? paired_texts(text, *target, tokenizer, decoder_start(folder), wanted)
+                                          : text_documents(text, tokenizer, wanted);
+  return input_of(std::move(model), std::move(source), std::move(provenance), place);
 }
 
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing) {
   Model model = open_model(place);
   Attributes provenance = model_provenance(place);
-  std::shared_ptr<const Tokenizer> tokenizer = names_beside(place, provenance);
-  std::unique_ptr<Source> source =
-      distinct_documents(id_documents(ids, tokenizer, packing_for(model, packing), endings_in_config(place)));
+  const std::shared_ptr<const Tokenizer> tokenizer = names_beside(place, provenance);
+  // Which ids pad and close documents by config.json.
+  const std::vector<std::int32_t> ends = configured_ids(place, {"pad_token_id", "eos_token_id"});
+  std::unique_ptr<Source> source = id_documents(ids, tokenizer, packing_for(model, packing), {ends[0], ends[1]});
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
-  note_lengths(provenance, place, *source);
-  return {std::move(model), std::move(source), std::move(provenance)};
+  return input_of(std::move(model), std::move(source), std::move(provenance), place);
 }
 
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {

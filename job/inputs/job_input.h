@@ -64,16 +64,12 @@ struct JobInput {
 void require_two_tokens(const JobInput& input, const std::string& name);
 
 /// Opens a model and a text, which goes through the model's own tokenizer.
-/// @throws Error as open_model, open_tokenizer and text_documents; ShapeError if documents are longer than
-///         the model's positions, or the model is an encoder-decoder, which reads pairs; FormatError if the
-///         tokenizer knows more tokens than the model
-JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing = {});
-
-/// Opens an encoder-decoder and two texts, line by line: what it reads, and what it writes (text_documents.h).
-/// @throws Error as open_model, open_tokenizer, decoder_start and paired_texts; ShapeError if the model reads
-///         one sequence; FormatError if the tokenizer knows more tokens than the model
-JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextPlace& target,
-                     const PackingOptions& packing = {});
+/// @param target  for an encoder-decoder: the text that it writes, line by line (text_documents.h)
+/// @throws Error as open_model, open_tokenizer, decoder_start, text_documents and paired_texts; ShapeError if documents
+///         are longer than the model's positions, or the model reads pairs and no target is given, or the other way
+///         round; FormatError if the tokenizer knows more tokens than the model
+JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing = {},
+                    const std::optional<TextPlace>& target = {});
 
 /// Opens a model and token ids. The model's tokenizer, if it can be read, only gives the text of the tokens.
 /// @throws Error as open_model and id_documents; ShapeError if pairs are given to a model that reads one

@@ -99,12 +99,5 @@ def side_by_side(heads: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return laid_out(by_token, dtype).reshape(length, count * width)
 
 
-def raw(name: str, array: np.ndarray) -> tuple[str, str, list[int], bool, np.ndarray]:
-    """An array for C++: name, numpy's word for its type, shape, whether the first index runs fastest, bytes."""
-    fortran = array.flags.f_contiguous and not array.flags.c_contiguous
-    lying = laid_out(array.T if fortran else array, array.dtype)
-    return name, array.dtype.str, list(array.shape), fortran, lying.reshape(-1).view(np.uint8)
-
-
 def _line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -11,11 +11,11 @@ from typing import Any, Mapping, Sequence
 
 from . import _core
 from .arguments import names, path, text, unwrapped, whole, whole_or_none
-from .arrays import as_array, listed_ids, raw
+from .arrays import as_array, listed_ids
 from .documents import documents_of, texts_of, unk_strings, unknown_share
-from .errors import FormatError, IoError, ShapeError
+from .errors import FormatError, IoError
 from .hub import model_folder
-from .lazy import LazyArrays, is_lazy
+from .lazy import LazyArrays
 from .neighbours import named_states
 from .profiles.result import Profiles
 
@@ -108,7 +108,7 @@ class Input:
         """The input for C++, part of it changed where interventions say so."""
         if self.kind == "profiles":
             return self._of_profiles()
-        opened = self._of_module() if self.in_memory else self._of_states() if self.kind == "states" else self._of_folder()
+        opened = self._of_module() if self.in_memory else self._of_files()
         opened.intervene(self.interventions, self.seed, self.shuffles)
         return opened
 
@@ -191,26 +191,18 @@ class Input:
                             special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown),
                             refused=[] if self.kind in ("text", "ids") else [self.kind], **self._text_or_ids())
 
-    def _of_states(self) -> Any:
-        if self.length is not None:
+    def _of_files(self) -> Any:
+        if self.kind == "states" and self.length is not None:
             raise FormatError(f"{self.function}: length does not apply to states: documents are as they were stored")
-        return _core.states_input(_arrays(self.value), self.place, self.heads, self.documents, self.layer, self.dataset, self.axes, self.apply_norm,
-                                  self.any_states)
-
-    def _of_folder(self) -> Any:
-        if self.model is None:
+        if self.kind != "states" and self.model is None:
             raise FormatError(f"{self.function}: {self.kind} needs a model: its directory, or a model of transformers")
-        if self.kind == "text":
-            if self.tokenizer is not None:
-                return self._of_tokenizer()
-            if self.target is not None:
-                return _core.pairs_input(self.place, _text(self.value), _text(self.target, "target"), self.documents,
-                                         self.special_tokens, bool(self.allow_unknown))
-            return _core.text_input(self.place, _text(self.value), self.documents, self.length, self.special_tokens,
-                                    bool(self.allow_unknown))
-        if self.kind == "ids":
-            return _core.ids_input(self.place, ids_place(self.value), self.documents, self.length)
-        return _core.random_input(self.place, self.value, self.documents, self.special_tokens, self.seed)
+        if self.kind == "text" and self.tokenizer is not None:
+            return self._of_tokenizer()
+        placed = {"text": _text, "ids": ids_place, "states": _arrays, "random_tokens": int}[self.kind](self.value)
+        target = None if self.target is None else _text(self.target, "target")
+        said = {name: getattr(self, name) for name in ("documents", "length", "special_tokens", "allow_unknown", "heads", "layer", "dataset",
+                                                       "axes", "apply_norm", "any_states", "seed")}
+        return _core.opened_input(self.kind, self.place, placed, target, said)
 
     def _of_tokenizer(self) -> Any:
         """A text for a model directory through a tokenizer of transformers, cut as the program cuts texts."""
@@ -286,16 +278,7 @@ def ids_place(value: Any) -> Any:
 
 
 def _arrays(value: Any) -> Any:
-    """Arrays by name: a file or folder, what C++ reads in memory, or what it asks for block by block."""
+    """Arrays by name: a file or folder, or what C++ asks for block by block."""
     if isinstance(value, (str, os.PathLike)):
         return path(value, "states")
-    named = named_states(value)
-    if any(is_lazy(of) for of in named.values()):
-        return LazyArrays({text(name, "states: a name"): of for name, of in named.items()}, "states")
-    arrays = []
-    for name, of in named.items():
-        array = as_array(of, f"states: '{text(name, 'states: a name')}'")
-        if array.size == 0:
-            raise ShapeError(f"states: '{name}' has shape {array.shape}: there is nothing in it")
-        arrays.append(raw(name, array))
-    return arrays
+    return LazyArrays({text(name, "states: a name"): of for name, of in named_states(value).items()}, "states")

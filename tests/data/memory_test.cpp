@@ -6,24 +6,11 @@
 #include "../../core/errors/error.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/named_arrays.h"
-#include "../../data/sources/stored_states.h"
 #include "../../data/sources/text_documents.h"
 #include "../catch.h"
 #include "edited_model.h"
 
 using namespace headwave;
-
-namespace {
-
-/// An array of float32 with a header as numpy writes it.
-ArrayInMemory array(const std::string& name, const std::vector<float>& values, const std::string& shape) {
-  const auto bytes = std::as_bytes(std::span(values));
-  return {name, npy_info("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }", bytes.size(), name),
-          bytes};
-}
-
-}  // namespace
 
 TEST_CASE("ids in memory are documents like those of a file, and are called by their name") {
   const TextPlace place("ids", std::make_shared<const std::string>("[[3, 4, 5], [6, 7]]"));
@@ -71,25 +58,4 @@ TEST_CASE("a model in memory is the model of its directory") {
   CHECK_THROWS_WITH(open_model(config, std::make_shared<const Checkpoint>("half", tensors, nullptr)),
                     ContainsSubstring("half: "));
   CHECK_THROWS_WITH(model_map("{}", "nobody", {}), ContainsSubstring("nobody: its config"));
-}
-
-TEST_CASE("stored states in memory are those of a file") {
-  std::vector<float> query(2 * 5 * 4), key(query.size());
-  for (std::size_t i = 0; i < query.size(); ++i)
-    query[i] = static_cast<float>(i % 7), key[i] = static_cast<float>(i % 5);
-  const std::vector<float> heads{2}, short_key(5 * 4);
-  const auto opened = [](const std::vector<ArrayInMemory>& arrays) {
-    return stored_states(ArraysPlace("states", arrays_in_memory("states", arrays, nullptr)));
-  };
-  const std::vector<ArrayInMemory> arrays{array("queries/layer_0", query, "(2, 5, 4)"),
-                                          array("keys/layer_0", key, "(2, 5, 4)"), array("num_heads", heads, "()")};
-  const StoredInput states = opened(arrays);
-  CHECK(states.model.stack.block.heads == 2);
-  REQUIRE(states.source->count() == 2);
-  CHECK(states.source->document(1).stored.front().key(4, 3) == key.back());
-  CHECK_FALSE(states.source->provenance().contains("source_sha256"));
-  CHECK_THROWS_WITH(opened({arrays[0], array("keys/layer_0", short_key, "(1, 5, 4)"), arrays[2]}),
-                    ContainsSubstring("states: 'keys/layer_0' holds 1 documents"));
-  CHECK_THROWS_AS(opened({arrays[0], arrays[0]}), FormatError);
-  CHECK_THROWS_AS(array("short", short_key, "(9, 9)"), FormatError);
 }

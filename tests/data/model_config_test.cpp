@@ -189,19 +189,3 @@ TEST_CASE("what gpt-oss is published with changes nothing, or is refused") {
   CHECK(same->unread().empty());
   CHECK_THROWS_WITH(family_map(*others, nothing), ContainsSubstring("'experts_per_token' is 2"));
 }
-
-TEST_CASE("whether words predict is said by the whole of a model that reads images, as transformers asks it") {
-  const auto all = [](const std::string&) { return true; };
-  const std::string text = R"("text_config": {"model_type": "gemma3_text", "hidden_size": 16, "intermediate_size": 8,
-      "num_hidden_layers": 1)";
-  const Asked silent(R"({"model_type": "gemma3", )" + text + "}}");
-  CHECK(family_map(*silent, all).prediction.words.weight == family_map(*silent, all).stack.words);
-  const Asked untied(R"({"model_type": "gemma3", "tie_word_embeddings": false, )" + text + "}}");
-  CHECK_THROWS_WITH(family_map(*untied, all), ContainsSubstring("'tie_word_embeddings' is false"));
-  const Asked both(R"({"model_type": "gemma3", "tie_word_embeddings": false, )" + text +
-                   R"(, "tie_word_embeddings": false}})");
-  CHECK_THAT(family_map(*both, all).prediction.words.weight, ContainsSubstring("lm_head.weight"));
-  const Asked tied(R"({"model_type": "gemma3", "tie_word_embeddings": true, )" + text +
-                   R"(, "tie_word_embeddings": false}})");
-  CHECK(family_map(*tied, all).prediction.words.weight == family_map(*tied, all).stack.words);
-}

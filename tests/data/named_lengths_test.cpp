@@ -1,4 +1,4 @@
-#include "../../data/models/named_lengths.h"
+#include "../../data/models/model_directory.h"
 
 #include <fstream>
 

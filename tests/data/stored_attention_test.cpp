@@ -9,7 +9,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/model/model_pass.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/state_documents.h"
+#include "../../data/sources/named_arrays.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
 #include "../npy_file.h"
@@ -86,28 +86,15 @@ const std::vector<Index> whole_shape{layers, documents, heads, length, length};
 /// An array in memory that remembers what was asked of it.
 class AskedArrays : public NamedArrays {
  public:
-  explicit AskedArrays(std::vector<Index> shape) : shape_(std::move(shape)) {}
-  [[nodiscard]] std::vector<std::string> names() const override { return {"attentions"}; }
-  [[nodiscard]] bool has(const std::string& name) const override { return name == "attentions"; }
-  [[nodiscard]] std::vector<Index> shape(const std::string& /*name*/) const override { return shape_; }
-  [[nodiscard]] std::string type(const std::string& /*name*/) const override { return "float32"; }
-  void read(const std::string& /*name*/, const ArrayBlock& block, const FloatRoom& room) const override {
-    std::size_t entries = 1;
-    for (const Index count : block.count) entries *= static_cast<std::size_t>(count);
+  explicit AskedArrays(const std::vector<Index>& shape) : NamedArrays("memory") { add("attentions", "float32", shape); }
+  void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
+    const std::size_t entries = entries_of(block);
     most = std::max(most, entries);
     all += entries;
-    std::fill_n(room(entries), entries, 1.0F / static_cast<float>(shape_.back()));
+    std::fill_n(room(entries), entries, 1.0F / static_cast<float>(shape(name).back()));
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& /*name*/) const override { return {}; }
-  [[nodiscard]] std::optional<double> number(const std::string& /*name*/) const override { return {}; }
-  [[nodiscard]] std::vector<std::filesystem::path> files() const override { return {}; }
-  [[nodiscard]] const std::filesystem::path& path() const override { return path_; }
-  [[nodiscard]] std::string called(const std::string& name) const override { return "'" + name + "'"; }
   mutable std::size_t most = 0, all = 0;
-
- private:
-  std::vector<Index> shape_;
-  std::filesystem::path path_ = "memory";
 };
 
 }  // namespace
@@ -164,7 +151,7 @@ TEST_CASE("finished attention of every type, byte order and layout is the same a
     check(wide_big, ">f8", fortran);
     check(half, "<f2", fortran);
     const Attributes provenance = stored_states(folder / "a.npy").source->provenance();
-    CHECK(std::get<std::string>(provenance.at("stored_type")) == "float16: weights are rounded to 11 bits");
+    CHECK(std::get<std::string>(provenance.at("stored_type")) == "float16");
     CHECK(std::get<std::string>(provenance.at("source")) == "stored attention");
     check(half_big, ">f2", fortran);
   }
@@ -192,8 +179,7 @@ TEST_CASE("finished attention is found by its usual names, in HDF5 and in a fold
   const std::vector<float> values = weights_by(in_order);
   const StoredInput tree = stored_states(repository_file("tests/golden/stored/formats/attention.h5"));
   check_weights(tree);
-  CHECK(std::get<std::string>(tree.source->provenance().at("stored_type")) ==
-        "bfloat16: weights are rounded to 8 bits");
+  CHECK(std::get<std::string>(tree.source->provenance().at("stored_type")) == "bfloat16");
 
   std::filesystem::create_directory(folder / "layers");
   for (Index l = 0; l < layers; ++l)
@@ -216,8 +202,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   write_npy(folder / "four/attentions_layer_0.npy", {documents, heads, length, length}, part_of(values, 0, layers));
   write_npy(folder / "four/attentions_layer_1.npy", {documents, heads - 1, length, length},
             std::vector<float>(values.begin(), values.begin() + documents * (heads - 1) * length * length));
-  refuse(folder / "four", {},
-         "attentions_layer_1.npy has 2 heads, a layer before it 3; expected as many in all of them");
+  refuse(folder / "four", {}, "attentions_layer_1' has 2 heads, a layer before it 3; expected as many in all of them");
 
   write_npy(folder / "attentions.npy", {documents, heads, length, length}, part_of(values, 0, layers));
   refuse(folder / "attentions.npy", {}, "give axes to say which axes it has");
@@ -244,16 +229,13 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
 TEST_CASE("of finished attention no more is read at once than a tile") {
   constexpr Index tokens = 1000;
   const auto arrays = std::make_shared<const AskedArrays>(std::vector<Index>{4, 2, 8, tokens, tokens});
-  const LayerArray part{
-      "attentions", {ArrayAxis::layer, ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key}, 2};
-  Model model;
-  model.stack.blocks.resize(4);
-  model.stack.block.heads = model.stack.block.kv_heads = 8;
-  Document document;
-  document.stored.push_back({2, {}, {}, {}, document_attention(arrays, part, {"", 1, tokens, ""}, 1)});
+  const StoredInput input = stored_states(ArraysPlace(arrays));
+  CHECK(input.source->count() == 1);  // equal documents count once
+  arrays->most = arrays->all = 0;
+  const Document document = input.source->document(0);
   CHECK(document.length() == tokens);
   CHECK(arrays->all == 0);
-  model_pass(model, document, {});
+  model_pass(input.model, document, {});
   CHECK(arrays->most == 8 * 64 * tokens);
-  CHECK(arrays->all == 8 * tokens * tokens);
+  CHECK(arrays->all == 4 * 8 * tokens * tokens);
 }

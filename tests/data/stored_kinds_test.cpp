@@ -14,7 +14,7 @@ using namespace headwave;
 TEST_CASE("archives that are cut short, or have a byte changed, are read or refused, never believed") {
   const TemporaryFolder folder;
   std::size_t refused = 0, tried = 0;
-  for (const char* name : {"packed.npz", "by_layer.npz"}) {
+  for (const char* name : {"whole.npz", "by_layer.npz"}) {
     std::ifstream in(formats(name), std::ios::binary);
     const std::string sound((std::istreambuf_iterator<char>(in)), {});
     const auto attempt = [&](const std::string& bytes) {
@@ -103,7 +103,7 @@ TEST_CASE("states of a post-norm model that another layer's norm gave are refuse
 TEST_CASE("a norm is asked for only where there is one to put") {
   StoredStatesOptions options;
   options.apply_norm = true;
-  CHECK_THROWS_WITH(stored_states(formats("packed.npz"), options),
+  CHECK_THROWS_WITH(stored_states(formats("whole.npz"), options),
                     ContainsSubstring("give model=DIR, or omit apply_norm"));
   options.dataset = "full.hidden_states";
   const auto bert = repository_file("tests/golden/families/bert-mlm");

@@ -155,7 +155,7 @@ TEST_CASE("groups that do not fit together are refused by name") {
   CHECK_THROWS_WITH(stored_states(stored("one_axis.h5")), ContainsSubstring("'hidden_states/layer_0' has shape ("));
   CHECK_THROWS_WITH(stored_states(stored("not_a_group.h5")), ContainsSubstring("are stored; give model"));
   CHECK_THROWS_WITH(stored_states(stored("tokens_short.h5")),
-                    ContainsSubstring("'tokens' has 3 entries, expected one per token"));
+                    ContainsSubstring("'tokens' has shape (3), expected one entry per token"));
   // Two are there of 2^33, which would not fit in memory even as a list.
   CHECK_THROWS_WITH(stored_states(stored("documents_promised.h5")), ContainsSubstring("are promised"));
   const StoredInput input = stored_states(stored("not_finite.h5"));
@@ -175,7 +175,7 @@ TEST_CASE("stored queries and keys have one width, and a message names the file 
                     ContainsSubstring("keys of width 6 beside queries of 2 heads x 2"));
   write_npy(folder / "keys_layer_0.npy", {5}, sawtooth(5));
   CHECK_THROWS_WITH(stored_states(folder.path(), options),
-                    ContainsSubstring("keys_layer_0.npy has shape (5), expected (documents, T, width)"));
+                    ContainsSubstring("keys_layer_0' has shape (5), expected (documents, T, width)"));
   write_npy(folder / "keys_layer_0.npy", {5, 4}, sawtooth(20));
   CHECK(stored_states(folder.path(), options).source->length(0) == 5);
 }
@@ -213,10 +213,9 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   write_npy(folder / "beside/layer_0_key.npy", {3, 6}, sawtooth(18));
   options = {};
   options.heads = 2;
-  CHECK_THROWS_WITH(
-      stored_states(folder / "beside", options),
-      ContainsSubstring("beside/layer_0_key.npy has shape (3, 6), expected (d_model, heads * d_head) with "
-                        "d_model 4"));
+  CHECK_THROWS_WITH(stored_states(folder / "beside", options),
+                    ContainsSubstring("beside/layer_0_key' has shape (3, 6), expected (d_model, heads * d_head) with "
+                                      "d_model 4"));
   write_npy(folder / "beside/layer_0_key.npy", {4, 6}, sawtooth(24));
   CHECK_THROWS_WITH(stored_states(folder / "beside"), ContainsSubstring("give head_count"));
   CHECK(stored_states(folder / "beside", options).model.stack.block.d_head == 3);
@@ -250,15 +249,14 @@ TEST_CASE("stored queries and keys that have an axis of heads have as many heads
     CHECK(input.model.stack.block.d_head == 3);
   }
   for (const Index other : {2, 6})
-    CHECK_THROWS_WITH(
-        stored_states(four, with_heads(other)),
-        ContainsSubstring("queries_layer_0.npy has 4 heads along its axes (document, head, token, width), "
-                          "expected " +
-                          std::to_string(other)));
+    CHECK_THROWS_WITH(stored_states(four, with_heads(other)),
+                      ContainsSubstring("queries_layer_0' has 4 heads along its axes (document, head, token, width), "
+                                        "expected " +
+                                        std::to_string(other)));
   CHECK_THROWS_WITH(stored_states(write("split", {2, 4, 7, 3}, {2, 4, 7, 6}), with_heads(0)),
                     ContainsSubstring("keys of width 24 beside queries of 4 heads x 3"));
   CHECK_THROWS_WITH(stored_states(write("keys", {2, 4, 7, 3}, {2, 1, 7, 12}), with_heads(4)),
-                    ContainsSubstring("keys_layer_0.npy has 1 heads along its axes"));
+                    ContainsSubstring("keys_layer_0' has 1 heads along its axes"));
   // As (document, token, head, width) they would be 7 heads of 4 tokens.
   const std::filesystem::path other_order = write("order", {2, 7, 4, 3}, {2, 7, 4, 3});
   CHECK_THROWS_WITH(stored_states(other_order), ContainsSubstring("7 heads of 4 tokens, if its axes are (document, "
@@ -273,7 +271,7 @@ TEST_CASE("stored arrays that are not there, or entries and numbers they do not 
   const auto npy = open_arrays(folder.path());
   CHECK(npy->block("hidden_states_layer_0", {{1, 0, 0}, {1, 3, 4}}) == npy_floats_tail(*npy));
   CHECK_THROWS_WITH(npy->block("hidden_states_layer_0", {{1, 0, 0}, {2, 3, 4}}),
-                    ContainsSubstring("hidden_states_layer_0.npy asked for (2, 3, 4) entries from (1, 0, 0) on"));
+                    ContainsSubstring("hidden_states_layer_0' asked for (2, 3, 4) entries from (1, 0, 0) on"));
   CHECK_THROWS_WITH(npy->shape("hidden_states_layer_1"), ContainsSubstring("there are 'hidden_states_layer_0'"));
   CHECK_THROWS_AS(npy->floats("hidden_states_layer_1"), FormatError);
   const auto hdf5 = open_arrays(stored("causal_text.h5"));

@@ -27,6 +27,6 @@ TEST_CASE("text that is not UTF-8 is refused with the line and offset of its fir
 
 TEST_CASE("what is no text at all is told by its name, and UTF-16 by its marks or its NULs") {
   refuse(std::string_view("\xff\xfe\x61\0", 4), "iconv -f UTF-16 -t UTF-8");
-  refuse(std::string_view("a\0b\0 \0c\0", 8), "iconv -f UTF-16LE -t UTF-8");
-  refuse(std::string_view("\0a\0b\0 \0c", 8), "iconv -f UTF-16BE -t UTF-8");
+  refuse(std::string_view("a\0b\0 \0c\0", 8), "iconv -f UTF-16 -t UTF-8");
+  refuse(std::string_view("\0a\0b\0 \0c", 8), "iconv -f UTF-16 -t UTF-8");
 }

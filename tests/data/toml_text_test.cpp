@@ -21,13 +21,3 @@ TEST_CASE("texts of settings are read again as they were, whatever stands in the
     CHECK(read["list"][1].value<std::string>() == "b");
   }
 }
-
-TEST_CASE("a name of thousands of dotted parts is refused before it fills the stack", "[toml_text]") {
-  std::string parts = "a";
-  for (int i = 0; i < 50'000; ++i) parts += ".a";
-  for (const std::string& text : {parts + " = 1", "b = 2\n[" + parts + "]", "b = {" + parts + " = 1}"}) {
-    CHECK_THROWS_AS(toml_of_text("t.toml", text), FormatError);
-    CHECK_THROWS_WITH(toml_of_text("t.toml", text), ContainsSubstring("50000 dots"));
-  }
-  CHECK(toml_of_text("t.toml", "a.b.c = 1.5\n\n# ...\n")["a"]["b"]["c"].value<double>() == 1.5);
-}

@@ -47,7 +47,8 @@ def main(folder):
                 name = f"{kind}_{'le' if order == '<' else 'be'}_{layout}"
                 kinds[name] = np.array(x, dtype=order + kind, order=layout)
     np.savez(folder / "types.npz", **kinds)
-    np.savez_compressed(folder / "packed.npz", hidden_states=x, ids=ids, tokens=tokens, num_heads=2, causal=True)
+    np.savez(folder / "whole.npz", hidden_states=x, ids=ids, tokens=tokens, num_heads=2, causal=True)
+    np.savez_compressed(folder / "packed.npz", hidden_states=x)
     np.savez(folder / "by_layer.npz", layer_00=x[0], layer_01=x[1], input_ids=ids[0])
 
     tensors = {str(kind)[6:]: torch.from_numpy(x.copy()).to(kind)

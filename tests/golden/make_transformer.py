@@ -75,7 +75,6 @@ def write_map(path, place):
                  f"heads = {HEADS}", f"causal = {causal}", f'norm_place = "{place}"', "norm_eps = 1e-5", 'activation = "relu"',
                  f"word_scale = {math.sqrt(D)!r}", "", f"[{table}.positions]", 'kind = "sinusoids"', 'layout = "interleaved"', "",
                  f"[{table}.tensors]", f'words = "{side}_words.weight"'] + stack_names(side, side == "decoder")
-    text += ["", "[prediction]", 'words = ["predict.weight", "predict.bias"]']
     path.write_text("\n".join(text) + "\n")
 
 

@@ -1,0 +1,252 @@
+#include "families.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../../core/errors/error.h"
+#include "../files/printable.h"
+#include "resolved_map.h"
+
+namespace headwave {
+
+std::vector<std::string> known_families() {
+  std::vector<std::string> names;
+  for (const FamilyFile& file : family_files()) names.emplace_back(file.family);
+  return names;
+}
+
+namespace {
+
+/// A family that no map describes, and why.
+struct RefusedFamily {
+  std::string_view name, why;
+  bool watched = true;  ///< whether headwave.watch follows its layers
+};
+constexpr std::string_view delta_nets = "most of its layers are gated delta nets, which have no attention weights";
+constexpr RefusedFamily refused_families[]{
+    // NOLINT(modernize-avoid-c-arrays): its length is its own
+    {"gemma3n_text", "its layers hold several streams of states, and some read the keys of others"},
+    {"gemma4_text", "heads of its global layers are wider than those of its local ones"},
+    {"deepseek_v4",
+     "its layers attend to compressed blocks of keys beside a window, and hold several streams of states", false},
+    {"muse_glimmer_text", "its word embeddings are normalised, and its heads have gates of their own"},
+    {"mllama_text_model", "some of its layers look at images alone"},
+    {"vit", "it reads images, and headwave reads texts"},
+    {"deit", "it reads images, and headwave reads texts"},
+    {"whisper", "it reads sound, and headwave reads texts"},
+    {"qwen3_next", delta_nets},
+    {"qwen3_5_text", delta_nets},
+    {"qwen3_5_moe_text", delta_nets},
+    {"xlnet", "it compares keys with two streams of queries, and each with positions of its own"},
+    {"mamba", "it has no attention", false},
+    {"mamba2", "it has no attention", false},
+    {"falcon_mamba", "it has no attention", false},
+    {"rwkv", "it has no attention", false}};
+
+/// Refuses a family whose reason is known.
+void refuse_by_name(const ModelConfig& config, const std::string& family) {
+  for (const auto& [name, why, watched] : refused_families) {
+    if (family != name && family + "_text" != name) continue;
+    config.fail(fmt::format("model type '{}' cannot be computed here: {}{}", family, why,
+                            watched ? "; watch it in Python: headwave.watch (docs/profiles.md)" : ""));
+  }
+}
+
+/// Refuses quantised weights other than MXFP4.
+void refuse_quantised(const ModelConfig& config) {
+  if (!config.has("quantization_config")) return;
+  const ModelConfig quantisation = config.object("quantization_config");
+  (void)quantisation.has("modules_to_not_convert");  // told by which tensors there are
+  const std::string method = quantisation.text_or("quant_method", "a method that has no name");
+  if (method != "mxfp4")
+    config.fail(
+        fmt::format("'quantization_config' says that weights are quantised by '{}', which is not read here; give a "
+                    "checkpoint of floating-point weights, or of mxfp4",
+                    printable(method, 60)));
+}
+
+}  // namespace
+
+ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
+  const bool typed = config.has("model_type");
+  const std::string called = typed ? config.text_or("model_type", "") : config.architecture();
+  if (called.empty()) config.fail("neither 'model_type' nor 'architectures' says which kind of model this is");
+  const std::string family = typed ? called : family_of_class(called);
+  const std::vector<std::string> known = known_families();
+  const auto is_known = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
+  // Of a model that reads images or sounds beside text: its text part, where that is of a known family.
+  constexpr const char* text_part = "text_config";
+  if (!is_known(family) && config.has(text_part)) {
+    const ModelConfig text = config.object(text_part);
+    refuse_by_name(text, text.text_or("model_type", ""));
+    if (is_known(text.text_or("model_type", ""))) {
+      refuse_quantised(config);
+      config.leave_all_but(text_part);
+      ModelMap map = family_map(text, has);
+      map.reason = fmt::format("config.json says that the text part of a '{}' has model_type '{}'", family, map.family);
+      return map;
+    }
+  }
+  refuse_by_name(config, family);
+  if (!is_known(family))
+    throw FormatError(fmt::format("{}: model type '{}' is not known; headwave reads {}", config.place(),
+                                  printable(called, 60), fmt::join(known, ", ")),
+                      give("map", "FILE.toml", "to say what its tensors are"));
+  refuse_quantised(config);
+  const toml::table file = family_file(family, config.place());
+  const ModelFacts facts{[&]() -> const ModelConfig& { return config; }, has};
+  ModelMap map = model_map_of(file, facts, config.place());
+  ask_for_all(file, config);
+  map.family = family;
+  map.reason = fmt::format("config.json says {} '{}'", typed ? "model_type" : "architectures", family);
+  return map;
+}
+
+namespace {
+
+/// Yarn's factor on queries and keys: as given, or from the two mscales, or 0.1 ln s + 1.
+/// Source: Peng et al. 2023, equation 22, with DeepSeek's mscale settings.
+double yarn_attention_factor(const ModelConfig& scaling, double factor) {
+  if (scaling.has("attention_factor")) return scaling.positive("attention_factor");
+  const auto gain = [&](double mscale) { return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0; };
+  if (scaling.has("mscale") && scaling.has("mscale_all_dim"))
+    return gain(scaling.positive("mscale")) / gain(scaling.positive("mscale_all_dim"));
+  return gain(1.0);
+}
+
+/// Before transformers 4.45 it was called "type".
+std::string rope_type(const ModelConfig& scaling) {
+  return scaling.text_or("rope_type", scaling.text_or("type", ""));
+}
+
+/// Which texts are long is said beside the scaling or inside.
+double trained_length(const ModelConfig& scaling, const ModelConfig& config) {
+  constexpr const char* original = "original_max_position_embeddings";
+  if (scaling.has(original) && config.has(original) && scaling.size(original) != config.size(original))
+    config.fail(fmt::format("'{}' is {} here and {} in the scaling; expected one number", original,
+                            config.size(original), scaling.size(original)));
+  if (scaling.has(original)) return static_cast<double>(scaling.size(original));
+  return static_cast<double>(config.size(config.has(original) ? original : "max_position_embeddings"));
+}
+
+/// A factor for each pair of channels. Queries and keys are multiplied by sqrt(1 + ln s / ln M), s times longer
+/// than M, where nothing else is said.
+void set_longrope(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
+  rotary.scaling = RotaryScaling::longrope;
+  rotary.short_factors = scaling.numbers("short_factor");
+  rotary.long_factors = scaling.numbers("long_factor");
+  for (const auto* factors : {&rotary.short_factors, &rotary.long_factors}) {
+    if (std::ssize(*factors) != rotary.channels / 2)
+      scaling.fail(
+          fmt::format("{} factors of longrope, but {} pairs of channels turn", factors->size(), rotary.channels / 2));
+    if (std::ranges::any_of(*factors, [](double factor) { return factor <= 0; }))
+      scaling.fail("a factor of longrope is not above 0");
+  }
+  rotary.trained = trained_length(scaling, config);
+  const double longer = scaling.has("factor")
+                            ? scaling.positive("factor")
+                            : static_cast<double>(config.size("max_position_embeddings")) / rotary.trained;
+  const double usual = longer <= 1 ? 1.0 : std::sqrt(1 + std::log(longer) / std::log(rotary.trained));
+  rotary.attention_factor = scaling.positive_or("attention_factor", usual);
+}
+
+/// A share of all pairs turns: `channels` are the head's, not that share.
+void set_proportional(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
+  constexpr const char* key = "partial_rotary_factor";
+  rotary.scaling = RotaryScaling::proportional;
+  rotary.factor = scaling.positive_or("factor", 1);
+  rotary.share = scaling.has(key) ? scaling.positive(key) : config.positive_or(key, 1);
+}
+
+void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
+  const std::string type = rope_type(scaling);
+  if (type == "default" || (type.empty() && !scaling.has("factor"))) return;
+  if (type == "linear")
+    rotary.scaling = RotaryScaling::linear;
+  else if (type == "dynamic")
+    rotary.scaling = RotaryScaling::dynamic;
+  else if (type == "llama3")
+    rotary.scaling = RotaryScaling::llama3;
+  else if (type == "yarn")
+    rotary.scaling = RotaryScaling::yarn;
+  else if (type == "longrope" || type == "su")  // what the first of its models called it
+    return set_longrope(rotary, scaling, config);
+  else if (type == "proportional")
+    return set_proportional(rotary, scaling, config);
+  else
+    scaling.fail(fmt::format(
+        "rope type '{}' is not known; expected default, linear, dynamic, llama3, yarn, longrope or proportional",
+        printable(type, 60)));
+  rotary.factor = scaling.positive("factor");
+  if (type == "linear") return;
+  if (type == "dynamic") {
+    rotary.trained = static_cast<double>(config.size("max_position_embeddings"));
+    return;
+  }
+  rotary.trained = trained_length(scaling, config);
+  if (type == "llama3") {
+    rotary.low = scaling.positive("low_freq_factor");
+    rotary.high = scaling.positive("high_freq_factor");
+    if (rotary.high < rotary.low) scaling.fail("'high_freq_factor' is below 'low_freq_factor'");
+    return;
+  }
+  rotary.fast = scaling.positive_or("beta_fast", 32);
+  rotary.slow = scaling.positive_or("beta_slow", 1);
+  rotary.whole_channels = scaling.flag_or("truncate", true);
+  rotary.attention_factor = yarn_attention_factor(scaling, rotary.factor);
+}
+
+/// How many channels turn.
+Index turning_channels(const ModelConfig& config, const ModelConfig* parameters, Index d_head, const RopeKeys& keys) {
+  constexpr const char* key = "partial_rotary_factor";
+  double share = config.positive_or(keys.share_key, keys.share);
+  if (config.has(key)) share = config.positive(key);
+  if (parameters != nullptr && parameters->has(key)) share = parameters->positive(key);
+  // Of proportional positions it is a share of the pairs, each of which stands for its own frequency.
+  if (parameters != nullptr && rope_type(*parameters) == "proportional" && share <= 1) share = 1;
+  if (share > 1 || (share != 1 && !keys.partial))
+    throw FormatError(fmt::format("{}: '{}' is {}, which is not known here", config.place(), key, share),
+                      give("map", "FILE.toml", "to say how many channels turn"));
+  const auto channels = static_cast<Index>(static_cast<double>(d_head) * share);
+  if (channels < 2 || channels % 2 != 0)
+    config.fail(
+        fmt::format("{} channels of heads of width {} cannot turn in pairs; rotary positions need an even number",
+                    channels, d_head));
+  return channels;
+}
+
+}  // namespace
+
+RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys) {
+  if (keys.width > 0) d_head = keys.width;
+  RotaryOptions rotary;
+  if (config.has("rope_parameters") && config.has("rope_scaling"))
+    config.fail("both 'rope_parameters' and 'rope_scaling' are there; expected one of them, since they may differ");
+  rotary.base = config.positive_or(keys.base_key, keys.base);
+  if (!config.has("rope_parameters")) {
+    const bool scaled = config.has("rope_scaling") && keys.scaled;
+    const std::optional<ModelConfig> scaling = scaled ? std::optional(config.object("rope_scaling")) : std::nullopt;
+    rotary.channels = turning_channels(config, scaling ? &*scaling : nullptr, d_head, keys);
+    if (scaling) set_scaling(rotary, *scaling, config);
+    return rotary;
+  }
+  const ModelConfig all = config.object("rope_parameters");
+  // Layers differ, and each kind has a group of its own; or one group is of all, and only some are scaled.
+  const bool grouped = !keys.group.empty() && all.has(keys.group);
+  const bool one_for_all = !keys.group.empty() && !grouped;
+  if (one_for_all && !all.has("rope_type") && !all.has("rope_theta")) {
+    rotary.channels = turning_channels(config, nullptr, d_head, keys);
+    return rotary;
+  }
+  const ModelConfig parameters = grouped ? all.object(keys.group) : all;
+  rotary.channels = turning_channels(config, &parameters, d_head, keys);
+  if (!one_for_all || keys.base_key == "rope_theta") rotary.base = parameters.positive_or("rope_theta", rotary.base);
+  if (!one_for_all || keys.scaled) set_scaling(rotary, parameters, config);
+  return rotary;
+}
+
+}  // namespace headwave
