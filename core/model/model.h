@@ -90,9 +90,9 @@ struct Stack {
 
 /// A model as data: descriptions, and views of its weights.
 struct Model {
-  std::string family;            ///< "bert", "gpt2", "llama", ...
-  Stack stack;                   ///< the encoder, or the decoder of a decoder-only model
-  std::optional<Stack> decoder;  ///< of an encoder-decoder
+  std::string family;                   ///< "bert", "gpt2", "llama", ...
+  Stack stack;                          ///< the encoder, or the decoder of a decoder-only model
+  std::optional<Stack> decoder;         ///< of an encoder-decoder
   Index longest = 0;                    ///< longest document the positions allow, in tokens; 0: any
   Index longest_target = 0;             ///< the same of an encoder-decoder's target
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive

@@ -1,7 +1,6 @@
-#include "../../data/models/model_directory.h"
-
 #include <fstream>
 
+#include "../../data/models/model_directory.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -108,7 +108,8 @@ TEST_CASE("without a number as many documents as the text gives are made, and a 
   // What was asked for is kept to.
   given = {};
   given.length = 6;
-  CHECK_THROWS_WITH(it.text("a b", given), ContainsSubstring("2 tokens, enough for 0 documents of 6; 1 were asked for"));
+  CHECK_THROWS_WITH(it.text("a b", given),
+                    ContainsSubstring("2 tokens, enough for 0 documents of 6; 1 were asked for"));
   given = {};
   given.documents = 2;
   CHECK_THROWS_WITH(it.text("a b", given), ContainsSubstring("enough for 0 documents of 512; 2 were asked for"));
@@ -198,7 +199,8 @@ TEST_CASE("what is not token ids is refused with its place") {
   CHECK_THROWS_WITH(it.ids("[1, 4294967296]", packing(1, 2)), ContainsSubstring("entry 1 is not a token id"));
   CHECK_THROWS_WITH(it.ids("[[1], 2]", packing(1, 2)), ContainsSubstring("both lists and others"));
   CHECK_THROWS_WITH(it.ids("[[1], []]", packing(2, 2)), ContainsSubstring("document 1 has no ids"));
-  CHECK_THROWS_WITH(it.ids(R"({"tokens": [1]})", packing(1, 2)), ContainsSubstring("expected a JSON list of token ids"));
+  CHECK_THROWS_WITH(it.ids(R"({"tokens": [1]})", packing(1, 2)),
+                    ContainsSubstring("expected a JSON list of token ids"));
   CHECK_THROWS_WITH(it.ids("1 2\n3 4\n", packing(1, 2)), ContainsSubstring("not valid JSON"));
   CHECK_THROWS_WITH(it.ids("[[1], [2]]", packing(3, 1)), ContainsSubstring("holds 2 documents, 3 were asked for"));
   CHECK_THROWS_WITH(it.ids("[]", packing(1, 2)), ContainsSubstring("0 tokens, enough for 0 documents"));
