@@ -49,10 +49,6 @@ struct AccountSite {
 struct LayerQueriesKeys {
   Matrix32 query;  ///< (T, heads * d_head)
   Matrix32 key;    ///< (T, kv_heads * d_head); in cross-attention (key_length, kv_heads * d_head)
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.query, self.key);
-  }
 };
 
 /// One document that is kept whole, since its contents are dealt.
@@ -63,11 +59,6 @@ struct AccountDocument {
   std::vector<LayerQueriesKeys> layers;          ///< one for each layer of the grid
   std::vector<std::int32_t> query_ids, key_ids;  ///< (T), (key_length)  tokens; empty: not known
   std::uint8_t first_key_special = 0;            ///< 1: the first key stays because it is a special token
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.number, self.query_stays, self.key_stays, self.layers, self.query_ids, self.key_ids,
-                    self.first_key_special);
-  }
 };
 
 /// Sums over one half of the documents: the documents of even number, or of odd number.
@@ -77,10 +68,6 @@ struct AccountHalf {
   std::vector<Index> group_documents;    ///< (groups)
   std::vector<Matrix> group_weights;     ///< [group] (rows, 2 reach + 1)  sums over i of A[i, i+t]
   ByDocument<AccountDocument> to_deal;   ///< documents whose contents are dealt
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.layers, self.group_documents, self.group_weights, self.to_deal);
-  }
 };
 
 /// Offset profiles of one layer's attention with places in random order, summed over the pairs that a draw puts
@@ -89,10 +76,6 @@ struct ShuffledDraw {
   Matrix weights;  ///< (heads, 2 reach + 1)
   Vector uniform;  ///< (2 reach + 1)  what uniform attention would give
   Vector pairs;    ///< (2 reach + 1)
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.weights, self.uniform, self.pairs);
-  }
 };
 
 /// Sums over documents.

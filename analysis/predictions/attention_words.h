@@ -19,10 +19,6 @@ struct TokenTexts {
   void add(TokenTexts&& next);
   /// @returns empty if the text is not known
   [[nodiscard]] std::string text(std::int32_t id) const;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.ids, self.texts);
-  }
 };
 
 /// How much attention the chosen queries of one document give to each of its keys.
@@ -32,20 +28,12 @@ struct AttendedKeys {
   std::vector<std::uint8_t> text;  ///< (keys)  1: a key of text
   Matrix32 got;                    ///< (rows, keys)  sum over the chosen queries of their weight on a key of text
   Matrix32 mass;                   ///< (rows, chosen rows)  attention of a query on text; 0: it takes no part
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.number, self.ids, self.text, self.got, self.mass);
-  }
 };
 
 /// Sums over documents.
 struct AttendedKeySums {
   ByDocument<AttendedKeys> documents;
   TokenTexts texts;  ///< of keys and queries
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.documents, self.texts);
-  }
 };
 
 /// Number of documents whose attended keys are kept: all of them, unless they take more than 64 MiB; then at least 8.

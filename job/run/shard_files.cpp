@@ -24,10 +24,6 @@ const SealedKind part_block{.name = "a block of a divided run", .anew = {}, .oth
 struct BlockHead {
   Index block = 0, blocks = 0;
   std::string job;
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.block, self.blocks, self.job);
-  }
 };
 
 /// Somebody else's .part files, as of browsers, are none.
