@@ -56,11 +56,12 @@ void require_own(const FolderOptions& options) {
 }
 
 int verdict(const Result& result) {
-  const std::vector<HeadFinding> heads = head_findings(result);
-  const auto missed = std::count_if(heads.begin(), heads.end(),
-                                    [](const HeadFinding& head) { return head.planted && !head.planted->found; });
+  const HeadValues values = head_values(result);
+  std::size_t missed = 0;
+  for (std::size_t head = 0; head < values.heads.size(); ++head)
+    missed += values.word(head, "planted_found") == "false" ? 1 : 0;
   if (missed == 0) return done;
-  say(fmt::format("{} of {} heads differ from what was planted", missed, heads.size()));
+  say(fmt::format("{} of {} heads differ from what was planted", missed, values.heads.size()));
   return different;
 }
 

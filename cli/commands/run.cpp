@@ -61,7 +61,7 @@ std::vector<KindResult> run_kept(const JobInput& input, const JobOptions& option
 }
 
 /// One part of the job, into files that `headwave merge` puts together.
-int run_shard(RunOptions& options, const SourceOptions& given) {
+int run_shard(RunOptions& options) {
   const Shard shard = shard_of(options.shard);
   // A lock of its own: parts may be computed side by side in one folder.
   const OutputFolder folder(options.folder.folder,
@@ -70,7 +70,7 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
                              .read = files_read(options)},
                             options.folder.force);
   std::string documents;
-  within_memory(options, given, [&](const JobInput& input) {
+  within_memory(options, [&](const JobInput& input) {
     const DocumentBlocks blocks(input.source->count());
     const BlockRange range = part_of(blocks, shard.part, shard.parts);
     const ShardFolder part(folder.path(), blocks, range, run_identity(input, options.job), options.job_text);
@@ -87,15 +87,15 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   return done;
 }
 
-int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
+int run(const CLI::App& command, RunOptions& options) {
   if (!options.shard.empty()) {
     if (!options.input.profiles.empty())
       throw CLI::ValidationError(
           "--shard", "does not apply to --profiles: the documents passed elsewhere, and their sums are read");
-    return run_shard(options, given);
+    return run_shard(options);
   }
   const bool looks = options.keep.resume && !options.folder.force;
-  const Written before = looks ? written_before(options, given) : Written::nothing;
+  const Written before = looks ? written_before(options) : Written::nothing;
   if (before == Written::all) {
     remove_resume_file(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
     draw_again(options.folder);
@@ -109,7 +109,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   Attributes identity;
   std::optional<ResumeFile> kept;
   std::vector<KindResult> results;
-  within_memory(options, given, [&](const JobInput& input) {
+  within_memory(options, [&](const JobInput& input) {
     identity = run_identity(input, options.job);
     const bool again = kept.has_value();  // with less memory
     kept.emplace(file, identity, options.keep.keep_every);
@@ -134,7 +134,7 @@ void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
       program.add_subcommand("run", "follow every head of a model over text, token ids, stored states or profiles");
-  const SourceOptions source = add_whole_run_options(*command, *options);
+  add_whole_run_options(*command, *options);
   add_resume_options(*command, options->keep);
   add_shard_option(*command, options->shard,
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
@@ -156,13 +156,13 @@ void add_run(CLI::App& program, Command& chosen) {
         "where the heads of a watched PyTorch model look; sums of several processes are given as several files"}});
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
-    require_usage(source, options->input);
+    require_usage(*command, options->input);
     if (!options->input.profiles.empty()) require_options_of_sums(options->job);
     require_read_options(*command, options->job);
     options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
-    chosen = [=] { return run(*command, *options, source); };
+    chosen = [=] { return run(*command, *options); };
   });
 }
 

@@ -71,7 +71,7 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
 void add_table_options(CLI::App& command, HeadTableOptions& options) {
   const OptionRows row(command, "Table");
   const auto unknown = [](std::string& name) {
-    return name.find('/') == std::string::npos ? one_of(head_value_names())(name) : std::string();
+    return name.find('/') == std::string::npos ? one_of(head_data_columns())(name) : std::string();
   };
   for (CLI::Option* option :
        {row("--all", options.all, nullptr, "show every head; by default the ten strongest, or those of --heads"),

@@ -87,8 +87,8 @@ void say_fewer_documents(const KindResult& found) {
 
 }  // namespace
 
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
-  const SourceOptions source = add_input_options(command, options.input);
+void add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
+  add_input_options(command, options.input);
   add_folder_options(command, options.folder, false);
   add_table_options(command, options.folder.table);
   command.get_option("--force")->configurable(false);
@@ -99,29 +99,27 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options)
       "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer",
       byte_size());
   add_job_options(command, options.job);
-  return source;
 }
 
-JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
+JobInput checked_input(WholeRunOptions& options) {
   options.input.place.max_memory = options.max_memory;
   if (!options.max_memory.empty()) options.job.max_memory = bytes_of(options.max_memory);
-  JobInput input = input_of(options.input, given, options.job.seed);
+  JobInput input = input_of(options.input, options.job.seed);
   require_heads(options.folder.drawing, input.model, *input.source);
   for (const JobInput& other : input.others) require_heads(options.folder.drawing, other.model, *other.source);
   require_maps(options.job, *input.source);
   return input;
 }
 
-void within_memory(WholeRunOptions& options, const SourceOptions& given,
-                   const std::function<void(const JobInput&)>& work) {
-  if (options.max_memory.empty()) return work(checked_input(options, given));
+void within_memory(WholeRunOptions& options, const std::function<void(const JobInput&)>& work) {
+  if (options.max_memory.empty()) return work(checked_input(options));
   const std::int64_t limit = bytes_of(options.max_memory);
   while (true) {
     const MemoryWatch watch(limit);
     bool can_read_layers = false, has_room = false;
     try {
       const Stoppable stoppable(&watch.is_exceeded());
-      const JobInput input = checked_input(options, given);
+      const JobInput input = checked_input(options);
       can_read_layers = options.input.place.weights == "auto" && options.input.interventions.empty() &&
                         !options.input.model.empty() && !input.model.by_layer();
       has_room = resident_bytes() <= limit;
@@ -162,13 +160,13 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
   write_results(folder, results);
 }
 
-Written written_before(const WholeRunOptions& options, const SourceOptions& given) {
+Written written_before(const WholeRunOptions& options) {
   const auto files = result_files(options.folder.folder);
   if (files.empty()) return Written::nothing;
   InputOptions looked_at = options.input;
   // What a run is does not depend on values: none is read, but where weights are to be changed.
   if (looked_at.interventions.empty()) looked_at.place.weights = "layers";
-  const JobInput input = input_of(looked_at, given, options.job.seed);
+  const JobInput input = input_of(looked_at, options.job.seed);
   const Attributes identity = run_identity(input, options.job);
   for (const auto& [kind, path] : files) {
     const Hdf5File file(path);

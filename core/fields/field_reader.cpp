@@ -51,12 +51,16 @@ std::vector<Value> slice_of_heads(const Result& result, std::string_view name, s
                                   const char* type) {
   const Field& field = result.at(name);
   if (field.axes.size() != 3) return values_of<Value>(result, name, {"layer", "head"}, type);
-  const std::string& outermost = field.axes[0].name;
-  const auto& all = values_of<Value>(result, name, {outermost, "layer", "head"}, type);
-  const std::size_t place = place_of(field, outermost, slice);
-  const auto size = static_cast<std::ptrdiff_t>(all.size() / labels_of(field, outermost).size());
-  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(place) * size;
-  return {begin, begin + size};
+  const bool last = field.axes[0].name == "layer";
+  const std::string& axis = field.axes[last ? 2 : 0].name;
+  const auto& all = last ? values_of<Value>(result, name, {"layer", "head", axis}, type)
+                         : values_of<Value>(result, name, {axis, "layer", "head"}, type);
+  const std::size_t place = place_of(field, axis, slice), entries = labels_of(field, axis).size(),
+                    heads = all.size() / entries;
+  std::vector<Value> values;
+  for (std::size_t head = 0; head < heads; ++head)
+    values.push_back(all[last ? head * entries + place : place * heads + head]);
+  return values;
 }
 
 }  // namespace

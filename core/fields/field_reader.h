@@ -47,7 +47,7 @@ inline std::span<const double> slice_of(const std::vector<double>& values, std::
 /// @throws ShapeError naming the text and those there are
 std::size_t place_of(const Field& field, std::string_view axis, std::string_view label);
 
-/// One value per head. The Field has the axes (layer, head), or before them an axis of texts, such as which
+/// One value per head. The Field has the axes (layer, head), or before or after them an axis of texts, such as which
 /// query-key pairs count; `slice` is the text to read.
 /// @param slice  of `pairs` "all", "without_special", "without_sink", say
 /// @returns (layers * heads) row-major

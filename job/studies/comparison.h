@@ -36,7 +36,7 @@ struct MeasureChange {
 
 /// A word of every head in two results: a status, a kind.
 struct WordChange {
-  std::string name, long_name;
+  std::string name;
   std::vector<std::string> first, second;  ///< (rows)
 };
 
@@ -114,6 +114,6 @@ std::vector<Field> describe(const Comparison& comparison);
 Result result_of(const Comparison& comparison, const std::string& first, const std::string& second);
 
 /// Names of the Fields that comparison() looks at, so that no more need be read.
-const std::vector<std::string>& compared_fields();
+std::vector<std::string> compared_fields();
 
 }  // namespace headwave

@@ -76,16 +76,17 @@ std::string column_name(const Field& field, std::size_t axis, std::size_t place)
 }  // namespace
 
 DataTable head_rows(const Result& result) {
-  const std::vector<HeadFinding> heads = head_findings(result);
+  const HeadValues found = head_values(result);
+  const std::vector<HeadName>& heads = found.heads;
   if (heads.empty()) return DataTable({});
-  const DataTable values = head_values(result, heads);
+  const DataTable values = head_data(result, found);
   std::vector<std::string> names = values.columns();
   std::vector<std::vector<Cell>> rows = values.rows();
   const auto add = [&](const std::string& name, const Field& field, const std::vector<double>& numbers) {
     names.push_back(name);
     const FieldHeads known = field_heads(field);
     for (std::size_t i = 0; i < heads.size(); ++i) {
-      const std::size_t row = known.row_of(heads[i].name);
+      const std::size_t row = known.row_of(heads[i]);
       rows[i].emplace_back(row < numbers.size() ? numbers[row] : std::nan(""));
     }
   };

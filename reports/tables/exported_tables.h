@@ -16,7 +16,7 @@ inline constexpr const char* columns_file = "all-columns.csv";
 /// The file with a row for each head.
 inline constexpr const char* heads_file = "heads.csv";
 
-/// Everything that was found about each head, a row per head: the columns of head_values(), then the ends of intervals as
+/// Everything that was found about each head, a row per head: the columns of head_data(), then the ends of intervals as
 /// NAME_low and NAME_high, of numbers that are no column yet after the number.
 /// @returns no columns if the result has no offsets of heads
 /// @throws ShapeError if the Fields have other axes than described

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
 #include "drawn_figure.h"
@@ -22,7 +21,7 @@ const std::vector<std::string>& cells_of(const std::vector<TableColumn>& columns
 
 TEST_CASE("the table says what lies beyond the reach where that is more than a tenth") {
   Result result = sample::result();
-  const auto columns = head_columns(result);
+  const auto columns = shown_columns(result, {.all = true, .wide = true});
   const auto& names = cells_of(columns, "head");
   const auto& beyond = cells_of(columns, "beyond reach");
   for (std::size_t row = 0; row < names.size(); ++row) {
@@ -30,5 +29,5 @@ TEST_CASE("the table says what lies beyond the reach where that is more than a t
     CHECK(beyond[row] == (far ? "30 %" : ""));
   }
   std::erase_if(result.fields, [](const Field& field) { return field.group() == "offset_by_query"; });
-  for (const TableColumn& column : head_columns(result)) CHECK(column.header != "beyond reach");
+  for (const TableColumn& column : shown_columns(result, {.wide = true})) CHECK(column.header != "beyond reach");
 }

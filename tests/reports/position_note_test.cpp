@@ -20,7 +20,7 @@ Result without_table(const char* term) {
 
 TEST_CASE("a model without a position table is said to have none, in place of a table of names") {
   const Result rotary = without_table("rotary");
-  CHECK(head_answer(rotary, head_columns(rotary)) ==
+  CHECK(head_answer(rotary, shown_columns(rotary, {})) ==
         "offsets by position alone: undefined, the model has no position table (its positions are rotary)\n");
   CHECK_THAT(position_note(without_table("linear bias")), ContainsSubstring("a linear bias of the scores"));
   CHECK_THAT(position_note(without_table("relative buckets")), ContainsSubstring("its positions are relative buckets"));
@@ -31,9 +31,9 @@ TEST_CASE("beside measured offsets the line about positions stands under the tab
   Result result = without_table("rotary");
   const std::vector<Axis> axes{layer_axis(1), head_axis(2)};
   result.fields.push_back(make_field("measured_offset/offset", axes, "token", "", {-1, 2}));
-  CHECK(head_answer(result, head_columns(result)) ==
+  CHECK(head_answer(result, shown_columns(result, {})) ==
         "2 of 2 heads look at a preferred offset.\n\n"
-        "head  offset\n----  ------\nL0H0      -1\nL0H1      +2\n\n"
+        "head  looks at\n----  --------\nL0H0  1 back\nL0H1  2 ahead\n\n"
         "by weights: undefined, the model has no position table (its positions are rotary)\n");
   result.fields.push_back(make_field("position_term/kernel", {}, "1", "", {1}));
   CHECK_THAT(position_note(result), ContainsSubstring("position_term/kernel in results.h5"));
