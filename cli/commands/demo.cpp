@@ -86,7 +86,7 @@ int demo(DemoOptions& options) {
   if (!options.model.empty()) return write_model(options);
   require_own(options.folder);
   options.folder.force = true;
-  OutputFolder folder = opened_folder(options.folder, {});
+  const OutputFolder folder = opened_folder(options.folder, {});
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
   require_maps(options.job, *documents);
@@ -94,7 +94,8 @@ int demo(DemoOptions& options) {
   Result& result = results.front().result;
   append(result.fields, describe(planted));
   result.title = "headwave demo: a planted model with known truth";
-  write_folder(folder, results, options.folder);
+  write_results(folder, results);
+  show_results(folder, results, options.folder);
   return verdict(result);
 }
 

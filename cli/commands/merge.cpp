@@ -27,7 +27,7 @@ struct MergeOptions : WholeRunOptions {
 int merge(const CLI::App& command, MergeOptions& options, const ShardFiles& parts) {
   std::vector<std::filesystem::path> read = read_files(options.input);
   read.insert(read.end(), options.parts.begin(), options.parts.end());
-  OutputFolder folder = opened_folder(options.folder, read);
+  const OutputFolder folder = opened_folder(options.folder, read);
   Attributes identity;
   std::vector<KindResult> results;
   within_memory(options, [&](const JobInput& input) {

@@ -143,26 +143,22 @@ void within_memory(WholeRunOptions& options, const std::function<void(const JobI
   }
 }
 
-void sign_results(std::vector<KindResult>& results, const Attributes& identity, const std::string& job_text) {
+void write_run(const CLI::App& command, const OutputFolder& folder, std::vector<KindResult>& results,
+               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text) {
   const std::string digest = run_digest(identity);
+  say_not_found(options.job, results);
   for (KindResult& found : results) {
     found.result.provenance["job"] = job_text;
     found.result.provenance[run_digest_name] = digest;
+    say_fewer_documents(found);
+    say_fewer_map_tokens(command, found.result, options.folder.drawing);
   }
-}
-
-void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
-               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text) {
-  sign_results(results, identity, job_text);
-  say_not_found(options.job, results);
-  for (const KindResult& found : results) say_fewer_documents(found);
-  for (KindResult& found : results) say_fewer_map_tokens(command, found.result, options.folder.drawing);
   write_results(folder, results);
 }
 
-Written written_before(const WholeRunOptions& options) {
+bool finished_before(const WholeRunOptions& options) {
   const auto files = result_files(options.folder.folder);
-  if (files.empty()) return Written::nothing;
+  if (files.empty()) return false;
   InputOptions looked_at = options.input;
   // What a run is does not depend on values: none is read, but where weights are to be changed.
   if (looked_at.interventions.empty()) looked_at.place.weights = "layers";
@@ -174,36 +170,27 @@ Written written_before(const WholeRunOptions& options) {
                      {give("force", "", "in place of --resume to replace it"), give("out", "DIR", "for another one")});
     require_sealed(path);
   }
-  return files.size() < input.kinds().size() ? Written::part : Written::all;
+  return files.size() == input.kinds().size();
 }
 
-void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options) {
-  if (!options.json) {
-    show_results(folder, results, options.folder);
-    return;
-  }
-  try_to_print([&] { std::fputs(folder_json(folder.path()).c_str(), stdout); });
-  write_figures(folder, results, options.folder);
+void show_run(const OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options) {
+  std::function<void()> print;
+  if (options.json) print = [&] { std::fputs(folder_json(folder.path()).c_str(), stdout); };
+  show_results(folder, results, options.folder, print);
 }
 
-void draw_again(const FolderOptions& options) {
-  std::string drawn;
-  if (options.figures) {
-    const bool figures = draws_figures(options);
-    OutputFolder folder(options.folder, {}, true);
-    for (const auto& [kind, file] : result_files(options.folder)) {
-      const fs::path place = file.parent_path();
-      if (fs::exists(place / "report.html")) continue;
-      const Result result = read_result(file);
-      if (figures)
-        draw_figures(result, folder.inside(place.lexically_relative(options.folder) / "figures"), options.drawing,
-                     figure_progress);
-      write_report(result, place / "report.html");
-      drawn = figures ? "; its page and figures are drawn again"
-                      : "; its page is made again; " + without_gnuplot(options.folder);
-    }
+void show_finished(const WholeRunOptions& options) {
+  const FolderOptions& given = options.folder;
+  const auto files = result_files(given.folder);
+  const auto lacks_page = [](const auto& one) { return !fs::exists(one.second.parent_path() / "report.html"); };
+  if (given.figures && std::ranges::any_of(files, lacks_page)) {
+    std::vector<KindResult> results;
+    for (const auto& [kind, file] : files) results.push_back({kind, read_result(file)});
+    show_results(
+        OutputFolder(given.folder, {}, true), results, given, [] {}, "drawn again:");
   }
-  say(fmt::format("{}: the job is finished{}", visible_text(options.folder.string()), drawn));
+  if (options.json) std::fputs(folder_json(given.folder).c_str(), stdout);
+  say(fmt::format("{}: the job is finished", visible_text(given.folder.string())));
 }
 
 }  // namespace headwave::cli

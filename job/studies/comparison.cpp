@@ -17,7 +17,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../analysis/statistics/mean_change.h"
 #include "../../analysis/statistics/quantile.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
@@ -329,15 +328,10 @@ void add_profiles(Comparison& compared, const Result& first, const Result& secon
     return;
   }
   const ComparisonOptions& options = compared.options;
-  const MeanChange change = mean_change(
+  const MeanChange& change = compared.profiles = mean_change(
       one, other, compared.paired, {options.level / 2, options.draws, options.block, options.seed, options.threads});
-  compared.block = change.block;
-  compared.first_blocks = change.first_blocks;
-  compared.second_blocks = change.second_blocks;
   compared.untested = why_untested(change, options);
   const Index reach = change.first.cols() / 2;
-  compared.first_profile = change.first;
-  compared.second_profile = change.second;
   compared.profile_offset = most_changed(change, reach);
   for (const auto& [name, at, where] :
        {std::tuple("weight_at_first", &offset.first, "at the first result's offset"),
@@ -415,7 +409,7 @@ void add_measures(Comparison& compared, const Result& first, const Result& secon
   for (const Measure& measure : compared_measures(false)) {
     const Field* field = kept_field(first, measure.field);
     if (field == nullptr || kept_field(second, measure.field) == nullptr) continue;
-    const std::string about = *measure.part == '\0' ? "" : fmt::format(", {}", measure.part);
+    const std::string about = *measure.part == '\0' ? "" : fmt::format(": {}", measure.part);
     compared.measures.push_back(measure_of(measure.compared, field->unit, field->long_name + about,
                                            head_numbers(first, measure.field, measure.part),
                                            head_numbers(second, measure.field, measure.part)));
@@ -568,17 +562,17 @@ std::vector<Field> describe(const Comparison& comparison) {
     fields.add("set_to", {{"setting", "1", "what the two runs were told differently", settings}, of}, "1",
                "what each run was told", values);
   }
-  if (const Index offsets = comparison.first_profile.cols(); offsets > 0) {
+  if (const Index offsets = comparison.profiles.first.cols(); offsets > 0) {
     const std::vector<Axis> near = with(offset_axis("near_offset", -(offsets / 2), offsets / 2), false);
     const char* const long_name = "mean attention weight at an offset, over blocks of documents";
     const char* const absent = "a document has no such pair";
-    fields.add("first_profile", near, "1", long_name, comparison.first_profile).undefined_if_any(absent);
-    fields.add("second_profile", near, "1", long_name, comparison.second_profile).undefined_if_any(absent);
+    fields.add("first_profile", near, "1", long_name, comparison.profiles.first).undefined_if_any(absent);
+    fields.add("second_profile", near, "1", long_name, comparison.profiles.second).undefined_if_any(absent);
   }
   fields.note_all("level", comparison.options.level)
       .note_all("draws", comparison.options.draws)
       .note_all("seed", static_cast<std::int64_t>(comparison.options.seed))
-      .note_all("block", comparison.block)
+      .note_all("block", comparison.profiles.block)
       .note_all("documents_paired", comparison.paired ? "yes" : "no");
   if (!comparison.untested.empty()) fields.note_all("untested", comparison.untested);
   fields.append(differences(comparison, heads));

@@ -41,6 +41,15 @@ std::string shown_table(const Result& result, const HeadTableOptions& options) {
   return terminal_table(shown_columns(result, options));
 }
 
+Result without_table(const char* term) {
+  const std::vector<Axis> axes{layer_axis(1), head_axis(2)};
+  Result result;
+  result.fields = {make_field("position_atlas/predicted_offset", axes, "token", "", {std::nan(""), std::nan("")})};
+  result.fields.front().attributes["undefined"] = std::string("no position table");
+  if (*term != '\0') result.provenance["position_term"] = std::string(term);
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("head table: the short one by hand, without an account, the heaviest head first") {
@@ -172,13 +181,13 @@ TEST_CASE("head table: the number of `looks` is the account's, and the measured 
 
 TEST_CASE("head table: by hand, offsets only") {
   CHECK(wide_table(small_result()) ==
-        "head            offset  weight  threshold\n"
-        "----  ----------------  ------  ---------\n"
-        "L7H0                -2  0.3457     0.0100\n"
-        "L7H1  undefined (self)  0.2000     0.0200\n"
-        "L7H2  undefined (flat)  0.0100\n"
-        "L7H3                +3  0.1000     0.0400\n"
-        "L7H4                +5  0.1000     0.0500\n");
+        "head  looks at             weight            offset  threshold\n"
+        "----  -------------------  ------  ----------------  ---------\n"
+        "L7H0  2 back               0.3457                -2     0.0100\n"
+        "L7H1  at itself            0.2000  undefined (self)     0.0200\n"
+        "L7H2  no preferred offset  0.0100  undefined (flat)\n"
+        "L7H3  3 ahead              0.1000                +3     0.0400\n"
+        "L7H4  5 ahead              0.1000                +5     0.0500\n");
 }
 
 TEST_CASE("head table: by hand, a Field that asks for a column, of some of the heads") {
@@ -373,4 +382,47 @@ TEST_CASE("head table: beside every count of agreements stands what a constant w
 
 TEST_CASE("head table: without measured offsets there is none") {
   CHECK(shown_columns(Result{}, {}).empty());
+}
+
+TEST_CASE("head table: it says what lies beyond the reach where that is more than a tenth") {
+  Result result = sample::result();
+  const auto columns = shown_columns(result, {.all = true, .wide = true});
+  const auto& names = columns[0].cells;
+  const auto beyond = std::ranges::find(columns, "beyond reach", &TableColumn::header);
+  REQUIRE(beyond != columns.end());
+  for (std::size_t row = 0; row < names.size(); ++row)
+    CHECK(beyond->cells[row] == (names[row].ends_with("H1") || names[row].ends_with("H2") ? "30 %" : ""));
+  std::erase_if(result.fields, [](const Field& field) { return field.group() == "offset_by_query"; });
+  for (const TableColumn& column : shown_columns(result, {.wide = true})) CHECK(column.header != "beyond reach");
+}
+
+TEST_CASE("a model without a position table is said to have none, in place of a table of names") {
+  const Result rotary = without_table("rotary");
+  CHECK(head_answer(rotary, shown_columns(rotary, {})) ==
+        "offsets by position alone: undefined, the model has no position table (its positions are rotary)\n");
+  CHECK_THAT(position_note(without_table("linear bias")), ContainsSubstring("a linear bias of the scores"));
+  CHECK_THAT(position_note(without_table("relative buckets")), ContainsSubstring("its positions are relative buckets"));
+  CHECK_THAT(position_note(without_table("")), ContainsSubstring("nothing tells it positions"));
+}
+
+TEST_CASE("beside measured offsets the line about positions stands under the table") {
+  Result result = without_table("rotary");
+  const std::vector<Axis> axes{layer_axis(1), head_axis(2)};
+  result.fields.push_back(make_field("measured_offset/offset", axes, "token", "", {-1, 2}));
+  CHECK(head_answer(result, shown_columns(result, {})) ==
+        "2 of 2 heads look at a preferred offset.\n\n"
+        "head  looks at\n----  --------\nL0H0  1 back\nL0H1  2 ahead\n\n"
+        "by weights: undefined, the model has no position table (its positions are rotary)\n");
+  result.fields.push_back(make_field("position_term/kernel", {}, "1", "", {1}));
+  CHECK_THAT(position_note(result), ContainsSubstring("position_term/kernel in results.h5"));
+  result.fields.push_back(make_field("rotary_wave/status", axes, "1", "", {0, 1}));
+  CHECK_THAT(position_note(result), ContainsSubstring("rotary_wave/... in results.h5 is their wave"));
+}
+
+TEST_CASE("where there is a position table, or nobody asked, nothing is said") {
+  Result result = without_table("");
+  result.fields.front().attributes["undefined"] = std::string("the scores do not depend on position");
+  CHECK(position_note(result).empty());
+  result.fields.clear();
+  CHECK(position_note(result).empty());
 }
