@@ -1,16 +1,15 @@
 #include "options.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../analysis/attention/attention_map.h"
 #include "../analysis/registry/job_option_table.h"
 #include "../core/errors/error.h"
 #include "../core/errors/nearest_name.h"
 #include "../data/files/toml_text.h"
+#include "../job/run/map_window.h"
 
 namespace headwave::python {
 
@@ -50,25 +49,6 @@ class OptionSetter {
   nb::handle value_;
 };
 
-constexpr auto typical = "typical";
-constexpr Index most_map_tokens = 64;
-
-/// --map-window, of which map_first and map_tokens are made.
-void set_map_window(JobOptions& options, nb::handle value) {
-  std::string text;
-  if (nb::try_cast(value, text) && text == typical) return;
-  Index first = -1, end = -1;
-  const char* const last = text.data() + text.size();
-  const auto [colon, bad_first] = std::from_chars(text.data(), last, first);
-  const bool parted = bad_first == std::errc() && colon != last && *colon == ':';
-  const auto [behind, bad_end] = std::from_chars(parted ? colon + 1 : last, last, end);
-  if (!parted || bad_end != std::errc() || behind != last || first < 0 || end <= first || end > 1'000'000'000 ||
-      end - first > most_map_tokens)
-    refuse("map_window", value, fmt::format("'{}', or 'FIRST:END', 1 to {} tokens", typical, most_map_tokens));
-  options[map_first_option] = first;
-  options[map_tokens_option] = end - first;
-}
-
 struct OptionSetting {
   const JobOptions& options;
 
@@ -105,9 +85,10 @@ JobOptions options_of(const nb::dict& given) {
       throw FormatError(fmt::format("there is no option '{}'{}", name,
                                     meant.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : meant));
     }
-    if (name == "map_window")
-      set_map_window(options, value);
-    else {
+    if (std::string window; name == "map_window") {
+      if (!nb::try_cast(value, window) || !set_map_window(options, window))
+        refuse("map_window", value, map_window_values);
+    } else {
       const JobOption& option = *std::ranges::find(job_option_table(), name, &JobOption::name);
       std::visit(OptionSetter(options, option.name, value), option.member);
     }
@@ -127,10 +108,7 @@ std::string job_text(const nb::dict& input, const JobOptions& options) {
       continue;
     settings[option.key()] = std::visit(OptionSetting{options}, option.member);
   }
-  settings["map-window"] =
-      options[map_first_option] < 0
-          ? typical
-          : fmt::format("{}:{}", options[map_first_option], options[map_first_option] + options[map_tokens_option]);
+  settings["map-window"] = map_window(options);
   return toml_text(settings);
 }
 

@@ -116,32 +116,26 @@ Result compare(const Result& first, const Result& second, const std::pair<std::s
 /// Writes the tables of a result.
 /// @param most  rows of a table; nothing: any number
 /// @returns the names of the tables written, and of those that are longer than that
-std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(Result result, const fs::path& folder,
+std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(const Result& result,
+                                                                            const fs::path& folder,
                                                                             const std::vector<std::string>& groups,
                                                                             std::optional<Index> most, bool force,
                                                                             const std::string& called) {
   return waited_for([&] {
-    const DataTable heads = groups.empty() ? head_rows(result) : DataTable({});
-    keep_groups(result, groups, called);
-    std::vector<FieldTable> tables = field_tables(result);
-    std::vector<std::string> long_ones;
-    if (most) long_ones = remove_long_tables(tables, *most);
-    if (!groups.empty() && !long_ones.empty())
-      throw FormatError(fmt::format("export: {} would have more than {} rows", long_ones.front(), *most),
+    const ExportedTables tables(result, groups, most, called);
+    if (!groups.empty() && !tables.left_out().empty())
+      throw FormatError(fmt::format("export: {} would have more than {} rows", tables.left_out().front(), *most),
                         give("max_rows", "", "to allow them"));
-    const auto require_free = [&] {
-      for (const fs::path& name : table_files(tables, heads))
-        if (!force && fs::exists(fs::symlink_status(folder / name)))
-          throw IoError(fmt::format("{}: is already there; choose another csv, or replace it with force=True",
-                                    (folder / name).string()));
-    };
-    require_free();
-    make_folder(folder);
-    write_tables(tables, heads, folder, require_free);
     std::vector<std::string> written;
-    if (!heads.columns().empty()) written.emplace_back("heads");
-    for (const FieldTable& table : tables) written.push_back(table.name);
-    return std::pair(written, long_ones);
+    for (const fs::path& name : tables.files()) {
+      if (!force && fs::exists(fs::symlink_status(folder / name)))
+        throw IoError(fmt::format("{}: is already there; choose another csv, or replace it with force=True",
+                                  (folder / name).string()));
+      if (name != columns_file) written.push_back(name.stem().string());
+    }
+    make_folder(folder);
+    tables.write(folder);
+    return std::pair(written, tables.left_out());
   });
 }
 

@@ -30,7 +30,7 @@ struct AtlasCommand {
 
 int atlas(AtlasCommand& options) {
   for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
-  OutputFolder folder = opened_folder(options.folder, {options.map});
+  const OutputFolder folder = opened_folder(options.folder, {options.map});
   progress_at("predicting the offsets of every head");
   std::vector<KindResult> results =
       model_atlas(place_of(options.model, options.map, options.place), options.atlas, progress());
@@ -43,7 +43,8 @@ int atlas(AtlasCommand& options) {
       if (const std::string remark = rows_read_text(found.result.provenance, std::get<std::int64_t>(rows->second));
           !remark.empty())
         say_once(remark);
-  write_folder(folder, results, options.folder);
+  write_results(folder, results);
+  show_results(folder, results, options.folder);
   return done;
 }
 

@@ -42,9 +42,10 @@ void print(const Comparison& compared, const Result& result, const CompareComman
   fmt::print("{} against {}\n", visible_text(command.paths[0].string()), visible_text(second.string()));
   fmt::print("{}\n", wrapped_text(how_comparable(compared)));
   for (const std::string& setting : other_settings(result)) fmt::print("  other {}\n", setting);
+  const MeanChange& profiles = compared.profiles;
   const std::string blocks = compared.paired
-                                 ? fmt::format("{} pairs of blocks", compared.first_blocks)
-                                 : fmt::format("{} and {} blocks", compared.first_blocks, compared.second_blocks);
+                                 ? fmt::format("{} pairs of blocks", profiles.first_blocks)
+                                 : fmt::format("{} and {} blocks", profiles.first_blocks, profiles.second_blocks);
   const std::string decided = compared.untested.empty() ? fmt::format(", decided by {} of documents", blocks) : "";
   fmt::print("{}\n", wrapped_text(comparison_sentence(result) + decided));
   const std::vector<TableColumn> columns =
@@ -81,10 +82,14 @@ int compare(const CompareCommand& command) {
     if (found[i].beyond()) code = different;
     const fs::path& second = command.paths[i + 1];
     Result result = result_of(found[i], command.paths[0].string(), second.string());
-    if (folders.empty())
-      print(found[i], result, command, second);
-    else
-      write_folder(*folders[i], result, command.folder, [&] { print(found[i], result, command, second); });
+    const auto print_it = [&] { print(found[i], result, command, second); };
+    if (folders.empty()) {
+      print_it();
+      continue;
+    }
+    std::vector<KindResult> results{{AttentionKind::self, result}};
+    write_results(*folders[i], results);
+    show_results(*folders[i], results, command.folder, print_it);
   }
   return code;
 }

@@ -56,11 +56,12 @@ void require_own(const FolderOptions& options) {
 }
 
 int verdict(const Result& result) {
-  const std::vector<HeadFinding> heads = head_findings(result);
-  const auto missed = std::count_if(heads.begin(), heads.end(),
-                                    [](const HeadFinding& head) { return head.planted && !head.planted->found; });
+  const HeadValues values = head_values(result);
+  std::size_t missed = 0;
+  for (std::size_t head = 0; head < values.heads.size(); ++head)
+    missed += values.word(head, "planted_found") == "false" ? 1 : 0;
   if (missed == 0) return done;
-  say(fmt::format("{} of {} heads differ from what was planted", missed, heads.size()));
+  say(fmt::format("{} of {} heads differ from what was planted", missed, values.heads.size()));
   return different;
 }
 
@@ -85,7 +86,7 @@ int demo(DemoOptions& options) {
   if (!options.model.empty()) return write_model(options);
   require_own(options.folder);
   options.folder.force = true;
-  OutputFolder folder = opened_folder(options.folder, {});
+  const OutputFolder folder = opened_folder(options.folder, {});
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
   require_maps(options.job, *documents);
@@ -93,7 +94,8 @@ int demo(DemoOptions& options) {
   Result& result = results.front().result;
   append(result.fields, describe(planted));
   result.title = "headwave demo: a planted model with known truth";
-  write_folder(folder, results, options.folder);
+  write_results(folder, results);
+  show_results(folder, results, options.folder);
   return verdict(result);
 }
 

@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
@@ -30,34 +33,20 @@ struct ExportOptions {
   bool force = false;
 };
 
-/// Removes the tables that are too long, where nobody asked for one.
-/// @returns their names, separated by commas
-std::string keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
-  std::string left_out;
-  if (!options.only.empty()) return left_out;
-  for (const std::string& name : remove_long_tables(tables, options.max_rows))
-    left_out += (left_out.empty() ? "" : ", ") + visible_text(name);
-  return left_out;
-}
-
 int export_tables(const ExportOptions& options) {
   const fs::path file = result_path(options.result);
-  Result result = read_result(file);
-  const DataTable heads = options.only.empty() ? head_rows(result) : DataTable({});
-  keep_groups(result, options.only, file.string());
-  std::vector<FieldTable> tables = field_tables(result);
-  const std::string left_out = keep_short(tables, options);
-  OutputFiles names;
-  names.option = "--csv";
-  names.written = table_files(tables, heads);
-  names.read = {file};
-  const OutputFolder folder(options.folder, names, options.force);
-  write_tables(tables, heads, folder.path(), [&] { folder.require_free(); });
-  say(fmt::format("wrote {}{} tables and {} to {}", heads.columns().empty() ? "" : "heads.csv, ", tables.size(),
+  const Result result = read_result(file);
+  const auto most = options.only.empty() ? std::optional<Index>(options.max_rows) : std::nullopt;
+  const ExportedTables tables(result, options.only, most, file.string());
+  const std::vector<fs::path> files = tables.files();
+  const OutputFolder folder(options.folder, {.written = files, .option = "--csv", .read = {file}}, options.force);
+  tables.write(folder.path());
+  const bool heads = options.only.empty() && std::ranges::count(files, "heads.csv") > 0;
+  say(fmt::format("wrote {}{} tables and {} to {}", heads ? "heads.csv, " : "", files.size() - (heads ? 2 : 1),
                   columns_file, visible_text(folder.path().string())));
-  if (!left_out.empty())
+  if (!tables.left_out().empty())
     say(fmt::format("omitted, with more than --max-rows {}: {}; --only names those to write, or give more rows",
-                    options.max_rows, left_out));
+                    options.max_rows, visible_text(fmt::format("{}", fmt::join(tables.left_out(), ", ")))));
   return done;
 }
 

@@ -41,7 +41,7 @@ int figures(const CLI::App& command, const FiguresOptions& options) {
   for (const FigureKind* kind : kinds_of(result, options.drawing))
     for (const std::string& name : figure_files(kind->name)) names.written.push_back(fs::path("figures") / name);
   names.read = {file};
-  OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, names, options.force);
+  const OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, names, options.force);
   const auto files = draw_figures(result, folder.inside("figures"), options.drawing, figure_progress);
   say_undrawn(result, options.drawing);
   say(fmt::format("wrote {} files to {}", files.size(), visible_text((folder.path() / "figures").string())));

@@ -123,7 +123,7 @@ void print_csv(const Listing& listing) {
     throw FormatError(
         fmt::format("{}: {} has no table of heads; expected a headwave result", listing.path.string(), listing.kind));
   const Result result = read_result(*listing.hdf5, fields_of_heads(listing));
-  std::fputs(comma_separated(head_values(result, head_findings(result))).c_str(), stdout);
+  std::fputs(comma_separated(head_data(result, head_values(result))).c_str(), stdout);
 }
 
 void print_listing(const Listing& listing, const InspectOptions& options) {
@@ -136,7 +136,7 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
   if (is_result(listing)) {
     const Result result = read_result(*listing.hdf5, fields_of_heads(listing));
     (void)heads_asked_for(result, options.table.heads);
-    if (!head_columns(result).empty()) heads = seen_head_table(result, options.table) + "\n";
+    if (!shown_columns(result, options.table).empty()) heads = seen_head_table(result, options.table) + "\n";
   }
   // Who chooses heads or columns asks for them alone.
   const HeadTableOptions& table = options.table;

@@ -24,13 +24,13 @@ struct MergeOptions : WholeRunOptions {
   std::vector<std::filesystem::path> parts;
 };
 
-int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& given, const ShardFiles& parts) {
+int merge(const CLI::App& command, MergeOptions& options, const ShardFiles& parts) {
   std::vector<std::filesystem::path> read = read_files(options.input);
   read.insert(read.end(), options.parts.begin(), options.parts.end());
-  OutputFolder folder = opened_folder(options.folder, read);
+  const OutputFolder folder = opened_folder(options.folder, read);
   Attributes identity;
   std::vector<KindResult> results;
-  within_memory(options, given, [&](const JobInput& input) {
+  within_memory(options, [&](const JobInput& input) {
     identity = run_identity(input, options.job);
     results = run_input(input, options.job, progress(),
                         [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); });
@@ -55,8 +55,8 @@ void add_merge(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("PARTS")
       ->configurable(false);
-  const SourceOptions source = add_whole_run_options(*command, *options);
-  source.profiles->group("");
+  add_whole_run_options(*command, *options);
+  command->get_option("--profiles")->group("");
   add_examples(*command, {{"merge part-* --out result", "what `headwave run --shard` made on several machines"},
                           {"merge part-* --model /data/minilm --text /data/text.txt --out result",
                            "on a machine where model and text lie elsewhere"}});
@@ -65,9 +65,9 @@ void add_merge(CLI::App& program, Command& chosen) {
     auto parts = std::make_shared<ShardFiles>(options->parts);
     if (!options->input.profiles.empty()) throw CLI::ValidationError("--profiles", "is what `headwave run` reads");
     read_job_text(*command, parts->job(), options->parts.front());
-    require_usage(source, options->input);
+    require_usage(*command, options->input);
     require_read_options(*command, options->job);
-    chosen = [=] { return merge(*command, *options, source, *parts); };
+    chosen = [=] { return merge(*command, *options, *parts); };
   });
 }
 

@@ -19,10 +19,11 @@
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../options/job_options.h"
+#include "../options/option_row.h"
+#include "../options/values.h"
 #include "../results/output_folder.h"
 #include "../results/result_json.h"
 #include "../results/result_path.h"
-#include "../results/resuming.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -34,9 +35,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// One part of work that is divided by hand, counted from 1: "3/16".
+struct Shard {
+  Index part = 1, parts = 1;
+};
+
+std::optional<Shard> shard_of(const std::string& text) {
+  Shard shard;
+  char more = 0;
+  const bool whole = std::sscanf(text.c_str(), "%td/%td%c", &shard.part, &shard.parts, &more) == 2;
+  return whole && shard.part >= 1 && shard.part <= shard.parts ? std::optional(shard) : std::nullopt;
+}
+
 struct RunOptions : WholeRunOptions {
-  ResumeOptions keep;
-  std::string shard;  ///< "3/16"; empty: the whole run
+  bool resume = false;
+  double keep_every = 30;  ///< seconds
+  std::string shard;       ///< "3/16"; empty: the whole run
   fs::path job_file;
   std::string job_text;  ///< the options as a job file, for the provenance
 };
@@ -45,6 +59,19 @@ std::vector<fs::path> files_read(const RunOptions& options) {
   std::vector<fs::path> files = read_files(options.input);
   if (!options.job_file.empty()) files.push_back(options.job_file);
   return files;
+}
+
+/// The file from which a run is resumed; --force removes an existing one.
+/// @throws IoError if it exists, and neither --resume nor --force is given
+fs::path resume_file(const RunOptions& options) {
+  fs::path file = options.folder.folder / unfinished_name;
+  if (options.resume || !fs::exists(fs::symlink_status(file))) return file;
+  if (!options.folder.force)
+    throw IoError(
+        fmt::format("{}: is what an unfinished run came to; go on with it with --resume, or begin anew with --force",
+                    file.string()));
+  fs::remove(file);
+  return file;
 }
 
 /// Runs the job, and resumes an earlier one. What was computed stays in the file until somebody removes it.
@@ -61,8 +88,8 @@ std::vector<KindResult> run_kept(const JobInput& input, const JobOptions& option
 }
 
 /// One part of the job, into files that `headwave merge` puts together.
-int run_shard(RunOptions& options, const SourceOptions& given) {
-  const Shard shard = shard_of(options.shard);
+int run_shard(RunOptions& options) {
+  const Shard shard = *shard_of(options.shard);
   // A lock of its own: parts may be computed side by side in one folder.
   const OutputFolder folder(options.folder.folder,
                             {.written = {"results.h5"},
@@ -70,7 +97,7 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
                              .read = files_read(options)},
                             options.folder.force);
   std::string documents;
-  within_memory(options, given, [&](const JobInput& input) {
+  within_memory(options, [&](const JobInput& input) {
     const DocumentBlocks blocks(input.source->count());
     const BlockRange range = part_of(blocks, shard.part, shard.parts);
     const ShardFolder part(folder.path(), blocks, range, run_identity(input, options.job), options.job_text);
@@ -87,33 +114,28 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   return done;
 }
 
-int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
+int run(const CLI::App& command, RunOptions& options) {
   if (!options.shard.empty()) {
     if (!options.input.profiles.empty())
       throw CLI::ValidationError(
           "--shard", "does not apply to --profiles: the documents passed elsewhere, and their sums are read");
-    return run_shard(options, given);
+    return run_shard(options);
   }
-  const bool looks = options.keep.resume && !options.folder.force;
-  const Written before = looks ? written_before(options, given) : Written::nothing;
-  if (before == Written::all) {
-    remove_resume_file(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
-    draw_again(options.folder);
-    if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);
+  if (options.resume && !options.folder.force && finished_before(options)) {
+    show_finished(options);
+    fs::remove(options.folder.folder / unfinished_name);
     return done;
   }
-  FolderOptions opened = options.folder;
-  opened.force = opened.force || before == Written::part;  // it ended while it wrote its kinds of attention
-  OutputFolder folder = opened_folder(opened, files_read(options));
-  const fs::path file = resume_file_in(folder, unfinished_name, options.keep, options.folder.force);
+  const OutputFolder folder = opened_folder(options.folder, files_read(options));
+  const fs::path file = resume_file(options);
   Attributes identity;
   std::optional<ResumeFile> kept;
   std::vector<KindResult> results;
-  within_memory(options, given, [&](const JobInput& input) {
+  within_memory(options, [&](const JobInput& input) {
     identity = run_identity(input, options.job);
     const bool again = kept.has_value();  // with less memory
-    kept.emplace(file, identity, options.keep.keep_every);
-    if (options.keep.resume && !again)
+    kept.emplace(file, identity, options.keep_every);
+    if (options.resume && !again)
       say(kept->documents() == 0
               ? std::string("nothing was kept of an earlier run: beginning with the first document")
               : fmt::format("resuming after document {} of {}", kept->documents(), input.source->count()));
@@ -134,11 +156,24 @@ void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
       program.add_subcommand("run", "follow every head of a model over text, token ids, stored states or profiles");
-  const SourceOptions source = add_whole_run_options(*command, *options);
-  add_resume_options(*command, options->keep);
-  add_shard_option(*command, options->shard,
-                   "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
-                   "folder holds what `headwave merge` puts together");
+  add_whole_run_options(*command, *options);
+  const auto wrong_shard = [](const std::string& text) {
+    return shard_of(text) ? ""
+                          : fmt::format("expected PART/PARTS with PART from 1 to PARTS, such as 3/16, got '{}'", text);
+  };
+  const OptionRows row(*command);
+  for (CLI::Option* option :
+       {row("--resume", options->resume, nullptr,
+            "resume an interrupted run with the same options and --out; if there is none, begin"),
+        row("--keep-every", options->keep_every, "S",
+            "save what --resume needs every S seconds of a run; 0: after every document", real_number(0, 1e6))
+            ->capture_default_str(),
+        row("--shard", options->shard, "PART/PARTS",
+            "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
+            "folder holds what `headwave merge` puts together",
+            CLI::Validator(wrong_shard, "", "part"))
+            ->excludes("--json")})
+    option->configurable(false);
   add_job_file_option(*command, options->job_file);
   add_examples(
       *command,
@@ -156,13 +191,13 @@ void add_run(CLI::App& program, Command& chosen) {
         "where the heads of a watched PyTorch model look; sums of several processes are given as several files"}});
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
-    require_usage(source, options->input);
+    require_usage(*command, options->input);
     if (!options->input.profiles.empty()) require_options_of_sums(options->job);
     require_read_options(*command, options->job);
     options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
-    chosen = [=] { return run(*command, *options, source); };
+    chosen = [=] { return run(*command, *options); };
   });
 }
 

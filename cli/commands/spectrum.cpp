@@ -92,9 +92,10 @@ void print_table(const std::vector<ModelSpectrum>& spectra) {
 
 int compare_spectra(SpectrumCommand& command) {
   command.analysis.spectrum.spectrum.window = command.hann ? Window::hann : Window::rectangular;
-  OutputFolder folder = opened_folder(command);
+  const OutputFolder folder = opened_folder(command);
   std::vector<ModelSpectrum> spectra = position_spectra(command.models, command.analysis);
-  folder.outdate(written_spectra(folder.path()));
+  std::vector<std::filesystem::path> old;
+  if (command.force) old = written_spectra(folder.path());
   std::vector<std::unique_ptr<ReplacedFile>> files;
   std::vector<LabelledSpectrum> curves;
   for (std::size_t i = 0; i < spectra.size(); ++i) {
@@ -104,13 +105,9 @@ int compare_spectra(SpectrumCommand& command) {
     write_result(result, *files.back());
     curves.push_back(curve_of(spectra[i]));
   }
-  folder.require_free();
-  std::vector<std::filesystem::path> written;
-  for (const auto& file : files) {
-    file->commit();
-    written.push_back(file->path());
-  }
-  folder.remove_outdated(written);
+  commit_all(files);
+  for (const auto& file : files) std::erase(old, file->path());
+  folder.remove(old);
   std::vector<std::filesystem::path> figures;
   const bool drawing = draws_figures(command);
   if (drawing) {

@@ -23,13 +23,28 @@ std::string wrapped(const std::string& text, std::size_t column, const std::stri
   return wrapped_text(text, line_width, column, indent);
 }
 
+/// The placeholder of an option's value: "DIR", "N"; empty for flags.
+std::string taken_by(const CLI::Option& option) {
+  if (option.get_expected_max() == 0) return "";
+  // The name of a type and what validators say, which CLI11 joins by colons: "INT:1 to 100".
+  const std::string joined = option.get_type_name(), type = joined.substr(0, joined.find(':'));
+  return type == "INT" || type == "UINT" ? "N" : type == "FLOAT" ? "X" : type;
+}
+
+/// The allowed values of an option, from its validators: "1 to 1000", "pdf, svg or png".
+std::string limits_of(const CLI::Option& option) {
+  const std::string joined = option.get_expected_max() == 0 ? "" : option.get_type_name();
+  const std::size_t colon = joined.find(':');
+  return colon == std::string::npos ? "" : joined.substr(colon + 1);
+}
+
 /// Every part of a help text is laid out here: versions of CLI11 differ in their titles and blank lines, and since 2.5 they fill
 /// paragraphs anew, examples too.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
-    return make_description(app) + make_usage(app, name) + argument_section(app) + option_sections(app) +
-           make_subcommands(app, mode) + "\n" + make_footer(app);
+    return make_description(app) + make_usage(app, name) + sections(app) + make_subcommands(app, mode) + "\n" +
+           make_footer(app);
   }
   std::string make_usage(const CLI::App* app, std::string name) const override {
     std::string line = fmt::format("Usage: {} [OPTIONS]", name);
@@ -67,18 +82,18 @@ class HelpFormatter : public CLI::Formatter {
     return app->get_options(
         [](const CLI::Option* option) { return option->get_positional() && !option->get_group().empty(); });
   }
-  std::string argument_section(const CLI::App* app) const {
-    const std::vector<const CLI::Option*> listed = arguments(app);
-    return listed.empty() ? "" : make_group("Arguments", true, listed);
-  }
-  std::string option_sections(const CLI::App* app) const {
+  std::string sections(const CLI::App* app) const {
     std::string text;
+    const auto add = [&](const std::string& title, bool positional, const std::vector<const CLI::Option*>& listed) {
+      if (!listed.empty()) text += make_group(title, positional, listed);
+    };
+    add("Arguments", true, arguments(app));
     for (const std::string& group : app->get_groups()) {
-      if (group.empty()) continue;
-      const std::vector<const CLI::Option*> listed = app->get_options(
-          [&](const CLI::Option* option) { return option->nonpositional() && option->get_group() == group; });
       const bool unnamed = group == app->get_help_ptr()->get_group();  // "Options", and "OPTIONS" since CLI11 2.5
-      if (!listed.empty()) text += make_group(unnamed ? "Options" : group, false, listed);
+      if (!group.empty())
+        add(unnamed ? "Options" : group, false, app->get_options([&](const CLI::Option* option) {
+          return option->nonpositional() && option->get_group() == group;
+        }));
     }
     return text;
   }
@@ -114,19 +129,6 @@ void lay_out_help(CLI::App& program) {
   }
 }
 
-std::string taken_by(const CLI::Option& option) {
-  if (option.get_expected_max() == 0) return "";
-  // The name of a type and what validators say, which CLI11 joins by colons: "INT:1 to 100".
-  const std::string joined = option.get_type_name(), type = joined.substr(0, joined.find(':'));
-  return type == "INT" || type == "UINT" ? "N" : type == "FLOAT" ? "X" : type;
-}
-
-std::string limits_of(const CLI::Option& option) {
-  const std::string joined = option.get_expected_max() == 0 ? "" : option.get_type_name();
-  const std::size_t colon = joined.find(':');
-  return colon == std::string::npos ? "" : joined.substr(colon + 1);
-}
-
 namespace {
 
 std::vector<const CLI::App*> all_commands(const CLI::App& program) {
@@ -139,6 +141,17 @@ std::string unknown_command(const CLI::App& program, const std::string& name) {
   const std::string meant = did_you_mean(name, names);
   return fmt::format("there is no command '{}'{}", printable(name, 60),
                      meant.empty() ? "; `headwave --help` lists them" : meant);
+}
+
+/// The options of a command that --help shows, with their dashes.
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options({})) {
+    if (option->get_group().empty()) continue;
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
 }
 
 std::string unknown_option(const CLI::App& program, const CLI::App& command, const std::string& typed) {
@@ -154,16 +167,6 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, con
 }
 
 }  // namespace
-
-std::vector<std::string> option_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options({})) {
-    if (option->get_group().empty()) continue;
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
-  return names;
-}
 
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();

@@ -19,15 +19,6 @@ void add_examples(CLI::App& command, const std::vector<Example>& examples);
 /// "--documents N how many documents (1 to 1000, default 20)". help2man makes the man pages from it.
 void lay_out_help(CLI::App& program);
 
-/// The placeholder of an option's value in --help: "DIR", "N"; empty for flags.
-std::string taken_by(const CLI::Option& option);
-
-/// The options of a command that --help shows, with their dashes.
-std::vector<std::string> option_names(const CLI::App& command);
-
-/// The allowed values of an option, from its validators: "1 to 1000", "pdf, svg or png".
-std::string limits_of(const CLI::Option& option);
-
 /// The error of a command line, in one line. For an unknown name it adds the nearest command or option, or
 /// the commands that have the option.
 /// @param error  what `program` threw while it parsed, or a command afterwards

@@ -84,36 +84,29 @@ class JobFile {
     }
   }
 
-  /// The value as it would have been typed.
+  /// The value as it would have been typed; none of a flag that is false, as it is where nobody gives it.
   [[nodiscard]] std::vector<std::string> words_of(const CLI::Option& option, const std::string& key,
                                                   const toml::node& value) const {
-    switch (kind_of(option)) {
-      case Kind::flag:
-        if (const auto* flag = value.as_boolean()) {
-          if (!flag->get()) return {};  // as it is where nobody gives it
-          return {option.get_flag_value(key, "true")};
-        }
-        refuse(value, fmt::format("'{}' should be true or false", key));
-      case Kind::whole:
-        if (const auto* number = value.as_integer()) return {std::to_string(number->get())};
-        refuse(value, fmt::format("'{}' should be a whole number", key));
-      case Kind::real:
-        if (const auto number = value.value<double>(); number && value.is_number()) return {fmt::format("{}", *number)};
-        refuse(value, fmt::format("'{}' should be a number", key));
-      case Kind::list: {
-        std::vector<std::string> words;
-        if (!value.is_array()) refuse(value, fmt::format("'{}' should be a list of texts", key));
-        for (const toml::node& word : *value.as_array()) {
-          const auto* text = word.as_string();
-          if (text == nullptr) refuse(value, fmt::format("'{}' should be a list of texts", key));
-          words.push_back(text->get());
-        }
-        return words;
-      }
-      default:
-        if (const auto* text = value.as_string()) return {text->get()};
-        refuse(value, fmt::format("'{}' should be a text in quotes", key));
+    const Kind kind = kind_of(option);
+    std::vector<std::string> words;
+    if (const auto* flag = value.as_boolean(); kind == Kind::flag && flag != nullptr)
+      return flag->get() ? std::vector{option.get_flag_value(key, "true")} : words;
+    if (const auto* number = value.as_integer(); kind == Kind::whole && number != nullptr)
+      return {std::to_string(number->get())};
+    if (kind == Kind::real && value.is_number()) return {fmt::format("{}", *value.value<double>())};
+    if (const auto* text = value.as_string(); (kind == Kind::text || kind == Kind::path) && text != nullptr)
+      return {text->get()};
+    if (const auto* list = value.as_array(); kind == Kind::list && list != nullptr) {
+      for (const toml::node& word : *list)
+        if (const auto* text = word.as_string()) words.push_back(text->get());
+      if (words.size() == list->size()) return words;
     }
+    refuse(value, fmt::format("'{}' should be {}", key,
+                              kind == Kind::flag    ? "true or false"
+                              : kind == Kind::whole ? "a whole number"
+                              : kind == Kind::real  ? "a number"
+                              : kind == Kind::list  ? "a list of texts"
+                                                    : "a text in quotes"));
   }
 
   CLI::App& command_;
@@ -122,24 +115,19 @@ class JobFile {
 };
 
 Setting setting_of(const CLI::Option& option, const std::vector<std::string>& words) {
-  switch (kind_of(option)) {
-    case Kind::flag:
-      return words.back() == option.get_flag_value(key_of(option), "true");
-    case Kind::whole:
-      return static_cast<std::int64_t>(std::stoll(words.back()));
-    case Kind::real:
-      return std::stod(words.back());
-    case Kind::path:  // "-" is standard input, wherever the program runs; a sentence is one
-      return words.back() == "-" || is_sentence(words.back()) ? words.back() : remembered_path(words.back());
-    case Kind::list: {
-      std::vector<std::string> list = words;
-      if (option.get_type_name() == "DIRS" || option.get_type_name() == "FILE")
-        std::ranges::transform(list, list.begin(), remembered_path);
-      return list;
-    }
-    default:
-      return words.back();
+  const Kind kind = kind_of(option);
+  const std::string& word = words.back();
+  if (kind == Kind::flag) return word == option.get_flag_value(key_of(option), "true");
+  if (kind == Kind::whole) return static_cast<std::int64_t>(std::stoll(word));
+  if (kind == Kind::real) return std::stod(word);
+  if (kind == Kind::list) {
+    std::vector<std::string> list = words;
+    if (option.get_type_name() == "DIRS" || option.get_type_name() == "FILE")
+      std::ranges::transform(list, list.begin(), remembered_path);
+    return list;
   }
+  // "-" is standard input, wherever the program runs; a sentence is one
+  return kind == Kind::path && word != "-" && !is_sentence(word) ? remembered_path(word) : word;
 }
 
 }  // namespace

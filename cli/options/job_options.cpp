@@ -5,9 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../analysis/attention/attention_map.h"
 #include "../../analysis/registry/job_option_table.h"
 #include "../../analysis/registry/registry.h"
+#include "../../data/files/printable.h"
+#include "../../job/run/map_window.h"
 #include "values.h"
 
 namespace headwave::cli {
@@ -57,26 +58,20 @@ class OptionAdder {
   const JobOption& option_;
 };
 
-constexpr Index most_map_tokens = 64;
-
 /// --map-window, of which map_first and map_tokens are made.
 void add_map_window(CLI::App& command, JobOptions& options) {
-  constexpr auto typical = "typical";
-  const auto take = [&options](const std::string& text) {
-    if (text == typical) return;
-    const std::size_t colon = text.find(':');
-    options[map_first_option] = std::stoll(text.substr(0, colon));
-    options[map_tokens_option] = std::stoll(text.substr(colon + 1)) - options[map_first_option];
+  const auto wrong = [](const std::string& text) {
+    JobOptions unused;
+    return set_map_window(unused, text) ? std::string()
+                                        : fmt::format("expected {}, got '{}'", map_window_values, printable(text, 60));
   };
   command
       .add_option_function<std::string>(
-          "--map-window", take,
-          fmt::format(
-              "tokens of which attention maps keep every weight, FIRST up to but not including END, {} at most; of the "
-              "others they keep tiles; typical: {} where heads attend as in the whole document",
-              most_map_tokens, most_map_tokens))
-      ->check(whole_range(0, 1'000'000'000, most_map_tokens, typical))
-      ->default_str(typical)
+          "--map-window", [&options](const std::string& text) { set_map_window(options, text); },
+          "tokens of which attention maps keep every weight, FIRST up to but not including END, 64 at most; of the "
+          "others they keep tiles; typical: 64 where heads attend as in the whole document")
+      ->check(CLI::Validator(wrong, map_window_values))
+      ->default_str("typical")
       ->type_name("WINDOW")
       ->group("Analysis");
 }

@@ -27,13 +27,9 @@ CLI::Validator width() {
           widths};
 }
 
-CLI::Validator font_name() {
-  return {[](std::string& text) {
-            return is_font_name(text)
-                       ? std::string()
-                       : fmt::format("expected letters, digits, spaces and hyphens, got '{}'", printable(text, 60));
-          },
-          ""};
+std::string wrong_font(const std::string& text) {
+  if (is_font_name(text)) return {};
+  return fmt::format("expected letters, digits, spaces and hyphens, got '{}'", printable(text, 60));
 }
 
 }  // namespace
@@ -46,7 +42,7 @@ bool styles_figures(const CLI::App& command) {
 void add_style_options(CLI::App& command, FigureStyle& style) {
   const OptionRows row(command, "Figures");
   row("--figure-width", style.width, "WIDTH", "width in inches; otherwise as each figure needs")->transform(width());
-  row("--font", style.font, "NAME", "font of figures; default sans-serif", font_name());
+  row("--font", style.font, "NAME", "font of figures; default sans-serif", CLI::Validator(wrong_font, ""));
   row("--font-size", style.points, nullptr,
       "points of the letters along axes; default 8, more on figures wider than 7 inches", real_number(4, 40));
   row("--palette", style.palette, "NAME", "colours of heat maps; grey: no colours anywhere", one_of(palette_names()))

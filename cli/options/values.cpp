@@ -71,20 +71,6 @@ CLI::Validator not_negative() {
   return whole(0, std::numeric_limits<std::int64_t>::max(), "at least 0 and below 2^63");
 }
 
-CLI::Validator whole_range(std::int64_t low, std::int64_t high, std::int64_t most, const std::string& word) {
-  const std::string range = fmt::format("{}, or FIRST:END, 1 to {} tokens", word, most);
-  return {[=](std::string& text) {
-            if (text == word) return std::string();
-            const std::size_t colon = text.find(':');
-            std::int64_t first = 0, end = 0;
-            const bool are_whole = colon != std::string::npos && is_whole(text.substr(0, colon), first) &&
-                                   is_whole(text.substr(colon + 1), end);
-            if (are_whole && low <= first && first < end && end <= high && end - first <= most) return std::string();
-            return fmt::format("expected {}, got '{}'", range, shown(text));
-          },
-          range};
-}
-
 CLI::Validator real_number(double low, double high) {
   const std::string range = fmt::format("{:g} to {:g}", low, high);
   return {[=](std::string& text) {

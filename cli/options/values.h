@@ -17,9 +17,6 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high);
 /// The same, or 0.
 CLI::Validator none_or_whole_number(std::int64_t low, std::int64_t high);
 
-/// Two whole numbers with a colon between, low <= first < end <= high, and end - first <= most; or the word.
-CLI::Validator whole_range(std::int64_t low, std::int64_t high, std::int64_t most, const std::string& word);
-
 /// A finite number, low <= number <= high.
 CLI::Validator real_number(double low, double high);
 

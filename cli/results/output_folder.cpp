@@ -22,36 +22,30 @@ OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, boo
     : folder_(folder.empty()          ? "."
               : folder.has_filename() ? folder
                                       : folder.parent_path()),
-      written_(files.written),
-      option_(files.option),
       force_(force) {
-  for (const fs::path& written : written_)
+  for (const fs::path& written : files.written) {
+    const fs::path file = folder_ / written;
+    std::error_code ignored;
     for (const fs::path& read : files.read)
-      if (std::error_code ignored; fs::equivalent(folder_ / written, read, ignored))
-        throw IoError(fmt::format("{}: would be replaced, and is the input {}; choose another {}",
-                                  shown_path(folder_ / written), shown_path(read), option_));
-  require_free();
+      if (fs::equivalent(file, read, ignored))
+        throw IoError(fmt::format("{}: would be replaced, and is the input {}; choose another {}", shown_path(file),
+                                  shown_path(read), files.option));
+    if (!force && fs::exists(fs::symlink_status(file, ignored)))
+      throw IoError(fmt::format("{}: is already there; choose another {}, or replace it with --force", file.string(),
+                                files.option));
+  }
   make_folder(folder_);
   lock_.emplace(folder_ / files.lock);
-  require_free();  // what another command wrote until now
 }
 
-void OutputFolder::require_free() const {
-  for (const fs::path& name : written_)
-    if (std::error_code ignored; !force_ && fs::exists(fs::symlink_status(folder_ / name, ignored)))
-      throw IoError(fmt::format("{}: is already there; choose another {}, or replace it with --force",
-                                (folder_ / name).string(), option_));
-}
-
-fs::path OutputFolder::inside(const fs::path& name) {
+fs::path OutputFolder::inside(const fs::path& name) const {
   fs::path folder = folder_ / name;
   make_folder(folder);
   return folder;
 }
 
-void OutputFolder::remove_outdated(const std::vector<fs::path>& written) {
-  for (const fs::path& file : std::exchange(outdated_, {})) {
-    if (!force_ || std::ranges::find(written, file) != written.end()) continue;
+void OutputFolder::remove(const std::vector<fs::path>& files) const {
+  for (const fs::path& file : files) {
     std::error_code error, not_empty;
     fs::remove(file, error);
     if (error)

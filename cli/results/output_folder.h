@@ -24,8 +24,7 @@ struct OutputFiles {
 };
 
 /// The folder that a command writes to. It is opened before anything is computed, so that what would fail
-/// after hours fails at once. While the object lives, no other command writes there. Files of an earlier run are removed
-/// only once the new ones are written.
+/// after hours fails at once. While the object lives, no other command writes there.
 class OutputFolder {
  public:
   /// Makes the folder and takes its lock.
@@ -39,24 +38,14 @@ class OutputFolder {
 
   /// Makes a folder inside.
   /// @throws IoError if it cannot be made
-  std::filesystem::path inside(const std::filesystem::path& name);
+  [[nodiscard]] std::filesystem::path inside(const std::filesystem::path& name) const;
 
-  /// Refuses files that appeared while the command computed, as the constructor does. Called before files get
-  /// their names.
-  /// @throws IoError as the constructor
-  void require_free() const;
-
-  /// Files of an earlier run that stay until remove_outdated(): what is drawn anew may fail.
-  void outdate(std::vector<std::filesystem::path> files) { outdated_ = std::move(files); }
-  /// Removes the outdated files that were not written again, if any file may be replaced, and folders inside that are
-  /// empty then.
+  /// Removes files of an earlier result, and folders inside that are empty then.
   /// @throws IoError if one cannot be removed
-  void remove_outdated(const std::vector<std::filesystem::path>& written);
+  void remove(const std::vector<std::filesystem::path>& files) const;
 
  private:
   std::filesystem::path folder_;
-  std::vector<std::filesystem::path> written_, outdated_;
-  std::string option_;
   bool force_;
   std::optional<LockFile> lock_;
 };

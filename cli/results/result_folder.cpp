@@ -71,7 +71,7 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
 void add_table_options(CLI::App& command, HeadTableOptions& options) {
   const OptionRows row(command, "Table");
   const auto unknown = [](std::string& name) {
-    return name.find('/') == std::string::npos ? one_of(head_value_names())(name) : std::string();
+    return name.find('/') == std::string::npos ? one_of(head_data_columns())(name) : std::string();
   };
   for (CLI::Option* option :
        {row("--all", options.all, nullptr, "show every head; by default the ten strongest, or those of --heads"),
@@ -133,49 +133,42 @@ OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::p
   return {options.folder, output_files(options, read), options.force};
 }
 
-void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds) {
+void write_results(const OutputFolder& folder, std::vector<KindResult>& results) {
   std::vector<std::unique_ptr<ReplacedFile>> files;
-  std::vector<fs::path> old = written_files(folder.path()), pages;
-  const auto is_page = [](const fs::path& file) { return file.filename() == "report.html"; };
-  if (folder.may_replace()) std::ranges::copy_if(old, std::back_inserter(pages), is_page);
+  std::vector<fs::path> old;
+  if (folder.may_replace()) old = written_files(folder.path());
   for (auto& [kind, result] : results) {
-    add_program(result.provenance, seconds);
+    add_program(result.provenance);
     files.push_back(std::make_unique<ReplacedFile>(folder.inside(place_of(results, kind)) / "results.h5"));
     std::erase(old, files.back()->path());
     progress_at("writing " + files.back()->path().filename().string());
     write_result(result, *files.back());
   }
-  folder.outdate(std::move(old));
-  folder.require_free();
   commit_all(files);
-  // The page is made last: where there is one, all of this result is drawn.
-  for (const fs::path& page : pages) fs::remove(page);
+  folder.remove(old);
 }
 
-void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
+namespace {
+
+/// @returns what was written beside the result
+std::string drawn(const fs::path& folder, const Result& result, const FolderOptions& options) {
+  if (!options.figures) return {};
+  std::string wrote;
   const bool figures = draws_figures(options);
-  FigureOptions drawing = options.drawing;
-  drawing.formats_there = false;  // those are of an earlier result, and removed below
-  std::vector<fs::path> written;
-  for (const auto& [kind, result] : results) {
-    const fs::path inner = folder.inside(place_of(results, kind));
-    std::string wrote = "wrote " + visible_text((inner / "results.h5").string());
-    if (figures) {
-      auto files = draw_figures(result, folder.inside(place_of(results, kind) / "figures"), drawing, figure_progress);
-      wrote += fmt::format(", {} files of figures,", files.size());
-      append(written, std::move(files));
-      say_undrawn(result, options.drawing);
-    }
-    if (options.figures) {
-      write_report(result, inner / "report.html");
-      written.push_back(inner / "report.html");
-      wrote += " and " + visible_text((inner / "report.html").string());
-      if (!figures) wrote += "; " + without_gnuplot(inner);
-    }
-    say(wrote);
+  if (figures) {
+    FigureOptions drawing = options.drawing;
+    drawing.formats_there = false;  // others are not of this result
+    make_folder(folder / "figures");
+    wrote = fmt::format(", {} files of figures,",
+                        draw_figures(result, folder / "figures", drawing, figure_progress).size());
+    say_undrawn(result, options.drawing);
   }
-  folder.remove_outdated(written);
+  const fs::path page = folder / "report.html";
+  write_report(result, page);
+  return wrote + " and " + visible_text(page.string()) + (figures ? "" : "; " + without_gnuplot(folder));
 }
+
+}  // namespace
 
 std::string seen_head_table(const Result& result, const HeadTableOptions& asked) {
   HeadTableOptions options = asked;
@@ -192,34 +185,28 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& asked)
   return head_answer(result, columns) + below;
 }
 
-void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
+void show_results(const OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
+                  std::function<void()> print, const char* did) {
   HeadTableOptions heads = options.table;
   heads.heads = options.drawing.heads;
-  std::exception_ptr unshown;  // a table that cannot be made does not keep figures from being drawn
-  try_to_print([&] {
-    for (const auto& [kind, result] : results) try {
+  if (!print)
+    print = [&] {
+      for (const auto& [kind, result] : results) {
         if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
         std::fputs(seen_head_table(result, heads).c_str(), stdout);
-      } catch (const Error&) {
-        unshown = std::current_exception();
       }
-  });
-  write_figures(folder, results, options);
+    };
+  std::exception_ptr unshown;  // a table that cannot be made does not keep figures from being drawn
+  try {
+    try_to_print(print);
+  } catch (const Error&) {
+    unshown = std::current_exception();
+  }
+  for (const auto& [kind, result] : results) {
+    const fs::path inner = folder.inside(place_of(results, kind));
+    say(fmt::format("{} {}{}", did, visible_text((inner / "results.h5").string()), drawn(inner, result, options)));
+  }
   if (unshown) std::rethrow_exception(unshown);
-}
-
-void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options) {
-  write_results(folder, results);
-  show_results(folder, results, options);
-}
-
-void write_folder(OutputFolder& folder, Result result, const FolderOptions& options,
-                  const std::function<void()>& print) {
-  std::vector<KindResult> results;
-  results.push_back({AttentionKind::self, std::move(result)});
-  write_results(folder, results);
-  try_to_print(print);
-  write_figures(folder, results, options);
 }
 
 }  // namespace headwave::cli

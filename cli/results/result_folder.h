@@ -68,28 +68,20 @@ std::string without_gnuplot(const std::filesystem::path& folder);
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
 
 /// Writes results.h5, in a folder for each kind of attention if there are several: files get their names once all are
-/// written. Other files of an earlier result stay until write_figures() is done.
+/// written. Other files of an earlier result go then.
 /// @param results  get version, command and time as provenance
-void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds = seconds_so_far());
-
-/// Writes report.html and, if gnuplot is there, figures/ beside the results unless --no-figures was given, and says
-/// what was written.
-void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
+void write_results(const OutputFolder& folder, std::vector<KindResult>& results);
 
 /// head_answer(), with which options show more.
 std::string seen_head_table(const Result& result, const HeadTableOptions& options);
 
-/// Prints the tables and draws the figures of written results; draws them even if nothing can be printed.
-void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
+/// Prints written results, their tables unless `print` prints something else, and writes report.html and, if gnuplot is
+/// there, figures/ beside them unless --no-figures was given; says what was written.
+/// @param did  what was done with results.h5, in that line
+void show_results(const OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
+                  std::function<void()> print = {}, const char* did = "wrote");
 
 /// Says which figures are not drawn though the result has their numbers, and why: a line for each reason.
 void say_undrawn(const Result& result, const FigureOptions& options);
-
-/// Writes results and shows them.
-void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options);
-
-/// The same for one result; `print` prints in place of the table of heads.
-void write_folder(OutputFolder& folder, Result result, const FolderOptions& options,
-                  const std::function<void()>& print);
 
 }  // namespace headwave::cli

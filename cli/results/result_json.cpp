@@ -42,15 +42,16 @@ ordered_json json_of(const Cell& cell) {
 
 ordered_json heads_json(const Result& result) {
   ordered_json heads = ordered_json::array();
-  const std::vector<HeadFinding> findings = head_findings(result);
-  const DataTable values = head_values(result, findings);
-  for (std::size_t row = 0; row < findings.size(); ++row) {
+  const HeadValues values = head_values(result);
+  const DataTable table = head_data(result, values);
+  for (std::size_t row = 0; row < values.heads.size(); ++row) {
     ordered_json head = ordered_json::object();
-    for (std::size_t c = 0; c < values.columns().size(); ++c)
-      if (!values.columns()[c].starts_with("planted_")) head[values.columns()[c]] = json_of(values.rows()[row][c]);
-    if (const auto& planted = findings[row].planted)
-      head["planted"] = {
-          {"kind", planted->kind}, {"offset", json_of(Cell(planted->offset))}, {"found", planted->found}};
+    for (std::size_t c = 0; c < table.columns().size(); ++c)
+      if (!table.columns()[c].starts_with("planted_")) head[table.columns()[c]] = json_of(table.rows()[row][c]);
+    if (const std::string kind = values.word(row, "planted_kind"); !kind.empty())
+      head["planted"] = {{"kind", kind},
+                         {"offset", json_of(Cell(values.number(row, "planted_offset")))},
+                         {"found", values.word(row, "planted_found") == "true"}};
     heads.push_back(std::move(head));
   }
   return heads;

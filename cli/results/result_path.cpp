@@ -8,7 +8,6 @@
 #include "../../core/errors/error.h"
 #include "../../job/run/shard_files.h"
 #include "../../reports/figures/written_files.h"
-#include "resuming.h"
 
 namespace headwave::cli {
 

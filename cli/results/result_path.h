@@ -7,6 +7,9 @@
 
 namespace headwave::cli {
 
+/// The file in a run's folder from which it is resumed.
+constexpr const char* unfinished_name = "results.unfinished";
+
 /// Refuses a folder that holds an unfinished run.
 /// @throws IoError that says how to finish it: with --resume, or from its parts with `headwave merge`
 void require_no_begun_run(const std::filesystem::path& folder);

@@ -87,8 +87,8 @@ void say_fewer_documents(const KindResult& found) {
 
 }  // namespace
 
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
-  const SourceOptions source = add_input_options(command, options.input);
+void add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
+  add_input_options(command, options.input);
   add_folder_options(command, options.folder, false);
   add_table_options(command, options.folder.table);
   command.get_option("--force")->configurable(false);
@@ -99,29 +99,27 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options)
       "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer",
       byte_size());
   add_job_options(command, options.job);
-  return source;
 }
 
-JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
+JobInput checked_input(WholeRunOptions& options) {
   options.input.place.max_memory = options.max_memory;
   if (!options.max_memory.empty()) options.job.max_memory = bytes_of(options.max_memory);
-  JobInput input = input_of(options.input, given, options.job.seed);
+  JobInput input = input_of(options.input, options.job.seed);
   require_heads(options.folder.drawing, input.model, *input.source);
   for (const JobInput& other : input.others) require_heads(options.folder.drawing, other.model, *other.source);
   require_maps(options.job, *input.source);
   return input;
 }
 
-void within_memory(WholeRunOptions& options, const SourceOptions& given,
-                   const std::function<void(const JobInput&)>& work) {
-  if (options.max_memory.empty()) return work(checked_input(options, given));
+void within_memory(WholeRunOptions& options, const std::function<void(const JobInput&)>& work) {
+  if (options.max_memory.empty()) return work(checked_input(options));
   const std::int64_t limit = bytes_of(options.max_memory);
   while (true) {
     const MemoryWatch watch(limit);
     bool can_read_layers = false, has_room = false;
     try {
       const Stoppable stoppable(&watch.is_exceeded());
-      const JobInput input = checked_input(options, given);
+      const JobInput input = checked_input(options);
       can_read_layers = options.input.place.weights == "auto" && options.input.interventions.empty() &&
                         !options.input.model.empty() && !input.model.by_layer();
       has_room = resident_bytes() <= limit;
@@ -145,30 +143,26 @@ void within_memory(WholeRunOptions& options, const SourceOptions& given,
   }
 }
 
-void sign_results(std::vector<KindResult>& results, const Attributes& identity, const std::string& job_text) {
+void write_run(const CLI::App& command, const OutputFolder& folder, std::vector<KindResult>& results,
+               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text) {
   const std::string digest = run_digest(identity);
+  say_not_found(options.job, results);
   for (KindResult& found : results) {
     found.result.provenance["job"] = job_text;
     found.result.provenance[run_digest_name] = digest;
+    say_fewer_documents(found);
+    say_fewer_map_tokens(command, found.result, options.folder.drawing);
   }
-}
-
-void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
-               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text) {
-  sign_results(results, identity, job_text);
-  say_not_found(options.job, results);
-  for (const KindResult& found : results) say_fewer_documents(found);
-  for (KindResult& found : results) say_fewer_map_tokens(command, found.result, options.folder.drawing);
   write_results(folder, results);
 }
 
-Written written_before(const WholeRunOptions& options, const SourceOptions& given) {
+bool finished_before(const WholeRunOptions& options) {
   const auto files = result_files(options.folder.folder);
-  if (files.empty()) return Written::nothing;
+  if (files.empty()) return false;
   InputOptions looked_at = options.input;
   // What a run is does not depend on values: none is read, but where weights are to be changed.
   if (looked_at.interventions.empty()) looked_at.place.weights = "layers";
-  const JobInput input = input_of(looked_at, given, options.job.seed);
+  const JobInput input = input_of(looked_at, options.job.seed);
   const Attributes identity = run_identity(input, options.job);
   for (const auto& [kind, path] : files) {
     const Hdf5File file(path);
@@ -176,36 +170,27 @@ Written written_before(const WholeRunOptions& options, const SourceOptions& give
                      {give("force", "", "in place of --resume to replace it"), give("out", "DIR", "for another one")});
     require_sealed(path);
   }
-  return files.size() < input.kinds().size() ? Written::part : Written::all;
+  return files.size() == input.kinds().size();
 }
 
-void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options) {
-  if (!options.json) {
-    show_results(folder, results, options.folder);
-    return;
-  }
-  try_to_print([&] { std::fputs(folder_json(folder.path()).c_str(), stdout); });
-  write_figures(folder, results, options.folder);
+void show_run(const OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options) {
+  std::function<void()> print;
+  if (options.json) print = [&] { std::fputs(folder_json(folder.path()).c_str(), stdout); };
+  show_results(folder, results, options.folder, print);
 }
 
-void draw_again(const FolderOptions& options) {
-  std::string drawn;
-  if (options.figures) {
-    const bool figures = draws_figures(options);
-    OutputFolder folder(options.folder, {}, true);
-    for (const auto& [kind, file] : result_files(options.folder)) {
-      const fs::path place = file.parent_path();
-      if (fs::exists(place / "report.html")) continue;
-      const Result result = read_result(file);
-      if (figures)
-        draw_figures(result, folder.inside(place.lexically_relative(options.folder) / "figures"), options.drawing,
-                     figure_progress);
-      write_report(result, place / "report.html");
-      drawn = figures ? "; its page and figures are drawn again"
-                      : "; its page is made again; " + without_gnuplot(options.folder);
-    }
+void show_finished(const WholeRunOptions& options) {
+  const FolderOptions& given = options.folder;
+  const auto files = result_files(given.folder);
+  const auto lacks_page = [](const auto& one) { return !fs::exists(one.second.parent_path() / "report.html"); };
+  if (given.figures && std::ranges::any_of(files, lacks_page)) {
+    std::vector<KindResult> results;
+    for (const auto& [kind, file] : files) results.push_back({kind, read_result(file)});
+    show_results(
+        OutputFolder(given.folder, {}, true), results, given, [] {}, "drawn again:");
   }
-  say(fmt::format("{}: the job is finished{}", visible_text(options.folder.string()), drawn));
+  if (options.json) std::fputs(folder_json(given.folder).c_str(), stdout);
+  say(fmt::format("{}: the job is finished", visible_text(given.folder.string())));
 }
 
 }  // namespace headwave::cli

@@ -21,10 +21,10 @@ struct WholeRunOptions {
 };
 
 /// Adds the options of the input, the job, the folder and its figures, --json and --max-memory.
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options);
+void add_whole_run_options(CLI::App& command, WholeRunOptions& options);
 
 /// Opens the input, and checks before the work that the job can be done with it.
-JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
+JobInput checked_input(WholeRunOptions& options);
 
 /// Opens the input and does the work of a job with it, within --max-memory. Resident memory is measured all
 /// the time. When it comes to the limit, although documents passed side by side only as far as memory
@@ -33,35 +33,21 @@ JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
 /// @param work   may be called several times; each time the input is opened anew
 /// @param again  false: it is called once
 /// @throws ShapeError if none of that is enough; Error as the work and checked_input()
-void within_memory(WholeRunOptions& options, const SourceOptions& given,
-                   const std::function<void(const JobInput&)>& work);
+void within_memory(WholeRunOptions& options, const std::function<void(const JobInput&)>& work);
 
-/// Notes in each result what the run was.
-/// @param identity  by run_identity(); written_before() recognises the run by it
+/// Notes in each result what the run was, and writes and shows them.
+/// @param identity  by run_identity(); finished_before() recognises the run by it
 /// @param job_text  the options, as a job file
-void sign_results(std::vector<KindResult>& results, const Attributes& identity, const std::string& job_text);
-
-/// Signs and writes the results of a run.
-/// @param identity, job_text  as for sign_results()
-void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
+void write_run(const CLI::App& command, const OutputFolder& folder, std::vector<KindResult>& results,
                const WholeRunOptions& options, const Attributes& identity, const std::string& job_text);
 
-enum class Written {
-  nothing,
-  part,  ///< results of some kinds of attention
-  all,   ///< a result for each kind
-};
-
-/// How much of this run's results the folder holds already. Results that are not signed are recognised by
+/// Whether the folder holds this run's results of every kind of attention. Results that are not signed are recognised by
 /// their provenance.
 /// @throws FormatError naming what differs, if one is of another run; Error as require_sealed()
-Written written_before(const WholeRunOptions& options, const SourceOptions& given);
+bool finished_before(const WholeRunOptions& options);
 
-/// Draws the figures and the page of a finished run whose page is missing, unless --no-figures was given, and says so.
-/// @throws IoError as OutputFolder and draw_figures()
-void draw_again(const FolderOptions& options);
-
-/// Prints the table or the listing of a written run, and draws it.
-void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options);
+/// Prints and draws the results of a run, or what a finished run lacks: its figures and page if the page is missing.
+void show_run(const OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options);
+void show_finished(const WholeRunOptions& options);
 
 }  // namespace headwave::cli

@@ -11,10 +11,9 @@ bool& quiet();
 
 /// Shows on standard error where a command stands and about how much time is left; nothing under -q.
 ///
-/// On a terminal one line overwrites itself twice a second. Elsewhere, in logs, plain lines are written now
+/// On a terminal one line overwrites itself, at most twice a second. Elsewhere, in logs, plain lines are written now
 /// and then: the first after ten seconds, each further one after half as long again as there was so far, or
-/// five minutes, and when a stage begins after a minute or more without one. A thread of its own writes; it
-/// reads what was last told, and what is computed knows nothing of it.
+/// five minutes, and when a stage begins after a minute or more without one.
 ///
 /// The first call begins the clock.
 ProgressCallback progress();
@@ -23,7 +22,7 @@ ProgressCallback progress();
 /// 18.
 void progress_at(const std::string& what, Index number = 0, Index total = 1);
 
-/// Clears the line and writes no more, until the next call of either: what is printed next starts clean.
+/// Clears the line: what is printed next starts clean.
 void end_progress();
 
 }  // namespace headwave::cli

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -46,20 +47,9 @@ void remember_command_line(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) remembered += " " + shell_word(argv[i]);
 }
 
-const std::string& command_line() {
-  return remembered;
-}
-
-std::time_t program_start() {
-  return started;
-}
-
-double seconds_so_far() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - clock_started).count();
-}
-
-void add_program(Attributes& provenance, double seconds) {
-  headwave::add_program(provenance, {command_line(), program_start(), seconds});
+void add_program(Attributes& provenance) {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - clock_started;
+  headwave::add_program(provenance, {remembered, started, passed.count()});
 }
 
 void try_to_print(const std::function<void()>& print) {
@@ -102,15 +92,14 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-std::string remedy_as_flag(const Remedy& remedy) {
-  std::string flag = "--" + remedy.option;
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return remedy.value.empty() ? flag : flag + " " + remedy.value;
-}
-
 std::string error_message(const std::exception& error) {
   const auto* ours = dynamic_cast<const Error*>(&error);
-  return ours == nullptr ? error.what() : ours->message(remedy_as_flag);
+  if (ours == nullptr) return error.what();
+  return ours->message([](const Remedy& remedy) {
+    std::string flag = "--" + remedy.option;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    return remedy.value.empty() ? flag : flag + " " + remedy.value;
+  });
 }
 
 }  // namespace headwave::cli

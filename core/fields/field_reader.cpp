@@ -51,12 +51,16 @@ std::vector<Value> slice_of_heads(const Result& result, std::string_view name, s
                                   const char* type) {
   const Field& field = result.at(name);
   if (field.axes.size() != 3) return values_of<Value>(result, name, {"layer", "head"}, type);
-  const std::string& outermost = field.axes[0].name;
-  const auto& all = values_of<Value>(result, name, {outermost, "layer", "head"}, type);
-  const std::size_t place = place_of(field, outermost, slice);
-  const auto size = static_cast<std::ptrdiff_t>(all.size() / labels_of(field, outermost).size());
-  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(place) * size;
-  return {begin, begin + size};
+  const bool last = field.axes[0].name == "layer";
+  const std::string& axis = field.axes[last ? 2 : 0].name;
+  const auto& all = last ? values_of<Value>(result, name, {"layer", "head", axis}, type)
+                         : values_of<Value>(result, name, {axis, "layer", "head"}, type);
+  const std::size_t place = place_of(field, axis, slice), entries = static_cast<std::size_t>(field.axis(axis).size()),
+                    heads = all.size() / entries;
+  std::vector<Value> values;
+  for (std::size_t head = 0; head < heads; ++head)
+    values.push_back(all[last ? head * entries + place : place * heads + head]);
+  return values;
 }
 
 }  // namespace
@@ -102,7 +106,7 @@ std::vector<double> as_doubles(const Field& field) {
 }
 
 std::size_t place_of(const Field& field, std::string_view axis, std::string_view label) {
-  const auto& labels = labels_of(field, axis);
+  const std::vector<std::string> labels = entries_of(field, axis);
   const auto found = std::ranges::find(labels, label);
   if (found != labels.end()) return static_cast<std::size_t>(found - labels.begin());
   std::string there;
@@ -147,6 +151,16 @@ std::vector<Index> whole_coordinates(const Field& field, std::string_view axis) 
 const std::vector<std::string>& labels_of(const Field& field, std::string_view axis) {
   if (const auto* labels = std::get_if<std::vector<std::string>>(&field.axis(axis).values)) return *labels;
   throw ShapeError(fmt::format("{}: expected texts on the axis '{}', found numbers", field.name, axis));
+}
+
+std::vector<std::string> entries_of(const Field& field, std::string_view axis) {
+  std::vector<std::string> entries;
+  std::visit(
+      [&](const auto& values) {
+        for (const auto& value : values) entries.push_back(fmt::format("{}", value));
+      },
+      field.axis(axis).values);
+  return entries;
 }
 
 bool has_axis(const Field& field, std::string_view axis) {

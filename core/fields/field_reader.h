@@ -43,12 +43,12 @@ inline std::span<const double> slice_of(const std::vector<double>& values, std::
   return std::span(values).subspan(place * size, size);
 }
 
-/// The position of a text on an axis of texts.
+/// The position of an entry on an axis; numbers as entries_of() writes them.
 /// @throws ShapeError naming the text and those there are
 std::size_t place_of(const Field& field, std::string_view axis, std::string_view label);
 
-/// One value per head. The Field has the axes (layer, head), or before them an axis of texts, such as which
-/// query-key pairs count; `slice` is the text to read.
+/// One value per head. The Field has the axes (layer, head), or before or after them an axis such as which
+/// query-key pairs count; `slice` is the entry to read.
 /// @param slice  of `pairs` "all", "without_special", "without_sink", say
 /// @returns (layers * heads) row-major
 /// @throws ShapeError as doubles_of() and place_of()
@@ -68,6 +68,9 @@ std::vector<Index> whole_coordinates(const Field& field, std::string_view axis);
 /// An axis' coordinates as texts.
 /// @throws ShapeError if they are numbers
 const std::vector<std::string>& labels_of(const Field& field, std::string_view axis);
+
+/// An axis' coordinates as texts, whatever they are.
+std::vector<std::string> entries_of(const Field& field, std::string_view axis);
 
 bool has_axis(const Field& field, std::string_view axis);
 

@@ -10,30 +10,26 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../analysis/statistics/mean_change.h"
 #include "../../analysis/statistics/quantile.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
 #include "../../core/fields/field_reader.h"
 #include "../../core/fields/fields.h"
 #include "../../core/fields/head_name.h"
+#include "../../core/fields/measures.h"
 #include "../../core/numbers/matrix.h"
 #include "../inputs/stored_sums.h"
 
 namespace headwave {
 
 namespace {
-
-void require_rows(const char* name, std::size_t found, Index rows) {
-  if (static_cast<Index>(found) != rows)
-    throw ShapeError(fmt::format("{}: expected a value for each of {} heads, found {}", name, rows, found));
-}
 
 /// Query-key pairs at every offset, mean over documents. Between two sequences a document's length does not
 /// say how many it has.
@@ -51,36 +47,35 @@ Vector mean_pairs(const Result& result, const std::vector<Index>& offsets) {
 }
 
 /// The Field of that name; nullptr if there is none, or only a NaN without axes that says why.
-const Field* kept_field(const Result& result, const char* name) {
+const Field* kept_field(const Result& result, const std::string& name) {
   const Field* field = result.find(name);
   return field == nullptr || field->axes.empty() ? nullptr : field;
 }
 
-/// @param name   of a Field (layer, head); nullptr: none
-/// @param slice  of the axis of texts before these, "all" of pairs say; empty: there is none
-/// @returns (rows)  NaN if the result has no such Field
-Vector head_numbers(const Result& result, const char* name, const char* slice, Index rows) {
-  if (name == nullptr || kept_field(result, name) == nullptr) return Vector::Constant(rows, not_defined);
-  const std::vector<double> numbers = head_doubles(result, name, slice);
-  require_rows(name, numbers.size(), rows);
-  return Eigen::Map<const Vector>(numbers.data(), rows);
+/// @param part  entry of the axis beside layer and head; "all" of pairs
+/// @returns (rows)  NaN of heads that the Field lacks: what weights predict may be of other layers
+Vector head_numbers(const Result& result, const std::string& name, const char* part) {
+  const std::vector<double> numbers = head_doubles(result, name, part);
+  const FieldHeads heads = field_heads(result.at("measured_offset/offset")), known = field_heads(result.at(name));
+  Vector found = Vector::Constant(static_cast<Index>(heads.size()), not_defined);
+  for (std::size_t row = 0; row < heads.size(); ++row)
+    if (const std::size_t from = known.row_of(heads[row]); from < numbers.size())
+      found[static_cast<Index>(row)] = numbers[from];
+  return found;
 }
 
 /// The meaning of every head's flag.
 /// @returns (rows)  empty if the result has no such Field
-std::vector<std::string> head_words(const Result& result, const char* name, const char* slice, Index rows) {
-  if (kept_field(result, name) == nullptr) return {};
-  std::vector<std::string> words = head_meanings(result, name, slice);
-  require_rows(name, words.size(), rows);
-  return words;
+std::vector<std::string> head_words(const Result& result, const char* name, const char* part) {
+  return kept_field(result, name) == nullptr ? std::vector<std::string>() : head_meanings(result, name, part);
 }
 
 /// The offset that a result found, in tokens; 0 of a head whose maximum is at itself, NaN of one without.
-Vector found_offsets(const Result& result, Index rows) {
-  Vector offset = head_numbers(result, "measured_offset/offset", "all", rows);
-  const std::vector<std::string> status = head_words(result, "measured_offset/status", "all", rows);
-  for (Index row = 0; row < rows && !status.empty(); ++row)
-    if (status[static_cast<std::size_t>(row)] == "self") offset[row] = 0;
+Vector found_offsets(const Result& result) {
+  Vector offset = head_numbers(result, "measured_offset/offset", "all");
+  const std::vector<std::string> status = head_words(result, "measured_offset/status", "all");
+  for (std::size_t row = 0; row < status.size(); ++row)
+    if (status[row] == "self") offset[static_cast<Index>(row)] = 0;
   return offset;
 }
 
@@ -189,21 +184,14 @@ std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const 
   return changes;
 }
 
-/// Whether the documents are what stands in files, whatever the seed.
-bool comes_from_files(const Attributes& provenance) {
-  const std::string source = attribute_text(provenance, "source");
-  return source == "text";
-}
-
 /// How many of the first documents both looked at: of the same source, by its digest, cut in the same way.
 Index common_documents(const Result& first, const Result& second) {
   constexpr const char* name = "offset_trace/length";
   if (first.find(name) == nullptr || second.find(name) == nullptr || !first.provenance.contains("source")) return 0;
-  for (const auto* of : {&first.provenance, &second.provenance})
-    if (!comes_from_files(*of) && !of->contains("seed")) return 0;
   const auto &one = counts_of(first, name, {"document"}), &other = counts_of(second, name, {"document"});
-  // A text is cut from its beginning. How many documents a seed gives may change each of them.
-  const bool text = comes_from_files(first.provenance);
+  // A text is cut from its beginning, whatever the seed. How many documents a seed gives may change each of them.
+  const bool text = attribute_text(first.provenance, "source") == "text";
+  if (!text && (!first.provenance.contains("seed") || !second.provenance.contains("seed"))) return 0;
   const std::size_t count = std::min(one.size(), other.size());
   if ((!text && one.size() != other.size()) ||
       !std::ranges::equal(std::span(one).first(count), std::span(other).first(count)))
@@ -244,10 +232,7 @@ void require_comparable(const Result& first, const Result& second, const std::ve
   axes_of("measured_offset/offset", "head", "heads");
   axes_of("measured_offset/offset", "pairs", "pairs");
   axes_of("offset_trace/by_document", "near_offset", "reach, offsets");
-  const Attribute *reach = nullptr, *other = nullptr;
-  for (const auto& [of, to] : {std::pair{&first, &reach}, std::pair{&second, &other}})
-    if (const auto found = of->provenance.find("reach"); found != of->provenance.end()) *to = &found->second;
-  if (reach != nullptr && other != nullptr)
+  if (first.provenance.contains("reach") && second.provenance.contains("reach"))
     require_same("reach is", shown(first.provenance, "reach"), shown(second.provenance, "reach"), names);
   if (const Index one = one_length(first), two = one_length(second); one > 0 && two > 0 && one != two)
     throw ShapeError(
@@ -259,22 +244,38 @@ void require_comparable(const Result& first, const Result& second, const std::ve
             : std::vector{give("length", fmt::format("{}", std::min(one, two)), "to both runs")});
 }
 
+/// A measure whose differences stand alone: without intervals.
+MeasureChange measure_of(const std::string& name, const std::string& unit, const std::string& long_name, Vector first,
+                         Vector second) {
+  std::vector<ChangeVerdict> verdict;
+  for (Index row = 0; row < first.size(); ++row)
+    verdict.push_back(std::isfinite(first[row]) && std::isfinite(second[row]) ? ChangeVerdict::no_interval
+                                                                              : ChangeVerdict::undefined);
+  const Vector none = Vector::Constant(first.size(), not_defined);
+  return {name, unit, long_name, std::move(first), std::move(second), none, none, std::move(verdict)};
+}
+
 /// Weights at one offset per head, NaN for none, with the bands of (2).
-MeasureChange weights_at(const MeanChange& change, const Vector& offset, Index reach, MeasureChange made) {
-  for (Index row = 0; row < offset.size(); ++row) {
+MeasureChange weights_at(const MeanChange& change, const Vector& offset, Index reach, const std::string& name,
+                         const std::string& where) {
+  Vector first = Vector::Constant(offset.size(), not_defined), second = first;
+  const auto column = [&](Index row) {
     const double t = offset[row] + static_cast<double>(reach);
-    if (!(t >= 0 && t < static_cast<double>(change.first.cols()))) continue;
-    const auto c = static_cast<Index>(t);
-    made.first[row] = change.first(row, c);
-    made.second[row] = change.second(row, c);
-    if (!std::isfinite(change.difference(row, c))) continue;
-    auto& verdict = made.verdict[static_cast<std::size_t>(row)];
-    verdict = ChangeVerdict::no_interval;
-    if (const double half = change.half_width(row, c); std::isfinite(half)) {
-      made.lower[row] = change.difference(row, c) - half;
-      made.upper[row] = change.difference(row, c) + half;
-      verdict = change.beyond(row, c) ? ChangeVerdict::beyond : ChangeVerdict::within;
+    return t >= 0 && t < static_cast<double>(change.first.cols()) ? static_cast<Index>(t) : -1;
+  };
+  for (Index row = 0; row < offset.size(); ++row)
+    if (const Index c = column(row); c >= 0) {
+      first[row] = change.first(row, c);
+      second[row] = change.second(row, c);
     }
+  MeasureChange made = measure_of(name, "1", "mean weight " + where, std::move(first), std::move(second));
+  for (Index row = 0; row < offset.size(); ++row) {
+    auto& verdict = made.verdict[static_cast<std::size_t>(row)];
+    const Index c = column(row);
+    if (verdict == ChangeVerdict::undefined || !std::isfinite(change.half_width(row, c))) continue;
+    made.lower[row] = change.difference(row, c) - change.half_width(row, c);
+    made.upper[row] = change.difference(row, c) + change.half_width(row, c);
+    verdict = change.beyond(row, c) ? ChangeVerdict::beyond : ChangeVerdict::within;
   }
   return made;
 }
@@ -307,26 +308,14 @@ std::string why_untested(const MeanChange& change, const ComparisonOptions& opti
                      change.block > 1 ? ", or smaller blocks" : "");
 }
 
-/// A measure that is undefined in every head.
-MeasureChange blank_measure(const std::string& name, const std::string& unit, const std::string& long_name,
-                            Index rows) {
-  const Vector none = Vector::Constant(rows, not_defined);
-  return {name, unit, long_name, none,
-          none, none, none,      std::vector<ChangeVerdict>(static_cast<std::size_t>(rows), ChangeVerdict::undefined)};
-}
-
 /// What documents decide: offset, weight_at_first, weight_at_second and profile, by (1) and (2) of
 /// comparison.h; the mean profiles; or why nothing is decided.
 /// @param compared  its grid, options and whether documents are paired are read, the rest of this is written
 void add_profiles(Comparison& compared, const Result& first, const Result& second) {
   const Index rows = compared.grid.rows();
-  MeasureChange offset =
-      blank_measure("offset", "token", "offset at which the mean attention weight is largest; 0: at itself", rows);
-  offset.first = found_offsets(first, rows);
-  offset.second = found_offsets(second, rows);
-  for (Index row = 0; row < rows; ++row)
-    if (std::isfinite(offset.first[row]) && std::isfinite(offset.second[row]))
-      offset.verdict[static_cast<std::size_t>(row)] = ChangeVerdict::no_interval;
+  const MeasureChange offset =
+      measure_of("offset", "token", "offset at which the mean attention weight is largest; 0: at itself",
+                 found_offsets(first), found_offsets(second));
   compared.measures.push_back(offset);
   std::vector<Matrix> one = document_profiles(first, rows), other = document_profiles(second, rows);
   compared.first_documents = std::ssize(one);
@@ -339,25 +328,16 @@ void add_profiles(Comparison& compared, const Result& first, const Result& secon
     return;
   }
   const ComparisonOptions& options = compared.options;
-  const MeanChange change = mean_change(
+  const MeanChange& change = compared.profiles = mean_change(
       one, other, compared.paired, {options.level / 2, options.draws, options.block, options.seed, options.threads});
-  compared.block = change.block;
-  compared.first_blocks = change.first_blocks;
-  compared.second_blocks = change.second_blocks;
   compared.untested = why_untested(change, options);
   const Index reach = change.first.cols() / 2;
-  compared.first_profile = change.first;
-  compared.second_profile = change.second;
   compared.profile_offset = most_changed(change, reach);
-  compared.measures.push_back(
-      weights_at(change, offset.first, reach,
-                 blank_measure("weight_at_first", "1", "mean weight at the first result's offset", rows)));
-  compared.measures.push_back(
-      weights_at(change, offset.second, reach,
-                 blank_measure("weight_at_second", "1", "mean weight at the second result's offset", rows)));
-  compared.measures.push_back(weights_at(
-      change, compared.profile_offset, reach,
-      blank_measure("profile", "1", "mean weight where the profile changed most, in standard errors", rows)));
+  for (const auto& [name, at, where] :
+       {std::tuple("weight_at_first", &offset.first, "at the first result's offset"),
+        {"weight_at_second", &offset.second, "at the second result's offset"},
+        {"profile", &compared.profile_offset, "where the profile changed most, in standard errors"}})
+    compared.measures.push_back(weights_at(change, *at, reach, name, where));
   if (!compared.untested.empty()) return;
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
     auto& verdict = compared.measures[0].verdict[row];
@@ -370,55 +350,19 @@ void add_profiles(Comparison& compared, const Result& first, const Result& secon
   }
 }
 
-/// A number per head, with its interval where the results have one.
-struct Measure {
-  const char *name, *field, *slice, *unit, *long_name, *lower = nullptr, *upper = nullptr;
-};
-
-constexpr std::array measures{
-    Measure{"by_phases", "phase_delay/predicted_offset", "", "token", "offset that phases predict", "phase_delay/lower",
-            "phase_delay/upper"},
-    Measure{"by_rotary_wave", "rotary_wave/predicted_offset", "", "token", "offset that the rotary wave predicts",
-            "rotary_wave/lower", "rotary_wave/upper"},
-    Measure{"by_weights", "position_atlas/predicted_offset", "", "token", "offset that positions alone predict"},
-    Measure{"bits", "attention_bits/bits", "", "bit", "bits of attention beyond uniform attention",
-            "attention_bits/bits_lower", "attention_bits/bits_upper"},
-    Measure{"sink_bits", "attention_bits/part", "sink", "bit", "bits of choosing special keys",
-            "attention_bits/part_lower", "attention_bits/part_upper"},
-    Measure{"position_bits", "attention_bits/part", "position", "bit", "bits by where query and key stand",
-            "attention_bits/part_lower", "attention_bits/part_upper"},
-    Measure{"word_bits", "attention_bits/part", "word", "bit", "bits by what draws attention whoever asks",
-            "attention_bits/part_lower", "attention_bits/part_upper"},
-    Measure{"match_bits", "attention_bits/part", "match", "bit", "bits by what the query finds",
-            "attention_bits/part_lower", "attention_bits/part_upper"},
-    Measure{"follow", "attention_bits/follow", "", "1", "attention that goes with the content of swapped keys",
-            "attention_bits/follow_lower", "attention_bits/follow_upper"},
-    Measure{"strength", "head_account/strength", "", "1", "attention drawn to offsets beyond uniform attention"},
-    Measure{"position_part", "head_account/part", "position", "1", "part of the profile that positions give",
-            "head_account/part_lower", "head_account/part_upper"},
-    Measure{"self_part", "head_account/part", "self", "1", "part of the profile that tokens meeting themselves give",
-            "head_account/part_lower", "head_account/part_upper"},
-    Measure{"previous", "head_types/previous", "", "1", "mean weight on the token before"},
-    Measure{"next", "head_types/next", "", "1", "mean weight on the token after"},
-    Measure{"one_offset", "head_types/positional_share", "", "1",
-            "share of queries whose largest weight is at one offset"},
-    Measure{"duplicate", "head_types/duplicate", "", "1", "mean weight on earlier tokens like the query's"},
-    Measure{"induction", "head_types/induction", "", "1", "mean weight on what followed them"},
-    Measure{"sink", "head_types/sink_weight", "", "1", "largest mean weight that one key gets"},
-    Measure{"entropy", "head_types/entropy_share", "", "1", "entropy of attention, 1: all keys alike"},
-};
-
 constexpr const char* account_verdict = "head_account/verdict";
 
-/// A word per head.
-struct Word {
-  const char *name, *field, *slice, *long_name;
-};
-
-constexpr std::array word_kinds{
-    Word{"status", "measured_offset/status", "all", "whether the head singles out an offset"},
-    Word{"kind", "head_types/kind", "", "what a head is called"},
-};
+/// The numbers, or the words, that are compared where both results have them; predicted offsets first, by name.
+std::vector<Measure> compared_measures(bool words) {
+  std::vector<Measure> compared;
+  for (const Measure& measure : measures())
+    if (measure.word == words && *measure.compared != '\0') compared.push_back(measure);
+  std::ranges::stable_sort(compared, {}, [](const Measure& measure) {
+    const std::string_view name = measure.compared;
+    return std::pair(!name.starts_with("by_"), name.starts_with("by_") ? name : "");
+  });
+  return compared;
+}
 
 /// Measures with intervals, of which (3) and (4) hold once it is known how many there are.
 struct Ends {
@@ -427,21 +371,15 @@ struct Ends {
   std::array<Vector, 2> lower, upper;
 };
 
-double coverage_of(const Result& result, const Measure& measure) {
-  const Field& field = result.at(measure.lower);
-  const double coverage = attribute_number(field.attributes, "coverage");
-  return coverage > 0 && coverage < 1 ? coverage : not_defined;
-}
-
 /// Takes the intervals of heads without a preference in either result: parts of a profile that has no
 /// strength mean nothing, and neither does their change.
-void ignore_no_preference(Ends& ends, const Result& first, const Result& second, Index rows) {
-  const std::array words{head_words(first, account_verdict, "", rows), head_words(second, account_verdict, "", rows)};
+void ignore_no_preference(Ends& ends, const Result& first, const Result& second) {
+  const std::array words{head_words(first, account_verdict, ""), head_words(second, account_verdict, "")};
   const auto says_nothing = [](const std::string& word) { return word == "no preference" || word == "undefined"; };
   if (words[0].empty() || words[1].empty()) return;
-  for (Index row = 0; row < rows; ++row)
-    if (const auto i = static_cast<std::size_t>(row); says_nothing(words[0][i]) && says_nothing(words[1][i]))
-      for (const std::size_t result : {0U, 1U}) ends.lower[result][row] = ends.upper[result][row] = not_defined;
+  for (std::size_t row = 0; row < words[0].size(); ++row)
+    if (says_nothing(words[0][row]) && says_nothing(words[1][row]))
+      for (const std::size_t result : {0U, 1U}) ends.lower[result][static_cast<Index>(row)] = not_defined;
 }
 
 void judge(Comparison& compared, const std::vector<Ends>& intervals) {
@@ -467,29 +405,27 @@ void judge(Comparison& compared, const std::vector<Ends>& intervals) {
 }
 
 void add_measures(Comparison& compared, const Result& first, const Result& second) {
-  const Index rows = compared.grid.rows();
   std::vector<Ends> intervals;
-  for (const Measure& measure : measures) {
-    if (kept_field(first, measure.field) == nullptr || kept_field(second, measure.field) == nullptr) continue;
-    MeasureChange made = blank_measure(measure.name, measure.unit, measure.long_name, rows);
-    made.first = head_numbers(first, measure.field, measure.slice, rows);
-    made.second = head_numbers(second, measure.field, measure.slice, rows);
-    for (Index row = 0; row < rows; ++row)
-      if (std::isfinite(made.first[row]) && std::isfinite(made.second[row]))
-        made.verdict[static_cast<std::size_t>(row)] = ChangeVerdict::no_interval;
-    compared.measures.push_back(std::move(made));
-    if (measure.lower == nullptr || kept_field(first, measure.lower) == nullptr ||
-        kept_field(second, measure.lower) == nullptr)
-      continue;
-    const double coverage = std::min(coverage_of(first, measure), coverage_of(second, measure));
-    if (std::isnan(coverage)) continue;
-    Ends ends{compared.measures.size() - 1, coverage, {}, {}};
-    for (std::size_t i = 0; i < 2; ++i) {
-      const Result& result = i == 0 ? first : second;
-      ends.lower[i] = head_numbers(result, measure.lower, measure.slice, rows);
-      ends.upper[i] = head_numbers(result, measure.upper, measure.slice, rows);
+  for (const Measure& measure : compared_measures(false)) {
+    const Field* field = kept_field(first, measure.field);
+    if (field == nullptr || kept_field(second, measure.field) == nullptr) continue;
+    const std::string about = *measure.part == '\0' ? "" : fmt::format(": {}", measure.part);
+    compared.measures.push_back(measure_of(measure.compared, field->unit, field->long_name + about,
+                                           head_numbers(first, measure.field, measure.part),
+                                           head_numbers(second, measure.field, measure.part)));
+    Ends ends{compared.measures.size() - 1, 1, {}, {}};
+    for (const Result* result : {&first, &second}) {
+      const Field *lower = kept_field(*result, measure.end("lower")),
+                  *upper = kept_field(*result, measure.end("upper"));
+      const double coverage = lower == nullptr ? 0 : attribute_number(lower->attributes, "coverage", 0);
+      ends.coverage = std::min(ends.coverage, upper == nullptr ? 0 : coverage);
+      if (!(ends.coverage > 0)) break;
+      const std::size_t i = result == &first ? 0 : 1;
+      ends.lower[i] = head_numbers(*result, lower->name, measure.part);
+      ends.upper[i] = head_numbers(*result, upper->name, measure.part);
     }
-    if (std::string_view(measure.field) == "head_account/part") ignore_no_preference(ends, first, second, rows);
+    if (!(ends.coverage > 0 && ends.coverage < 1)) continue;
+    if (std::string_view(measure.field) == "head_account/part") ignore_no_preference(ends, first, second);
     intervals.push_back(std::move(ends));
   }
   judge(compared, intervals);
@@ -497,18 +433,12 @@ void add_measures(Comparison& compared, const Result& first, const Result& secon
 
 }  // namespace
 
-const std::vector<std::string>& compared_fields() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{"measured_offset/offset", "offset_trace/by_document", "offset_trace/length",
-                                 "offset_trace/count"};
-    for (const Measure& measure : measures)
-      for (const char* name : {measure.field, measure.lower, measure.upper})
-        if (name != nullptr && std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
-    for (const Word& word : word_kinds) all.emplace_back(word.field);
-    all.emplace_back(account_verdict);
-    return all;
-  }();
-  return names;
+std::vector<std::string> compared_fields() {
+  std::set<std::string> names{"measured_offset/offset", "offset_trace/by_document", "offset_trace/length",
+                              "offset_trace/count", account_verdict};
+  for (const Measure& measure : measures())
+    if (*measure.compared != '\0') names.insert({measure.field, measure.end("lower"), measure.end("upper")});
+  return {names.begin(), names.end()};
 }
 
 Comparison comparison(const Result& first, const Result& second, const std::vector<std::string>& names,
@@ -527,11 +457,10 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   compared.provenance = provenance_changes(first.provenance, second.provenance);
   add_profiles(compared, first, second);
   add_measures(compared, first, second);
-  for (const Word& word : word_kinds) {
-    std::vector<std::string> one = head_words(first, word.field, word.slice, compared.grid.rows());
-    std::vector<std::string> other = head_words(second, word.field, word.slice, compared.grid.rows());
-    if (!one.empty() && !other.empty())
-      compared.words.push_back({word.name, word.long_name, std::move(one), std::move(other)});
+  for (const Measure& word : compared_measures(true)) {
+    std::vector<std::string> one = head_words(first, word.field, word.part);
+    std::vector<std::string> other = head_words(second, word.field, word.part);
+    if (!one.empty() && !other.empty()) compared.words.push_back({word.compared, std::move(one), std::move(other)});
   }
   return compared;
 }
@@ -633,17 +562,17 @@ std::vector<Field> describe(const Comparison& comparison) {
     fields.add("set_to", {{"setting", "1", "what the two runs were told differently", settings}, of}, "1",
                "what each run was told", values);
   }
-  if (const Index offsets = comparison.first_profile.cols(); offsets > 0) {
+  if (const Index offsets = comparison.profiles.first.cols(); offsets > 0) {
     const std::vector<Axis> near = with(offset_axis("near_offset", -(offsets / 2), offsets / 2), false);
     const char* const long_name = "mean attention weight at an offset, over blocks of documents";
     const char* const absent = "a document has no such pair";
-    fields.add("first_profile", near, "1", long_name, comparison.first_profile).undefined_if_any(absent);
-    fields.add("second_profile", near, "1", long_name, comparison.second_profile).undefined_if_any(absent);
+    fields.add("first_profile", near, "1", long_name, comparison.profiles.first).undefined_if_any(absent);
+    fields.add("second_profile", near, "1", long_name, comparison.profiles.second).undefined_if_any(absent);
   }
   fields.note_all("level", comparison.options.level)
       .note_all("draws", comparison.options.draws)
       .note_all("seed", static_cast<std::int64_t>(comparison.options.seed))
-      .note_all("block", comparison.block)
+      .note_all("block", comparison.profiles.block)
       .note_all("documents_paired", comparison.paired ? "yes" : "no");
   if (!comparison.untested.empty()) fields.note_all("untested", comparison.untested);
   fields.append(differences(comparison, heads));

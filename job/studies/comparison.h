@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../../analysis/statistics/mean_change.h"
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
 
@@ -36,7 +37,7 @@ struct MeasureChange {
 
 /// A word of every head in two results: a status, a kind.
 struct WordChange {
-  std::string name, long_name;
+  std::string name;
   std::vector<std::string> first, second;  ///< (rows)
 };
 
@@ -54,11 +55,9 @@ struct Comparison {
   Index length = 0;     ///< of every document, in tokens; 0: they differ
   Index first_documents = 0, second_documents = 0;  ///< that each result has
   Index compared_documents = 0;  ///< pairs of documents that are compared; 0: all of both, which are others
-  Index block = 0, first_blocks = 0, second_blocks = 0;  ///< documents to a block, at least, and how many blocks
-  std::string untested;                                  ///< why no document decides; empty: they do
-  Matrix first_profile,
-      second_profile;     ///< (rows, offsets) mean weight at -reach .. reach, over blocks; empty: not kept
-  Vector profile_offset;  ///< (rows) tokens; where the profile changed most, in standard errors; NaN: not tested
+  std::string untested;          ///< why no document decides; empty: they do
+  MeanChange profiles;           ///< (rows, offsets) mean weight at -reach .. reach; no offsets: not kept
+  Vector profile_offset;         ///< (rows) tokens; where the profile changed most, in standard errors; NaN: not tested
   std::vector<MeasureChange> measures;
   std::vector<WordChange> words;
   std::vector<ProvenanceChange> provenance;
@@ -114,6 +113,6 @@ std::vector<Field> describe(const Comparison& comparison);
 Result result_of(const Comparison& comparison, const std::string& first, const std::string& second);
 
 /// Names of the Fields that comparison() looks at, so that no more need be read.
-const std::vector<std::string>& compared_fields();
+std::vector<std::string> compared_fields();
 
 }  // namespace headwave

@@ -34,30 +34,26 @@ Changes changes_of(const Result& result, const FigureOptions& options) {
   const auto& verdict = flags_of(result, change_verdict_name, {"measure", "layer", "head"});
   const FieldHeads heads = field_heads(result.at(change_verdict_name));
   const double page = layout_width(options.style);
-  const std::size_t most =
-      page > 0 ? std::clamp<std::size_t>(static_cast<std::size_t>((page - names_room) / least_square), 1, 24) : 24;
+  const double fits = page > 0 ? std::clamp((page - names_room) / least_square, 1.0, 24.0) : 24;
   Changes changes{.measures = labels_of(result.at(change_verdict_name), "measure")};
-  std::vector<std::size_t> rows;
+  changes.difference.resize(changes.measures.size());
+  changes.verdict.resize(changes.measures.size());
+  changes.largest.resize(changes.measures.size());
   for (const std::size_t row : ranked_rows(result)) {
     const std::string name = head_name(heads[row].layer, heads[row].head);
     if (!options.heads.empty() && std::ranges::find(options.heads, name) == options.heads.end()) continue;
-    ++changes.compared;
-    if (rows.size() == most) continue;
-    rows.push_back(row);
+    if (++changes.compared > static_cast<std::size_t>(fits)) continue;
     changes.heads.push_back(name);
-  }
-  if (rows.empty()) throw ShapeError(fmt::format("{}: holds none of the heads asked for", change_verdict_name));
-  for (std::size_t m = 0; m < changes.measures.size(); ++m) {
-    auto& differences = changes.difference.emplace_back();
-    auto& verdicts = changes.verdict.emplace_back();
-    double largest = 0;
-    for (const std::size_t row : rows) {
-      differences.push_back(second[m * heads.size() + row] - first[m * heads.size() + row]);
-      verdicts.push_back(verdict[m * heads.size() + row]);
-      largest = std::fmax(largest, std::abs(differences.back()));
+    for (std::size_t m = 0; m < changes.measures.size(); ++m) {
+      const std::size_t at = m * heads.size() + row;
+      const double difference = second[at] - first[at];
+      changes.difference[m].push_back(difference);
+      changes.verdict[m].push_back(verdict[at]);
+      if (std::abs(difference) >= rounding) changes.largest[m] = std::fmax(changes.largest[m], std::abs(difference));
     }
-    changes.largest.push_back(largest < rounding ? 0 : largest);
   }
+  if (changes.heads.empty())
+    throw ShapeError(fmt::format("{}: holds none of the heads asked for", change_verdict_name));
   return changes;
 }
 

@@ -23,11 +23,6 @@ const std::vector<std::string> comparison_fields{
     "comparison/profile_offset", "comparison/rank",  "comparison/first_word", "comparison/second_word"};
 constexpr std::uint8_t beyond_interval = 1;  // place among the meanings of comparison/verdict
 
-bool in_tokens(const Result& result, const std::string& measure) {
-  const Field* field = result.find("change/" + measure);
-  return field != nullptr && field->unit == "token";
-}
-
 /// @param more  digits beyond the usual
 std::string number_text(double value, bool tokens, int more = 0) {
   if (std::isnan(value)) return "-";
@@ -37,15 +32,6 @@ std::string number_text(double value, bool tokens, int more = 0) {
 
 std::string change_text(const std::string& first, const std::string& second, bool changed) {
   return (first == second && !changed ? first : first + " -> " + second) + (changed ? " *" : "");
-}
-
-/// Of a change that is called both numbers have digits enough to tell them apart.
-std::string change_text(double first, double second, bool tokens, bool changed) {
-  constexpr int most = 4;
-  int more = 0;
-  const auto text = [&](double value) { return number_text(value, tokens, more); };
-  while (changed && first != second && more < most && text(first) == text(second)) ++more;
-  return change_text(text(first), text(second), changed);
 }
 
 }  // namespace
@@ -63,45 +49,92 @@ std::vector<std::size_t> ranked_rows(const Result& result) {
 namespace {
 
 /// A comparison as it is read, with the rows that a table shows.
-struct Compared {
-  const std::vector<double>&first, &second;  ///< (measure, layer, head)
-  const std::vector<std::uint8_t>& verdict;  ///< (measure, layer, head)
-  const std::vector<double>& at;             ///< (layer, head)
-  const std::vector<std::string>& measures;
-  FieldHeads heads;
-  std::vector<std::size_t> rows;
-
+class Compared {
+ public:
   Compared(const Result& result, bool all)
-      : first(doubles_of(result, "comparison/first", {"measure", "layer", "head"})),
-        second(doubles_of(result, "comparison/second", {"measure", "layer", "head"})),
-        verdict(flags_of(result, comparison_verdict_name, {"measure", "layer", "head"})),
-        at(doubles_of(result, "comparison/profile_offset", {"layer", "head"})),
-        measures(labels_of(result.at(comparison_verdict_name), "measure")),
-        heads(field_heads(result.at(comparison_verdict_name))),
-        rows(ranked_rows(result)) {
+      : result_(result),
+        first_(doubles_of(result, "comparison/first", {"measure", "layer", "head"})),
+        second_(doubles_of(result, "comparison/second", {"measure", "layer", "head"})),
+        verdict_(flags_of(result, comparison_verdict_name, {"measure", "layer", "head"})),
+        at_(doubles_of(result, "comparison/profile_offset", {"layer", "head"})),
+        measures_(labels_of(result.at(comparison_verdict_name), "measure")),
+        heads_(field_heads(result.at(comparison_verdict_name))),
+        rows_(ranked_rows(result)) {
+    require_fitting(result, comparison_fields);
     const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
-    if (!all) std::erase_if(rows, [&](std::size_t row) { return changed[row] == 0; });
+    if (!all) std::erase_if(rows_, [&](std::size_t row) { return changed[row] == 0; });
+    add("head", [&](std::size_t row) { return head_name(heads_[row].layer, heads_[row].head); });
   }
 
-  [[nodiscard]] std::size_t place(std::size_t measure, std::size_t row) const { return measure * heads.size() + row; }
-  [[nodiscard]] bool beyond(std::size_t measure, std::size_t row) const {
-    return verdict[place(measure, row)] == beyond_interval;
-  }
-  /// measures.size(): there is none of that name
-  [[nodiscard]] std::size_t measure(std::string_view name) const {
-    return static_cast<std::size_t>(std::ranges::find(measures, name) - measures.begin());
-  }
-  /// The names of the heads: the first column of every table.
-  [[nodiscard]] std::vector<TableColumn> named_heads() const {
-    std::vector<TableColumn> columns;
-    add(columns, "head", [&](std::size_t row) { return head_name(heads[row].layer, heads[row].head); });
-    return columns;
-  }
   template <class Cell>
-  void add(std::vector<TableColumn>& columns, const std::string& header, const Cell& cell_of) const {
-    columns.push_back({header, Align::left, {}});
-    for (const std::size_t row : rows) columns.back().cells.push_back(cell_of(row));
+  void add(const std::string& header, const Cell& cell_of) {
+    columns_.push_back({header, Align::left, {}});
+    for (const std::size_t row : rows_) columns_.back().cells.push_back(cell_of(row));
   }
+  /// A column of a measure, with a star where it is beyond its interval and `stars`; none if there is no such measure.
+  void add_measure(const std::string& name, const std::string& header, bool stars) {
+    const auto m = static_cast<std::size_t>(std::ranges::find(measures_, name) - measures_.begin());
+    if (m == measures_.size()) return;
+    const Field* change = result_.find("change/" + name);
+    const bool tokens = change != nullptr && change->unit == "token";
+    add(header, [&](std::size_t row) {
+      const double one = first_[place(m, row)], other = second_[place(m, row)];
+      const bool changed = stars && beyond(m, row);
+      constexpr int most = 4;  // digits that tell the two numbers of a change apart
+      int more = 0;
+      const auto text = [&](double value) { return number_text(value, tokens, more); };
+      while (changed && one != other && more < most && text(one) == text(other)) ++more;
+      return change_text(text(one), text(other), changed);
+    });
+  }
+  /// Columns of all measures, and of words that both results say.
+  void add_all() {
+    for (const std::string& name : measures_) {
+      if (name == "profile") add("changed most at", [&](std::size_t row) { return number_text(at_[row], true); });
+      std::string header = visible_text(name);
+      replace_all(header, "_", " ");
+      add_measure(name, header, true);
+    }
+    if (result_.find("comparison/first_word") == nullptr) return;
+    const auto& one = strings_of(result_, "comparison/first_word", {"word", "layer", "head"});
+    const auto& other = strings_of(result_, "comparison/second_word", {"word", "layer", "head"});
+    const auto& words = labels_of(result_.at("comparison/first_word"), "word");
+    for (std::size_t w = 0; w < words.size(); ++w)
+      add(visible_text(words[w]), [&](std::size_t row) {
+        return change_text(visible_text(one[place(w, row)]), visible_text(other[place(w, row)]), false);
+      });
+  }
+  /// "profile at -1, weight, part by position, self": what changed beyond its interval.
+  [[nodiscard]] std::string changed(std::size_t row) const {
+    std::string numbers, parts;
+    for (std::size_t m = 0; m < measures_.size(); ++m) {
+      if (!beyond(m, row)) continue;
+      std::string name = visible_text(measures_[m]);
+      if (name == "profile") name = fmt::format("profile at {}", number_text(at_[row], true));
+      if (name.starts_with("weight_at_")) name = "weight";
+      if (name.ends_with("_part"))
+        parts += (parts.empty() ? "part by " : ", ") + name.substr(0, name.find('_'));
+      else if (numbers.find(name) == std::string::npos)
+        numbers += (numbers.empty() ? "" : ", ") + name;
+    }
+    return numbers + (numbers.empty() || parts.empty() ? "" : ", ") + parts;
+  }
+  [[nodiscard]] std::vector<TableColumn> columns() { return std::move(columns_); }
+
+ private:
+  [[nodiscard]] std::size_t place(std::size_t measure, std::size_t row) const { return measure * heads_.size() + row; }
+  [[nodiscard]] bool beyond(std::size_t measure, std::size_t row) const {
+    return verdict_[place(measure, row)] == beyond_interval;
+  }
+
+  const Result& result_;
+  const std::vector<double>&first_, &second_;  ///< (measure, layer, head)
+  const std::vector<std::uint8_t>& verdict_;   ///< (measure, layer, head)
+  const std::vector<double>& at_;              ///< (layer, head)
+  const std::vector<std::string>& measures_;
+  FieldHeads heads_;
+  std::vector<std::size_t> rows_;
+  std::vector<TableColumn> columns_;
 };
 
 /// Two texts from where they begin to differ, so that long ones that begin alike can be told apart.
@@ -117,73 +150,23 @@ std::string difference_text(const std::string& first, const std::string& second)
   return cut(first) + " -> " + cut(second);
 }
 
-/// Columns of words that both results say.
-void add_words(std::vector<TableColumn>& columns, const Compared& compared, const Result& result) {
-  if (result.find("comparison/first_word") == nullptr) return;
-  const auto& one = strings_of(result, "comparison/first_word", {"word", "layer", "head"});
-  const auto& other = strings_of(result, "comparison/second_word", {"word", "layer", "head"});
-  const auto& words = labels_of(result.at("comparison/first_word"), "word");
-  for (std::size_t w = 0; w < words.size(); ++w)
-    compared.add(columns, visible_text(words[w]), [&](std::size_t row) {
-      const std::size_t i = compared.place(w, row);
-      return change_text(visible_text(one[i]), visible_text(other[i]), false);
-    });
-}
-
 }  // namespace
 
 std::vector<TableColumn> comparison_columns(const Result& result, bool all) {
   if (result.find(comparison_verdict_name) == nullptr) return {};
-  require_fitting(result, comparison_fields);
-  const Compared compared(result, all);
-  std::vector<TableColumn> columns = compared.named_heads();
-  for (std::size_t m = 0; m < compared.measures.size(); ++m) {
-    const std::string& name = compared.measures[m];
-    if (name == "profile")
-      compared.add(columns, "changed most at", [&](std::size_t row) { return number_text(compared.at[row], true); });
-    const bool tokens = in_tokens(result, name);
-    std::string header = visible_text(name);
-    replace_all(header, "_", " ");
-    compared.add(columns, header, [&](std::size_t row) {
-      const std::size_t i = compared.place(m, row);
-      return change_text(compared.first[i], compared.second[i], tokens, compared.beyond(m, row));
-    });
-  }
-  add_words(columns, compared, result);
-  return columns;
+  Compared compared(result, all);
+  compared.add_all();
+  return compared.columns();
 }
 
 std::vector<TableColumn> short_comparison(const Result& result, bool all) {
   if (result.find(comparison_verdict_name) == nullptr) return {};
-  require_fitting(result, comparison_fields);
-  const Compared compared(result, all);
-  std::vector<TableColumn> columns = compared.named_heads();
-  for (const auto& [name, header] :
-       {std::pair("offset", "offset"), {"weight_at_first", "weight there"}, {"bits", "bits"}}) {
-    const std::size_t m = compared.measure(name);
-    if (m == compared.measures.size()) continue;
-    const bool tokens = in_tokens(result, name);
-    compared.add(columns, header, [&](std::size_t row) {
-      const std::size_t i = compared.place(m, row);
-      return change_text(compared.first[i], compared.second[i], tokens, false);
-    });
-  }
-  compared.add(columns, "beyond the interval", [&](std::size_t row) {
-    std::string changed, parts;
-    for (std::size_t m = 0; m < compared.measures.size(); ++m) {
-      if (!compared.beyond(m, row)) continue;
-      std::string name = visible_text(compared.measures[m]);
-      if (name == "profile") name = fmt::format("profile at {}", number_text(compared.at[row], true));
-      if (name.starts_with("weight_at_")) name = "weight";
-      if (name.ends_with("_part")) {
-        parts += (parts.empty() ? "part by " : ", ") + name.substr(0, name.find('_'));
-        continue;
-      }
-      if (changed.find(name) == std::string::npos) changed += (changed.empty() ? "" : ", ") + name;
-    }
-    return changed + (changed.empty() || parts.empty() ? "" : ", ") + parts;
-  });
-  return columns;
+  Compared compared(result, all);
+  compared.add_measure("offset", "offset", false);
+  compared.add_measure("weight_at_first", "weight there", false);
+  compared.add_measure("bits", "bits", false);
+  compared.add("beyond the interval", [&](std::size_t row) { return compared.changed(row); });
+  return compared.columns();
 }
 
 std::string comparison_note(const Result& result) {

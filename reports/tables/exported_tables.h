@@ -2,44 +2,68 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "field_tables.h"
+#include "../drawing/data_table.h"
 
 namespace headwave {
 
-/// The file that describes the columns of all exported tables.
-inline constexpr const char* columns_file = "all-columns.csv";
+/// The Fields of one analysis that share their axes, as one tidy table: a column for each axis and each Field, a row for
+/// each combination of the axes' values, the last axis moving fastest. The Fields belong to the Result it was made of.
+struct FieldTable {
+  std::string name;                  ///< "measured_offset.pairs.layer.head": group and axes; a file's name
+  std::vector<const Field*> fields;  ///< at least one
 
-/// The file with a row for each head.
-inline constexpr const char* heads_file = "heads.csv";
+  [[nodiscard]] Index rows() const;  ///< 1 without axes
+};
 
-/// Everything that was found about each head, a row per head: the columns of head_values(), then the ends of intervals as
+/// The Fields of a result as tables, in the order in which their first Fields stand.
+/// @throws FormatError if the group or an axis has a name that no file should have; ShapeError if a Field has not as many
+///         values as its axes say
+std::vector<FieldTable> field_tables(const Result& result);
+
+/// Writes a table as comma_separated() would, piece by piece: names of axes and quantities, then the rows. Flags are
+/// written as their meanings.
+/// @param write  is given some 64 kB at a time
+void write_csv(const FieldTable& table, const std::function<void(std::string_view)>& write);
+
+/// Everything that was found about each head, a row per head: the columns of head_data(), then the ends of intervals as
 /// NAME_low and NAME_high, of numbers that are no column yet after the number.
 /// @returns no columns if the result has no offsets of heads
 /// @throws ShapeError if the Fields have other axes than described
 DataTable head_rows(const Result& result);
 
-/// Removes the Fields of all groups but some.
-/// @param groups  "measured_offset"; empty: every Field stays
-/// @param called  the result in messages
-/// @throws FormatError with the nearest name if the result lacks a group
-void keep_groups(Result& result, const std::vector<std::string>& groups, const std::string& called);
+/// The file that describes the columns of all exported tables.
+inline constexpr const char* columns_file = "all-columns.csv";
 
-/// Removes the tables of more than `most` rows.
-/// @returns their names
-std::vector<std::string> remove_long_tables(std::vector<FieldTable>& tables, Index most);
+/// The tables of a result, as files: all-columns.csv, which says what their columns are; heads.csv of head_rows(), unless
+/// groups were chosen; and NAME.csv of every table.
+class ExportedTables {
+ public:
+  /// @param result  must live as long
+  /// @param groups  "measured_offset"; empty: all
+  /// @param most    rows of a table; longer ones are left out
+  /// @param called  the result in messages
+  /// @throws FormatError with the nearest name if the result lacks a group; as field_tables() and head_rows()
+  ExportedTables(const Result& result, const std::vector<std::string>& groups, std::optional<Index> most,
+                 const std::string& called);
 
-/// The names of the files of exported tables: all-columns.csv first, heads.csv if it has columns, then NAME.csv of each table.
-std::vector<std::filesystem::path> table_files(const std::vector<FieldTable>& tables, const DataTable& heads);
+  [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
+  /// The names of the files, all-columns.csv first.
+  [[nodiscard]] std::vector<std::filesystem::path> files() const;
+  /// Writes the files, which get their names once all of them are whole.
+  /// @param folder  that exists
+  /// @throws IoError if the disk refuses
+  void write(const std::filesystem::path& folder) const;
 
-/// Writes tables as CSV, and all-columns.csv and heads.csv beside them. Files get their names once all of them are whole.
-/// @param folder  that exists
-/// @param before_named  called once all files are on the disk, before the first gets its name; may be empty
-/// @throws IoError if the disk refuses
-void write_tables(const std::vector<FieldTable>& tables, const DataTable& heads, const std::filesystem::path& folder,
-                  const std::function<void()>& before_named = {});
+ private:
+  DataTable heads_{{}};
+  std::vector<FieldTable> tables_;
+  std::vector<std::string> left_out_;
+};
 
 }  // namespace headwave

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,23 +18,9 @@ namespace headwave {
 
 namespace {
 
-const std::string bits_field = "attention_bits/bits", parts_of_bits_field = "attention_bits/part",
-                  bits_gain_field = "attention_bits/gain", gain_lower_field = "attention_bits/gain_lower",
-                  follow_field = "attention_bits/follow", follow_lower_field = "attention_bits/follow_lower",
-                  follow_upper_field = "attention_bits/follow_upper", kept_field = "attention_bits/kept",
-                  sink_mass_field = "attention_bits/sink_mass", place_offset_field = "attention_bits/place_offset",
-                  place_first_field = "attention_bits/place_first", place_last_field = "attention_bits/place_last",
-                  band_weight_field = "attention_bits/band_weight", band_differs_field = "attention_bits/band_differs",
-                  word_name_field = "attention_words/word", match_gain_field = "matched_content/gain",
-                  match_lower_field = "matched_content/gain_lower", pair_query_field = "matched_content/pair_query",
-                  pair_key_field = "matched_content/pair_key", pair_share_field = "matched_content/pair_share";
-const std::string moved_field = "account_evidence/moved", moved_lower_field = "account_evidence/moved_lower",
-                  moved_upper_field = "account_evidence/moved_upper", source_field = "account_evidence/removed_source",
-                  weight_field = "account_evidence/weight", without_field = "account_evidence/weight_without",
-                  placebo_field = "account_evidence/weight_placebo",
-                  lowest_placebo_field = "account_evidence/weight_placebo_lowest",
-                  verdict_field = "head_account/verdict", account_part_field = "head_account/part",
-                  account_offset_field = "head_account/measured_offset";
+const std::string bits_field = "attention_bits/bits", sink_mass_field = "attention_bits/sink_mass",
+                  place_gain_field = "matched_content/gain", verdict_field = "head_account/verdict",
+                  account_part_field = "head_account/part", account_offset_field = "head_account/measured_offset";
 constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
 constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
 constexpr Index longest_looks = 41;                     // letters of a cell
@@ -48,37 +36,10 @@ std::string named_word(const std::string& word) {
   return plain ? visible_text(word) : fmt::format("\"{}\"", visible_text(word));
 }
 
-/// Numbers of a Field, head after head for every entry of its first axis.
-struct HeadNumbers {
-  const std::vector<double>* values = nullptr;
-  std::size_t heads = 0, first = 0;
-  [[nodiscard]] double at(std::size_t entry, std::size_t head) const {
-    return values == nullptr ? not_defined : (*values)[(first + entry) * heads + head];
-  }
-  [[nodiscard]] HeadNumbers entry(std::size_t one) const { return {values, heads, one}; }
-};
-
 /// What was found of one head, as words for a cell and for a sentence.
 struct Clause {
   std::string cell, sentence;
 };
-
-/// "1 back", "2 back (-4 to -1)", "broadly -20 to +3", "1 back, 3 back"
-std::string places_text(const HeadNumbers& offset, const HeadNumbers& first, const HeadNumbers& last,
-                        std::size_t head) {
-  std::string text;
-  for (std::size_t place = 0; place < 3; ++place) {
-    if (!std::isfinite(offset.at(place, head))) break;
-    const double from = first.at(place, head), to = last.at(place, head);
-    const std::string span = fmt::format("{} to {}", signed_tokens(from), signed_tokens(to));
-    text += text.empty() ? "" : ", ";
-    if (to - from >= broad)
-      text += "broadly " + span;
-    else
-      text += tokens_away(offset.at(place, head)) + (to > from ? fmt::format(" ({})", span) : "");
-  }
-  return text;
-}
 
 /// Hypotheses of the match part, in the order of the Field's axis; "the word itself" is the first of all.
 const std::array match_clauses{
@@ -93,56 +54,18 @@ class Sentences {
  public:
   explicit Sentences(const Result& result)
       : heads_(field_heads(result.at(bits_field))),
-        sink_(attribute_text(result.at(sink_mass_field).attributes, "keys")) {
-    const auto of_heads = [&](const std::string& name) {
-      return HeadNumbers{result.find(name) == nullptr ? nullptr : &doubles_of(result, name, {"layer", "head"}),
-                         heads_.size()};
-    };
-    const auto by = [&](const std::string& name, std::string_view axis, std::size_t entries) {
-      if (result.find(name) == nullptr) return HeadNumbers{};
-      const auto& values = doubles_of(result, name, {axis, "layer", "head"});
-      if (values.size() != entries * heads_.size())
-        throw ShapeError(fmt::format("{}: expected {} numbers for each of {} heads, found {} in all", name, entries,
-                                     heads_.size(), values.size()));
-      return HeadNumbers{&values, heads_.size()};
-    };
-    bits_ = of_heads(bits_field);
-    follow_ = of_heads(follow_field);
-    follow_lower_ = of_heads(follow_lower_field);
-    follow_upper_ = of_heads(follow_upper_field);
-    kept_ = of_heads(kept_field);
-    moved_ = of_heads(moved_field);
-    moved_lower_ = of_heads(moved_lower_field);
-    moved_upper_ = of_heads(moved_upper_field);
-    weight_ = of_heads(weight_field);
-    without_ = of_heads(without_field);
-    placebo_ = of_heads(placebo_field);
-    lowest_placebo_ = of_heads(lowest_placebo_field);
-    if (result.find(source_field) != nullptr) removed_ = &strings_of(result, source_field, {"layer", "head"});
-    part_ = by(parts_of_bits_field, "bits_part", part_names.size());
-    gain_ = by(bits_gain_field, "hypothesis", 1 + match_clauses.size());
-    gain_lower_ = by(gain_lower_field, "hypothesis", 1 + match_clauses.size());
-    if (result.find(match_gain_field) != nullptr) {
-      const Field& tilts = result.at(match_gain_field);
-      const std::size_t tilt = place_of(tilts, "match_tilt", "place");
-      const auto entries = labels_of(tilts, "match_tilt").size();
-      query_place_ = by(match_gain_field, "match_tilt", entries).entry(tilt);
-      query_place_lower_ = by(match_lower_field, "match_tilt", entries).entry(tilt);
+        sink_(attribute_text(result.at(sink_mass_field).attributes, "keys", "special tokens")) {
+    for (const std::string& name : head_sentence_fields()) {
+      const Field* field = result.find(name);
+      if (field == nullptr || field->group() == "head_account") continue;
+      (void)field_heads(*field);  // refuses Fields without heads
+      if (const auto* texts = std::get_if<std::vector<std::string>>(&field->values))
+        texts_[field->quantity()] = texts;
+      else if (!name.starts_with(place_gain_field))
+        numbers_[field->quantity()] = {as_doubles(*field), field->axes.front().name == "layer"};
+      else
+        numbers_["place_" + field->quantity()] = {head_doubles(result, name, "place"), true};
     }
-    const auto texts = [&](const std::string& name, std::string_view axis) {
-      return result.find(name) == nullptr ? nullptr : &strings_of(result, name, {"layer", "head", axis});
-    };
-    words_ = texts(word_name_field, "word_rank");
-    pair_query_ = texts(pair_query_field, "matched_pair");
-    pair_key_ = texts(pair_key_field, "matched_pair");
-    if (result.find(pair_share_field) != nullptr)
-      pair_share_ = &doubles_of(result, pair_share_field, {"layer", "head", "matched_pair"});
-    place_offset_ = by(place_offset_field, "place", 3);
-    place_first_ = by(place_first_field, "place", 3);
-    place_last_ = by(place_last_field, "place", 3);
-    band_weight_ = by(band_weight_field, "query_band", quarters.size());
-    if (result.find(band_differs_field) != nullptr) differs_ = &flags_of(result, band_differs_field, {"layer", "head"});
-    if (sink_.empty()) sink_ = "special tokens";
   }
 
   [[nodiscard]] std::vector<HeadSentence> all() const {
@@ -152,21 +75,37 @@ class Sentences {
   }
 
  private:
+  /// @param entry  of the axis beside layer and head; NaN where there is none
+  [[nodiscard]] double at(std::string_view quantity, std::size_t head, std::size_t entry = 0) const {
+    const auto found = numbers_.find(quantity);
+    if (found == numbers_.end()) return not_defined;
+    const auto& [values, by_head] = found->second;
+    const std::size_t entries = values.size() / heads_.size();
+    return entry < entries ? values[by_head ? head * entries + entry : entry * heads_.size() + head] : not_defined;
+  }
+  /// Empty where there is none.
+  [[nodiscard]] std::string word_of(std::string_view quantity, std::size_t head, std::size_t entry = 0) const {
+    const auto found = texts_.find(quantity);
+    if (found == texts_.end()) return {};
+    const std::size_t entries = found->second->size() / heads_.size();
+    return entry < entries ? (*found->second)[head * entries + entry] : std::string();
+  }
+
   [[nodiscard]] HeadSentence of(std::size_t head) const {
-    HeadSentence one{.name = heads_[head], .bits = bits_.at(0, head)};
-    for (std::size_t p = 0; p < part_names.size(); ++p) one.part[p] = part_.at(p, head);
-    if (one.part[position_part] >= said_share * one.bits) one.offset = place_offset_.at(0, head);
-    const std::string name = head_name(one.name.layer, one.name.head);
+    HeadSentence one{.name = heads_[head], .bits = at("bits", head)};
+    for (std::size_t p = 0; p < part_names.size(); ++p) one.part[p] = at("part", head, p);
+    if (one.part[position_part] >= said_share * one.bits) one.offset = at("place_offset", head);
     if (!std::isfinite(one.bits)) {
       one.looks = "undefined";
       return one;
     }
     if (one.bits < close_to_uniform) {
       one.looks = "close to uniform";
-      one.text = fmt::format("{} is close to uniform attention: {:.2f} bits", name, one.bits);
+      one.text = fmt::format("{} is close to uniform attention: {:.2f} bits", head_name(one.name.layer, one.name.head),
+                             one.bits);
       return one;
     }
-    const double follow = follow_.at(0, head);
+    const double follow = at("follow", head);
     const Contradicted but = contradicted(one, head);
     if (std::isfinite(follow))
       one.follows = fmt::format("{}{:.2f}", but.by_swaps || but.by_moves ? "but " : "", follow);
@@ -201,7 +140,7 @@ class Sentences {
                            : Clause{"words: " + names, "at words such as " + more + ", whoever asks"};
     }
     if (part == position_part) {
-      const std::string places = places_text(place_offset_, place_first_, place_last_, head);
+      const std::string places = places_text(head);
       return places.empty() ? Clause{"by place", "by where query and key stand"}
                             : Clause{places, places + bands_text(head)};
     }
@@ -209,24 +148,35 @@ class Sentences {
   }
 
   [[nodiscard]] Clause match_clause(std::size_t head) const {
-    const double match = part_.at(match_part, head);
+    const double match = at("part", head, match_part);
     const std::size_t named = named_match(head);
     if (named < match_clauses.size()) return match_clauses[named];
-    if (query_place_.at(0, head) >= explains * match && !(query_place_lower_.at(0, head) <= 0) &&
-        follow_.at(0, head) < 0.5)
+    if (at("place_gain", head) >= explains * match && !(at("place_gain_lower", head) <= 0) && at("follow", head) < 0.5)
       return chosen_place;
     const std::string pairs = pairs_text(head);
     return pairs.empty() ? Clause{"what it asks for", "at what the query asks for"}
                          : Clause{"pairs: " + pairs, "at what the query asks for, such as " + pairs};
   }
 
+  /// "1 back", "2 back (-4 to -1)", "broadly -20 to +3", "1 back, 3 back"
+  [[nodiscard]] std::string places_text(std::size_t head) const {
+    std::string places;
+    for (std::size_t place = 0; std::isfinite(at("place_offset", head, place)); ++place) {
+      const double from = at("place_first", head, place), to = at("place_last", head, place);
+      const std::string span = fmt::format("{} to {}", signed_tokens(from), signed_tokens(to));
+      places += places.empty() ? "" : ", ";
+      places += to - from >= broad
+                    ? "broadly " + span
+                    : tokens_away(at("place_offset", head, place)) + (to > from ? fmt::format(" ({})", span) : "");
+    }
+    return places;
+  }
+
   /// "curse, bill, doctors": the words that draw most, `most` at most; empty: none is named.
   [[nodiscard]] std::string words_text(std::size_t head, std::size_t most) const {
-    if (words_ == nullptr) return {};
-    const std::size_t ranks = words_->size() / heads_.size();
     std::vector<std::string> names;
-    for (std::size_t rank = 0; rank < std::min(most, ranks); ++rank)
-      if (const std::string& word = (*words_)[head * ranks + rank]; !word.empty()) names.push_back(named_word(word));
+    for (std::size_t rank = 0; rank < most; ++rank)
+      if (const std::string word = word_of("word", head, rank); !word.empty()) names.push_back(named_word(word));
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
@@ -234,35 +184,34 @@ class Sentences {
   [[nodiscard]] std::string pairs_text(std::size_t head) const {
     constexpr double worth_saying = 0.01;  // of attention on text
     constexpr std::size_t most = 2;
-    if (pair_query_ == nullptr || pair_key_ == nullptr || pair_share_ == nullptr) return {};
-    const std::size_t ranks = pair_query_->size() / heads_.size();
     std::vector<std::string> names;
-    for (std::size_t at = head * ranks; at < (head + 1) * ranks && names.size() < most; ++at)
-      if ((*pair_share_)[at] >= worth_saying && !(*pair_query_)[at].empty() && !(*pair_key_)[at].empty())
-        names.push_back(fmt::format("{} > {}", named_word((*pair_query_)[at]), named_word((*pair_key_)[at])));
+    for (std::size_t rank = 0; !std::isnan(at("pair_share", head, rank)) && names.size() < most; ++rank)
+      if (const std::string query = word_of("pair_query", head, rank), key = word_of("pair_key", head, rank);
+          at("pair_share", head, rank) >= worth_saying && !query.empty() && !key.empty())
+        names.push_back(fmt::format("{} > {}", named_word(query), named_word(key)));
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
   /// " (0.25 from the first quarter of a document, 1.00 from the last)"; empty: it is much the same from everywhere.
   [[nodiscard]] std::string bands_text(std::size_t head) const {
-    if (differs_ == nullptr || (*differs_)[head] == 0) return {};
+    if (!(at("band_differs", head) > 0)) return {};
     std::size_t low = 0, high = 0;
     for (std::size_t band = 0; band < quarters.size(); ++band) {
-      const double weight = band_weight_.at(band, head);
-      if (!(weight >= band_weight_.at(low, head))) low = std::isfinite(weight) ? band : low;
-      if (!(weight <= band_weight_.at(high, head))) high = std::isfinite(weight) ? band : high;
+      const double weight = at("band_weight", head, band);
+      if (!(weight >= at("band_weight", head, low))) low = std::isfinite(weight) ? band : low;
+      if (!(weight <= at("band_weight", head, high))) high = std::isfinite(weight) ? band : high;
     }
     return fmt::format(" (weight {:.2f} from the {} quarter of a document, {:.2f} from the {})",
-                       band_weight_.at(high, head), quarters[high], band_weight_.at(low, head), quarters[low]);
+                       at("band_weight", head, high), quarters[high], at("band_weight", head, low), quarters[low]);
   }
 
   /// The hypothesis that names the match; match_clauses.size(): none.
   [[nodiscard]] std::size_t named_match(std::size_t head) const {
     std::size_t most = match_clauses.size();
     for (std::size_t h = 0; h < match_clauses.size(); ++h) {
-      const double gain = gain_.at(h + 1, head), lower = gain_lower_.at(h + 1, head);
-      if (!(gain >= explains * part_.at(match_part, head)) || lower <= 0) continue;
-      if (most == match_clauses.size() || gain > gain_.at(most + 1, head)) most = h;
+      const double gain = at("gain", head, h + 1), lower = at("gain_lower", head, h + 1);
+      if (!(gain >= explains * at("part", head, match_part)) || lower <= 0) continue;
+      if (most == match_clauses.size() || gain > at("gain", head, most + 1)) most = h;
     }
     return most;
   }
@@ -274,19 +223,18 @@ class Sentences {
   };
   /// NaN: no key was moved, or its interval is too wide to tell.
   [[nodiscard]] double moved(std::size_t head) const {
-    return moved_upper_.at(0, head) - moved_lower_.at(0, head) <= widest_told ? moved_.at(0, head) : not_defined;
+    return at("moved_upper", head) - at("moved_lower", head) <= widest_told ? at("moved", head) : not_defined;
   }
   /// A place that the query chooses is a place.
   [[nodiscard]] Contradicted contradicted(const HeadSentence& one, std::size_t head) const {
-    const double by_query = std::fmax(0, query_place_.at(0, head));
+    const double by_query = std::fmax(0, at("place_gain", head));
     const double content = one.part[word_part] + one.part[match_part] - by_query,
                  text = one.part[position_part] + one.part[word_part] + one.part[match_part];
     if (!(text >= std::max(close_to_uniform, said_share * one.bits))) return {};
-    const bool swapped = std::isfinite(follow_.at(0, head));
-    return {
-        content > text / 2 ? swapped && follow_upper_.at(0, head) < 0.5 : swapped && follow_lower_.at(0, head) > 0.5,
-        one.part[position_part] > std::max(text / 2, said_share * one.bits) && moved_upper_.at(0, head) < 0.5 &&
-            std::isfinite(moved(head))};
+    const bool swapped = std::isfinite(at("follow", head));
+    return {content > text / 2 ? swapped && at("follow_upper", head) < 0.5 : swapped && at("follow_lower", head) > 0.5,
+            one.part[position_part] > std::max(text / 2, said_share * one.bits) && at("moved_upper", head) < 0.5 &&
+                std::isfinite(moved(head))};
   }
 
   [[nodiscard]] std::string sentence(const HeadSentence& one, const std::vector<std::string>& clauses,
@@ -296,33 +244,37 @@ class Sentences {
                     fmt::join(clauses, " and "), one.bits, one.why);
     if (const std::size_t named = named_match(head);
         named < match_clauses.size() && one.part[match_part] / one.bits >= said_share)
-      text += fmt::format(", {:.0f} % of match explained so", 100 * gain_.at(named + 1, head) / one.part[match_part]);
-    if (std::isfinite(follow_.at(0, head)))
+      text += fmt::format(", {:.0f} % of match explained so", 100 * at("gain", head, named + 1) / one.part[match_part]);
+    if (std::isfinite(at("follow", head)))
       text += fmt::format(
           "; when its strongest key and another swap contents, {:.2f} of the attention on the two goes with the "
           "content{}",
-          follow_.at(0, head), but.by_swaps ? ", against what its parts say" : "");
-    if (std::isfinite(kept_.at(0, head)))
+          at("follow", head), but.by_swaps ? ", against what its parts say" : "");
+    if (std::isfinite(at("kept", head)))
       text += fmt::format("; when another token asks from there, its strongest key keeps {:.2f} of its weight",
-                          kept_.at(0, head));
+                          at("kept", head));
     if (one.part[position_part] >= said_share * one.bits && std::isfinite(moved(head)))
       text += fmt::format("; its keys moved by four tokens, {:.2f} of its offset profile follows{}", moved(head),
                           but.by_moves ? ", against what its parts say" : "");
-    if (one.part[position_part] >= said_share * one.bits && without_.at(0, head) < lowest_placebo_.at(0, head))
+    if (one.part[position_part] >= said_share * one.bits &&
+        at("weight_without", head) < at("weight_placebo_lowest", head))
       text += fmt::format(
           "; without {} in its keys the largest weight goes from {:.2f} to {:.2f} (random directions: {:.2f})",
-          visible_text((*removed_)[head]), weight_.at(0, head), without_.at(0, head), placebo_.at(0, head));
+          visible_text(word_of("removed_source", head)), at("weight", head), at("weight_without", head),
+          at("weight_placebo", head));
     return text;
   }
 
+  /// Numbers of a Field: of every head in turn, or of all heads for every entry of its other axis.
+  struct Numbers {
+    std::vector<double> values;
+    bool by_head;
+  };
+
   FieldHeads heads_;
   std::string sink_;
-  HeadNumbers bits_, part_, gain_, gain_lower_, follow_, follow_lower_, follow_upper_, kept_, moved_, moved_lower_,
-      moved_upper_, weight_, without_, placebo_, lowest_placebo_, place_offset_, place_first_, place_last_,
-      band_weight_, query_place_, query_place_lower_;
-  const std::vector<std::string>*removed_ = nullptr, *words_ = nullptr, *pair_query_ = nullptr, *pair_key_ = nullptr;
-  const std::vector<double>* pair_share_ = nullptr;
-  const std::vector<std::uint8_t>* differs_ = nullptr;
+  std::map<std::string, Numbers, std::less<>> numbers_;  ///< by quantity: "follow"
+  std::map<std::string, const std::vector<std::string>*, std::less<>> texts_;
 };
 
 /// Of a result without bits, as of --only head_account: where the profile over offsets is largest, and the part of it that
@@ -365,7 +317,7 @@ std::string signed_tokens(double offset) {
 
 std::vector<HeadSentence> head_sentences(const Result& result) {
   const auto has = [&](const std::string& name) { return result.find(name) != nullptr; };
-  if (has(bits_field) && has(parts_of_bits_field) && has(sink_mass_field)) {
+  if (has(bits_field) && has("attention_bits/part") && has(sink_mass_field)) {
     require_fitting(result, head_sentence_fields());
     std::vector<HeadSentence> heads = Sentences(result).all();
     if (is_composed(heads)) return heads;
@@ -436,14 +388,20 @@ std::optional<Field> largest_part_field(const Result& result) {
 }
 
 const std::vector<std::string>& head_sentence_fields() {
-  static const std::vector<std::string> names{
-      bits_field,          parts_of_bits_field, bits_gain_field,   gain_lower_field,   follow_field,
-      follow_lower_field,  follow_upper_field,  kept_field,        sink_mass_field,    place_offset_field,
-      place_first_field,   place_last_field,    band_weight_field, band_differs_field, word_name_field,
-      match_gain_field,    match_lower_field,   pair_query_field,  pair_key_field,     pair_share_field,
-      moved_field,         moved_lower_field,   moved_upper_field, placebo_field,      lowest_placebo_field,
-      source_field,        weight_field,        without_field,     verdict_field,      account_part_field,
-      account_offset_field};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{verdict_field, account_part_field, account_offset_field};
+    for (const auto& [group, quantities] : std::initializer_list<std::pair<const char*, std::vector<const char*>>>{
+             {"attention_bits",
+              {"bits", "part", "gain", "gain_lower", "follow", "follow_lower", "follow_upper", "kept", "sink_mass",
+               "place_offset", "place_first", "place_last", "band_weight", "band_differs"}},
+             {"attention_words", {"word"}},
+             {"matched_content", {"gain", "gain_lower", "pair_query", "pair_key", "pair_share"}},
+             {"account_evidence",
+              {"moved", "moved_lower", "moved_upper", "removed_source", "weight", "weight_without", "weight_placebo",
+               "weight_placebo_lowest"}}})
+      for (const char* quantity : quantities) all.push_back(fmt::format("{}/{}", group, quantity));
+    return all;
+  }();
   return names;
 }
 

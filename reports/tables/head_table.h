@@ -9,32 +9,20 @@
 
 namespace headwave {
 
-/// Every column of what was found about each head, one row per head, the strongest first: its name, the measured offset
-/// and the mean attention weight there in multiples of chance, the weight itself, the account's verdict after the
-/// profile's strength, what is predicted for it, or the null threshold; if the result has them also the kind that
-/// head_types() gives it, what of its attention
-/// lies beyond the reach (if that is more than a tenth), the cluster that
-/// holds most of its texts, the planted truth with a word on whether it was found, and every Field that asks for a column.
-///
-/// Of an atlas alone the table holds what random words predict, with its weight in attention and in multiples of chance,
-/// and what the weights predict for layer 0 and, as a proxy, for those above; without random words the weights' own weight
-/// and what decided about them. Of a comparison it is comparison_columns(). A prediction that is undefined for every head has no column.
-/// @returns no columns if the result has neither measured nor predicted offsets
-/// @throws ShapeError if the Fields have other axes than described
-std::vector<TableColumn> head_columns(const Result& result);
-
 /// Which heads and columns a terminal shows.
 struct HeadTableOptions {
-  bool all = false;       ///< every head; else the ten strongest
-  bool wide = false;      ///< the columns of head_columns() after those of the short table: where, how strongly, why;
-                          ///< the measured offset is called so beside an account, empty columns are omitted
-  std::string sort = {};  ///< a column of head_values(): numbers from the largest; empty: strongest first
+  bool all = false;                     ///< every head; else the ten strongest
+  bool wide = false;                    ///< every column that holds something; else where, how strongly and why
+  std::string sort = {};                ///< a column of head_data(): numbers from the largest; empty: strongest first
   std::vector<std::string> heads = {};  ///< these alone: "L2H3"; empty: no choice
 };
 
 /// Every row of the table that is shown, in the order of options.sort: the cells of head_sentences(); without them the
-/// measured offset, its weight and multiples of chance; of an atlas and a comparison head_columns().
-/// @throws ShapeError as head_columns(); or naming the columns to sort by, if there is no such one
+/// measured offset, its weight and multiples of chance. Of an atlas it holds what random words predict, with its weight in
+/// attention and in multiples of chance, and what the weights predict for layer 0 and, as a proxy, for those above;
+/// without random words the weights' own weight and what decided about them. Of a comparison it is comparison_columns().
+/// @returns no columns if the result has neither heads nor changes
+/// @throws ShapeError if the Fields have other axes than described; or naming the columns to sort by, if there is no such one
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options);
 
 /// The rows of sorted_columns() that are shown: options.heads, or all, or the first ten.

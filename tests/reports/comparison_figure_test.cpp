@@ -61,7 +61,7 @@ TEST_CASE(
   CHECK(all[0].cells[2] == "L0H2");
   CHECK(all[1].cells[2] == "-1 -> -");
   CHECK(all[5].cells[2] == "previous");
-  CHECK(head_columns(result).size() == all.size());
+  CHECK(shown_columns(result, {.wide = true}).size() == all.size());
   CHECK(comparison_sentence(result) ==
         "1 of 32 heads changed beyond the intervals (the chance that any does by luck: 0.05)");
   CHECK(comparison_columns(Result{}, true).empty());

@@ -23,16 +23,16 @@ Result two_groups() {
 }  // namespace
 
 TEST_CASE("exported tables: groups that are asked for, and tables that are short enough") {
-  Result result = two_groups();
-  CHECK_THROWS_WITH(keep_groups(result, {"faar"}, "r.h5"), "r.h5: it has no 'faar'; did you mean 'far'?");
-  keep_groups(result, {}, "r.h5");
-  std::vector<FieldTable> tables = field_tables(result);
-  CHECK(remove_long_tables(tables, 6).empty());
-  CHECK(remove_long_tables(tables, 5) == std::vector<std::string>{"far.layer.token"});
-  CHECK(table_files(tables, DataTable({})) == std::vector<std::filesystem::path>{"all-columns.csv", "near.layer.csv"});
-  keep_groups(result, {"far"}, "r.h5");
-  REQUIRE(result.fields.size() == 1);
-  CHECK(result.fields.front().name == "far/weight");
+  using Files = std::vector<std::filesystem::path>;
+  const Result result = two_groups();
+  const auto files = [&](const std::vector<std::string>& groups, std::optional<Index> most) {
+    return ExportedTables(result, groups, most, "r.h5").files();
+  };
+  CHECK_THROWS_WITH(files({"faar"}, {}), "r.h5: it has no 'faar'; did you mean 'far'?");
+  CHECK(files({}, 6) == Files{"all-columns.csv", "near.layer.csv", "far.layer.token.csv"});
+  CHECK(files({}, 5) == Files{"all-columns.csv", "near.layer.csv"});
+  CHECK(ExportedTables(result, {}, 5, "r.h5").left_out() == std::vector<std::string>{"far.layer.token"});
+  CHECK(files({"far"}, {}) == Files{"all-columns.csv", "far.layer.token.csv"});
 }
 
 TEST_CASE("exported tables: a row for each head, with the ends of intervals") {
@@ -67,21 +67,28 @@ TEST_CASE("exported tables: a row for each head, with the ends of intervals") {
   CHECK(cell("wave/share_high", 0) == 0.4);
 }
 
-TEST_CASE("exported tables: files get their names all or none") {
+TEST_CASE("exported tables: files get their names all or none, and say what their columns are") {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "headwave-exported-tables";
   std::filesystem::remove_all(folder);
-  std::filesystem::create_directory(folder);
+  std::filesystem::create_directories(folder / "near.layer.csv");
   const Result result = two_groups();
-  const std::vector<FieldTable> tables = field_tables(result);
-  DataTable heads({"head", "offset"});
-  heads.add_row({"L0H0", -1.0});
-  const auto refused = [] { throw IoError("in the way"); };
-  CHECK_THROWS_WITH(write_tables(tables, heads, folder, refused), "in the way");
+  const ExportedTables tables(result, {}, {}, "r.h5");
+  CHECK_THROWS_AS(tables.write(folder), IoError);
+  std::filesystem::remove(folder / "near.layer.csv");
   CHECK(std::filesystem::is_empty(folder));
-  write_tables(tables, heads, folder);
-  std::ostringstream text;
-  text << std::ifstream(folder / "near.layer.csv").rdbuf();
-  CHECK(text.str() == "layer,by_layer\n0,1\n1,2.5\n");
-  for (const std::filesystem::path& name : table_files(tables, heads)) CHECK(std::filesystem::exists(folder / name));
+  tables.write(folder);
+  const auto text = [&](const char* name) {
+    std::ostringstream out;
+    out << std::ifstream(folder / name).rdbuf();
+    return out.str();
+  };
+  CHECK(text("near.layer.csv") == "layer,by_layer\n0,1\n1,2.5\n");
+  CHECK(text("all-columns.csv") ==
+        "file,column,is,unit,long_name,undefined\n"
+        "near.layer.csv,layer,axis,1,\"layer, 0-based\",\"\"\n"
+        "near.layer.csv,by_layer,value,token,how far,\"\"\n"
+        "far.layer.token.csv,layer,axis,1,\"layer, 0-based\",\"\"\n"
+        "far.layer.token.csv,token,axis,1,of the text,\"\"\n"
+        "far.layer.token.csv,weight,value,1,how much,\"\"\n");
   std::filesystem::remove_all(folder);
 }

@@ -1,9 +1,8 @@
-#include "../../reports/tables/field_tables.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "../../core/errors/error.h"
+#include "../../reports/tables/exported_tables.h"
 #include "../catch.h"
 #include "sample_result.h"
 
@@ -43,12 +42,6 @@ TEST_CASE("field tables: by hand") {
   CHECK(csv_of(tables[1]) == "layer,by_layer\n0,1\n1,2.5\n");
   CHECK(tables[2].name == "other");
   CHECK(csv_of(tables[2]) == "single\n\"\"\n");
-  CHECK(comma_separated(column_table({tables[0]})) ==
-        "file,column,is,unit,long_name,undefined\n"
-        "sample.layer.token.csv,layer,axis,1,\"layer, 0-based\",\"\"\n"
-        "sample.layer.token.csv,token,axis,1,of the text,\"\"\n"
-        "sample.layer.token.csv,status,value,1,what it is,\"\"\n"
-        "sample.layer.token.csv,weight,value,1,how much,no token\n");
 }
 
 TEST_CASE("field tables: every number of a result stands in one table, however long") {

@@ -31,12 +31,23 @@ Result small_result() {
   return result;
 }
 
+/// Every column of all heads, layer by layer; of an atlas the clearest first.
 std::string wide_table(const Result& result) {
-  return terminal_table(head_columns(result));
+  const bool measured = result.find("measured_offset/offset") != nullptr;
+  return terminal_table(shown_columns(result, {.all = true, .wide = true, .sort = measured ? "head" : ""}));
 }
 
 std::string shown_table(const Result& result, const HeadTableOptions& options) {
   return terminal_table(shown_columns(result, options));
+}
+
+Result without_table(const char* term) {
+  const std::vector<Axis> axes{layer_axis(1), head_axis(2)};
+  Result result;
+  result.fields = {make_field("position_atlas/predicted_offset", axes, "token", "", {std::nan(""), std::nan("")})};
+  result.fields.front().attributes["undefined"] = std::string("no position table");
+  if (*term != '\0') result.provenance["position_term"] = std::string(term);
+  return result;
 }
 
 }  // namespace
@@ -72,7 +83,6 @@ TEST_CASE("head table: the ten strongest heads, or all, or some, in the order th
   CHECK(names({.sort = "head"}).front() == "L0H0");
   CHECK(names({.all = true, .sort = "weight"}).back() == "L0H0");
   const auto wide = shown_columns(result, {.wide = true});
-  CHECK(wide.size() == head_columns(result).size() + 1);
   CHECK(wide[1].header == "looks at");
   CHECK_THROWS_WITH(names({.sort = "size"}), ContainsSubstring("there is no size"));
 }
@@ -171,13 +181,13 @@ TEST_CASE("head table: the number of `looks` is the account's, and the measured 
 
 TEST_CASE("head table: by hand, offsets only") {
   CHECK(wide_table(small_result()) ==
-        "head            offset  weight  threshold\n"
-        "----  ----------------  ------  ---------\n"
-        "L7H0                -2  0.3457     0.0100\n"
-        "L7H1  undefined (self)  0.2000     0.0200\n"
-        "L7H2  undefined (flat)  0.0100\n"
-        "L7H3                +3  0.1000     0.0400\n"
-        "L7H4                +5  0.1000     0.0500\n");
+        "head  looks at             weight            offset  threshold\n"
+        "----  -------------------  ------  ----------------  ---------\n"
+        "L7H0  2 back               0.3457                -2     0.0100\n"
+        "L7H1  at itself            0.2000  undefined (self)     0.0200\n"
+        "L7H2  no preferred offset  0.0100  undefined (flat)\n"
+        "L7H3  3 ahead              0.1000                +3     0.0400\n"
+        "L7H4  5 ahead              0.1000                +5     0.0500\n");
 }
 
 TEST_CASE("head table: by hand, a Field that asks for a column, of some of the heads") {
@@ -188,10 +198,10 @@ TEST_CASE("head table: by hand, a Field that asks for a column, of some of the h
   result.fields.push_back(make_field("mine/share", {axes[0], heads}, "1", "", {0.25, not_defined}));
   result.fields.back().attributes["column"] = std::string("mine");
   const std::string table = wide_table(result);
-  CHECK(table.starts_with("head            offset  weight  threshold   mine\n"));
-  CHECK(table.find("L7H1  undefined (self)  0.2000     0.0200  0.250\n") != std::string::npos);
-  CHECK(table.find("L7H3                +3  0.1000     0.0400\n") != std::string::npos);
-  CHECK(table.find("L7H4                +5  0.1000     0.0500\n") != std::string::npos);
+  CHECK(table.starts_with("head  looks at             weight   mine            offset  threshold\n"));
+  for (const char* line : {"L7H1  at itself            0.2000  0.250  undefined (self)     0.0200\n",
+                           "L7H3  3 ahead              0.1000                       +3     0.0400\n"})
+    CHECK(table.find(line) != std::string::npos);
 
   result.fields.back().axes = {heads, axes[0]};
   CHECK_THROWS_AS(wide_table(result), ShapeError);
@@ -208,22 +218,18 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
   // half a token away still agrees; 0 is found as "self"; a sink must not have an offset
   result.fields.push_back(make_field("planted/offset", axes, "token", "", {-2.5, 0.0, not_defined, not_defined, 4.4}));
   CHECK(wide_table(result) ==
-        "head            offset  weight  threshold  cluster  share  planted    at  found\n"
-        "----  ----------------  ------  ---------  -------  -----  -------  ----  -------\n"
-        "L7H0                -2  0.3457     0.0100        0  100 %  left     -2.5  agrees\n"
-        "L7H1  undefined (self)  0.2000     0.0200        1   75 %  self        0  agrees\n"
-        "L7H2  undefined (flat)  0.0100                   0   50 %  noise          agrees\n"
-        "L7H3                +3  0.1000     0.0400        1  100 %  sink           differs\n"
-        "L7H4                +5  0.1000     0.0500                  right    +4.4  differs\n");
+        "head  looks at             weight            offset  threshold  cluster  share  planted    at  found\n"
+        "----  -------------------  ------  ----------------  ---------  -------  -----  -------  ----  -------\n"
+        "L7H0  2 back               0.3457                -2     0.0100        0  100 %  left     -2.5  agrees\n"
+        "L7H1  at itself            0.2000  undefined (self)     0.0200        1   75 %  self        0  agrees\n"
+        "L7H2  no preferred offset  0.0100  undefined (flat)                   0   50 %  noise          agrees\n"
+        "L7H3  3 ahead              0.1000                +3     0.0400        1  100 %  sink           differs\n"
+        "L7H4  5 ahead              0.1000                +5     0.0500                  right    +4.4  differs\n");
 }
 
 TEST_CASE("head table: one row per head of the sample") {
   const Result result = sample::result({.bits = false});
-  const auto columns = head_columns(result);
-  REQUIRE(columns.size() == 14);
-  for (const TableColumn& column : columns) CHECK(column.cells.size() == 32);
-  CHECK(columns[2].header == "x chance");
-  CHECK(columns[3].cells[0] == "0.4110");
+  for (const TableColumn& column : shown_columns(result, {.all = true, .wide = true})) CHECK(column.cells.size() == 32);
 }
 
 TEST_CASE("head table: what positions alone predict, beside the measured offsets or by itself") {
@@ -241,12 +247,12 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   result.fields.push_back(
       make_field("position_atlas/predicted_weight", heads, "1", "", {0.25, 0.9, 0.01, 0.02, not_defined}));
   result.fields.push_back(make_field("position_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01, not_defined}));
-  CHECK(wide_table(result).starts_with("head            offset  by weights  weight  threshold\n"));
+  CHECK(wide_table(result).starts_with("head  looks at             weight            offset  by weights  threshold\n"));
   Result delays = result;
   delays.fields.push_back(
       make_field("phase_delay/predicted_offset", heads, "token", "", {-2.004, -0.001, not_defined, 4.25, not_defined}));
   const std::string table = wide_table(delays);
-  CHECK(table.starts_with("head            offset  by weights  by phases  weight"));
+  CHECK(table.starts_with("head  looks at             weight            offset  by weights  by phases  threshold"));
   CHECK(table.find("-2      -2.00") != std::string::npos);
   CHECK(table.find("+4      +4.25") != std::string::npos);
   CHECK(table.find(" 0       0.00") != std::string::npos);
@@ -313,13 +319,13 @@ TEST_CASE("head table: an offset that a wider search may find says so, and how f
                            {"offset", "edge", "chance", "weak", "nothing"},
                            {}});
   CHECK(wide_table(result) ==
-        "head            offset  x chance         by phases  weight  threshold\n"
-        "----  ----------------  --------  ----------------  ------  ---------\n"
-        "L7H0                -2       173  undefined (edge)  0.3457     0.0100\n"
-        "L7H1  undefined (self)       100             -2.00  0.2000     0.0200\n"
-        "L7H2  undefined (edge)       5.0         undefined  0.0100\n"
-        "L7H3                +3       2.5  undefined (weak)  0.1000     0.0400\n"
-        "L7H4                +5                   undefined  0.1000     0.0500\n");
+        "head  looks at             weight  x chance            offset         by phases  threshold\n"
+        "----  -------------------  ------  --------  ----------------  ----------------  ---------\n"
+        "L7H0  2 back               0.3457       173                -2  undefined (edge)     0.0100\n"
+        "L7H1  at itself            0.2000       100  undefined (self)             -2.00     0.0200\n"
+        "L7H2  at the search's end  0.0100       5.0  undefined (edge)         undefined\n"
+        "L7H3  3 ahead              0.1000       2.5                +3  undefined (weak)     0.0400\n"
+        "L7H4  5 ahead              0.1000                          +5         undefined     0.0500\n");
 }
 
 TEST_CASE("head table: a prediction that is undefined for every head has no column, and counts nowhere") {
@@ -327,14 +333,15 @@ TEST_CASE("head table: a prediction that is undefined for every head has no colu
   const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
   const std::vector<double> nothing(5, not_defined);
   result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", nothing));
-  result.fields.push_back(
-      make_field("position_atlas/predicted_offset", heads, "token", "", {-2, 0, 1, not_defined, 1}));
   result.fields.push_back(make_field("rotary_wave/predicted_offset", heads, "token", "", nothing));
   result.fields.push_back(make_field("rotary_wave/status", heads, "1", "", {1, 1, 1, 1, 1}));
   result.fields.back().values = std::vector<std::uint8_t>(5, 1);
   result.fields.back().flag_meanings = {"offset", "edge"};
-  CHECK(wide_table(result).starts_with("head            offset  by weights  weight  threshold\n"));
-  CHECK_THAT(head_answer(result, head_columns(result)), !ContainsSubstring("undefined for every head"));
+  result.fields.push_back(
+      make_field("position_atlas/predicted_offset", heads, "token", "", {-2, 0, 1, not_defined, 1}));
+  CHECK(wide_table(result).starts_with("head  looks at             weight            offset  by weights  threshold\n"));
+  CHECK_THAT(head_answer(result, shown_columns(result, {.wide = true})),
+             !ContainsSubstring("undefined for every head"));
 
   const Axis counted{"counted", "1", "", std::vector<std::string>{"measured", "strong"}};
   const Axis route{"route", "1", "", std::vector<std::string>{"phases", "weights", "always 0"}};
@@ -371,15 +378,48 @@ TEST_CASE("head table: beside every count of agreements stands what a constant w
 }
 
 TEST_CASE("head table: without measured offsets there is none") {
-  CHECK(head_columns(Result{}).empty());
   CHECK(shown_columns(Result{}, {}).empty());
 }
 
-TEST_CASE("head table: Fields that do not fit together are refused") {
-  Result result = small_result();
-  result.fields[1] = make_field("measured_offset/weight", {layer_axis(1), head_axis(2)}, "1", "", {0.1, 0.2});
-  CHECK_THROWS_AS(wide_table(result), ShapeError);
-  result = small_result();
-  result.fields[3].axes = {layer_axis(1), head_axis(2)};
-  CHECK_THROWS_AS(wide_table(result), ShapeError);
+TEST_CASE("head table: it says what lies beyond the reach where that is more than a tenth") {
+  Result result = sample::result();
+  const auto columns = shown_columns(result, {.all = true, .wide = true});
+  const auto& names = columns[0].cells;
+  const auto beyond = std::ranges::find(columns, "beyond reach", &TableColumn::header);
+  REQUIRE(beyond != columns.end());
+  for (std::size_t row = 0; row < names.size(); ++row)
+    CHECK(beyond->cells[row] == (names[row].ends_with("H1") || names[row].ends_with("H2") ? "30 %" : ""));
+  std::erase_if(result.fields, [](const Field& field) { return field.group() == "offset_by_query"; });
+  for (const TableColumn& column : shown_columns(result, {.wide = true})) CHECK(column.header != "beyond reach");
+}
+
+TEST_CASE("a model without a position table is said to have none, in place of a table of names") {
+  const Result rotary = without_table("rotary");
+  CHECK(head_answer(rotary, shown_columns(rotary, {})) ==
+        "offsets by position alone: undefined, the model has no position table (its positions are rotary)\n");
+  CHECK_THAT(position_note(without_table("linear bias")), ContainsSubstring("a linear bias of the scores"));
+  CHECK_THAT(position_note(without_table("relative buckets")), ContainsSubstring("its positions are relative buckets"));
+  CHECK_THAT(position_note(without_table("")), ContainsSubstring("nothing tells it positions"));
+}
+
+TEST_CASE("beside measured offsets the line about positions stands under the table") {
+  Result result = without_table("rotary");
+  const std::vector<Axis> axes{layer_axis(1), head_axis(2)};
+  result.fields.push_back(make_field("measured_offset/offset", axes, "token", "", {-1, 2}));
+  CHECK(head_answer(result, shown_columns(result, {})) ==
+        "2 of 2 heads look at a preferred offset.\n\n"
+        "head  looks at\n----  --------\nL0H0  1 back\nL0H1  2 ahead\n\n"
+        "by weights: undefined, the model has no position table (its positions are rotary)\n");
+  result.fields.push_back(make_field("position_term/kernel", {}, "1", "", {1}));
+  CHECK_THAT(position_note(result), ContainsSubstring("position_term/kernel in results.h5"));
+  result.fields.push_back(make_field("rotary_wave/status", axes, "1", "", {0, 1}));
+  CHECK_THAT(position_note(result), ContainsSubstring("rotary_wave/... in results.h5 is their wave"));
+}
+
+TEST_CASE("where there is a position table, or nobody asked, nothing is said") {
+  Result result = without_table("");
+  result.fields.front().attributes["undefined"] = std::string("the scores do not depend on position");
+  CHECK(position_note(result).empty());
+  result.fields.clear();
+  CHECK(position_note(result).empty());
 }

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace headwave {
+
+/// A number or a word of every head. The table of heads, --sort, CSV, JSON, `compare` and Python read these rows.
+struct Measure {
+  const char* name;  ///< of the column in CSV, JSON and --sort; "": no column
+  const char*
+      field;  ///< its Field; "": computed from others; of two rows of one name the last whose Field is there counts
+  const char* part = "";      ///< entry of the axis that the Field has beside layer and head
+  const char* compared = "";  ///< what `compare` calls it; "": not compared
+  bool word = false;          ///< a word, not a number
+
+  /// The Fields of the ends of its interval: part_lower of part, lower of predicted_offset. They may be missing.
+  [[nodiscard]] std::string end(const char* which) const;
+};
+
+/// In the order of columns, those without a column last.
+std::span<const Measure> measures();
+
+/// A kind of head, the score that makes it, and what the score is beside chance.
+struct KindText {
+  const char* kind;      ///< "previous": the meaning of head_types/kind
+  const char* one;       ///< "previous-token head"
+  const char* score;     ///< Field, with the least score as its remark "threshold"
+  const char* baseline;  ///< Field of the score by chance; "": there is none
+  const char* of;        ///< "of attention on the token before"
+};
+std::span<const KindText> kind_texts();
+
+}  // namespace headwave
