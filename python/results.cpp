@@ -9,7 +9,6 @@
 #include "../reports/drawing/visible_text.h"
 #include "../reports/figures/chosen_heads.h"
 #include "../reports/figures/figures.h"
-#include "../reports/page/map_beside.h"
 #include "../reports/page/report.h"
 #include "../reports/tables/comparison_table.h"
 #include "../reports/tables/head_table.h"
@@ -126,16 +125,8 @@ std::string answer(const Result& result) {
   return wrapped_text(paragraph(result)) + "\n" + (columns.front().cells.empty() ? "" : "\n" + terminal_table(columns));
 }
 
-/// @param beside  (what messages call it, result of another text)
-nb::str report(const Result& result, const std::vector<std::pair<std::string, const Result*>>& beside) {
-  return text_of(waited_for([&] {
-    std::vector<Result> others;
-    for (const auto& [called, other] : beside) {
-      require_map_beside(*other, result, called);
-      others.push_back(*other);
-    }
-    return report_page(result, others);
-  }));
+nb::str report(const Result& result) {
+  return text_of(waited_for([&] { return report_page(result); }));
 }
 
 nb::list table(const Result& result) {
@@ -167,8 +158,7 @@ void add_results(nb::module_& module) {
       .def(
           "table_text", [](const Result& result) { return text_of(answer(result)); },
           "Paragraph and table for a terminal.")
-      .def("report", &report, nb::arg("beside"),
-           "The page to explore the result with, as HTML; beside: (name, result) of other texts.");
+      .def("report", &report, "The page to explore the result with, as HTML.");
   module.def(
       "figure_width",
       [](const std::string& words) {

@@ -401,7 +401,7 @@ expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/mod
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
 expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --only offset_profil
-expect 0 "wrote 4 files" figures "$work/r/results.h5" --only offset_profile,head_types --formats svg --out "$work/one"
+expect 0 "wrote 4 files" figures "$work/r/results.h5" --only offset_profile,attention_bits --formats svg --out "$work/one"
 expect 0 "" figures "$work/r/results.h5" --figure-width column --font "DejaVu Sans" --palette grey --formats svg --out "$work/paper"
 grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FAILED: a figure is not a column wide"; failed=1; }
 expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg --force
@@ -433,14 +433,6 @@ expect 1 "is a folder; --out names the page itself" report "$work/sent" --out "$
 expect 1 "text.txt" report "$work/text.txt" --out "$work/sent/none.html"
 expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"
 
-# With the map of another text of the same model.
-expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --seed 2 --only attention_map,strongest_pairs --no-figures --out "$work/other-text"
-expect 0 "wrote $work/sent/both.html" report "$work/map" --beside "$work/other-text" --out "$work/sent/both.html"
-grep -qF '"beside_0/weight"' "$work/sent/both.html" || { echo "FAILED: the map of the other text is not on the page"; failed=1; }
-expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --intervene positions-only --only attention_map --no-figures --out "$work/positions"
-expect 1 "interventions: positions-only; expected none" report "$work/map" --beside "$work/positions" --out "$work/sent/none.html"
-expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --only head_types --no-figures --out "$work/mapless"
-expect 1 "holds no attention map to show beside" report "$work/map" --beside "$work/mapless" --out "$work/sent/none.html"
 [ ! -e "$work/sent/none.html" ] || { echo "FAILED: a refused report is written"; failed=1; }
 
 # The strongest pairs of a head.

@@ -23,7 +23,6 @@ picture() {
 picture minilm offset_profile
 picture minilm attention_bits
 picture minilm phase_spectrum --heads L0H2,L1H8
-picture minilm score_sources
 picture minilm account_profile --heads L0H2,L0H5,L1H1,L1H8,L4H7,L4H9
 
 "$headwave" -q run --model "$stories" --text "$shakespeare" --documents 20 --length 256 --no-figures --out "$work/stories" >/dev/null

@@ -184,29 +184,13 @@ class Result:
         name, format, palette = text(name, "name"), text(format, "format"), text(palette, "palette")
         return Figure(name, format, self._found.figure(name, chosen, format, _inches(width), palette))
 
-    def report(self, *, beside: Any = ()) -> "Page":
+    def report(self) -> "Page":
         """The page to explore the result with, which a notebook shows in a frame.
 
         Example:
-            >>> sentence = headwave.run("minilm", text="The cat sat on the mat.", only=["attention_map"])
-            >>> result.report(beside=sentence).save("report.html")
-
-        Args:
-            beside: a result of another text of the same model, a sentence say, or several: the page shows their attention maps too. Each
-                a Result, its file, or the folder of its run
-
-        Raises:
-            FormatError: one holds no attention map, or is of another model.
+            >>> result.report().save("report.html")
         """
-        alone = isinstance(beside, (Result, str, os.PathLike))
-        others = []
-        for number, one in enumerate([beside] if alone else beside):
-            called = f"beside, result {number}" if isinstance(one, Result) else as_path(one, "beside")
-            found = one if isinstance(one, Result) else open_result(one)
-            if not isinstance(found, Result):
-                raise FormatError(f"report: {called} is of type {type(found).__name__}; expected a Result")
-            others.append((called, found._found))
-        return Page(self._found.report(others))
+        return Page(self._found.report())
 
     def __repr__(self) -> str:
         return f"{self.title}\n{', '.join(self._made())}"

@@ -1,5 +1,4 @@
-// Why heads look where they look: what their profiles come from, what all of their attention is made of, and the scores
-// by which they are named.
+// Why heads look where they look: what their profiles come from, and what all of their attention is made of.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -175,105 +174,6 @@ std::string no_bits(const Result& result, const FigureOptions& /*options*/) {
   return std::ranges::any_of(bits, [](double one) { return one > 0; }) ? "" : "no head differs from uniform attention";
 }
 
-constexpr const char* kind_name = "head_types/kind";
-
-/// A name that a head can have, and the score that earns it.
-struct ScoredKind {
-  const char *name, *score;
-};
-constexpr std::array scored_kinds{ScoredKind{"previous", "head_types/previous"},
-                                  ScoredKind{"next", "head_types/next"},
-                                  ScoredKind{"one offset (Voita)", "head_types/positional_share"},
-                                  ScoredKind{"duplicate", "head_types/duplicate"},
-                                  ScoredKind{"induction", "head_types/induction"},
-                                  ScoredKind{"sink", "head_types/sink_weight"}};
-
-/// What every head is called, as a place in `scored_kinds`; their number: nothing.
-std::vector<std::size_t> called_kinds(const Result& result) {
-  std::vector<std::size_t> called;
-  for (const std::string& name : meanings_of(result, kind_name, {"layer", "head"})) {
-    const auto found = std::ranges::find(scored_kinds, name, &ScoredKind::name);
-    if (found == scored_kinds.end() && name != "other" && name != "undefined")
-      throw ShapeError(fmt::format("{}: unknown kind of head '{}'", kind_name, shortened(visible_text(name), 40)));
-    called.push_back(static_cast<std::size_t>(found - scored_kinds.begin()));
-  }
-  return called;
-}
-
-/// ".78", and "1.0" as broad: a score is at most 1.
-std::string score_text(double score) {
-  if (!std::isfinite(score)) return "";
-  const std::string text = fmt::format("{:.2f}", score);
-  return text.starts_with("0.") ? text.substr(1) : text.substr(0, 3);
-}
-
-Figure draw_head_types(const Result& result, const FigureOptions& options) {
-  const auto called = called_kinds(result);
-  const FieldHeads heads = field_heads(result.at(kind_name));
-  const bool few_documents = std::ranges::count(meanings_of(result, kind_name, {"layer", "head"}), "undefined") > 0;
-  const auto score_of = [&](std::size_t kind) -> const std::vector<double>& {
-    return doubles_of(result, scored_kinds[kind].score, {"layer", "head"});
-  };
-  double largest = 0;
-  for (std::size_t kind = 0; kind < scored_kinds.size(); ++kind) largest = largest_of(score_of(kind), largest);
-  if (!(largest > 0)) largest = 1;
-  const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
-  const double two_titles = 1.3, width = std::clamp(0.2 * across, two_titles, 2.4);  // a panel's name and its count
-  FigurePanels panels{.grid = {.panel = {width},
-                               .gap = {0.16, 0.4},
-                               .margin = {.left = 0.5, .right = 0.66, .top = 0.28, .bottom = 0.42}},
-                      .least = two_titles,
-                      .lowest = 0.4};
-  const double cell = std::min(0.15, grid_of(panels, scored_kinds.size(), options.style).panel.width / across);
-  panels.grid.panel.height = std::max(0.4, down * cell);
-  (void)lowered_to_fit(panels, scored_kinds.size(), options.style);
-  panels.fill = [&](Panel& panel, std::size_t kind) {
-    const auto& values = score_of(kind);
-    // A score takes the width of 1.75 letters; where cells are smaller a dot marks the heads that are called so.
-    const double fits = std::min(72 * panel.width() / across / 1.75, 72 * panel.height() / down / 1.4);
-    const double least = legible(0, options.style);
-    const double points = fits >= least ? std::max(least, std::min(0.85 * fits, 7.0)) : 0;
-    panel.tic_length = 0;
-    add_head_axes(panel, heads, 7);
-    const std::string name = scored_kinds[kind].name;  // the caption says whose it is
-    panel.name(name.substr(0, name.find(" (")));
-    panel.above(few_documents ? "too few documents" : fmt::format("{} so called", std::ranges::count(called, kind)),
-                Anchor::right, {.points = 6.5, .ink = ink::number, .up = 0.5});
-    panel.rectangle({share(0), share(0)}, {share(1), share(1)}, ink::shade_on_paper);
-    if (!any_finite(values))
-      panel.note("undefined", {share(0.5), share(0.5)}, {.points = 7, .ink = ink::note, .anchor = Anchor::center});
-    if (kind == 0)
-      panel.color_bar({.tics = {.step = tic_step(largest * std::max(1.0, 0.8 / panel.height())),
-                                .first = 0,
-                                .points = 6.5,
-                                .away = 0.6},
-                       .title = "score",
-                       .title_right = -0.8,
-                       .common = true});
-    const auto score = [&](std::size_t head, std::size_t layer) { return values[layer * heads.heads.size() + head]; };
-    panel.heat_map({heads.heads.size(), heads.layers.size(), score}, {0, largest});
-    // The heads of one kind stand out: by their number, or by a dot where numbers could not be read.
-    for (const bool so_called : {false, true})
-      for (const bool dark : {false, true}) {  // on dark colours, on bright ones
-        Rows numbers, marks;
-        for (std::size_t row = 0; row < values.size(); ++row)
-          if ((called[row] == kind) == so_called && (values[row] < 0.6 * largest) == dark) {
-            numbers.push_back({heads.column(row), heads.line(row), score_text(values[row])});
-            marks.push_back({heads.column(row), heads.line(row), 0.5});
-            if (points > 0) marks.back() = {heads.column(row), heads.line(row), 0.48, 0.46};
-          }
-        if (points > 0 && so_called) panel.frames(marks, {ink::mark, 1.6});
-        if (points > 0)
-          panel.texts(
-              numbers,
-              {.points = points, .bold = so_called, .ink = dark ? ink::paper : ink::text, .anchor = Anchor::center});
-        else if (so_called)
-          panel.dots(marks, {.ink = ink::mark});
-      }
-  };
-  return drawn_panels(panels, scored_kinds.size(), options.style);
-}
-
 }  // namespace
 
 std::vector<FigureKind> account_figures() {
@@ -297,17 +197,7 @@ std::vector<FigureKind> account_figures() {
            "position: where query and key stand; word: what draws attention, whoever asks; match: what a query finds "
            "in its keys. Height: the square root of the bits, beside that of the head with most.",
        .drawing = draw_attention_bits,
-       .silent = no_bits},
-      {.name = "head_types",
-       .fields = {kind_name, "head_types/previous", "head_types/next", "head_types/positional_share",
-                  "head_types/duplicate", "head_types/induction", "head_types/sink_weight"},
-       .caption =
-           "Scores by which heads are named, every head a cell: mean weight on the previous and on the next token, "
-           "largest share of queries whose largest weight lies at one offset (which Voita et al. 2019 call "
-           "positional), mean weight on earlier occurrences of the query's token and on what followed them, largest "
-           "mean weight that one key gets. Framed, or with a dot where cells are small: heads called so, by the "
-           "first kind of which they pass the threshold. Grey: undefined.",
-       .drawing = draw_head_types}};
+       .silent = no_bits}};
 }
 
 }  // namespace headwave

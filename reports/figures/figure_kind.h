@@ -45,6 +45,6 @@ struct FigureKind {
 
 /// The sorts of figures, each in the file of its idea.
 std::vector<FigureKind> map_figures(), profile_figures(), cluster_figures(), position_figures(), wave_figures(),
-    phase_figures(), account_figures(), rotary_figures(), layer_figures(), comparison_figures();
+    phase_figures(), account_figures(), rotary_figures(), comparison_figures();
 
 }  // namespace headwave

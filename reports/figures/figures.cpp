@@ -98,7 +98,7 @@ const std::vector<FigureKind>& figure_kinds() {
   static const std::vector<FigureKind> kinds = [] {
     std::vector<FigureKind> all;
     for (const auto figures : {map_figures, profile_figures, cluster_figures, position_figures, wave_figures,
-                               phase_figures, account_figures, rotary_figures, layer_figures, comparison_figures})
+                               phase_figures, account_figures, rotary_figures, comparison_figures})
       append(all, figures());
     return all;
   }();

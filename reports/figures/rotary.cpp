@@ -1,4 +1,4 @@
-// The wave that rotary positions have built in, and which of its frequencies heads use.
+// The wave that rotary positions have built in.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -14,8 +14,7 @@ namespace {
 using std::numbers::pi;
 
 constexpr const char *real_name = "rotary_wave/coefficient_real", *imaginary_name = "rotary_wave/coefficient_imaginary",
-                     *estimate_name = "rotary_wave/estimate", *pair_frequency_name = "rotary_wave/frequency",
-                     *use_name = "rotary_wave/layer_use";
+                     *estimate_name = "rotary_wave/estimate", *pair_frequency_name = "rotary_wave/frequency";
 
 /// From below the slowest pair of channels to above the fastest.
 ValueRange frequency_range(const std::vector<double>& frequencies) {
@@ -82,31 +81,6 @@ Figure draw_rotary_wave(const Result& result, const FigureOptions& options) {
   return drawn_panels(panels, heads.size(), options.style);
 }
 
-Figure draw_rotary_use(const Result& result, const FigureOptions& options) {
-  const auto& shares = doubles_of(result, use_name, {"layer", "pair"});
-  const auto& frequencies = doubles_of(result, pair_frequency_name, {"pair"});
-  const auto layers = whole_coordinates(result.at(use_name), "layer");
-  const auto down = static_cast<double>(layers.size()), across = static_cast<double>(frequencies.size());
-  const double found = largest_of(shares), largest = found > 0 ? found : 1;
-  FigurePanels panels{.grid = {.panel = {std::clamp(0.16 * across, 2.4, 5.6), std::clamp(0.2 * down, 1.2, 5.0)},
-                               .margin = {.left = 0.56, .right = 0.85, .top = 0.16}}};
-  panels.fill = [&](Panel& panel, std::size_t) {
-    panel.x = cells_across(frequencies.size());
-    const auto step = static_cast<std::size_t>(std::max(1.0, std::ceil(0.5 * across / panel.width())));
-    for (std::size_t m = 0; m < frequencies.size(); m += step)
-      panel.x.tics.named.push_back({static_cast<double>(m), fmt::format("{:.2g}", frequencies[m])});
-    panel.y = cells_down(layers.size(), {.named = spaced(layers, panel.height(), 0.2)});
-    panel.x.title = "frequency of the pair (radians per token)";
-    panel.y.title = "layer";
-    panel.y.away = 0.36;
-    panel.color_bar(
-        {.away = 0.1, .width = 0.09, .tics = {.step = tic_step(1.3 * largest)}, .title = "share of the layer's use"});
-    const auto use = [&](std::size_t pair, std::size_t layer) { return shares[layer * frequencies.size() + pair]; };
-    panel.heat_map({frequencies.size(), layers.size(), use}, {0, largest});
-  };
-  return drawn_panels(panels, 1, options.style);
-}
-
 }  // namespace
 
 std::vector<FigureKind> rotary_figures() {
@@ -120,14 +94,7 @@ std::vector<FigureKind> rotary_figures() {
            "contributes. Pairs that ask for one offset lie on its line; the strong line is that of the offset t "
            "where the position kernel is largest, pale ones stand for −1, −2, −4 and −8.",
        .drawing = draw_rotary_wave,
-       .single_heads = true},
-      {.name = "rotary_use",
-       .fields = {use_name, pair_frequency_name},
-       .caption =
-           "Which rotary frequencies the heads of every layer use: mean modulus of a pair's queries times that of "
-           "its keys, whichever way they point, summed over the layer's heads, as a share of the layer's sum. Fast "
-           "pairs on the left.",
-       .drawing = draw_rotary_use}};
+       .single_heads = true}};
 }
 
 }  // namespace headwave

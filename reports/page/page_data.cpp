@@ -185,7 +185,6 @@ const std::vector<KeptArrays>& kept_arrays() {
       {"offset_trace", {"mean_weight"}, exact, 1, 128},
       {"offset_trace", {"null_weight"}, even},
       {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},
-      {"attention_distance", {"slash_distance", "slash_error", "slash_weight"}},
       {"word_atlas", {"profile"}},
       {"position_atlas", {"kernel"}, even},
       {"rotary_wave", {"kernel"}, even},
@@ -310,21 +309,16 @@ std::pair<std::string, ordered_json> packed_array(const Field& field, const Kept
 
 }  // namespace
 
-std::string beside_name(std::size_t i) {
-  return fmt::format("beside_{}", i);
-}
-
-PageArrays page_arrays(const Result& result, std::size_t most, std::span<const Result> beside) {
+PageArrays page_arrays(const Result& result, std::size_t most) {
   PageArrays page{ordered_json::object(), {}, {}};
   std::size_t used = 0;
-  const auto keep = [&](const Result& from, const std::string& group, const char* quantity, const KeptArrays& kept) {
-    const Field* field = from.find(fmt::format("{}/{}", kept.group, quantity));
-    const std::string name = fmt::format("{}/{}", group, quantity);
+  const auto keep = [&](const std::string& name, const KeptArrays& kept) {
+    const Field* field = result.find(name);
     if (field == nullptr || field->axes.empty() || field->size() == 0) return;
     field->check_shape();
     Field part = *field;
     for (std::size_t a = 0; a < part.axes.size(); ++a)
-      if (const Places places = kept_places(from, part, a, kept); std::ssize(places) < part.axes[a].size())
+      if (const Places places = kept_places(result, part, a, kept); std::ssize(places) < part.axes[a].size())
         part = taken(part, a, places);
     std::pair<std::string, ordered_json> packed;
     if (part.size() > 0 && bytes_of(part, kept.store) <= most_of_one) packed = packed_array(part, kept);
@@ -339,11 +333,7 @@ PageArrays page_arrays(const Result& result, std::size_t most, std::span<const R
     page.blocks.push_back(std::move(packed.first));
   };
   for (const KeptArrays& kept : kept_arrays())
-    for (const char* name : kept.names) keep(result, kept.group, name, kept);
-  for (std::size_t i = 0; i < beside.size(); ++i)
-    for (const KeptArrays& kept : kept_arrays())
-      for (const char* name : kept.names)
-        if (std::string_view(kept.group) == "attention_map") keep(beside[i], beside_name(i), name, kept);
+    for (const char* name : kept.names) keep(fmt::format("{}/{}", kept.group, name), kept);
   return page;
 }
 

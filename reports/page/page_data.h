@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -49,11 +48,7 @@ struct PageArrays {
 /// JSON. Large arrays are reduced: of attention maps the heads with the largest mean weight stay, of spectra the frequencies with
 /// the most energy, of profiles the offsets near 0.
 /// @param most    bytes of all blocks together
-/// @param beside  results whose attention maps the page shows too, as group beside_name(i)
 /// @throws ShapeError if a Field has other axes than values
-PageArrays page_arrays(const Result& result, std::size_t most, std::span<const Result> beside = {});
-
-/// The group in which the page holds the attention map of result i beside: "beside_0".
-std::string beside_name(std::size_t i);
+PageArrays page_arrays(const Result& result, std::size_t most);
 
 }  // namespace headwave

@@ -1,7 +1,6 @@
 #include "report.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -49,14 +48,6 @@ ordered_json tokens_json(const Result& result) {
     if (const Field* field = result.find(std::string("attention_map/") + side))
       tokens[side] = std::get<std::vector<std::uint8_t>>(field->values);
   return tokens;
-}
-
-/// Texts beside, whose attention maps the page shows too.
-ordered_json beside_json(std::span<const Result> beside) {
-  ordered_json texts = ordered_json::array();
-  for (std::size_t i = 0; i < beside.size(); ++i)
-    texts.push_back({{"group", beside_name(i)}, {"tokens", tokens_json(beside[i])}});
-  return texts;
 }
 
 /// Everything that the result file has, whether the page shows it or not.
@@ -117,9 +108,9 @@ std::string script_json(const ordered_json& json) {
   return safe;
 }
 
-std::string data_html(const Result& result, std::span<const Result> beside) {
+std::string data_html(const Result& result) {
   PageMeasures measures = page_measures(result);
-  PageArrays arrays = page_arrays(result, most_packed, beside);
+  PageArrays arrays = page_arrays(result, most_packed);
   const ordered_json json{{"format", page_format},
                           {"title", finding_title(result)},
                           {"story", story_of(result)},
@@ -132,7 +123,6 @@ std::string data_html(const Result& result, std::span<const Result> beside) {
                           {"table_words", comparison_note(result)},
                           {"agreement", table_json(agreement_columns(result))},
                           {"tokens", tokens_json(result)},
-                          {"beside", beside_json(beside)},
                           {"arrays", std::move(arrays.said)},
                           {"left_out", arrays.left_out},
                           {"fields", fields_json(result)},
@@ -145,16 +135,16 @@ std::string data_html(const Result& result, std::span<const Result> beside) {
 
 }  // namespace
 
-std::string report_page(const Result& result, std::span<const Result> beside) {
+std::string report_page(const Result& result) {
   std::string page(page_shell());
-  const std::string data = data_html(result, beside);
+  const std::string data = data_html(result);
   replace_all(page, "<!--title-->", html_text(finding_title(result)));
   replace_all(page, "<!--data-->", data);
   return page;
 }
 
-void write_report(const Result& result, const std::filesystem::path& path, std::span<const Result> beside) {
-  const std::string page = report_page(result, beside);
+void write_report(const Result& result, const std::filesystem::path& path) {
+  const std::string page = report_page(result);
   make_folder(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
   write_text(path, page);
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
 
 #include "../../core/fields/field.h"
@@ -15,13 +14,12 @@ namespace headwave {
 /// nothing of a network, and needs nothing beside it. The same result gives the same bytes. Arrays are packed
 /// (page_data.h), under 10 MB all together; the page names those that are left out. All text of the result is shown as
 /// text, whatever it holds.
-/// @param path    the page, "report.html"; its folder is made if it is not there
-/// @param beside  results of the same model: the page shows their attention maps beside that of `result`
+/// @param path  the page, "report.html"; its folder is made if it is not there
 /// @throws ShapeError if the Fields have other axes than described; IoError if the page cannot be written
-void write_report(const Result& result, const std::filesystem::path& path, std::span<const Result> beside = {});
+void write_report(const Result& result, const std::filesystem::path& path);
 
 /// The page itself.
 /// @throws ShapeError as above
-std::string report_page(const Result& result, std::span<const Result> beside = {});
+std::string report_page(const Result& result);
 
 }  // namespace headwave

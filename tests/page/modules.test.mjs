@@ -11,12 +11,11 @@ import { amountColor, measureColors } from "../../reports/page/parts/colors.js";
 import { evidenceRows } from "../../reports/page/parts/evidence_view.js";
 import { completions, filterTerms, passes } from "../../reports/page/parts/filter.js";
 import { numberText, offsetText, parseHead, percentText, valueText } from "../../reports/page/parts/format.js";
-import { cellsOf, colorTop, mapOf, mapTexts, openingWords, zoomed } from "../../reports/page/parts/map_data.js";
+import { cellsOf, colorTop, mapOf, zoomed } from "../../reports/page/parts/map_data.js";
 import { cellWords } from "../../reports/page/parts/map_view.js";
 import { changeMeasure, distanceMeasure, measureLabel, Measures } from "../../reports/page/parts/measures.js";
 import { cellValue } from "../../reports/page/parts/overview.js";
 import { nextPlace } from "../../reports/page/parts/pointing.js";
-import { slashSentence, windowSentence } from "../../reports/page/parts/distance_view.js";
 import { sourceRows } from "../../reports/page/parts/sources_view.js";
 import { excerpt, isUnnamed, pairsOf } from "../../reports/page/parts/strongest_view.js";
 import { Store } from "../../reports/page/parts/store.js";
@@ -244,17 +243,6 @@ test("sources: small ones stand together, and undefined ones nowhere", () => {
   assert.ok(Math.abs(rows[2].query - 0.02) < 1e-12 && Math.abs(rows[2].key) < 1e-12);
 });
 
-test("windows: whole tokens, their errors where there are any, and no sentence without a window", () => {
-  const known = { "attention_distance/window_90:": 2.36, "attention_distance/window_95:": 3000.4,
-    "attention_distance/window_95_error:": 20.5 };
-  const measures = { value: (name) => known[name] ?? null };
-  assert.equal(windowSentence(measures, 0), "Of its attention, 90 % within 2.4, 95 % within 3000 \u00b1 21 tokens.");
-  assert.equal(windowSentence({ value: () => null }, 0), "");
-  assert.equal(slashSentence([1, 4096, NaN], [0.3123, 0.05, NaN], [0.00412, NaN, NaN]),
-    "Largest mean weights at distances in tokens: 0.312 \u00b1 0.0041 at 1, 0.05 at 4096.");
-  assert.equal(slashSentence([NaN], [NaN], [NaN]), "");
-});
-
 // Twelve tokens, a window of four, tiles of three; token 0 is special.
 async function smallMap() {
   const axis = (name, ...list) => ({ name, values: list });
@@ -272,7 +260,7 @@ async function smallMap() {
   const texts = (letter) => Array.from({ length: 12 }, (_, i) => `${letter}${i}`);
   const tokens = { token: ["[CLS]", "a", "b", "c"], document_token: texts("t"), document_key_token: texts("k"), document_special: special, document_key_special: special };
   const arrays = new Arrays(said, (block) => packed(block === 0 ? planes : tile));
-  return mapOf({ arrays, name: "L0H0" }, { group: "attention_map", tokens });
+  return mapOf({ arrays, name: "L0H0", page: { result: { tokens } } });
 }
 
 test("maps: exact in the window, tiles beyond, and special tokens do not set the colours", async () => {
@@ -288,19 +276,6 @@ test("maps: exact in the window, tiles beyond, and special tokens do not set the
   assert.deepEqual([pooled.first, pooled.rows, pooled.columns], [{ query: 0, key: 3 }, 4, 2]);
   assert.ok(Math.abs(pooled.at(0, 0) - (16 / 255) ** 2) < 1e-6);
   assert.match(cellWords(map, pooled, 3, 1).join(), /about .* 3 × 3 tokens,query 9–11/);
-});
-
-test("maps: the user's texts come before the result's document, and are called by their first words", () => {
-  const arrays = new Arrays({ "attention_map/weight": {}, "beside_1/weight": {} }, () => "");
-  const of = (words) => ({ token: ["[CLS]", ...words], special: [1, ...words.map(() => 0)] });
-  const beside = [{ group: "beside_0", tokens: of(["lost"]) }, { group: "beside_1", tokens: of(["the", "keys"]) }];
-  const texts = mapTexts({ arrays, page: { result: { tokens: of(Array(50).fill("w")), beside } } });
-  assert.deepEqual(texts.map(({ key, group }) => [key, group]), [["2", "beside_1"], ["0", "attention_map"]]);
-  assert.equal(openingWords(texts[0]), "the keys");
-  assert.equal(openingWords(texts[1]), `${"w ".repeat(19)}w\u2026`);
-  assert.equal(openingWords({ tokens: of(["play", "##ing", "it"]) }), "playing it");
-  assert.equal(openingWords({ tokens: of(["\u2423on", "ce", "\u2423up", "on"]) }), "once upon");
-  assert.equal([...openingWords({ tokens: of(["x".repeat(99)]) })].length, 40);
 });
 
 test("strongest pairs: a head's own, the largest first, and fewer where it has fewer", async () => {

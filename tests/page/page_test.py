@@ -16,7 +16,7 @@ import tempfile
 from browser import Browser, missing
 
 headwave, source = sys.argv[1], pathlib.Path(sys.argv[2])
-views = ["evidence", "profile", "map", "strongest", "sources", "distance"]
+views = ["evidence", "profile", "map", "strongest", "sources"]
 failures = []
 
 
@@ -108,7 +108,7 @@ def shows_both_profiles(browser, address, first, second):
 def shows_stored_values(browser, address, tables):
     """Under the pointer stands what the result file holds, as `headwave export` writes it."""
     weights = [row for row in rows(tables / "attention_map.map_head.query.key.csv") if row["map_head"] == "L0H1"]
-    browser.open(address + "#/L0H1/map?text=0")
+    browser.open(address + "#/L0H1/map")
     left, top, width, height = browser.run(place, "#view-map canvas")
     for row in weights[:: len(weights) // 6]:
         query, key = int(row["query"]), int(row["key"])
@@ -144,20 +144,6 @@ def shows_strongest_pairs(browser, address, result):
             check(excerpt.replace("…", "...") == text, f"strongest pairs: {excerpt!r} is not {text!r}")
             check(height < 60, f"strongest pairs at {width} pixels: a text of {height} pixels")
     browser.size(1280, 900)
-
-
-def changes_the_text_of_the_map(browser, address):
-    cells = "return [document.querySelector('#view-map canvas').width, document.querySelector('#view-map .controls select').value, location.hash];"
-    browser.open(address + "#/L0H1/map")
-    check(browser.run(cells)[:2] == [8, "1"], f"the map begins with {browser.run(cells)}, not with the text beside")
-    own = browser.run("return document.getElementById('own-text').textContent;")
-    check(own.startswith("Beside the result stands your text “") and own.endswith("its attention map."), f"of the text beside the page says {own!r}")
-    browser.run("const text = document.querySelector('#view-map .controls select'); text.value = '0'; text.dispatchEvent(new Event('change'));")
-    browser.wait("return document.querySelector('#view-map canvas').width !== 8;")
-    check(browser.run(cells) == [64, "0", "#/L0H1/map?text=0"], f"the result's document is {browser.run(cells)}")
-    browser.run("document.querySelector('#head-nav button[title*=next]').click();")
-    browser.wait("return document.getElementById('views').dataset.head !== 'L0H1';")
-    check(browser.run(cells)[:2] == [64, "0"], "the next head shows another text")
 
 
 def says_the_same_offsets(browser, address, result):
@@ -274,7 +260,7 @@ def links_what_is_marked(browser, address):
 
 
 def keeps_addresses(browser, address):
-    browser.open(address + "#/L1H3/map?color=kind&sort=-2&filter=layer=1+sink<1&at=0:10,0:10&text=0")
+    browser.open(address + "#/L1H3/map?color=kind&sort=-2&filter=layer=1+sink<1&at=0:10,0:10")
     said = browser.run("""return [document.getElementById("head-title").textContent, document.getElementById("measure").value, document.getElementById("filter").value,
       [...document.querySelectorAll("#table tbody th")].every((cell) => cell.textContent.startsWith("L1")),
       document.querySelector("#table tr.chosen").dataset.head, document.querySelector("#view-map canvas").width, document.activeElement.id];""")
@@ -309,14 +295,14 @@ def filters_and_stays_in_view(browser, address):
 
 def embeds_one_view(browser, address):
     shown = "return [...document.querySelectorAll('#overview, .view, #heads, header h1, #head-nav')].filter((one) => one.getBoundingClientRect().height > 0).map((one) => one.id);"
-    for part, there in (("L1H3/map", ["view-map"]), ("L1H3/distance", ["view-distance"]), ("overview", ["overview"])):
+    for part, there in (("L1H3/map", ["view-map"]), ("L1H3/sources", ["view-sources"]), ("overview", ["overview"])):
         browser.open(f"{address}#embed={part}")
         check(browser.run(shown) == there, f"#embed={part} shows {browser.run(shown)}")
 
 
 def serves_keys(browser, address):
     right, down, enter = "ArrowRight", "ArrowDown", "Enter"
-    browser.open(address + "#?text=0")
+    browser.open(address + "#")
     browser.run("document.getElementById('grid').focus();")
     browser.type(right, right, down, enter)
     browser.wait("return document.getElementById('views').dataset.head === 'L1H1' && document.activeElement.id === 'head-title';")
@@ -351,7 +337,7 @@ def shows_hostile_text(browser, page, address):
     bad.write_text(head + json.dumps(result).replace("<", "\\u003c") + rest)
     for width in (1280, 400):
         browser.size(width, 900)
-        browser.open(bad.as_uri() + "#/L0H1/map?at=0:10,0:10&text=0")
+        browser.open(bad.as_uri() + "#/L0H1/map?at=0:10,0:10")
         check(browser.run("return document.title;") != "run", "hostile text is run")
         check(browser.run("return document.querySelectorAll('img, b, #story *').length;") == 0, "hostile text becomes elements")
         check(not (found := browser.run(outside)), f"hostile text at {width} pixels: outside its box: {found}")
@@ -374,8 +360,7 @@ def main(work):
     run("export", work / "demo", "--only", "offset_trace,attention_map", "--max-rows", 10**6, "--csv", work / "tables")
     alone = work / "alone"
     alone.mkdir()
-    run("demo", "--documents", 1, "--map-window", "20:28", "--only", "attention_map", "--out", work / "sentence", "--no-figures", ends_with=(0, 3))
-    run("report", work / "demo", "--beside", work / "sentence", "--out", alone / "page.html")
+    run("report", work / "demo", "--out", alone / "page.html")
     run("demo", "--documents", 3, "--seed", 2, "--out", work / "other", "--no-figures")
     run("export", work / "other", "--only", "offset_trace", "--csv", work / "other-tables")
     run("compare", work / "demo", work / "other", "--out", work / "changes", ends_with=(0, 3))
@@ -402,7 +387,6 @@ def main(work):
         shows_both_profiles(browser, (alone / "comparison.html").as_uri(), profile_in(work / "tables"), profile_in(work / "other-tables"))
         shows_stored_values(browser, address, work / "tables")
         shows_strongest_pairs(browser, address, work / "demo")
-        changes_the_text_of_the_map(browser, address)
         keeps_the_tip_wide(browser, address)
         says_what_is_being_drawn(browser, address)
         links_what_is_marked(browser, address)

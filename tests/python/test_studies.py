@@ -60,23 +60,3 @@ def test_an_export_says_what_it_leaves_out_and_replaces_nothing(tmp_path, ids):
     with pytest.raises(headwave.FormatError, match="export: result is of type int"):
         headwave.export(3, tmp_path / "none")
     assert not (tmp_path / "none").exists()
-
-
-def test_a_page_shows_the_map_of_another_text(program, tmp_path, ids):
-    result = headwave.run(MODELS / "bert-mlm", ids=ids)
-    sentence = headwave.run(MODELS / "bert-mlm", ids=ids[:1, :9], only=["attention_map"])
-    for name, of in (("result", result), ("sentence", sentence)):
-        (tmp_path / name).mkdir()
-        of.save(tmp_path / name / "results.h5")
-    program("report", tmp_path / "result", "--beside", tmp_path / "sentence", "--out", tmp_path / "theirs.html")
-    page = result.report(beside=sentence)
-    assert page.text == (tmp_path / "theirs.html").read_text() and '"beside_0/weight"' in page.text
-    assert '"beside_1/weight"' in result.report(beside=[tmp_path / "sentence", sentence]).text
-    assert len(result.report().text) < len(page.text)
-    changed = headwave.run(MODELS / "bert-mlm", ids=ids[:1, :9], only=["attention_map"], interventions=["positions-only"])
-    with pytest.raises(headwave.FormatError, match="beside, result 0: interventions: positions-only; expected none"):
-        result.report(beside=changed)
-    with pytest.raises(headwave.FormatError, match="holds no attention map to show beside"):
-        result.report(beside=headwave.run(MODELS / "bert-mlm", ids=ids, only=["measured_offset"]))
-    with pytest.raises(headwave.FormatError, match="beside: int"):
-        result.report(beside=[3])

@@ -84,15 +84,13 @@ TEST_CASE("account: profiles of which nothing is explained are not drawn, and th
   CHECK(found->why == "the account explains no head");
 }
 
-TEST_CASE("account: rotary figures name the offset, and every layer and frequency") {
+TEST_CASE("account: the rotary figure names the offset") {
   const Result result = sample::result();
   FigureOptions options;
   options.heads = {"L0H0"};
   const double planted = sample::planted_offset(0, 0);
   REQUIRE(planted == -1);
   CHECK(kind_of_figure("rotary_wave").draw(result, options).script().find("t = −1") != std::string::npos);
-  const std::string use = kind_of_figure("rotary_use").draw(result, {}).script();
-  CHECK(use.find("share of the layer's use") != std::string::npos);
 }
 
 TEST_CASE("account: the strongest heads stand first in the table, the strength before the verdict") {

@@ -46,10 +46,6 @@ const std::map<std::string, Structure>& structures() {
       {"account_profile", {{offset}}},
       {"attention_bits", {{"head", "layer", "part of its bits"}}},
       {"rotary_wave", {{"frequency θ (radians per token)", "phase of the pair (radians)"}}},
-      {"rotary_use", {{"layer"}, 1}},
-      {"position_split", {{"layer", "share of the hidden states' variance", "noise alone"}}},
-      {"head_types", {{"head", "layer", "score", "previous", "sink"}, 1}},
-      {"score_sources", {{"layer", "share of the layer's position kernels", "read by queries", "read by keys"}}},
       {"comparison", {{"second − first", "more", "less", "beyond"}}},
   };
   return all;

@@ -480,16 +480,14 @@ TEST_CASE("figures: those that would show nothing are not drawn unless they are 
   fill("measured_offset/offset", std::nan(""));
   fill("head_cluster/centroid", 1);
   fill("rotary_wave/estimate", std::nan(""));
-  fill("position_split/noise_share", 0.6);
   const std::vector<std::string> lines = undrawn_lines(undrawn_figures(result));
-  for (const char* line :
-       {"no head has a measured offset: redefined, phase_spectrum",
-        "no cluster of heads prefers an offset: cluster_centroids, cluster_shares", "no number is defined: rotary_wave",
-        "position has no more of the hidden states than noise alone would give it: position_split"}) {
+  for (const char* line : {"no head has a measured offset: redefined, phase_spectrum",
+                           "no cluster of heads prefers an offset: cluster_centroids, cluster_shares",
+                           "no number is defined: rotary_wave"}) {
     INFO(line);
     CHECK(std::ranges::count(lines, line) == 1);
   }
-  CHECK(kinds_of(result).size() == figure_kinds().size() - 6);
+  CHECK(kinds_of(result).size() == figure_kinds().size() - 5);
   CHECK(kinds_of(result, {.only = {"redefined"}}).size() == 1);
   CHECK(undrawn_figures(result, {.only = {"redefined"}}).empty());
 }

@@ -173,19 +173,7 @@ TEST_CASE("phases: documents of a few tokens are drawn") {
     const Result result = tiny(length);
     INFO(length);
     CHECK(kind_of_figure("phase_spectrum").draw(result, {}).drawn("phase", {"svg"}).size() == 1);
-    CHECK(kind_of_figure("position_split").draw(result, {}).drawn("split", {"svg"}).size() == 1);
   }
-}
-
-TEST_CASE("position split: a bar's pieces are the layer's shares, a stroke the share of noise") {
-  const Figure figure = kind_of_figure("position_split").draw(sample::result(), {});
-  const auto pieces = drawn_as(figure.panels().front(), "boxxyerror"),
-             strokes = drawn_as(figure.panels().front(), "vectors");
-  REQUIRE((pieces.size() == 3 && strokes.size() == 2));
-  CHECK(2 * column_of(pieces[0], 2)[0] == Approx(0.6));  // position in layer 0
-  const double begin = column_of(pieces[1], 0)[0] - column_of(pieces[1], 2)[0];
-  CHECK(begin == Approx(0.6));
-  CHECK(column_of(strokes[1], 0) == sample::result().at("position_split/noise_share").doubles());
 }
 
 TEST_CASE("head types: every score of every head, and which of them it is called by") {

@@ -88,20 +88,6 @@ TEST_CASE("report: the table of heads, what the result holds, and what the page 
   CHECK(data["arrays"].contains("attention_map/weight"));
 }
 
-TEST_CASE("report: the maps of results beside stand in the page with their own tokens, and leave the result's alone") {
-  std::vector<Result> beside(2, sample::result());
-  for (Field& field : beside[1].fields)
-    if (field.name == "attention_map/token") std::get<std::vector<std::string>>(field.values)[0] = "mine";
-  const auto data = data_of(report_page(sample::result(), beside)), alone = data_of(report_page(sample::result()));
-  CHECK(alone["beside"].empty());
-  CHECK(data["tokens"] == alone["tokens"]);
-  REQUIRE(data["beside"].size() == 2);
-  CHECK(data["beside"][1]["tokens"]["token"][0] == "mine");
-  for (const auto& text : data["beside"]) CHECK(data["arrays"].contains(text["group"].get<std::string>() + "/weight"));
-  CHECK(data["arrays"]["beside_1/weight"]["axes"] == data["arrays"]["attention_map/weight"]["axes"]);
-  CHECK(data["arrays"].size() > alone["arrays"].size() + 1);
-}
-
 TEST_CASE("report: a result that holds nothing has a page that says so") {
   const auto data = data_of(report_page(Result{}));
   CHECK(data["heads"].empty());

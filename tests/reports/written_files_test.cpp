@@ -33,15 +33,16 @@ std::vector<std::string> names(const std::vector<fs::path>& files, const Tempora
 
 TEST_CASE("written files: the result, the page and figures by their names, and nothing of others") {
   const TemporaryFolder folder;
-  for (const char* name : {"report.html", "notes.txt", "figures/offset_profile.pdf", "figures/head_types.txt",
+  for (const char* name : {"report.html", "notes.txt", "figures/offset_profile.pdf", "figures/attention_bits.txt",
                            "figures/mine.png", "figures/offset_profile.jpg", "self/notes.txt"})
     put_text(folder / name);
   CHECK(written_files(folder.path()).empty());
   put_text(folder / "results.h5");
   CHECK(written_files(folder.path()).empty());
   put_result(folder / "results.h5");
-  CHECK(names(written_files(folder.path()), folder) ==
-        std::vector<std::string>{"figures/head_types.txt", "figures/offset_profile.pdf", "report.html", "results.h5"});
+  CHECK(names(written_files(folder.path()), folder) == std::vector<std::string>{"figures/attention_bits.txt",
+                                                                                "figures/offset_profile.pdf",
+                                                                                "report.html", "results.h5"});
 }
 
 TEST_CASE("written files: kinds of attention belong together if one command wrote them") {

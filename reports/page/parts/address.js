@@ -12,7 +12,6 @@ export const addressDefaults = {
   scale: "", // "log": of profiles
   span: "", // offsets that profiles show: "16", "64", "all"
   sources: "", // "-1", "0", "1": offset of the content whose sources are shown
-  text: "", // of the map: "1" is the first text beside, "0" the result's document
   at: "", // region of the map: "first query:end,first key:end"
   offset: "", // stays marked
 };

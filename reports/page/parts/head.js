@@ -1,4 +1,4 @@
-// One head: its sentence, and its views; those under "more" are drawn when they are opened.
+// One head: its sentence, and its views.
 
 import { button, element, words } from "./elements.js";
 import { headName, headSpan, numberText, offsetText, valueText } from "./format.js";
@@ -11,17 +11,11 @@ export class HeadSection {
     this.title = document.getElementById("head-title");
     this.nav = document.getElementById("head-nav");
     this.box = document.getElementById("views");
-    this.more = document.getElementById("more-views");
     store.listenToMarks(() => this.frames.forEach((frame) => frame.mark?.()));
     for (const view of views) {
       const needed = !view.needs || view.needs.some((name) => arrays.has(name));
       if (needed && !view.hasNothing?.(page)) this.addFrame(view);
     }
-    const titles = this.frames.filter(({ view }) => view.more).map(({ view }) => view.title.toLowerCase());
-    this.more.hidden = titles.length === 0;
-    this.more.querySelector("summary").textContent = `More of this head: ${titles.join(", ")}`;
-    const isOld = ({ name }) => name !== this.title.textContent;
-    this.more.addEventListener("toggle", () => this.more.open && this.draw(isOld));
   }
 
   addFrame(view) {
@@ -39,7 +33,7 @@ export class HeadSection {
     const properties = { class: "view", id: `view-${view.id}`, "aria-labelledby": id };
     const section = element("section", properties, header, said, body);
     this.frames.push({ view, body, link, section, mark: null, turn: 0, name: "" });
-    (view.more ? this.more.querySelector(".views") : this.box).append(section);
+    this.box.append(section);
   }
 
   // The head of the address, else the first of the table.
@@ -76,10 +70,9 @@ export class HeadSection {
     document.getElementById("head-sentence").textContent = this.sentence(name, place);
     document.getElementById("head-facts").textContent = this.facts(place).join(", ");
     this.drawNav(place);
-    if (this.frames.some(({ view }) => view.more && view.id === store.state.view)) this.more.open = true;
     const context = { page, arrays, store, name, place, at: { layer, head }, width: this.box.clientWidth };
     for (const frame of this.frames) frame.link.href = `#/${name}/${frame.view.id}`;
-    const wanted = this.frames.filter((frame) => isWanted(frame) && (!frame.view.more || this.more.open));
+    const wanted = this.frames.filter(isWanted);
     const turns = wanted.map((frame) => this.announce(frame, name));
     for (const [i, frame] of wanted.entries()) {
       const parts = await frame.view.show({ ...context, width: frame.body.clientWidth || context.width });

@@ -5,7 +5,6 @@ import { element, scrolled, textTable, words } from "./elements.js";
 import { headName } from "./format.js";
 import { profileArrays, smallProfiles } from "./grid.js";
 import { HeadSection } from "./head.js";
-import { mapTexts, openingWords } from "./map_data.js";
 import { changeMeasure, distanceMeasure, Measures } from "./measures.js";
 import { Overview } from "./overview.js";
 import { Store } from "./store.js";
@@ -74,16 +73,6 @@ function embedOnly({ embed, head, view }) {
 }
 
 const failed = (error) => trouble(`A part of the page cannot be drawn: ${error.message}`);
-
-// Says which text of the user's own stands beside the result, and leads to its attention map.
-function sayOwnText(page, arrays, section) {
-  const own = mapTexts({ arrays, page }).find(({ key }) => key !== "0");
-  if (!own) return;
-  const link = element("a", { href: `#/${section.current().name}/map` }, "its attention map");
-  const text = `Beside the result stands your text \u201c${openingWords(own)}\u201d: see `;
-  part("own-text").append(text, link, ".");
-  part("own-text").hidden = false;
-}
 
 // Calls `draw` when the width of the page or the colours of the system change.
 function drawAnew(draw) {
@@ -158,7 +147,6 @@ async function start() {
   overview.grid.small = await readProfiles(page, arrays);
   const section = new HeadSection(page, arrays, store);
   await keepUp(page, store, overview, section);
-  sayOwnText(page, arrays, section);
   if (store.state.head && !store.state.embed) section.arrive();
   markDrawn();
 }

@@ -1,30 +1,9 @@
 // The attention map of a head: exact weights of a window, and tiles over the whole document.
 
-// The texts of which the page has maps: the user's own, which stand beside the result, then its document.
-// @returns { key: as in the address, group: of its arrays, tokens }
-export function mapTexts({ arrays, page }) {
-  const { tokens, beside } = page.result;
-  return [...beside.map((text, i) => ({ key: String(i + 1), ...text })),
-    { key: "0", group: "attention_map", tokens }].filter(({ group }) => arrays.has(`${group}/weight`));
-}
-
-// The words with which a text begins.
-export function openingWords({ tokens }) {
-  const isSpecial = tokens.document_special ?? tokens.special ?? [];
-  const words = (tokens.document_token ?? tokens.token ?? []).filter((_, i) => isSpecial[i] !== 1);
-  const first = words.slice(0, 24);
-  // Pieces of words: "\u2423the" begins one, "##ing" goes on with one.
-  const isSpaced = first.some((word) => word.startsWith("\u2423"));
-  const text = isSpaced ? first.join("").replaceAll("\u2423", " ").trim()
-    : first.join(" ").replaceAll(" ##", "");
-  return text.length > 40 ? `${text.slice(0, 39)}\u2026` : text;
-}
-
-// @param text  of mapTexts()
 // @returns null if the page has no map of the head
-export async function mapOf({ arrays, name }, { group, tokens }) {
+export async function mapOf({ arrays, name, page: { result: { tokens } } }) {
   const names = ["weight", "largest", "mean"];
-  const [weight, largest, mean] = await arrays.slices(group, names, { map_head: name });
+  const [weight, largest, mean] = await arrays.slices("attention_map", names, { map_head: name });
   if (!weight) return null;
   const window = {};
   const whole = {};
@@ -49,7 +28,7 @@ export async function mapOf({ arrays, name }, { group, tokens }) {
     largest: largest.values,
     mean: mean?.values,
   };
-  const document = arrays.said[`${group}/weight`].notes.document ?? "";
+  const document = arrays.said["attention_map/weight"].notes.document ?? "";
   const { values: weights, axes } = weight;
   return { window, whole, texts, special, weights, columns: axes[1].values.length, tile, document };
 }

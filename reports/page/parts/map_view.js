@@ -2,9 +2,9 @@
 
 import { parseRegion, regionText } from "./address.js";
 import { ticks } from "./axes.js";
-import { button, choice, element, shape, words } from "./elements.js";
+import { button, element, shape, words } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
-import { cellsOf, colorTop, mapOf, mapTexts, openingWords, shortToken, zoomed } from "./map_data.js";
+import { cellsOf, colorTop, mapOf, shortToken, zoomed } from "./map_data.js";
 
 function placesText(tokens, first, step, end) {
   if (step === 1) return `${first} \u201c${tokens[first] ?? ""}\u201d`;
@@ -101,28 +101,17 @@ function mapPlot(map, layout) {
   };
 }
 
-// A choice among the texts of which there are maps; null: there is one.
-function textChoice(texts, text, store) {
-  if (texts.length < 2) return null;
-  const options = texts.map((one) => [one.key, `\u201c${openingWords(one)}\u201d`]);
-  const change = (key) => store.change({ text: key === texts[0].key ? "" : key, at: "" });
-  return choice("Text", options, text.key, change);
-}
-
 export const mapView = {
   id: "map",
   title: "Attention map",
-  needs: ["attention_map/weight", "beside_0/weight"],
-  follows: ["at", "text"],
+  needs: ["attention_map/weight"],
+  follows: ["at"],
   words: "Queries down, keys across. Arrow keys go through cells, + and \u2212 zoom, 0 leads back.",
   async show(context) {
     const { store, width } = context;
-    const texts = mapTexts(context);
-    const text = texts.find(({ key }) => key === store.state.text) ?? texts[0];
-    const map = await mapOf(context, text);
-    const chosen = textChoice(texts, text, store);
+    const map = await mapOf(context);
     if (!map)
-      return [chosen, words("The page has maps of the strongest heads; this one is in the result file.")];
+      return [words("The page has maps of the strongest heads; this one is in the result file.")];
     const layout = mapLayout(map, store.state.at, width);
     const { cells, region } = layout;
     const plot = mapPlot(map, layout);
@@ -136,7 +125,7 @@ export const mapView = {
     };
     plot.keys = { "+": () => zoom(1 / 1.5), "=": () => zoom(1 / 1.5), "-": () => zoom(1.5),
       0: () => show(map.window) };
-    const controls = element("div", { class: "controls" }, chosen,
+    const controls = element("div", { class: "controls" },
       button("+", "zoom in", () => zoom(1 / 1.5)), button("\u2212", "zoom out", () => zoom(1.5)),
       button("exact window", "exact window", () => show(map.window)),
       map.tile ? button("whole document", "whole document", () => show(map.whole)) : null);

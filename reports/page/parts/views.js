@@ -1,7 +1,6 @@
 // The views of a head, in the order in which they stand. A view is an entry here and a description elsewhere:
 //   id, title, words   its name in the address, its heading, and a sentence on what it shows, or a function
 //                      of the page and its arrays that gives one
-//   more               whether it stands under "more"
 //   needs              arrays of which the page must have at least one; absent: it needs no array
 //   hasNothing(page)   true if the result has nothing to show
 //   follows            parts of the address at which it is drawn again
@@ -9,7 +8,6 @@
 // An array comes into the page by a name in page_data.cpp.
 
 import { compositionView } from "./composition_view.js";
-import { distanceView } from "./distance_view.js";
 import { evidenceView } from "./evidence_view.js";
 import { mapView } from "./map_view.js";
 import { profileView } from "./profile_view.js";
@@ -17,5 +15,5 @@ import { sourcesView } from "./sources_view.js";
 import { strongestView } from "./strongest_view.js";
 
 export const views = [
-  compositionView, evidenceView, profileView, mapView, strongestView, sourcesView, distanceView,
+  compositionView, evidenceView, profileView, mapView, strongestView, sourcesView,
 ];
