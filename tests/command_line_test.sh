@@ -822,7 +822,7 @@ digests "$work/undivided" >"$work/a.csv"; digests "$work/merged" | cmp -s - "$wo
 mkdir -p "$work/linked/real/sub" && ln -s real/sub "$work/linked/link"
 cp "$work/six.txt" "$work/linked/real/six.txt"
 (cd "$work/linked/real" && "$headwave" -q run --model ../../bert/./ --ids ../link/../six.txt --only measured_offset --no-figures --out "$work/by-link" >/dev/null) || { echo "FAILED: a text behind a link"; failed=1; }
-expect 0 "ids = '$work/linked/link/../six.txt'" inspect "$work/by-link" --job
+expect 0 "ids = '$work/linked/real/../link/../six.txt'" inspect "$work/by-link" --job
 expect 0 "model = '$work/bert" inspect "$work/by-link" --job
 [ ! -e "$work/w" ] || { echo "FAILED: a sweep that was refused ran a checkpoint"; failed=1; }
 

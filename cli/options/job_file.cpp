@@ -150,17 +150,9 @@ void read_job_text(CLI::App& command, const std::string& text, const std::filesy
 }
 
 std::string remembered_path(const std::filesystem::path& path) {
-  std::filesystem::path shorter;
-  for (const std::filesystem::path& name : std::filesystem::absolute(path)) {
-    std::error_code ignored;
-    if (name == ".") continue;
-    if (name == ".." && std::filesystem::is_directory(std::filesystem::symlink_status(shorter, ignored)) &&
-        shorter.filename() != "..")
-      shorter = shorter.parent_path();
-    else
-      shorter /= name;
-  }
-  return shorter.string();
+  const std::filesystem::path whole = std::filesystem::absolute(path), shorter = whole.lexically_normal();
+  std::error_code ignored;  // where there is no such file
+  return (std::filesystem::equivalent(whole, shorter, ignored) ? shorter : whole).string();
 }
 
 std::string job_text(const CLI::App& command, const std::set<std::string>& without) {

@@ -27,8 +27,7 @@ void read_job_file(CLI::App& command, const std::filesystem::path& file);
 /// @throws FormatError as read_job_file()
 void read_job_text(CLI::App& command, const std::string& text, const std::filesystem::path& name);
 
-/// A path as a job states it: absolute, without "." and "..", except ".." after a symbolic link, where it is
-/// not the folder before.
+/// A path as a job states it: absolute, and without "." and ".." unless these lead behind a symbolic link.
 std::string remembered_path(const std::filesystem::path& path);
 
 /// The options of a command as a job file, defaults included and paths absolute, so that it makes the result

@@ -23,17 +23,16 @@ OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, boo
               : folder.has_filename() ? folder
                                       : folder.parent_path()),
       force_(force) {
-  for (const fs::path& written : files.written) {
-    const fs::path file = folder_ / written;
-    std::error_code ignored;
+  std::error_code ignored;
+  for (const fs::path& written : files.written)
     for (const fs::path& read : files.read)
-      if (fs::equivalent(file, read, ignored))
-        throw IoError(fmt::format("{}: would be replaced, and is the input {}; choose another {}", shown_path(file),
-                                  shown_path(read), files.option));
-    if (!force && fs::exists(fs::symlink_status(file, ignored)))
-      throw IoError(fmt::format("{}: is already there; choose another {}, or replace it with --force", file.string(),
-                                files.option));
-  }
+      if (fs::equivalent(folder_ / written, read, ignored))
+        throw IoError(fmt::format("{}: would be replaced, and is the input {}; choose another {}",
+                                  shown_path(folder_ / written), shown_path(read), files.option));
+  for (const fs::path& written : files.written)
+    if (!force && fs::exists(fs::symlink_status(folder_ / written, ignored)))
+      throw IoError(fmt::format("{}: is already there; choose another {}, or replace it with --force",
+                                (folder_ / written).string(), files.option));
   make_folder(folder_);
   lock_.emplace(folder_ / files.lock);
 }

@@ -99,6 +99,9 @@ void say_undrawn(const Result& result, const FigureOptions& options) {
   for (const std::string& line : undrawn_lines(undrawn_figures(result, options))) say("not drawn, " + line);
 }
 
+namespace {
+
+/// All files that may be written into the folder: results, pages and every figure, for each kind of attention.
 OutputFiles output_files(const FolderOptions& options, const std::vector<fs::path>& read) {
   OutputFiles files;
   files.read = read;
@@ -114,18 +117,22 @@ OutputFiles output_files(const FolderOptions& options, const std::vector<fs::pat
   return files;
 }
 
+/// Whether figures are drawn: they are wanted, and gnuplot is there. The page needs no gnuplot.
 bool draws_figures(const FolderOptions& options) {
   if (!options.figures) return false;
   if (options.styles_figures()) require_gnuplot();
   return gnuplot_found();
 }
 
+/// What to do for figures that were not drawn because gnuplot is missing.
 std::string without_gnuplot(const fs::path& folder) {
   return fmt::format(
       "no figures, gnuplot is not installed: install the Debian package gnuplot-nox, then `headwave figures {}` draws "
       "them",
       visible_text(shell_word((folder / "").parent_path().string())));
 }
+
+}  // namespace
 
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& read) {
   (void)draws_figures(options);          // refused now, not after the work

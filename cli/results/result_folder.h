@@ -48,23 +48,10 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
 /// Tells the progress line which figure is drawn, for draw_figures().
 void figure_progress(const std::string& name, std::size_t number, std::size_t count);
 
-/// All files that may be written into the folder: results, pages and every figure, for each kind of
-/// attention.
-/// @param read  files that the command reads; none may be replaced
-OutputFiles output_files(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
-
-/// Whether figures are drawn: they are wanted, and gnuplot is there. The page needs no gnuplot.
-/// @throws IoError if gnuplot is missing although an option says how figures look
-bool draws_figures(const FolderOptions& options);
-
-/// What to do for figures that were not drawn because gnuplot is missing.
-/// @param folder  of the result
-std::string without_gnuplot(const std::filesystem::path& folder);
-
 /// Opens the folder before anything is computed.
-/// @param read  as for output_files()
-/// @throws IoError if input would be replaced, a file exists and --force was not given, or nothing can be
-///         written; as draws_figures()
+/// @param read  files that the command reads; none may be replaced
+/// @throws IoError if input would be replaced, a file exists and --force was not given, nothing can be
+///         written, or gnuplot is missing although an option says how figures look
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
 
 /// Writes results.h5, in a folder for each kind of attention if there are several: files get their names once all are

@@ -85,6 +85,17 @@ void say_fewer_documents(const KindResult& found) {
                   fmt::join(fewer, ", "), common.documents, tokens->size(), common.length));
 }
 
+/// Opens the input, and checks before the work that the job can be done with it.
+JobInput checked_input(WholeRunOptions& options) {
+  options.input.place.max_memory = options.max_memory;
+  if (!options.max_memory.empty()) options.job.max_memory = bytes_of(options.max_memory);
+  JobInput input = input_of(options.input, options.job.seed);
+  require_heads(options.folder.drawing, input.model, *input.source);
+  for (const JobInput& other : input.others) require_heads(options.folder.drawing, other.model, *other.source);
+  require_maps(options.job, *input.source);
+  return input;
+}
+
 }  // namespace
 
 void add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
@@ -99,16 +110,6 @@ void add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
       "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer",
       byte_size());
   add_job_options(command, options.job);
-}
-
-JobInput checked_input(WholeRunOptions& options) {
-  options.input.place.max_memory = options.max_memory;
-  if (!options.max_memory.empty()) options.job.max_memory = bytes_of(options.max_memory);
-  JobInput input = input_of(options.input, options.job.seed);
-  require_heads(options.folder.drawing, input.model, *input.source);
-  for (const JobInput& other : input.others) require_heads(options.folder.drawing, other.model, *other.source);
-  require_maps(options.job, *input.source);
-  return input;
 }
 
 void within_memory(WholeRunOptions& options, const std::function<void(const JobInput&)>& work) {

@@ -23,16 +23,11 @@ struct WholeRunOptions {
 /// Adds the options of the input, the job, the folder and its figures, --json and --max-memory.
 void add_whole_run_options(CLI::App& command, WholeRunOptions& options);
 
-/// Opens the input, and checks before the work that the job can be done with it.
-JobInput checked_input(WholeRunOptions& options);
-
-/// Opens the input and does the work of a job with it, within --max-memory. Resident memory is measured all
-/// the time. When it comes to the limit, although documents passed side by side only as far as memory
-/// allowed, the work is stopped and done again with less: on one thread, then with weights read layer by
-/// layer.
-/// @param work   may be called several times; each time the input is opened anew
-/// @param again  false: it is called once
-/// @throws ShapeError if none of that is enough; Error as the work and checked_input()
+/// Opens the input, checks that the job can be done with it, and does the work, within --max-memory. Resident memory is
+/// measured all the time. When it comes to the limit, although documents passed side by side only as far as memory
+/// allowed, the work is stopped and done again with less: on one thread, then with weights read layer by layer.
+/// @param work  may be called several times; each time the input is opened anew
+/// @throws ShapeError if none of that is enough
 void within_memory(WholeRunOptions& options, const std::function<void(const JobInput&)>& work);
 
 /// Notes in each result what the run was, and writes and shows them.

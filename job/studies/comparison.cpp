@@ -142,14 +142,6 @@ std::string about(const std::string& name) {
   return "options";
 }
 
-template <class Numbers>
-void require_same(const char* what, const Numbers& first, const Numbers& second,
-                  const std::vector<std::string>& names) {
-  if (first != second)
-    throw ShapeError(
-        fmt::format("{} and {} cannot be compared: {} {} against {}", names[0], names[1], what, first, second));
-}
-
 /// "-64 .. 64 (129)"
 std::string span_of(const Axis& axis) {
   return std::visit(
@@ -219,21 +211,23 @@ void require_comparable(const Result& first, const Result& second, const std::ve
           fmt::format("{}: expected a result with measured offsets, found none; compare results of "
                       "`headwave run`",
                       names[i]));
-  require_same("attention is", attribute_text(first.provenance, "attention", "self"),
-               attribute_text(second.provenance, "attention", "self"), names);
-  const auto axes_of = [&](const char* name, const char* axis, const char* what) {
-    const Field *one = first.find(name), *other = second.find(name);
-    if (one == nullptr || other == nullptr) return;
-    require_same(what, span_of(one->axis(axis)), span_of(other->axis(axis)), names);
-    if (one->axis(axis).values != other->axis(axis).values)
-      throw ShapeError(fmt::format("{} and {} cannot be compared: {} are not the same", names[0], names[1], what));
+  const auto require = [&](bool same, const char* what, const std::string& one, const std::string& other) {
+    if (!same)
+      throw ShapeError(
+          fmt::format("{} and {} cannot be compared: {} {} against {}", names[0], names[1], what, one, other));
   };
-  axes_of("measured_offset/offset", "layer", "layers");
-  axes_of("measured_offset/offset", "head", "heads");
-  axes_of("measured_offset/offset", "pairs", "pairs");
-  axes_of("offset_trace/by_document", "near_offset", "reach, offsets");
-  if (first.provenance.contains("reach") && second.provenance.contains("reach"))
-    require_same("reach is", shown(first.provenance, "reach"), shown(second.provenance, "reach"), names);
+  const std::string kind = attribute_text(first.provenance, "attention", "self"),
+                    other_kind = attribute_text(second.provenance, "attention", "self");
+  require(kind == other_kind, "attention is", kind, other_kind);
+  for (const auto& [name, axis, what] : {std::tuple("measured_offset/offset", "layer", "layers"),
+                                         {"measured_offset/offset", "head", "heads"},
+                                         {"measured_offset/offset", "pairs", "pairs"},
+                                         {"offset_trace/by_document", "near_offset", "reach, offsets"}})
+    if (const Field* one = first.find(name), *other = second.find(name); one != nullptr && other != nullptr)
+      require(one->axis(axis).values == other->axis(axis).values, what, span_of(one->axis(axis)),
+              span_of(other->axis(axis)));
+  const std::string reach = shown(first.provenance, "reach"), other_reach = shown(second.provenance, "reach");
+  require(reach == other_reach || reach == "none" || other_reach == "none", "reach is", reach, other_reach);
   if (const Index one = one_length(first), two = one_length(second); one > 0 && two > 0 && one != two)
     throw ShapeError(
         fmt::format("{} and {} cannot be compared: documents have {} tokens against {}, and mean weights and profiles "
@@ -492,27 +486,6 @@ std::vector<Index> Comparison::order() const {
   return rows;
 }
 
-namespace {
-
-/// What every head differs by, a Field for each measure.
-std::vector<Field> differences(const Comparison& comparison, const std::vector<Axis>& axes) {
-  Fields fields("change");
-  for (const MeasureChange& measure : comparison.measures)
-    fields.add(measure.name, axes, measure.unit, "second - first: " + measure.long_name, measure.second - measure.first)
-        .undefined("not defined in one of the results");
-  return fields.taken();
-}
-
-/// Places of heads in the order of what is said of them.
-std::vector<std::int64_t> ranks(const Comparison& comparison) {
-  const std::vector<Index> order = comparison.order();
-  std::vector<std::int64_t> rank(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
-  return rank;
-}
-
-}  // namespace
-
 std::vector<Field> describe(const Comparison& comparison) {
   const std::vector<Axis> heads{layer_axis(comparison.grid.layers), head_axis(comparison.grid.heads)};
   const auto with = [&](Axis axis, bool outermost) {
@@ -539,9 +512,12 @@ std::vector<Field> describe(const Comparison& comparison) {
   fields.flags("verdict", axes, "whether the difference is beyond its interval", each(&MeasureChange::verdict),
                {"within", "beyond", "no interval", "undefined"});
   std::vector<std::uint8_t> changed;
+  std::vector<std::int64_t> rank(static_cast<std::size_t>(comparison.grid.rows()));
+  std::int64_t place = 0;
+  for (const Index row : comparison.order()) rank[static_cast<std::size_t>(row)] = place++;
   for (Index row = 0; row < comparison.grid.rows(); ++row) changed.push_back(comparison.beyond(row) ? 1 : 0);
   fields.flags("changed", heads, "whether a difference is beyond its interval", changed, {"no", "yes"});
-  fields.add("rank", heads, "1", "place among heads, those that changed first", ranks(comparison));
+  fields.add("rank", heads, "1", "place among heads, those that changed first", rank);
   fields
       .add("profile_offset", heads, "token", "offset at which the profile changed most, in standard errors",
            comparison.profile_offset)
@@ -575,7 +551,12 @@ std::vector<Field> describe(const Comparison& comparison) {
       .note_all("block", comparison.profiles.block)
       .note_all("documents_paired", comparison.paired ? "yes" : "no");
   if (!comparison.untested.empty()) fields.note_all("untested", comparison.untested);
-  fields.append(differences(comparison, heads));
+  Fields change("change");
+  for (const MeasureChange& measure : comparison.measures)
+    change
+        .add(measure.name, heads, measure.unit, "second - first: " + measure.long_name, measure.second - measure.first)
+        .undefined("not defined in one of the results");
+  fields.append(change.taken());
   return fields.taken();
 }
 

@@ -87,23 +87,6 @@ TEST_CASE("head table: the ten strongest heads, or all, or some, in the order th
   CHECK_THROWS_WITH(names({.sort = "size"}), ContainsSubstring("there is no size"));
 }
 
-TEST_CASE("head table: kinds of heads have a column in the wide table") {
-  Result result = small_result();
-  const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
-  result.fields.push_back({"head_types/kind",
-                           heads,
-                           "1",
-                           "",
-                           std::vector<std::uint8_t>{1, 6, 0, 1, 2},
-                           {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"},
-                           {}});
-  const auto wide = shown_columns(result, {.wide = true, .sort = "head"});
-  const auto kind = std::ranges::find(wide, "kind", &TableColumn::header);
-  REQUIRE(kind != wide.end());
-  CHECK(kind->cells == std::vector<std::string>{"previous", "sink", "", "previous", "next"});
-  CHECK(shown_columns(result, {.sort = "kind"})[0].cells.front() == "L7H4");
-}
-
 TEST_CASE("head table: a kind stands beside its score, what the score must exceed, and chance") {
   Result result = small_result();
   const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
@@ -123,6 +106,8 @@ TEST_CASE("head table: a kind stands beside its score, what the score must excee
   REQUIRE(cells != wide.end());
   CHECK(cells->cells[0] == "previous 0.98, chance 0.01");
   CHECK(cells->cells[1] == "sink 0.70");
+  CHECK(cells->cells[2].empty());
+  CHECK(shown_columns(result, {.sort = "kind"})[0].cells.back() == "L7H1");
   CHECK(kind_sentences(result)[0] ==
         "previous-token head: 0.98 of attention on the token before (needs more than 0.5; chance 0.01)");
   std::get<std::vector<std::uint8_t>>(result.fields[result.fields.size() - 4].values) = {7, 7, 7, 7, 7};
@@ -225,11 +210,6 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
         "L7H2  no preferred offset  0.0100  undefined (flat)                   0   50 %  noise          agrees\n"
         "L7H3  3 ahead              0.1000                +3     0.0400        1  100 %  sink           differs\n"
         "L7H4  5 ahead              0.1000                +5     0.0500                  right    +4.4  differs\n");
-}
-
-TEST_CASE("head table: one row per head of the sample") {
-  const Result result = sample::result({.bits = false});
-  for (const TableColumn& column : shown_columns(result, {.all = true, .wide = true})) CHECK(column.cells.size() == 32);
 }
 
 TEST_CASE("head table: what positions alone predict, beside the measured offsets or by itself") {
