@@ -198,7 +198,7 @@ quick="--only measured_offset --no-figures"
 printf 'a b\nc \351 a\n' >"$work/latin1.txt"
 printf 'a\000 \000b\000' >"$work/utf16.txt"
 expect 1 "latin1.txt: line 2, offset 6: byte 0xE9 is not UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --out "$work/e"
-expect 1 'utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; convert it, as `iconv -f UTF-16LE -t UTF-8` does' run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
+expect 1 'utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; convert it, as `iconv -f UTF-16 -t UTF-8` does' run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
 expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8" run --model "$work/bert" --text "$work/bert/model.safetensors" --out "$work/e"
 
 # One sentence is a document of its own length, also from standard input; what is asked for and is not there is an error.
@@ -401,7 +401,7 @@ expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/mod
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
 expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --only offset_profil
-expect 0 "wrote 4 files" figures "$work/r/results.h5" --only offset_profile,attention_bits --formats svg --out "$work/one"
+expect 0 "wrote 4 files" figures "$work/r/results.h5" --only offset_profile,account_profile --formats svg --out "$work/one"
 expect 0 "" figures "$work/r/results.h5" --figure-width column --font "DejaVu Sans" --palette grey --formats svg --out "$work/paper"
 grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FAILED: a figure is not a column wide"; failed=1; }
 expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg --force
@@ -436,6 +436,7 @@ expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"
 [ ! -e "$work/sent/none.html" ] || { echo "FAILED: a refused report is written"; failed=1; }
 
 # The strongest pairs of a head.
+expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --seed 2 --only attention_map,strongest_pairs --no-figures --out "$work/other-text"
 expect 0 "text: [query], (key)" inspect "$work/other-text" --strongest-pairs L0H0
 expect 0 "without special tokens and the first" inspect "$work/other-text" --strongest-pairs L0H0
 expect 1 "there is no L99H0" inspect "$work/other-text" --strongest-pairs L99H0
