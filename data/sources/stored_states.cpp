@@ -284,6 +284,7 @@ class StateDocuments : public Source {
                                       files_->arrays->called(name), shape_text(shape), all.length, all.documents,
                                       all.length));
     }
+    refuse_promises(*contents().layers.front().parts().front());
     const std::string& names = contents().document_name;
     std::vector<std::string> named;
     if (!names.empty()) named = files_->arrays->texts(names);
@@ -293,6 +294,14 @@ class StateDocuments : public Source {
                             named.empty() ? fmt::format("{}, document {}", files_->path.filename().string(), i)
                                           : named[static_cast<std::size_t>(i)]});
     if (!contents().tokens.empty()) tokens_ = files_->arrays->texts(contents().tokens);
+  }
+
+  /// Reads one entry: of a damaged file, which promises more documents than it can hold, a list would not fit in memory.
+  void refuse_promises(const LayerArray& part) const {
+    const std::string name = part.of("");
+    ArrayBlock one = whole_block(files_->arrays->shape(name));
+    std::ranges::fill(one.count, 1);
+    (void)files_->arrays->block(name, one);
   }
 
   void require_each(const std::string& name, std::size_t came, Index expected, const char* what) const {
@@ -499,14 +508,20 @@ Index heads_along(const StateFiles& files) {
 }
 
 /// Requires as many heads along an axis of heads as attention has.
+void require_heads(const StateFiles& files, const std::optional<LayerArray>& part, Index heads) {
+  const Index came = part ? files.extent(*part).heads : 0;
+  if (came > 0 && came != heads)
+    throw ShapeError(
+        fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or "
+                    "the model's); are the axes in that order?",
+                    files.called(*part), came, axes_text(part->axes), heads));
+}
+
 void require_heads(const StateFiles& files, std::span<const FoundLayer> layers, const BlockSpec& block) {
-  for (const FoundLayer& layer : layers)
-    for (const auto& [part, heads] : {std::pair(&layer.queries, block.heads), {&layer.keys, block.kv_heads}})
-      if (const Index came = *part ? files.extent(**part).heads : 0; came > 0 && came != heads)
-        throw ShapeError(
-            fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or "
-                        "the model's); are the axes in that order?",
-                        files.called(**part), came, axes_text((*part)->axes), heads));
+  for (const FoundLayer& layer : layers) {
+    require_heads(files, layer.queries, block.heads);
+    require_heads(files, layer.keys, block.kv_heads);
+  }
 }
 
 /// The name of a layer's weights: "weights/layer_1/query", or "layer_1_query" in a folder.
@@ -554,6 +569,7 @@ Model model_beside(const StateFiles& files, Index asked_heads) {
     throw ShapeError(fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given",
                                  arrays.path().string()),
                      give("head_count", "N"));
+  for (const FoundLayer& layer : layers) require_heads(files, layer.queries, heads);
   if (width % heads != 0)
     throw ShapeError(
         fmt::format("{}: {} heads do not divide queries of width {}", arrays.path().string(), heads, width));

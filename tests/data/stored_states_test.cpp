@@ -214,7 +214,7 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   options = {};
   options.heads = 2;
   CHECK_THROWS_WITH(stored_states(folder / "beside", options),
-                    ContainsSubstring("beside/layer_0_key' has shape (3, 6), expected (d_model, heads * d_head) with "
+                    ContainsSubstring("beside: 'layer_0_key' has shape (3, 6), expected (d_model, heads * d_head) with "
                                       "d_model 4"));
   write_npy(folder / "beside/layer_0_key.npy", {4, 6}, sawtooth(24));
   CHECK_THROWS_WITH(stored_states(folder / "beside"), ContainsSubstring("give head_count"));
