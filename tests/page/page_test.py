@@ -66,14 +66,12 @@ def opens_alone(browser, address, name):
     drawn = browser.run("return Number(document.body.dataset.drawn);")
     print(f"{name}: drawn after {drawn} ms")
     check(drawn < 10000, f"{name}: the first view takes {drawn} ms")
-    browser.run("document.getElementById('more-views').open = true;")
     for view in views:
         if browser.run("return document.getElementById('view-' + arguments[0]) !== null;", view):
             browser.wait("return [...document.querySelectorAll(`#view-${arguments[0]} :is(svg, canvas, dd, td, li)`)].some((one) => one.getBoundingClientRect().height > 10);", view)
     for width in (1280, 400):
         browser.size(width, 900)
         browser.open(address)
-        browser.run("document.getElementById('more-views').open = true;")
         browser.wait("return document.body.dataset.drawn;")
         check(not (found := browser.run(outside)), f"{name}, {width} pixels: outside its box: {found}")
     browser.size(1280, 900, dark=True)
