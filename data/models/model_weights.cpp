@@ -247,7 +247,7 @@ std::string with_number(std::string name, std::string_view mark, Index number) {
 }
 
 /// "h.{layer}.ln_1.weight" with its number.
-std::string at_layer(const std::string& name, Index layer) {
+std::string name_at_layer(const std::string& name, Index layer) {
   return with_number(name, "{layer}", layer);
 }
 
@@ -282,7 +282,7 @@ Linear heads_of(const Linear& fused, Index first, Index width, Index heads, Mode
 }
 
 TensorNames numbered(const TensorNames& names, Index layer) {
-  return {at_layer(names.weight, layer), at_layer(names.bias, layer)};
+  return {name_at_layer(names.weight, layer), name_at_layer(names.bias, layer)};
 }
 
 AttentionNames numbered(const AttentionNames& names, Index layer) {
@@ -473,7 +473,7 @@ Mixture mixture(TensorReader& reader, const StackMap& stack, Index layer) {
   const Index wide = map.d_feed_forward > 0 ? map.d_feed_forward : stack.d_feed_forward, d = stack.d_model;
   Mixture mixture;
   mixture.router = reader.linear(numbered(map.router, layer), map.count, d, false);
-  if (!map.correction.empty()) mixture.correction = reader.vector(at_layer(map.correction, layer), map.count);
+  if (!map.correction.empty()) mixture.correction = reader.vector(name_at_layer(map.correction, layer), map.count);
   mixture.shared_weight = reader.linear(numbered(map.shared_weight, layer), 1, d, false);
   const TensorNames gate = numbered(map.gate, layer), widen = numbered(map.widen, layer);
   const bool fused = !gate.empty() && gate.weight == widen.weight;
@@ -525,7 +525,7 @@ AttentionWeights self_attention(TensorReader& reader, const StackMap& stack, Ind
     return norm(names, (stack.head_norm == HeadNorm::whole ? heads : 1) * stack.block.d_head);
   };
   AttentionWeights self = attention(reader, numbered(stack.self, layer), stack, layer, parts);
-  if (!stack.sinks.empty()) self.sinks = reader.vector(at_layer(stack.sinks, layer), stack.block.heads);
+  if (!stack.sinks.empty()) self.sinks = reader.vector(name_at_layer(stack.sinks, layer), stack.block.heads);
   self.query_norm = head_norm(stack.query_norm, stack.block.heads);
   self.key_norm = head_norm(stack.key_norm, stack.block.kv_heads);
   const bool is_other = std::ranges::binary_search(stack.others.layers, layer);

@@ -347,7 +347,7 @@ FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search) {
 
 ArrayExtent array_extent(const NamedArrays& arrays, const LayerArray& part, const std::string& document) {
   const std::string name = part.of(document);
-  const std::vector<Index> shape = arrays.shape(name);
+  const std::vector<Index>& shape = arrays.shape(name);
   if (shape.size() != part.axes.size() || std::ranges::any_of(shape, [](Index size) { return size < 1; }))
     throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays.called(name),
                                   shape_text(shape), axes_text(part.axes)));

@@ -458,7 +458,7 @@ struct StoredWeights {
 };
 
 StoredWeights::Projection projection(const NamedArrays& arrays, const std::string& name, Index d_model) {
-  const std::vector<Index> shape = arrays.shape(name);
+  const std::vector<Index>& shape = arrays.shape(name);
   if (shape.size() != 2 || shape[0] != d_model)
     throw FormatError(fmt::format("{} has shape {}, expected (d_model, heads * d_head) with d_model {}, as the states",
                                   arrays.called(name), shape_text(shape), d_model));

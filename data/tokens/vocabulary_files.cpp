@@ -76,9 +76,9 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   /// A special token by the name that the settings give it, or else the usual one.
   const auto special = [&](const char* key, const char* usual) {
     const json* said = config.find(key);
-    const std::string name = said == nullptr     ? usual
-                             : said->is_object() ? config.object(key).text("content")
-                                                 : config.text(key);
+    std::string name = said == nullptr     ? usual
+                       : said->is_object() ? config.object(key).text("content")
+                                           : config.text(key);
     const auto is_it = [&](const json& other) { return other["content"] == name; };
     if (pieces.contains(name) && std::ranges::none_of(added, is_it))
       added.push_back({{"content", name}, {"id", pieces[name]}, {"special", true}});
