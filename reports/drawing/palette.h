@@ -27,7 +27,6 @@ constexpr Ink agrees{0x0072B2, 0x808080}, differs{0xD55E00, 0x000000};      ///<
 constexpr Ink chance{0x707070, 0x707070}, chance_area{0x808080, 0x808080};  ///< what chance reaches
 constexpr Ink reference{0x909090, 0x909090};                                ///< what is compared with
 constexpr Ink interval{0xF5D3BC, 0xD4D4D4};                                 ///< of the mark
-constexpr Ink shade_on_paper{0xE0E0E0, 0xE0E0E0};                           ///< where nothing can be known
 constexpr Ink guide{0x60FFFFFF, 0x60FFFFFF}, faint_guide{0x70FFFFFF, 0x70FFFFFF},
     strong_guide{0x50FFFFFF, 0x50FFFFFF};  ///< lines on heat maps
 constexpr Ink broad{0xEFA15F, 0xC0C0C0};   ///< a broad line that another may lie on

@@ -215,11 +215,6 @@ void Panel::segment(const Place& from, const Place& to, const Line& line) {
                         line_words(line, style_));
 }
 
-void Panel::rectangle(const Place& from, const Place& to, const Ink& ink) {
-  lines_ += fmt::format("set object rectangle from {} to {} fc {} fs solid noborder\n", place_words(from),
-                        place_words(to), color_words(ink, style_));
-}
-
 void Panel::legend_beside(const std::string& title, const std::vector<LegendEntry>& entries, double away,
                           double text_right) {
   const bool below = grid_.legend_below > 0;

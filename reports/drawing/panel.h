@@ -252,7 +252,6 @@ class Panel {
   }
   void level(double at, const Line& line) { segment({share(0), value(at)}, {share(1), value(at)}, line); }
   void segment(const Place& from, const Place& to, const Line& line);
-  void rectangle(const Place& from, const Place& to, const Ink& ink);
 
   void curve(std::span<const double> xs, std::span<const double> ys, const Line& line);
   /// Coloured by numbers.
@@ -269,13 +268,10 @@ class Panel {
     plot(std::move(rows),
          "points pt " + std::to_string(shape) + " ps variable lw 1 lc " + color_words(dot.ink, style_));
   }
-  /// Rows of x, y, and how far the stroke goes across and up.
-  void strokes(Rows rows, const Line& line) { plot(std::move(rows), "vectors nohead " + line_words(line, style_)); }
-  /// Rows of x, y, half the width and half the height; and the same, empty.
+  /// Rows of x, y, half the width and half the height.
   void boxes(Rows rows, const Ink& ink) {
     plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink, style_));
   }
-  void frames(Rows rows, const Line& line) { plot(std::move(rows), "boxxyerror fs empty " + line_words(line, style_)); }
   /// Rows of x, y, radius, and begin and end in degrees, anticlockwise from the right.
   void pies(Rows rows, const Ink& ink) {
     plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink, style_));
