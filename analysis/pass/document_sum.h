@@ -16,8 +16,8 @@ namespace headwave {
 
 /// Adds the sum of the next documents to a sum over documents.
 ///
-/// A sum over documents is a plain struct (core/bytes/members.h). One document gives such a struct too, so that a document, a block of documents and a whole job are added by one operation,
-/// member by member:
+/// A sum over documents is a plain struct (core/bytes/members.h). One document gives such a struct too, so that a
+/// document, a block of documents and a whole job are added by one operation, member by member:
 ///
 ///     number, matrix           added; an empty matrix adds nothing
 ///     text                     the first that is not empty

@@ -17,8 +17,8 @@ struct PaperPhasesOptions {
   int threads = 1;  ///< over completions; changes no digit
 };
 
-/// Paper mode: the published g(f, theta) of some heads from the whole R = U_Q^T U_K (d_model x d_model), on the positions as their layer sees them
-/// (core/model/layer_positions.h).
+/// Paper mode: the published g(f, theta) of some heads from the whole R = U_Q^T U_K (d_model x d_model), on the
+/// positions as their layer sees them (core/model/layer_positions.h).
 ///
 ///     spread = mean over pairs a, b of completions of 1/2 sum |g_a / sum g_a - g_b / sum g_b|  (1)
 ///

@@ -5,11 +5,11 @@
 
 namespace headwave {
 
-/// A number or a word of every head. The table of heads, --sort, CSV, JSON, `compare` and Python read these rows.
+/// A number or a word of every head. The table of heads, --sort, CSV, JSON, `compare` and Python read these rows. Of
+/// two rows of one name the last whose Field is there counts.
 struct Measure {
-  const char* name;  ///< of the column in CSV, JSON and --sort; "": no column
-  const char*
-      field;  ///< its Field; "": computed from others; of two rows of one name the last whose Field is there counts
+  const char* name;           ///< of the column in CSV, JSON and --sort; "": no column
+  const char* field;          ///< its Field; "": computed from others
   const char* part = "";      ///< entry of the axis that the Field has beside layer and head
   const char* compared = "";  ///< what `compare` calls it; "": not compared
   bool word = false;          ///< a word, not a number

@@ -69,8 +69,8 @@ class RotaryTerm;
 /// Source: Yamamoto and Matsuzaki 2023 ("words only").
 Model words_only(const Model& model);
 
-/// The model without words: the word embeddings that the stack reads are zero. Norms and token types stay, so a layer reads norm(position + token type 0), not the position table
-/// itself.
+/// The model without words: the word embeddings that the stack reads are zero. Norms and token types stay, so a layer
+/// reads norm(position + token type 0), not the position table itself.
 ///
 /// Source: Yamamoto and Matsuzaki 2023 ("positions only").
 /// @throws ShapeError if a stack has no position table, whatever its position term: without words its input

@@ -13,8 +13,7 @@
 namespace headwave {
 
 /// Reads a JSON file, RFC 8259: a key that occurs twice, comments, text after the value, NaN and invalid UTF-8 are
-/// errors. A UTF-8 byte-order mark is
-/// skipped.
+/// errors. A UTF-8 byte-order mark is skipped.
 /// @param most_bytes  larger files are refused before they are read
 /// @throws IoError if the file cannot be read; FormatError if it is too large, or not JSON, with the byte position
 nlohmann::json json_of_file(const std::filesystem::path& path, std::size_t most_bytes = std::size_t{256} << 20U);

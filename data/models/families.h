@@ -27,7 +27,8 @@ std::vector<std::string> known_families();
 /// The map of a Hugging Face model by its config.json: that of the family that `model_type` names, or else of
 /// the family that its first architecture belongs to.
 ///
-/// The names' prefix ("bert.", "model.") is taken from the tensors that are there. A setting that would change the numbers and is not known is refused by name.
+/// The names' prefix ("bert.", "model.") is taken from the tensors that are there. A setting that would change the
+/// numbers and is not known is refused by name.
 /// @throws FormatError if the family is not known, or naming the key, what was expected and what was found
 ModelMap family_map(const ModelConfig& config, const HasTensor& has);
 

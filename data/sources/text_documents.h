@@ -53,9 +53,10 @@ struct Endings {
   std::int32_t pad = -1, closes = -1;
 };
 
-/// Makes documents of token ids: a JSON list of ids (or an object with one under "ids"), cut like a text but
-/// with no special tokens put around; or a list of lists, each of them a document. For an encoder-decoder a list of objects with ids under "source" and "target". Padding at the end of a document
-/// is removed. Where the id that pads also closes documents, as of GPT-2, the first one stays.
+/// Makes documents of token ids: a JSON list of ids (or an object with one under "ids"), cut like a text but with no
+/// special tokens put around; or a list of lists, each of them a document. For an encoder-decoder a list of objects
+/// with ids under "source" and "target". Padding at the end of a document is removed. Where the id that pads also
+/// closes documents, as of GPT-2, the first one stays.
 ///
 /// @param tokenizer  for the tokens' text in figures and for which of them are special; may be null
 /// @param endings    which id is padding, where no tokenizer says it

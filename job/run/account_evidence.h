@@ -34,8 +34,8 @@ struct AccountEvidence {
   Vector lowest_placebo;            ///< (rows)  the lowest of these draws
 };
 
-/// Moves the keys of every head by u = 4 tokens in the running model, and measures how much of its offset profile follows. A moved key is what the same token would have for a key
-/// u tokens further on:
+/// Moves the keys of every head by u = 4 tokens in the running model, and measures how much of its offset profile
+/// follows. A moved key is what the same token would have for a key u tokens further on:
 ///
 ///     position table:  k'_j = k_j of the same text, read by moved_text(model, u)                (1)
 ///     rotary:          k'_j = k_j turned by u, made on the other side by turned_queries()      (2)
