@@ -83,7 +83,6 @@ expect_line 2 "--map-window: is read by attention_map" demo --only head_types --
 # Where an option would do nothing a command does not offer it, and says why.
 expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
 expect_line 2 "no --map-tokens; \`headwave atlas --help\` lists" atlas --map-tokens 5
-expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
 for absent in 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" "${absent% *}" --help | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
@@ -264,7 +263,6 @@ expect 1 "a llama has no position table (its positions are rotary); without word
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "100000 positions were asked for, the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "25 rows of the position table were asked for, it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
-expect 1 "there is no head L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
 expect 1 "already say which layer states enter; omit --layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
 printf 'PAR1PAR1' >"$work/states.parquet"
@@ -381,7 +379,7 @@ expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 0 "" -q run --model "$golden" --ids "$work/even.json" --everything --no-figures --out "$work/everything"
 expect 0 "everything = true" inspect "$work/everything" --job
-for group in position_disagreement offset_agreement phase_delay; do
+for group in offset_agreement phase_delay; do
   expect 0 "/$group " inspect "$work/everything"
   "$headwave" inspect "$work/r" | grep -q "^/$group " && { echo "FAILED: a default run does $group"; failed=1; }
 done

@@ -17,7 +17,6 @@
   analysis(attention_map) \
   analysis(strongest_pairs) \
   analysis(head_types) \
-  analysis(position_disagreement) \
   analysis(position_spectrum) \
   analysis(position_components) \
   analysis(position_atlas) \

@@ -44,10 +44,6 @@ struct Kernels {
                     const Scalar* shift);
   /// sum x ln x, with 0 ln 0 = 0: terms in Scalar, summed in double; not finite if an entry is not.
   double (*sum_x_log_x)(const Scalar* x, std::ptrdiff_t count);
-  /// out[i, j] += sum_k x[i, k] x[j, k], for few long rows; keeps a symmetric out symmetric to the bit.
-  /// @param x    by rows
-  /// @param out  (x.rows, x.rows), row after row
-  void (*add_row_products)(const Operand<Scalar>& x, Scalar* out);
   /// out[x.rows - 1 - i + j] += x[i, j], in the order of the rows: sums along the rows + cols - 1 diagonals, the lower
   /// left corner first.
   /// @param x  by rows

@@ -297,52 +297,6 @@ double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
   return sum;
 }
 
-/// Products of two rows with four rows, in pieces that leave all six in the first-level cache.
-template <class Scalar>
-class RowProducts {
- public:
-  static void add(const Operand<Scalar>& x, Scalar* out) {
-    for (std::ptrdiff_t k = 0; k < x.cols; k += deep)
-      for (std::ptrdiff_t i = 0; i < x.rows; i += left)
-        for (std::ptrdiff_t j = i / right * right; j < x.rows; j += right)
-          add_block(x, i, j, k, std::min(deep, x.cols - k), out);
-    for (std::ptrdiff_t i = 0; i < x.rows; ++i)
-      for (std::ptrdiff_t j = 0; j < i; ++j) out[i * x.rows + j] = out[j * x.rows + i];
-  }
-
- private:
-  using Vector = typename Eigen::internal::packet_traits<Scalar>::type;
-  static constexpr std::ptrdiff_t lanes = Eigen::internal::unpacket_traits<Vector>::size;
-  static constexpr std::ptrdiff_t left = 2, right = 4, deep = 256;
-
-  static void add_block(const Operand<Scalar>& x, std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t k,
-                        std::ptrdiff_t size, Scalar* out) {
-    using Eigen::internal::ploadu, Eigen::internal::pmadd;
-    const Scalar *of[left], *with[right];  // rows past the end repeat the last row
-    for (std::ptrdiff_t a = 0; a < left; ++a) of[a] = x.data + std::min(i + a, x.rows - 1) * x.stride + k;
-    for (std::ptrdiff_t b = 0; b < right; ++b) with[b] = x.data + std::min(j + b, x.rows - 1) * x.stride + k;
-    Vector sums[left][right];
-    for (auto& row : sums)
-      for (Vector& sum : row) sum = Eigen::internal::pset1<Vector>(Scalar(0));
-    std::ptrdiff_t at = 0;
-    for (; at + lanes <= size; at += lanes) {
-      const Vector first = ploadu<Vector>(of[0] + at), second = ploadu<Vector>(of[1] + at);
-      for (std::ptrdiff_t b = 0; b < right; ++b) {
-        const Vector other = ploadu<Vector>(with[b] + at);
-        sums[0][b] = pmadd(first, other, sums[0][b]);
-        sums[1][b] = pmadd(second, other, sums[1][b]);
-      }
-    }
-    for (std::ptrdiff_t a = 0; a < left && i + a < x.rows; ++a)
-      for (std::ptrdiff_t b = 0; b < right && j + b < x.rows; ++b) {
-        if (j + b < i + a) continue;
-        Scalar sum = Eigen::internal::predux(sums[a][b]);
-        for (std::ptrdiff_t rest = at; rest < size; ++rest) sum += of[a][rest] * with[b][rest];
-        out[(i + a) * x.rows + j + b] += sum;
-      }
-  }
-};
-
 // Four rows are added to a sum while it is in a register. (Written out: compilers do not vectorise a loop over four.)
 
 /// sums[j] += a[j] + b[j] + c[j] + d[j], one after the other.
@@ -405,8 +359,8 @@ void add_powers_of(const Operand<Scalar>& x, double* __restrict first, double* _
 template <class Scalar>
 constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Blocks<Scalar>::pack,   &multiply_packed<Scalar>,
                                       Blocks<Scalar>::panel,      &softmax_of<Scalar>,     &gelu_of<Scalar>,
-                                      &normalise_of<Scalar>,      &sum_x_log_x_of<Scalar>, &RowProducts<Scalar>::add,
-                                      &add_diagonals_of<Scalar>,  &add_powers_of<Scalar>};
+                                      &normalise_of<Scalar>,      &sum_x_log_x_of<Scalar>, &add_diagonals_of<Scalar>,
+                                      &add_powers_of<Scalar>};
 
 }  // namespace
 

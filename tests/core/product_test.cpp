@@ -127,18 +127,6 @@ void check_sum_x_log_x(const Kernels<Scalar>& kernel) {
   }
 }
 
-template <class Scalar>
-void check_row_products(const Kernels<Scalar>& kernel, Index rows, Index cols) {
-  CAPTURE(rows, cols, sizeof(Scalar));
-  const MatrixOf<Scalar> x = random_matrix(rows, cols + 3, 8).cast<Scalar>();
-  const Matrix wide = x.leftCols(cols).template cast<double>(), once = wide * wide.transpose();
-  MatrixOf<Scalar> out = MatrixOf<Scalar>::Constant(rows, rows, Scalar{1});
-  kernel.add_row_products({x.data(), rows, cols, cols + 3, true}, out.data());
-  CHECK(out == out.transpose());
-  CHECK((out.template cast<double>().array() - 1 - once.array()).abs().maxCoeff() <=
-        bound<Scalar>(cols) * std::sqrt(static_cast<double>(cols + 1)));
-}
-
 /// Against sums of one entry after the other.
 template <class Scalar>
 void check_diagonals_and_powers(const Kernels<Scalar>& kernel, Index rows, Index cols) {
@@ -234,12 +222,6 @@ TEMPLATE_TEST_CASE("sums along diagonals and of powers are those of every entry 
   for (const Kernels<TestType>* kernel : kernels_here<TestType>())
     for (const Index rows : {1, 2, 3, 4, 5, 8, 11, 64})
       for (const Index cols : {1, 2, 3, 4, 5, 16, 17, 130}) check_diagonals_and_powers(*kernel, rows, cols);
-}
-
-TEMPLATE_TEST_CASE("products of rows with one another are added, and symmetric", "", float, double) {
-  for (const Kernels<TestType>* kernel : kernels_here<TestType>())
-    for (const Index rows : {1, 2, 3, 4, 5, 12, 17})
-      for (const Index cols : {0, 1, 7, 8, 255, 256, 700}) check_row_products(*kernel, rows, cols);
 }
 
 TEMPLATE_TEST_CASE("products of every width, layout and stride are the sums that they should be", "", float, double) {
