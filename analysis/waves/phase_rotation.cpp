@@ -11,7 +11,6 @@
 
 #include "../../core/algebra/decompositions.h"
 #include "../../core/algebra/product.h"
-#include "../../core/numbers/random.h"
 
 namespace headwave {
 
@@ -50,20 +49,6 @@ Eigen::MatrixXd real_form(const Eigen::MatrixXcd& vectors) {
   return real;
 }
 
-/// Eigenvalues and unit eigenvectors of a real matrix, conjugates side by side.
-struct Decomposition {
-  Eigen::VectorXcd values;
-  Eigen::MatrixXcd vectors;
-  explicit Decomposition(const Eigen::MatrixXd& m) {
-    const Eigen::EigenSolver<Eigen::MatrixXd> solver(m);
-    if (solver.info() != Eigen::Success)
-      throw NumericError(
-          fmt::format("phase_rotation: the eigenvalues of a {0} x {0} rotation did not converge", m.rows()));
-    values = solver.eigenvalues();
-    vectors = solver.eigenvectors().colwise().normalized();
-  }
-};
-
 /// Re p and Im p of every direction p; a conjugate pair shares them.
 struct RealColumns {
   Matrix columns;            ///< (k, 2 directions at most)
@@ -95,51 +80,26 @@ double condition_of(const Eigen::MatrixXd& v) {
   return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
 }
 
-PhaseRotation rotation_of(const Decomposition& of) {
-  PhaseRotation result;
-  const Index k = of.values.size();
-  result.phase.resize(k);
-  result.retention.resize(k);
-  result.direction.resize(k, k);
-  const std::vector<Index> order = order_of(of.values);
-  for (Index i = 0; i < k; ++i) {
-    const Index from = order[static_cast<std::size_t>(i)];
-    const double phase = std::arg(of.values[from]);
-    result.phase[i] = phase == -std::numbers::pi ? std::numbers::pi : phase;
-    result.retention[i] = std::abs(of.values[from]);
-    result.direction.col(i) = of.vectors.col(from);
-  }
-  return result;
-}
-
-/// The columns, followed by a random orthonormal basis of their complement.
-Matrix completed(const Matrix& columns, Random& random) {
-  const Index d = columns.rows(), k = columns.cols();
-  Matrix all(d, d);
-  all.leftCols(k) = columns;
-  for (Index c = k; c < d; ++c)
-    for (Index i = 0; i < d; ++i) all(i, c) = random.normal();
-  // The first k columns are orthonormal: QR leaves them as they are, up to sign.
-  Matrix q = thin_qr(all).q;
-  q.leftCols(k) = columns;
-  return q;
-}
-
 }  // namespace
 
 PhaseRotation phase_rotation(const QkSvd& svd) {
   if (svd.rank() == 0) return {};
-  const Decomposition decomposition(product(svd.query.transpose(), svd.key));
-  PhaseRotation rotation = rotation_of(decomposition);
-  rotation.condition = condition_of(real_form(decomposition.vectors));
+  const Index k = svd.rank();
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(product(svd.query.transpose(), svd.key));
+  if (solver.info() != Eigen::Success)
+    throw NumericError(fmt::format("phase_rotation: the eigenvalues of a {0} x {0} rotation did not converge", k));
+  const Eigen::VectorXcd values = solver.eigenvalues();
+  const Eigen::MatrixXcd vectors = solver.eigenvectors().colwise().normalized();
+  PhaseRotation rotation{Vector(k), Vector(k), MatrixC(k, k), condition_of(real_form(vectors))};
+  const std::vector<Index> order = order_of(values);
+  for (Index i = 0; i < k; ++i) {
+    const Index from = order[static_cast<std::size_t>(i)];
+    const double phase = std::arg(values[from]);
+    rotation.phase[i] = phase == -std::numbers::pi ? std::numbers::pi : phase;
+    rotation.retention[i] = std::abs(values[from]);
+    rotation.direction.col(i) = vectors.col(from);
+  }
   return rotation;
-}
-
-PaperRotation paper_rotation(const QkSvd& svd, std::uint64_t seed) {
-  Random query = Random(seed).stream(0), key = Random(seed).stream(1);
-  PaperRotation paper{{}, completed(svd.query, query), completed(svd.key, key)};
-  paper.rotation = rotation_of(Decomposition(product(paper.query.transpose(), paper.key)));
-  return paper;
 }
 
 Matrix direction_spectra(const MatrixC& spectrum, const PhaseRotation& rotation) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <complex>
-#include <cstdint>
 
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/matrix.h"
@@ -36,20 +35,6 @@ struct PhaseRotation {
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.5, for R; M in its place is this project's.
 PhaseRotation phase_rotation(const QkSvd& svd);
-
-/// The paper's R with a completion of the missing columns drawn at random: equation (1) with (d_model,
-/// d_model) bases.
-///
-/// To see what of the published picture depends on the head, and what on the completion, compare seeds.
-/// O(d_model^3).
-/// @returns rank() = d_model, retention 1 up to rounding; `direction` in coordinates of the completed bases, whose
-///          condition is 1: R is orthogonal
-struct PaperRotation {
-  PhaseRotation rotation;
-  Matrix query;  ///< (d_model, d_model)  completed U_Q
-  Matrix key;    ///< (d_model, d_model)  completed U_K
-};
-PaperRotation paper_rotation(const QkSvd& svd, std::uint64_t seed);
 
 /// Two-sided spectra of Q p for every direction p, folded onto f >= 0: |F[Q p]|[f].
 ///

@@ -25,11 +25,9 @@ struct AtlasCommand {
   PlaceOptions place;
   ModelAtlasOptions atlas;
   FolderOptions folder;
-  std::vector<std::string> paper_heads;
 };
 
 int atlas(AtlasCommand& options) {
-  for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
   const OutputFolder folder = opened_folder(options.folder, {options.map});
   progress_at("predicting the offsets of every head");
   std::vector<KindResult> results =
@@ -83,20 +81,11 @@ void add_atlas(CLI::App& program, Command& chosen) {
   row("--threads", weights.threads, nullptr, "number of threads, 0: one per core; changes no digit",
       whole_number(0, 1024))
       ->capture_default_str();
-  row("--paper-rotation", options->paper_heads, "HEADS",
-      "heads to draw g(f, theta) of from the whole rotation, as published: L0H0,L1H2; seconds a head")
-      ->delimiter(',');
-  row("--completions", atlas_options.paper.completions, nullptr, "random completions of the bases for --paper-rotation",
-      whole_number(2, 1000))
-      ->capture_default_str()
-      ->needs("--paper-rotation");
   add_folder_options(*command, options->folder, true, {false, false, false});
   add_table_options(*command, options->folder.table);
   add_examples(*command, {{"atlas --model minilm --out atlas",
                            "where every head would look, in every layer, in seconds: the clearest first"},
-                          {"atlas --model minilm --passes 0 --out weights", "from the weights alone"},
-                          {"atlas --model minilm --length 128 --paper-rotation L0H1 --out published",
-                           "of the first 128 positions, and the published picture of one head"}});
+                          {"atlas --model minilm --passes 0 --out weights", "from the weights alone"}});
   command->final_callback([=, &chosen] { chosen = [=] { return atlas(*options); }; });
 }
 

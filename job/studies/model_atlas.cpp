@@ -56,10 +56,6 @@ void require_options(const Model& model, const ModelPlace& place, const ModelAtl
     throw ShapeError(fmt::format("{}: {} rows of the position table were asked for, it has {}", place.weights.string(),
                                  options.rows, positions),
                      give("rows", fmt::format("2 to {}, or 0", positions), "for those that look trained"));
-  for (const HeadName& name : options.paper_heads)
-    if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
-      throw ShapeError(fmt::format("there is no head {}; the model has {} layers of {} heads",
-                                   head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
 }
 
 /// How many positions are looked at: as many as were asked for, among the rows that are read.
@@ -86,12 +82,6 @@ std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& option
   atlas.length = positions_read(stack, options);
   std::vector<Field> fields = describe(position_atlas(stack, atlas));
   append(fields, position_term_fields(stack, options.atlas.reach));
-  if (options.paper_heads.empty()) return fields;
-  PaperPhasesOptions paper = options.paper;
-  paper.length = atlas.length;
-  paper.seed = options.atlas.null.seed;
-  paper.threads = thread_count(options.atlas.threads);
-  append(fields, paper_phases(stack, options.paper_heads, paper));
   return fields;
 }
 

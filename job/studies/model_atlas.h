@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "../../analysis/predictions/paper_phases.h"
 #include "../../analysis/predictions/position_atlas.h"
 #include "../../data/models/model_directory.h"
 #include "../inputs/job_input.h"
@@ -25,12 +24,9 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
 
 struct ModelAtlasOptions {
   PositionAtlasOptions atlas;  ///< length: at most `rows` positions are looked at; 0: all of these
-  Index rows = 0;  ///< of the position table, the first so many; 0: those that were trained (layer_positions.h)
-  std::vector<HeadName>
-      paper_heads;           ///< whose whole rotation is looked at too, see analysis/predictions/paper_phases.h
-  PaperPhasesOptions paper;  ///< length, seed and threads are the atlas'
-  WordInputOptions words;    ///< documents: 0 for the weights alone; length and seed are the atlas', of length 0
-                             ///< as many tokens as rows are read, 512 at most
+  Index rows = 0;          ///< of the position table, the first so many; 0: those that were trained (layer_positions.h)
+  WordInputOptions words;  ///< documents: 0 for the weights alone; length and seed are the atlas', of length 0
+                           ///< as many tokens as rows are read, 512 at most
 };
 
 /// The atlas of a checkpoint as a result of its own, without a text: where every head would look. From the
