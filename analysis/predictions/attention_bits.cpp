@@ -26,7 +26,7 @@ constexpr std::array mixtures{.01F, .02F, .05F, .1F, .2F, .4F, .6F, .8F, 1.F};  
 constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5)
 constexpr std::size_t matching = bits_hypotheses - 1;                           // hypotheses of the match part
 constexpr Index groups = account_groups;
-constexpr double rounding = 1e-5;  // of float32 weights within the text
+constexpr double text_rounding = 1e-5;  // of float32 weights within the text
 constexpr float stands_out = 3,
                 little_beside = 0.25F;  // weight of a strongest key beside uniform, of the other beside it
 
@@ -554,7 +554,7 @@ std::vector<NamedPlace> LayerBits::places(Index head) const {
     if (sums.count[t] >= least) added[t] = std::min(got_there[t], sums.given[t] - sums.even[t]) / sums.count[t];
   std::vector<NamedPlace> found;
   const double half = added.maxCoeff() / 2;
-  if (!(half > rounding)) return found;
+  if (!(half > text_rounding)) return found;
   Vector left = added;
   while (std::ssize(found) < most_places) {
     Index peak = 0;

@@ -45,44 +45,7 @@ double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
   return mass > 1e-6 ? 1 - missed / mass : not_defined;
 }
 
-double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted, bool centred) {
-  std::vector<double> p, q;
-  for (Index t = 0; t < measured.size(); ++t)
-    if (measured[t] > 0 && predicted[t] > 0) {
-      p.push_back(std::log(measured[t]));
-      q.push_back(std::log(predicted[t]));
-    }
-  if (p.size() < 3) return not_defined;
-  // Copied, so that the order of the sums does not depend on where the numbers lie in memory.
-  const Vector log_measured = Eigen::Map<const Vector>(p.data(), static_cast<Index>(p.size()));
-  const Vector log_predicted = Eigen::Map<const Vector>(q.data(), static_cast<Index>(q.size()));
-  const double total = (log_measured.array() - log_measured.mean()).square().sum();
-  // Weights are float32: what varies by no more than rounding is the same everywhere.
-  if (total <= static_cast<double>(p.size()) * 1e-12) return not_defined;
-  Vector difference = log_predicted - log_measured;
-  if (centred) difference.array() -= difference.mean();
-  return 1 - difference.squaredNorm() / total;
-}
-
 namespace {
-
-void check(const AccountSums& sums, const AccountSite& site) {
-  if (sums.documents() < 1) throw ShapeError("head_account: there is no document");
-  for (const AccountHalf& half : sums.halves) {
-    if (half.documents == 0) continue;
-    if (half.layers.size() != site.grid.layers.size())
-      throw ShapeError(
-          fmt::format("head_account: sums over {} layers; expected {}", half.layers.size(), site.grid.layers.size()));
-    for (const LayerQueriesKeys& layer : half.layers)
-      if (layer.query.rows() != site.length || layer.key.rows() != site.keys())
-        throw ShapeError(fmt::format("head_account: sums over {} queries and {} keys; expected {} and {}",
-                                     layer.query.rows(), layer.key.rows(), site.length, site.keys()));
-    for (const Matrix& weights : half.group_weights)
-      if (weights.size() > 0 && (weights.rows() != site.grid.rows() || weights.cols() != 2 * site.reach + 1))
-        throw ShapeError(fmt::format("head_account: sums over {} heads and {} offsets; expected {} and {}",
-                                     weights.rows(), weights.cols(), site.grid.rows(), 2 * site.reach + 1));
-  }
-}
 
 /// Pairs of a layer at every offset |t| <= reach, and the sums over them of what uniform attention gives.
 struct NearPairs {
@@ -239,36 +202,28 @@ struct Profiles {
   std::array<Matrix, account_terms> dealt;  ///< [term]
 };
 
-/// [term, then replicated]  how well profiles of one half give the other half's measured profile; without
-/// intervals.
-using Matches = std::array<ProfileMatch, account_terms + 1>;
-constexpr std::array measures{&ProfileMatch::overlap, &ProfileMatch::share, &ProfileMatch::shape};
+/// [term, then replicated] (heads)  how well profiles of one half give the other half's measured profile.
+using Overlaps = std::array<Vector, account_terms + 1>;
 
-Matches matches_of(const Profiles& one, const Profiles& other, const Matrix& uniform) {
-  Matches result;
-  const Index heads = one.measured.rows();
+Overlaps overlaps_of(const Profiles& one, const Profiles& other, const Matrix& uniform) {
+  Overlaps result;
   for (std::size_t term = 0; term < result.size(); ++term) {
     const Matrix& predicted = term < account_terms ? one.dealt[term] : one.measured;
-    ProfileMatch& match = result[term];
-    for (const auto measure : measures) match.*measure = Vector(heads);
-    for (Index head = 0; head < heads; ++head) {
-      const Vector p = other.measured.row(head).transpose(), q = predicted.row(head).transpose(),
-                   u = uniform.row(head).transpose();
-      match.overlap[head] = profile_overlap(p, q, u);
-      match.share[head] = explained_share(p, q, false);
-      match.shape[head] = explained_share(p, q, true);
-    }
+    result[term].resize(predicted.rows());
+    for (Index head = 0; head < predicted.rows(); ++head)
+      result[term][head] = profile_overlap(other.measured.row(head).transpose(), predicted.row(head).transpose(),
+                                           uniform.row(head).transpose());
   }
   return result;
 }
 
 /// Equation (6) of one head.
-std::array<double, account_terms> parts_of(const Matches& matches, Index head) {
-  const double ceiling = matches.back().overlap[head];
+std::array<double, account_terms> parts_of(const Overlaps& overlaps, Index head) {
+  const double ceiling = overlaps.back()[head];
   if (!(ceiling > 0)) return {not_defined, not_defined, not_defined};
-  const auto within = [&](std::size_t term) { return std::clamp(matches[term].overlap[head] / ceiling, 0.0, 1.0); };
+  const auto within = [&](std::size_t term) { return std::clamp(overlaps[term][head] / ceiling, 0.0, 1.0); };
   const double position = within(0);
-  if (std::isnan(matches[1].overlap[head])) return {position, not_defined, 1 - position};  // cross-attention
+  if (std::isnan(overlaps[1][head])) return {position, not_defined, 1 - position};  // cross-attention
   const double self = std::max(position, within(1));
   return {position, self - position, 1 - self};
 }
@@ -287,7 +242,7 @@ void set_peaks(const Matrix& profile, bool causal, Vector& offset, Vector& weigh
 AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   const HeadAccountOptions& options = account.options;
   if (account.documents < 2) return AccountVerdict::undefined;
-  if (!(account.strength[row] >= options.strength) || !(account.replicated.overlap[row] >= options.replicated))
+  if (!(account.strength[row] >= options.strength) || !(account.overlap.back()[row] >= options.replicated))
     return AccountVerdict::no_preference;
   const double position = account.part[0][row], self = account.part[1][row], context = account.part[2][row];
   const bool ordered = account.q_value[row] <= options.false_share;
@@ -324,7 +279,7 @@ class Builder {
   void build() {
     set_measured();
     deal();
-    set_matches();
+    set_overlaps();
     set_null();
     const bool causal = site_.kind == AttentionKind::causal;
     set_peaks(account_.measured, causal, account_.measured_offset, account_.measured_weight);
@@ -365,13 +320,12 @@ class Builder {
     return profiles;
   }
 
-  [[nodiscard]] Matches matches(std::size_t place, Index left_out) const {
+  [[nodiscard]] Overlaps overlaps(std::size_t place, Index left_out) const {
     const Profiles even = profiles_of(0, place, left_out), odd = profiles_of(1, place, left_out);
     const Matrix uniform = account_.uniform.middleRows(static_cast<Index>(place) * heads_, heads_);
-    Matches result = matches_of(even, odd, uniform);
-    const Matches back = matches_of(odd, even, uniform);
-    for (std::size_t term = 0; term < result.size(); ++term)
-      for (const auto measure : measures) result[term].*measure = 0.5 * (result[term].*measure + back[term].*measure);
+    Overlaps result = overlaps_of(even, odd, uniform);
+    const Overlaps back = overlaps_of(odd, even, uniform);
+    for (std::size_t term = 0; term < result.size(); ++term) result[term] = 0.5 * (result[term] + back[term]);
     return result;
   }
 
@@ -417,11 +371,11 @@ class Builder {
     }
   }
 
-  /// Matches stay undefined where all documents are in one half.
-  void set_matches() {
+  /// Overlaps stay undefined where all documents are in one half.
+  void set_overlaps() {
     const Vector nothing = Vector::Constant(rows_, not_defined);
-    for (std::size_t term = 0; term <= account_terms; ++term)
-      match_of(term) = {nothing, nothing, nothing, nothing, nothing};
+    account_.overlap.fill(nothing);
+    account_.overlap_lower = account_.overlap_upper = account_.overlap;
     account_.part.fill(nothing);
     account_.part_lower = account_.part_upper = account_.part;
     for (std::size_t l = 0; two_halves() && l < site_.grid.layers.size(); ++l) set_layer(l);
@@ -429,24 +383,22 @@ class Builder {
 
   void set_layer(std::size_t place) {
     const Index first = static_cast<Index>(place) * heads_;
-    const Matches all = matches(place, -1);
-    std::vector<Matches> without;
+    const Overlaps all = overlaps(place, -1);
+    std::vector<Overlaps> without;
     constexpr Index least_folds = 3;  // fewer do not show the spread
-    for (Index fold = 0; folds_ >= least_folds && fold < folds_; ++fold) without.push_back(matches(place, fold));
-    for (std::size_t term = 0; term <= account_terms; ++term)
-      for (const auto measure : measures) (match_of(term).*measure).segment(first, heads_) = all[term].*measure;
+    for (Index fold = 0; folds_ >= least_folds && fold < folds_; ++fold) without.push_back(overlaps(place, fold));
     for (Index head = 0; head < heads_; ++head) {
       const Index row = first + head;
       for (std::size_t term = 0; term <= account_terms; ++term) {
-        ProfileMatch& match = match_of(term);
-        const double error = jackknife_error(without, [&](const Matches& one) { return one[term].overlap[head]; });
-        match.overlap_lower[row] = match.overlap[row] - error;
-        match.overlap_upper[row] = match.overlap[row] + error;
+        const double overlap = account_.overlap[term][row] = all[term][head];
+        const double error = jackknife_error(without, [&](const Overlaps& one) { return one[term][head]; });
+        account_.overlap_lower[term][row] = overlap - error;
+        account_.overlap_upper[term][row] = overlap + error;
       }
       const auto parts = parts_of(all, head);
       for (std::size_t term = 0; term < account_terms; ++term) {
         account_.part[term][row] = parts[term];
-        const double error = jackknife_error(without, [&](const Matches& one) { return parts_of(one, head)[term]; });
+        const double error = jackknife_error(without, [&](const Overlaps& one) { return parts_of(one, head)[term]; });
         if (std::isnan(error)) continue;
         account_.part_lower[term][row] = std::max(0.0, parts[term] - error);
         account_.part_upper[term][row] = std::min(1.0, parts[term] + error);
@@ -456,7 +408,7 @@ class Builder {
 
   /// Half the width of an interval.
   template <class Number>
-  [[nodiscard]] double jackknife_error(const std::vector<Matches>& without, const Number& number) const {
+  [[nodiscard]] double jackknife_error(const std::vector<Overlaps>& without, const Number& number) const {
     if (without.empty()) return not_defined;
     Vector left(std::ssize(without));
     for (Index fold = 0; fold < left.size(); ++fold) left[fold] = number(without[static_cast<std::size_t>(fold)]);
@@ -482,13 +434,8 @@ class Builder {
               profile_strength(profile.row(head).transpose(), uniform);
       }
     account_.null_strength = row_quantiles(drawn, 0.5);
-    account_.null_high = row_quantiles(drawn, 1);
     account_.p_value = pooled_p_values(account_.position_strength, drawn, NullScale::share);
     account_.q_value = q_values(account_.p_value);
-  }
-
-  [[nodiscard]] ProfileMatch& match_of(std::size_t term) {
-    return term < account_terms ? account_.match[term] : account_.replicated;
   }
 
   const AccountSums& sums_;
@@ -554,7 +501,6 @@ std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
 }  // namespace
 
 HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const HeadAccountOptions& options) {
-  check(sums, site);
   HeadAccount account;
   account.site = site;
   account.options = options;
@@ -583,12 +529,6 @@ std::vector<Field> describe(const HeadAccount& account) {
                ? why + "; of self always: queries and keys of cross-attention are different tokens, none meets itself"
                : why;
   };
-  const auto of_all = [&](auto member) {
-    std::vector<Vector> all;
-    for (const ProfileMatch& one : account.match) all.push_back(one.*member);
-    all.push_back(account.replicated.*member);
-    return all;
-  };
   Fields fields("head_account");
   fields
       .flags("verdict", heads, "why a head looks where it looks", account.verdict,
@@ -610,15 +550,9 @@ std::vector<Field> describe(const HeadAccount& account) {
   fields.add(
       "overlap", matches, "1",
       "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
-      "this "
-      "profile of the other half gives",
-      of_all(&ProfileMatch::overlap), or_self(no_profile));
-  fields.interval("overlap", matches, of_all(&ProfileMatch::overlap_lower), of_all(&ProfileMatch::overlap_upper),
-                  or_self(few));
-  fields.add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
-             of_all(&ProfileMatch::share), or_self(no_profile));
-  fields.add("explained_shape", matches, "1", "share of the logarithmic profile's shape that is explained",
-             of_all(&ProfileMatch::shape), or_self(no_profile));
+      "this profile of the other half gives",
+      account.overlap, or_self(no_profile));
+  fields.interval("overlap", matches, account.overlap_lower, account.overlap_upper, or_self(few));
   fields.add("measured_profile", {layer, head, offset}, "1",
              "mean attention weight at an offset, the first token neither query nor key", account.measured, no_pair);
   fields.add("dealt_profile", {term, layer, head, offset}, "1",
@@ -635,8 +569,6 @@ std::vector<Field> describe(const HeadAccount& account) {
   fields.add("position_strength", heads, "1", "strength of the profile that positions give", account.position_strength);
   fields.add("null_strength", heads, "1", "position_strength with places in random order: median of the draws",
              account.null_strength, no_null);
-  fields.add("null_high", heads, "1", "position_strength with places in random order: largest of the draws",
-             account.null_high, no_null);
   describe_p_values(fields, heads, account.p_value, account.q_value,
                     {"position_strength", "with places in random order, heads pooled", no_null});
   fields.note_all("documents", account.documents)

@@ -32,17 +32,6 @@ double profile_strength(Eigen::Ref<const Vector> profile, Eigen::Ref<const Vecto
 double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted,
                        Eigen::Ref<const Vector> uniform);
 
-/// Share of the logarithms' variation over offsets that a predicted profile p^ gives:
-///
-///     1 - sum_t (log p^ - log p)^2 / sum_t (log p - mean log p)^2                              (3)
-///
-/// over the offsets at which both are positive. Nothing is fitted. 1: every weight is right. 0: no better
-/// than one weight for all offsets. Below 0: worse.
-/// @param centred  subtract the mean of log p^ - log p first: compares the shapes of the profiles, not their
-///         levels
-/// @returns NaN where fewer than three offsets are left, or p is the same everywhere
-double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted, bool centred);
-
 /// What a dealt profile still contains of a head's attention. Each term includes the terms before it.
 enum class AccountTerm : std::uint8_t {
   position,  ///< positions: every token's content is dealt to another place, queries and keys apart
@@ -73,14 +62,6 @@ struct HeadAccountOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// How well one profile predicts another, for each head.
-struct ProfileMatch {
-  Vector overlap;                       ///< profile_overlap()
-  Vector share;                         ///< explained_share()
-  Vector shape;                         ///< the same, centred
-  Vector overlap_lower, overlap_upper;  ///< interval over documents; NaN: too few documents
-};
-
 /// Why every head looks where it looks.
 struct HeadAccount {
   AccountSite site;
@@ -88,16 +69,17 @@ struct HeadAccount {
   Index documents = 0, dealt = 0;
   Matrix measured;  ///< (rows, 2 reach + 1)  mean weight at an offset; NaN: no pair, or masked
   Matrix uniform;   ///< (rows, 2 reach + 1)  the same of uniform attention
-  std::array<Matrix, account_terms> profile;      ///< [term] (rows, 2 reach + 1)
-  Vector strength;                                ///< (rows)  of `measured`, profile_strength()
-  std::array<ProfileMatch, account_terms> match;  ///< [term]
-  ProfileMatch replicated;                        ///< of the other half's measured profile: the ceiling
+  std::array<Matrix, account_terms> profile;  ///< [term] (rows, 2 reach + 1)
+  Vector strength;                            ///< (rows)  of `measured`, profile_strength()
+  /// [term, then replicated: the other half's measured profile, the ceiling] (rows)  profile_overlap(), and its interval
+  /// over documents; NaN: too few documents
+  std::array<Vector, account_terms + 1> overlap, overlap_lower, overlap_upper;
   /// [term] (rows)  parts of what can be explained: by position, by self, by context; they add up to 1. Of self everything is NaN in cross-attention
   std::array<Vector, account_terms> part, part_lower, part_upper;
   Vector measured_offset, measured_weight;           ///< (rows)  where `measured` is largest; NaN: at the search's end
   std::array<Vector, account_terms> offset, weight;  ///< [term] (rows)  the same of `profile`
   Vector position_strength;                          ///< (rows)  strength of the position profile
-  Vector null_strength, null_high;                   ///< (rows)  median and largest of its draws
+  Vector null_strength;                              ///< (rows)  median of its draws
   Vector p_value, q_value;                           ///< (rows)  of the position strength
   std::vector<AccountVerdict> verdict;               ///< (rows)
 };
@@ -155,7 +137,7 @@ struct HeadAccount {
 /// lengths take part.
 ///
 /// Source: this project. Shao and Wu 1989, doi:10.1214/aos/1176347263, for the jackknife by groups.
-/// @throws ShapeError if there is no document, or shapes differ from what the site says
+/// @param sums  of one document at least
 HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const HeadAccountOptions& options = {});
 
 /// Mean queries and keys of two halves of the documents, for analyses of attention by position alone.

@@ -27,17 +27,3 @@ TEST_CASE("a sink that takes mass from all offsets has no strength of its own", 
   const Vector left = (Vector(5) << 0.03, 0.005, 0.005, 0.005, 0.005).finished();
   CHECK(profile_strength(left, uniform) == Approx(0.02));
 }
-
-TEST_CASE("an explained share is that of a sum of squares on the page", "[analysis]") {
-  const Vector measured = (Vector(3) << std::exp(1.0), std::exp(2.0), std::exp(3.0)).finished();
-  const Vector predicted = (Vector(3) << std::exp(2.0), std::exp(3.0), std::exp(5.0)).finished();
-  // Differences 1, 1, 2 against deviations -1, 0, 1; centred -1/3, -1/3, 2/3.
-  CHECK(explained_share(measured, predicted, false) == Approx(1 - 6.0 / 2.0));
-  CHECK(explained_share(measured, predicted, true) == Approx(1 - (6.0 / 9.0) / 2.0));
-  CHECK(explained_share(measured, measured, false) == 1.0);
-  CHECK(std::isnan(explained_share(measured.head(2), predicted.head(2), false)));
-  CHECK(std::isnan(explained_share(Vector::Constant(5, 0.2), Vector::Constant(5, 0.1), true)));
-  const Vector masked = (Vector(4) << measured, not_defined).finished();
-  CHECK(explained_share(masked, (Vector(4) << predicted, 1.0).finished(), true) ==
-        explained_share(measured, predicted, true));
-}

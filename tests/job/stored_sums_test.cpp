@@ -66,8 +66,8 @@ TEST_CASE("an account of stored profiles, and all attention in bits, are those o
   const Result expected = run_input(model, options).front().result;
   for (const char* const name :
        {"head_account/dealt_profile", "head_account/part", "head_account/part_lower", "head_account/overlap",
-        "head_account/null_strength", "head_account/null_high", "head_account/p_value", "attention_bits/bits",
-        "attention_bits/part", "attention_bits/part_lower", "attention_bits/gain", "attention_bits/sink_mass"})
+        "head_account/null_strength", "head_account/p_value", "attention_bits/bits", "attention_bits/part",
+        "attention_bits/part_lower", "attention_bits/gain", "attention_bits/sink_mass"})
     require_close(found, expected, name, 1e-5);
   CHECK(found.at("head_account/verdict").values == expected.at("head_account/verdict").values);
 }

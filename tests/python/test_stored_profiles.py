@@ -181,7 +181,7 @@ def test_the_account_and_all_bits_are_those_of_a_run_on_the_model(family):
 
 
 def require_same_account(found, expected):
-    for group, names in (("head_account", ("measured_profile", "dealt_profile", "overlap", "part", "part_lower", "part_upper", "null_high", "p_value")),
+    for group, names in (("head_account", ("measured_profile", "dealt_profile", "overlap", "part", "part_lower", "part_upper", "p_value")),
                          ("attention_bits", ("bits", "part", "gain", "sink_mass")), ("attention_words", ("word_id", "ratio", "found", "class_gain"))):
         assert set(found[group]) == set(expected[group])
         for name in names:
