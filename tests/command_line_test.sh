@@ -678,7 +678,6 @@ fi
 
 expect 0 "headwave result" inspect "$work/r"
 expect 0 "clusters = 3" inspect "$work/j1" --job
-expect 1 "reads the results of head_account, position_atlas, phase_delay or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
 
 # Messages are one line, and name the file, whatever it is called.
 expect 1 "no\u000amodel: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"

@@ -34,7 +34,6 @@ struct AnalysisKind {
   std::string_view asks = {};  ///< the question that it answers, one line for people
   std::vector<Need> needs = {};
   std::vector<Of> reads = {};                  ///< analyses whose results it reads; they run before it
-  std::vector<Of> reads_one_of = {};           ///< analyses of which at least one must run
   std::vector<const OwnOption*> options = {};  ///< that this analysis alone reads
   bool chain = false;                          ///< runs only where the wave chain can be followed, see Site::no_chain
   bool of_sums = false;                        ///< also runs on stored profiles: its sums over documents are read

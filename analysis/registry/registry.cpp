@@ -46,15 +46,6 @@ HEADWAVE_ANALYSES(HEADWAVE_DECLARE)
 
 namespace {
 
-/// "a, b or c"
-std::string one_of(const std::vector<AnalysisKind::Of>& kinds) {
-  std::vector<std::string_view> names;
-  for (const AnalysisKind::Of kind : kinds) names.push_back(kind().name);
-  const auto last = names.back();
-  names.pop_back();
-  return fmt::format("{} or {}", fmt::join(names, ", "), last);
-}
-
 const AnalysisKind& analysis_named(const std::string& name) {
   std::vector<std::string> known;
   for (const AnalysisKind* kind : listed_analyses()) {
@@ -69,18 +60,6 @@ const AnalysisKind& analysis_named(const std::string& name) {
 void add_with_what_it_reads(const AnalysisKind& kind, std::set<const AnalysisKind*>& chosen) {
   if (!chosen.insert(&kind).second) return;
   for (const AnalysisKind::Of read : kind.reads) add_with_what_it_reads(read(), chosen);
-}
-
-/// An analysis that compares the results of others needs one of them.
-void require_one_to_read(const std::set<const AnalysisKind*>& chosen) {
-  for (const AnalysisKind* kind : chosen) {
-    const auto& reads = kind->reads_one_of;
-    const auto there = [&](AnalysisKind::Of read) { return chosen.contains(&read()); };
-    if (reads.empty() || std::any_of(reads.begin(), reads.end(), there)) continue;
-    throw ShapeError(
-        fmt::format("{} reads the results of {}; expected one of these as well", kind->name, one_of(reads)),
-        give("only", fmt::format("{},{}", kind->name, reads.front()().name)));
-  }
 }
 
 }  // namespace
@@ -103,7 +82,6 @@ std::vector<const AnalysisKind*> chosen_analyses(const JobOptions& options) {
     if (kind->always || (options.only.empty() && (options.everything || kind->by_default)))
       add_with_what_it_reads(*kind, chosen);
   for (const std::string& name : options.only) add_with_what_it_reads(analysis_named(name), chosen);
-  require_one_to_read(chosen);
   std::vector<const AnalysisKind*> ordered;
   for (const AnalysisKind* kind : analysis_kinds())
     if (chosen.contains(kind)) ordered.push_back(kind);

@@ -16,7 +16,7 @@ std::vector<const AnalysisKind*> listed_analyses();
 
 /// The analyses of a job, in order: those of `only`, the analyses that they read and those that always run. If `only` is
 /// empty, every analysis if `everything` is set, else the default ones.
-/// @throws ShapeError if there is no analysis of a name, with the nearest name, or if one would have nothing to read
+/// @throws ShapeError if there is no analysis of a name, with the nearest name
 std::vector<const AnalysisKind*> chosen_analyses(const JobOptions& options);
 
 }  // namespace headwave

@@ -121,7 +121,6 @@ std::string data_html(const Result& result) {
                           {"measures", std::move(measures.measures)},
                           {"table", table_json(sorted_columns(result, {.all = true, .wide = true}))},
                           {"table_words", comparison_note(result)},
-                          {"agreement", table_json(agreement_columns(result))},
                           {"tokens", tokens_json(result)},
                           {"arrays", std::move(arrays.said)},
                           {"left_out", arrays.left_out},

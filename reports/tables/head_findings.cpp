@@ -160,8 +160,7 @@ DataTable head_data(const Result& result, const HeadValues& values) {
 }
 
 std::vector<std::string> head_value_fields() {
-  std::set<std::string> names{cluster_field, planted_kind_field, planted_offset_field, "offset_agreement/heads",
-                              "offset_agreement/met"};
+  std::set<std::string> names{cluster_field, planted_kind_field, planted_offset_field};
   for (const KindText& text : kind_texts()) names.insert({text.score, text.baseline});
   for (const Measure& measure : measures()) names.insert(measure.field);
   names.erase("");

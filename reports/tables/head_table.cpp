@@ -306,42 +306,6 @@ std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOpti
   return shown_rows(sorted_columns(result, options), options);
 }
 
-std::vector<TableColumn> agreement_columns(const Result& result) {
-  constexpr const char *heads_name = "offset_agreement/heads", *met_name = "offset_agreement/met";
-  if (result.find(heads_name) == nullptr || result.find(met_name) == nullptr) return {};
-  const std::vector<std::int64_t>& heads = counts_of(result, heads_name, {"counted"});
-  const std::vector<double>& met = doubles_of(result, met_name, {"counted", "route"});
-  const std::vector<std::string>& routes = labels_of(result.at(met_name), "route");
-  if (met.size() != heads.size() * routes.size())
-    throw ShapeError(fmt::format("{}: expected {} routes for each of {} counts, found {} numbers", met_name,
-                                 routes.size(), heads.size(), met.size()));
-  const double strong = attribute_number(result.at(heads_name).attributes, "strong");
-  TableColumn counted{"how many heads it meets", Align::left, {}};
-  const char* const predicted_name = "offset_agreement/predicted";
-  std::set<std::string> undefined;
-  if (const Field* field = result.find(predicted_name); field != nullptr)
-    for (const std::string& route : labels_of(*field, "prediction"))
-      if (std::ranges::none_of(head_doubles(result, predicted_name, route), [](double x) { return std::isfinite(x); }))
-        undefined.insert(route);
-  std::vector<TableColumn> columns;
-  for (const std::string& route : routes) columns.push_back({route, Align::right, {}});
-  for (std::size_t row = 0; row < heads.size(); ++row) {
-    if (heads[row] == 0) continue;
-    counted.cells.push_back(row == 0 ? fmt::format("of the {} whose maximum stands out", heads[row])
-                            : std::isnan(strong)
-                                ? fmt::format("of the {} strong ones", heads[row])
-                                : fmt::format("of the {} with a weight above {:g}", heads[row], strong));
-    for (std::size_t route = 0; route < routes.size(); ++route) {
-      const double count = met[row * routes.size() + route];
-      columns[route].cells.push_back(std::isnan(count) ? std::string() : fmt::format("{:.0f}", count));
-    }
-  }
-  if (counted.cells.empty()) return {};
-  std::erase_if(columns, [&](const TableColumn& column) { return undefined.contains(column.header); });
-  columns.insert(columns.begin(), std::move(counted));
-  return columns;
-}
-
 std::vector<std::string> head_table_fields() {
   std::vector<std::string> names = head_value_fields();
   for (const std::string& name : head_sentence_fields())
@@ -477,7 +441,6 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
     add("kind: what the literature calls such a head, with the score that makes it, and that score if all keys had the "
         "same weight (docs/glossary.md says which); cluster: heads with like "
         "profiles; share: of the head's documents in that cluster");
-  if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(search_note(result, columns));
   add(position_note(result));
   if (const std::string why = attribute_text(result.provenance, "undefined_account");

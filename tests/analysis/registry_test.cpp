@@ -27,8 +27,6 @@ TEST_CASE("analyses: each has a name of its own, a line for people, a maker, and
     CHECK(!kind->needs.empty());
     CHECK(kind->make != nullptr);
     for (const AnalysisKind::Of read : kind->reads) CHECK(before.contains(&read()));
-    for (const AnalysisKind::Of read : kind->reads_one_of) CHECK(before.contains(&read()));
-    CHECK(kind->reads_one_of.size() != 1);
     before.insert(kind);
   }
 }
@@ -43,8 +41,6 @@ TEST_CASE("analyses: what is asked for comes with what it reads, in order, and w
         std::vector<std::string>{"measured_offset", "qk_svd", "cross_covariance"});
   CHECK(names_of(chosen_analyses({.only = {"position_split", "measured_offset"}})) ==
         std::vector<std::string>{"measured_offset", "state_moments", "position_split"});
-  CHECK(names_of(chosen_analyses({.only = {"offset_agreement", "position_atlas"}})) ==
-        std::vector<std::string>{"measured_offset", "position_atlas", "offset_agreement"});
 }
 
 TEST_CASE("analyses: a name that is none is told with the nearest, or with all there are") {
@@ -55,11 +51,6 @@ TEST_CASE("analyses: a name that is none is told with the nearest, or with all t
   CHECK_THROWS_AS(chosen_analyses({.only = {"state_moments"}}), ShapeError);
   const auto listed = names_of(listed_analyses());
   CHECK(std::find(listed.begin(), listed.end(), "state_moments") == listed.end());
-}
-
-TEST_CASE("analyses: one that compares what others found is refused where none of them is there") {
-  CHECK_THROWS_WITH(chosen_analyses({.only = {"offset_agreement"}}),
-                    ContainsSubstring("position_atlas, phase_delay or rotary_wave"));
 }
 
 TEST_CASE("what an analysis has not found cannot be read") {

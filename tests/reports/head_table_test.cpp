@@ -323,38 +323,6 @@ TEST_CASE("head table: a prediction that is undefined for every head has no colu
   CHECK_THAT(head_answer(result, shown_columns(result, {.wide = true})),
              !ContainsSubstring("undefined for every head"));
 
-  const Axis counted{"counted", "1", "", std::vector<std::string>{"measured", "strong"}};
-  const Axis route{"route", "1", "", std::vector<std::string>{"phases", "weights", "always 0"}};
-  const Axis prediction{"prediction", "1", "", std::vector<std::string>{"phases", "weights"}};
-  result.fields.push_back({"offset_agreement/heads", {counted}, "1", "", std::vector<std::int64_t>{4, 2}, {}, {}});
-  result.fields.push_back(make_field("offset_agreement/met", {counted, route}, "1", "", {0, 2, 1, 0, 1, 0}));
-  result.fields.push_back(
-      make_field("offset_agreement/predicted", {heads[0], heads[1], prediction}, "token", "",
-                 {not_defined, -2, not_defined, 0, not_defined, 1, not_defined, not_defined, not_defined, 1}));
-  const auto columns = agreement_columns(result);
-  REQUIRE(columns.size() == 3);
-  CHECK(columns[1].header == "weights");
-  CHECK(columns[2].header == "always 0");
-}
-
-TEST_CASE("head table: beside every count of agreements stands what a constant would reach") {
-  Result result = small_result();
-  const Axis counted{"counted", "1", "", std::vector<std::string>{"measured", "strong"}};
-  const Axis route{"route", "1", "", std::vector<std::string>{"weights", "phases", "always 0"}};
-  result.fields.push_back(
-      {"offset_agreement/heads", {counted}, "1", "", std::vector<std::int64_t>{4, 2}, {}, {{"strong", 0.05}}});
-  result.fields.push_back(
-      make_field("offset_agreement/met", {counted, route}, "1", "", {2, not_defined, 1, 2, not_defined, 0}));
-  CHECK_THAT(head_answer(result, shown_columns(result, {})),
-             ContainsSubstring("\n"
-                               "how many heads it meets            weights  phases  always 0\n"
-                               "---------------------------------  -------  ------  --------\n"
-                               "of the 4 whose maximum stands out        2                 1\n"
-                               "of the 2 with a weight above 0.05        2                 0\n"));
-  std::get<std::vector<std::int64_t>>(result.fields[4].values) = {0, 0};
-  CHECK(agreement_columns(result).empty());
-  result.fields[4].axes = {document_axis(2)};
-  CHECK_THROWS_AS(agreement_columns(result), ShapeError);
 }
 
 TEST_CASE("head table: without measured offsets there is none") {

@@ -100,36 +100,6 @@ void add_delays(Result& result, const Size& size) {
 }
 
 /// Weights miss every fifth head, phases have no prediction for the second of a layer.
-void add_agreement(Result& result, const Size& size) {
-  std::vector<double> measured, predicted;
-  std::vector<std::uint8_t> verdict;
-  for_heads(size, [&](Index layer, Index head) {
-    const double offset = planted_offset(layer, head);
-    measured.push_back(offset);
-    const bool missed = (layer + head) % 5 == 0;
-    const std::array says{missed ? -9.0 : offset, head == 1 ? not_defined : offset + 0.1};
-    for (const double prediction : says) {
-      predicted.push_back(prediction);
-      const bool agrees = std::abs(prediction - offset) <= 0.5;
-      verdict.push_back(std::isnan(prediction) ? (std::isnan(offset) ? 0 : 3)
-                        : std::isnan(offset)   ? 4
-                        : agrees               ? 1
-                                               : 2);
-    }
-  });
-  const Axis source{"prediction", "1", "from what", std::vector<std::string>{"weights", "phases"}};
-  result.fields.push_back(make_field("offset_agreement/measured", grid(size), "token", "measured", measured));
-  result.fields.push_back(
-      make_field("offset_agreement/predicted", with(grid(size), {source}), "token", "predicted", predicted));
-  result.fields.push_back({"offset_agreement/verdict",
-                           with(grid(size), {source}),
-                           "1",
-                           "verdict",
-                           verdict,
-                           {"undefined", "agrees", "differs", "unpredicted", "unrealised"},
-                           {{"tolerance", 0.5}}});
-}
-
 void add_split(Result& result, const Size& size) {
   std::vector<double> shares, noise, spectrum;
   for (Index layer = 0; layer < size.layers; ++layer) {
@@ -176,7 +146,6 @@ void add_types(Result& result, const Size& size) {
 void add_phases(Result& result, const Size& size) {
   add_spectra(result, size);
   add_delays(result, size);
-  add_agreement(result, size);
   add_split(result, size);
   add_types(result, size);
 }

@@ -40,7 +40,6 @@ function drawRun(box, { result }) {
   };
   const columnsOf = (headers, rows) =>
     headers.map((header, k) => ({ header, cells: rows.map((row) => row[k]) }));
-  add("How many heads each prediction meets", result.agreement);
   add("Provenance", columnsOf(["what", "is"], result.provenance));
   add("All arrays of the result file", columnsOf(["array", "axes", "unit", "meaning"], result.fields));
   const left = result.left_out.join(", ");
