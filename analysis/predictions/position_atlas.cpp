@@ -103,25 +103,15 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
 
   const bool drawn = null.draws() > 0 && !std::isnan(shares.all);
   const Matrix factor = drawn ? thin_qr(head.key).r : Matrix();
-  std::vector<double> null_shares;
   result.null_other_r2.resize(drawn ? null.draws() : 0);
   for (Index draw = 0; draw < result.null_other_r2.size(); ++draw) {
     const MatrixC turned = product_with_real(null.spectrum(draw), factor);
     const Matrix turned_gram = product(factor.transpose(), product(null.gram(draw), factor));
     const double turned_energy = gram_a.cwiseProduct(turned_gram).sum();
-    const ToeplitzShares random = toeplitz_shares(lagged_sums(spectrum_a, turned), turned_energy, rounding);
-    null_shares.push_back(random.all);
-    result.null_other_r2[draw] = random.others;
+    result.null_other_r2[draw] = toeplitz_shares(lagged_sums(spectrum_a, turned), turned_energy, rounding).others;
   }
-  result.null_median = drawn ? quantile(null_shares, 0.5) : not_defined;
-  result.null_quantile = drawn ? quantile(null_shares, 1 - null.options().level) : not_defined;
-
-  // With the bias every row gains b_Q . k_j; the rows' own part adds up over rows as energy and a cross term.
-  const Vector key_only = product(b, head.query_bias);
-  result.with_bias = result.kernel + means_along(key_only);
-  const double alone = static_cast<double>(length) * key_only.squaredNorm();
-  const double whole = energy + alone + 2 * a.colwise().sum().dot(product(b.transpose(), key_only));
-  result.key_only_share = whole > 0 ? alone / whole : 0.0;
+  // With the bias every row gains b_Q . k_j.
+  result.with_bias = result.kernel + means_along(product(b, head.query_bias));
   return result;
 }
 
@@ -175,7 +165,7 @@ double self_term(const Matrix& covariance, const HeadWeights& head, double scale
 class PositionAtlasAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
     PositionAtlasOptions atlas;
     atlas.layers = site().grid.layers;
     atlas.length = std::min(input().longest, rows_to_read(stack(), options()[rows_option]));
@@ -184,7 +174,7 @@ class PositionAtlasAnalysis : public Analysis {
     atlas.null.level = options().false_share;
     atlas.null.seed = options().seed;
     atlas.threads = input().threads;
-    std::vector<Field> fields = describe(finished.keep(position_atlas(stack(), atlas)));
+    std::vector<Field> fields = describe(position_atlas(stack(), atlas));
     append(fields, position_term_fields(stack(), options().reach));
     return fields;
   }
@@ -201,9 +191,9 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
   atlas.grid = known_grid(stack, options.layers);
   atlas.options = options;
   const Index rows = atlas.grid.rows();
-  for (Vector* vector : {&atlas.toeplitz_r2, &atlas.other_r2, &atlas.null_median, &atlas.null_quantile,
-                         &atlas.other_null_quantile, &atlas.key_only_share, &atlas.p_value, &atlas.q_value,
-                         &atlas.estimate, &atlas.self_term, &atlas.weight, &atlas.chance, &atlas.offset})
+  for (Vector* vector :
+       {&atlas.toeplitz_r2, &atlas.other_r2, &atlas.other_null_quantile, &atlas.p_value, &atlas.q_value,
+        &atlas.estimate, &atlas.self_term, &atlas.weight, &atlas.chance, &atlas.offset})
     *vector = Vector::Constant(rows, not_defined);
   const Index positions = stack.embedding.positions.rows();
   atlas.status.assign(static_cast<std::size_t>(rows), PredictedStatus::nothing);
@@ -236,9 +226,6 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
       atlas.self_term[row] = self_term(covariance, weights, stack.block.score_scale);
       atlas.kernel(row, atlas.reach) += atlas.self_term[row];
       atlas.toeplitz_r2[row] = found.toeplitz_r2;
-      atlas.null_median[row] = found.null_median;
-      atlas.null_quantile[row] = found.null_quantile;
-      atlas.key_only_share[row] = found.key_only_share;
       atlas.other_r2[row] = found.other_r2;
       if (found.null_other_r2.size() > 0) null_other_r2.row(row) = found.null_other_r2.transpose();
       if (atlas.kernel.row(row).cwiseAbs().maxCoeff() > 0) set_estimate(atlas, row, stack.block.causal);
@@ -283,12 +270,6 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
              atlas.other_null_quantile, no_null);
   describe_p_values(fields, heads, atlas.p_value, atlas.q_value,
                     {"other_r2", "under random rotations of the keys, heads pooled", no_null});
-  fields.add("null_median", heads, "1", "median of toeplitz_r2 under random rotations of the keys", atlas.null_median,
-             no_null);
-  fields.add("null_quantile", heads, "1", "quantile 1 - level of toeplitz_r2 under random rotations of the keys",
-             atlas.null_quantile, no_null);
-  fields.add("key_only_share", heads, "1", "share of the key-only term b_Q.k in the row-centred score variance",
-             atlas.key_only_share, reason);
   fields.add("kernel", {layer, head, offset_axis("offset", -atlas.reach, atlas.reach)}, "1",
              "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and "
              "self_term",

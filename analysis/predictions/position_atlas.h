@@ -44,14 +44,11 @@ class PositionNull {
 
 /// Scores of a head between positions alone. T = positions.
 struct PositionKernel {
-  Vector kernel;              ///< (2 T - 1)  mean score at t = -(T-1) .. T-1, row means removed; without 1/sqrt(d_head)
-  Vector with_bias;           ///< (2 T - 1)  the same with b_Q . k_j, which scores of a model have and (1) leaves out
-  double toeplitz_r2 = 0;     ///< share of the scores that depends on the offset alone; NaN: all scores are equal
-  double null_median = 0;     ///< median of the same under random rotations
-  double null_quantile = 0;   ///< and its quantile 1 - level; NaN: no draws
-  double other_r2 = 0;        ///< equation (4); NaN: nothing but what a position shares with itself
-  Vector null_other_r2;       ///< (draws)  the same under random rotations; empty where toeplitz_r2 is NaN
-  double key_only_share = 0;  ///< share of b_Q . k_j in the row-centred score variance; 0 where there is no bias
+  Vector kernel;           ///< (2 T - 1)  mean score at t = -(T-1) .. T-1, row means removed; without 1/sqrt(d_head)
+  Vector with_bias;        ///< (2 T - 1)  the same with b_Q . k_j, which scores of a model have and (1) leaves out
+  double toeplitz_r2 = 0;  ///< share of the scores that depends on the offset alone; NaN: all scores are equal
+  double other_r2 = 0;     ///< equation (4); NaN: nothing but what a position shares with itself
+  Vector null_other_r2;    ///< (draws)  the same under random rotations; empty where toeplitz_r2 is NaN
 };
 
 /// Scores between positions, from the weights alone: no text, no forward pass.
@@ -70,8 +67,8 @@ struct PositionKernel {
 /// F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A, B (T x d_head), its diagonals are
 /// cross-correlations, by FFT.
 ///
-/// (1) is without biases, as published; b_Q adds the same b_Q . k_j to every row, which `key_only_share`
-/// tells and `with_bias` has, its mean over the keys taken away like everything else's.
+/// (1) is without biases, as published; b_Q adds the same b_Q . k_j to every row, which `with_bias`
+/// has, its mean over the keys taken away like everything else's.
 ///
 /// Source: Yamamoto and Matsuzaki 2023; Toeplitz share and null are this project's.
 /// @param positions  (T, d_model)  what the layer would see of positions, see core/model/layer_positions.h
@@ -101,10 +98,7 @@ struct PositionAtlas {
   Vector self_term;            ///< (rows)  the part of kernel[0] that comes from a word meeting itself
   Vector toeplitz_r2;          ///< (rows)
   Vector other_r2;             ///< (rows)  the same without offset 0: this one decides
-  Vector null_median;          ///< (rows)  of toeplitz_r2
-  Vector null_quantile;        ///< (rows)  of toeplitz_r2
   Vector other_null_quantile;  ///< (rows)  of other_r2
-  Vector key_only_share;       ///< (rows)
   Vector p_value;              ///< (rows)  chance of such an other_r2 under random rotations, all heads' draws pooled
   Vector q_value;              ///< (rows)  p_value adjusted for the number of heads
   Vector estimate;             ///< (rows)  argmax of the kernel, in tokens; NaN: it lies at the end of the search
@@ -148,7 +142,7 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach);
 inline constexpr OwnOption atlas_draws_option{
     "atlas_draws", "random rotations for the null of what positions predict; 0: no null", 40, 3, 100000, true};
 
-/// In a job: position_atlas/... and position_term/... Keeps a PositionAtlas for comparison.
+/// In a job: position_atlas/... and position_term/...
 const AnalysisKind& position_atlas_analysis();
 
 }  // namespace headwave

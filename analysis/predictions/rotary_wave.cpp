@@ -20,141 +20,111 @@
 
 namespace headwave {
 
-// The two classes are not in an unnamed namespace: GCC would inline them more, fuse the products of complex numbers the
-// other way round, and change the last digit of results.
+// The class is not in an unnamed namespace: GCC would inline it more, fuse the products of complex numbers the other way
+// round, and change the last digit of results.
 
-/// Position kernels over the searched offsets, of layers that share one rotation.
-class TurnSearch {
- public:
-  TurnSearch(const RotaryTerm& term, const RotaryWaveOptions& options)
-      : term_(term.options()), options_(options), frequency_(term.frequency(options.length)) {
-    const Index searched = options.causal ? options.reach + 1 : 2 * options.reach + 1;
-    const Index pairs = frequency_.size();
-    wave_.resize(2 * pairs, searched);
-    for (Index m = 0; m < pairs; ++m)
-      for (Index t = 0; t < searched; ++t) {
-        const double turn = frequency_[m] * static_cast<double>(t - options.reach);
-        wave_(m, t) = std::cos(turn);
-        wave_(pairs + m, t) = -std::sin(turn);
-      }
-    turns_ = (frequency_.array() * static_cast<double>(searched - 1) >= std::numbers::pi).cast<double>();
-  }
-
-  [[nodiscard]] const Vector& frequency() const { return frequency_; }
-
-  /// Equation (1), without the constant.
-  [[nodiscard]] MatrixC coefficients(const Matrix& query, const Matrix& key) const {
-    MatrixC c(query.rows(), frequency_.size());
-    const double scale = options_.score_scale * term_.attention_factor * term_.attention_factor;
-    for (Index row = 0; row < c.rows(); ++row)
-      for (Index m = 0; m < c.cols(); ++m) {
-        const auto [re, im] = channels_of(term_, m);
-        c(row, m) = scale * std::complex<double>(query(row, re), -query(row, im)) *
-                    std::complex<double>(key(row, re), key(row, im));
-      }
-    return c;
-  }
-
-  /// The constant of (1): channels that do not turn.
-  [[nodiscard]] Vector constant(const Matrix& query, const Matrix& key) const {
-    const Index still = query.cols() - term_.channels;
-    return options_.score_scale * query.rightCols(still).cwiseProduct(key.rightCols(still)).rowwise().sum();
-  }
-
-  /// (rows, 2 reach + 1); NaN where a causal mask forbids the offset.
-  [[nodiscard]] Matrix kernel(const MatrixC& c) const {
-    Matrix kernel = Matrix::Constant(c.rows(), 2 * options_.reach + 1, not_defined);
-    kernel.leftCols(wave_.cols()) = turned(c);
-    return kernel;
-  }
-
-  /// Equation (3), the constant left out.
-  [[nodiscard]] Vector coherence(const MatrixC& c) const {
-    return turned(c).rowwise().maxCoeff().cwiseQuotient(c.cwiseAbs().rowwise().sum());
-  }
-
-  /// Equation (3) of the pairs that turn within the search; 0 / 0 is NaN.
-  [[nodiscard]] Vector agreement(const MatrixC& c) const {
-    return coherence(c * turns_.cast<std::complex<double>>().asDiagonal());
-  }
-
- private:
-  /// Re sum_m c_m e^{i theta_m t}: (rows, offsets searched)
-  [[nodiscard]] Matrix turned(const MatrixC& c) const {
-    Matrix parts(c.rows(), 2 * c.cols());
-    parts << c.real(), c.imag();
-    return product(parts, wave_);
-  }
-
-  RotaryOptions term_;
-  RotaryWaveOptions options_;
-  Vector frequency_;
-  Matrix wave_;   ///< (2 pairs, offsets searched)  cosines, and below them sines with their sign turned
-  Vector turns_;  ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
-};
-
-/// The same for every layer, with its own rotation. Layers that turn nothing get zeros or NaN.
+/// Position kernels over the searched offsets. Heads of layers that turn nothing get zeros or NaN.
 class RotarySearch {
  public:
   RotarySearch(const std::vector<const RotaryTerm*>& terms, Index heads, const RotaryWaveOptions& options)
-      : terms_(terms), heads_(heads), columns_(2 * options.reach + 1) {
+      : terms_(terms), heads_(heads), options_(options) {
     for (const RotaryTerm* term : terms)
-      if (term != nullptr) searches_.try_emplace(term, *term, options);
+      if (term != nullptr) turns_.try_emplace(term, *term, options);
   }
 
   /// Of the first layer that turns.
-  [[nodiscard]] Vector frequency() const { return first().frequency(); }
+  [[nodiscard]] const Vector& frequency() const {
+    return turns_.at(*std::ranges::find_if(terms_, [](const RotaryTerm* term) { return term != nullptr; })).frequency;
+  }
   /// (layers, pairs); 0 where nothing turns.
   [[nodiscard]] Matrix layer_frequency() const {
     Matrix all = Matrix::Zero(std::ssize(terms_), frequency().size());
-    for (Index l = 0; l < all.rows(); ++l)
-      if (const TurnSearch* search = of(l)) all.row(l) = search->frequency().transpose();
+    each([&](const Turn& turn, Index at) { all.row(at / heads_) = turn.frequency.transpose(); });
     return all;
   }
+  /// Equation (1), without the constant.
   [[nodiscard]] MatrixC coefficients(const DocumentRotary& mean) const {
     MatrixC all = MatrixC::Zero(mean.query.rows(), frequency().size());
-    put(all, [&](const TurnSearch& search, Index at) {
-      return search.coefficients(mean.query.middleRows(at, heads_), mean.key.middleRows(at, heads_));
+    each([&](const Turn& turn, Index at) {
+      const double scale = options_.score_scale * turn.term.attention_factor * turn.term.attention_factor;
+      for (Index row = at; row < at + heads_; ++row)
+        for (Index m = 0; m < all.cols(); ++m) {
+          const auto [re, im] = channels_of(turn.term, m);
+          all(row, m) = scale * std::complex<double>(mean.query(row, re), -mean.query(row, im)) *
+                        std::complex<double>(mean.key(row, re), mean.key(row, im));
+        }
     });
     return all;
   }
+  /// The constant of (1): channels that do not turn.
   [[nodiscard]] Vector constant(const DocumentRotary& mean) const {
-    Matrix all = Matrix::Constant(mean.query.rows(), 1, not_defined);
-    put(all, [&](const TurnSearch& search, Index at) {
-      return Matrix(search.constant(mean.query.middleRows(at, heads_), mean.key.middleRows(at, heads_)));
+    Vector all = Vector::Constant(mean.query.rows(), not_defined);
+    each([&](const Turn& turn, Index at) {
+      const Index still = mean.query.cols() - turn.term.channels;
+      const Matrix query = mean.query.middleRows(at, heads_), key = mean.key.middleRows(at, heads_);
+      all.segment(at, heads_) =
+          options_.score_scale * query.rightCols(still).cwiseProduct(key.rightCols(still)).rowwise().sum();
     });
-    return all.col(0);
-  }
-  [[nodiscard]] Matrix kernel(const MatrixC& c) const {
-    Matrix all = Matrix::Constant(c.rows(), columns_, not_defined);
-    put(all, [&](const TurnSearch& search, Index at) { return search.kernel(c.middleRows(at, heads_)); });
     return all;
   }
-  [[nodiscard]] Vector coherence(const MatrixC& c) const { return of_rows(c, &TurnSearch::coherence); }
-  [[nodiscard]] Vector agreement(const MatrixC& c) const { return of_rows(c, &TurnSearch::agreement); }
+  /// (rows, 2 reach + 1); NaN where a causal mask forbids the offset.
+  [[nodiscard]] Matrix kernel(const MatrixC& c) const {
+    Matrix all = Matrix::Constant(c.rows(), 2 * options_.reach + 1, not_defined);
+    each([&](const Turn& turn, Index at) {
+      all.block(at, 0, heads_, turn.wave.cols()) = turned(turn, c.middleRows(at, heads_));
+    });
+    return all;
+  }
+  /// Equation (3) of the pairs that turn within the search; 0 / 0 is NaN.
+  [[nodiscard]] Vector agreement(const MatrixC& c) const {
+    Vector all = Vector::Constant(c.rows(), not_defined);
+    each([&](const Turn& turn, Index at) {
+      const MatrixC far = c.middleRows(at, heads_) * turn.far.cast<std::complex<double>>().asDiagonal();
+      all.segment(at, heads_) = turned(turn, far).rowwise().maxCoeff().cwiseQuotient(far.cwiseAbs().rowwise().sum());
+    });
+    return all;
+  }
 
  private:
-  [[nodiscard]] const TurnSearch* of(Index layer) const {
-    const auto found = searches_.find(terms_[static_cast<std::size_t>(layer)]);
-    return found == searches_.end() ? nullptr : &found->second;
+  /// One rotation, which several layers may share.
+  struct Turn {
+    RotaryOptions term;
+    Vector frequency;
+    Matrix wave;  ///< (2 pairs, offsets searched)  cosines, and below them sines with their sign turned
+    Vector far;   ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
+
+    Turn(const RotaryTerm& of, const RotaryWaveOptions& options)
+        : term(of.options()), frequency(of.frequency(options.length)) {
+      const Index searched = options.causal ? options.reach + 1 : 2 * options.reach + 1;
+      const Index pairs = frequency.size();
+      wave.resize(2 * pairs, searched);
+      for (Index m = 0; m < pairs; ++m)
+        for (Index t = 0; t < searched; ++t) {
+          const double turn = frequency[m] * static_cast<double>(t - options.reach);
+          wave(m, t) = std::cos(turn);
+          wave(pairs + m, t) = -std::sin(turn);
+        }
+      far = (frequency.array() * static_cast<double>(searched - 1) >= std::numbers::pi).cast<double>();
+    }
+  };
+
+  /// Re sum_m c_m e^{i theta_m t}: (rows, offsets searched)
+  [[nodiscard]] static Matrix turned(const Turn& turn, const MatrixC& c) {
+    Matrix parts(c.rows(), 2 * c.cols());
+    parts << c.real(), c.imag();
+    return product(parts, turn.wave);
   }
-  [[nodiscard]] const TurnSearch& first() const {
-    return searches_.at(*std::ranges::find_if(terms_, [](const RotaryTerm* term) { return term != nullptr; }));
-  }
-  template <class Rows, class Part>
-  void put(Rows& all, const Part& part) const {
-    for (Index l = 0; l < std::ssize(terms_); ++l)
-      if (const TurnSearch* search = of(l)) all.middleRows(l * heads_, heads_) = part(*search, l * heads_);
-  }
-  [[nodiscard]] Vector of_rows(const MatrixC& c, Vector (TurnSearch::*what)(const MatrixC&) const) const {
-    Matrix all = Matrix::Constant(c.rows(), 1, not_defined);
-    put(all, [&](const TurnSearch& search, Index at) { return Matrix((search.*what)(c.middleRows(at, heads_))); });
-    return all.col(0);
+  /// Calls a function with the rotation and the first row of every layer that turns.
+  template <class Layer>
+  void each(const Layer& layer) const {
+    for (std::size_t l = 0; l < terms_.size(); ++l)
+      if (terms_[l] != nullptr) layer(turns_.at(terms_[l]), static_cast<Index>(l) * heads_);
   }
 
   std::vector<const RotaryTerm*> terms_;
-  Index heads_, columns_;
-  std::map<const RotaryTerm*, TurnSearch> searches_;
+  Index heads_;
+  RotaryWaveOptions options_;
+  std::map<const RotaryTerm*, Turn> turns_;
 };
 
 namespace {
@@ -182,25 +152,18 @@ DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::
   return mean;
 }
 
-/// Intervals of the offsets and, below them, of the agreements.
-void set_intervals(RotaryWave& result, const std::vector<DocumentRotary>& documents, const RotarySearch& search) {
+void set_interval(RotaryWave& result, const std::vector<DocumentRotary>& documents, const RotarySearch& search) {
   const RotaryWaveOptions& options = result.options;
-  const Index rows = result.grid.rows();
-  Vector estimates(2 * rows);
-  estimates << result.estimate, result.agreement;
   const BootstrapInterval ends = bootstrap_interval(
-      estimates, result.documents, options, Random(options.seed), [&](const std::vector<double>& times) {
-        const MatrixC c = search.coefficients(mean_of(documents, times));
-        const Matrix kernel = search.kernel(c);
-        Vector numbers(2 * rows);
-        for (Index row = 0; row < rows; ++row) numbers[row] = peak_offset(kernel.row(row).transpose(), options.reach);
-        numbers.tail(rows) = search.agreement(c);
-        return numbers;
+      result.estimate, result.documents, options, Random(options.seed), [&](const std::vector<double>& times) {
+        const Matrix kernel = search.kernel(search.coefficients(mean_of(documents, times)));
+        Vector estimates(kernel.rows());
+        for (Index row = 0; row < kernel.rows(); ++row)
+          estimates[row] = peak_offset(kernel.row(row).transpose(), options.reach);
+        return estimates;
       });
-  result.lower = ends.lower.head(rows);
-  result.upper = ends.upper.head(rows);
-  result.agreement_lower = ends.lower.tail(rows);
-  result.agreement_upper = ends.upper.tail(rows);
+  result.lower = ends.lower;
+  result.upper = ends.upper;
 }
 
 void set_null(RotaryWave& result, const RotarySearch& search) {
@@ -213,8 +176,6 @@ void set_null(RotaryWave& result, const RotarySearch& search) {
       one = std::polar(std::abs(one), 2 * std::numbers::pi * random.uniform());
     null.col(draw) = search.agreement(c);
   });
-  result.null_median = row_quantiles(null, 0.5);
-  result.null_quantile = row_quantiles(null, 1 - result.options.level);
   result.p_value = Vector::Constant(rows, not_defined);
   for (Index row = 0; row < rows; ++row) {
     if (draws == 0 || !are_finite(null.row(row))) continue;
@@ -264,23 +225,14 @@ RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadG
   result.coefficient = search.coefficients(mean);
   result.constant = search.constant(mean);
   result.kernel = search.kernel(result.coefficient).colwise() + result.constant;
-  result.coherence = search.coherence(result.coefficient);
   result.agreement = search.agreement(result.coefficient);
   result.use = options.score_scale * mean.query_modulus.cwiseProduct(mean.key_modulus);
-  result.cycles = result.frequency * static_cast<double>(options.length) / (2 * std::numbers::pi);
-  result.layer_use = Matrix(static_cast<Index>(grid.layers.size()), result.use.cols());
-  for (Index layer = 0; layer < result.layer_use.rows(); ++layer) {
-    auto heads = result.use.middleRows(layer * grid.heads, grid.heads);
-    if (terms[static_cast<std::size_t>(layer)] == nullptr) heads.setZero();
-    result.layer_use.row(layer) = heads.colwise().sum() / heads.sum();
-  }
-  result.pair_offset = result.coefficient.unaryExpr([](const Complex& c) { return -std::arg(c); }).real();
-  for (Index row = 0; row < grid.rows(); ++row)
-    result.pair_offset.row(row).array() /= layer_frequency.row(row / grid.heads).array();
+  for (std::size_t layer = 0; layer < terms.size(); ++layer)
+    if (terms[layer] == nullptr) result.use.middleRows(static_cast<Index>(layer) * grid.heads, grid.heads).setZero();
   result.estimate = result.offset = result.weight = Vector::Constant(grid.rows(), not_defined);
   set_null(result, search);
   set_offsets(result);
-  set_intervals(result, documents, search);
+  set_interval(result, documents, search);
   return result;
 }
 
@@ -333,7 +285,7 @@ class RotaryWaveAnalysis : public AnalysisOf<ByDocument<DocumentRotary>> {
   }
 
  protected:
-  [[nodiscard]] std::vector<Field> finish_sum(ByDocument<DocumentRotary>& sum, Finished& finished) override {
+  [[nodiscard]] std::vector<Field> finish_sum(ByDocument<DocumentRotary>& sum, Finished& /*finished*/) override {
     if (!turns()) {
       Fields fields("rotary_wave");
       fields.absent("predicted_offset", "token", "offset at which the position kernel is largest",
@@ -352,7 +304,7 @@ class RotaryWaveAnalysis : public AnalysisOf<ByDocument<DocumentRotary>> {
     how.threads = input().threads;
     std::vector<const RotaryTerm*> terms;
     for (const Index layer : site().grid.layers) terms.push_back(stack().rotary(layer));
-    return describe(finished.keep(rotary_wave(sum, site().grid, terms, how)));
+    return describe(rotary_wave(sum, site().grid, terms, how));
   }
 
  private:
@@ -376,7 +328,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
   const std::vector<Axis> heads{layer, head}, pairs{layer, head, pair};
   const std::string at_end = "the position kernel is largest at the end of the search, |t| = reach";
   const std::string no_interval = "fewer than 5 documents, or no estimate";
-  const std::string no_null = "no null was drawn", silent = "the mean query or the mean key is zero, or nothing turns";
+  const std::string silent = "the mean query or the mean key is zero, or nothing turns";
   Fields fields("rotary_wave");
   fields.add("predicted_offset", heads, "token",
              "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset,
@@ -398,28 +350,18 @@ std::vector<Field> describe(const RotaryWave& wave) {
       "agreement", heads, "1",
       "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
       wave.agreement, silent + "; or no pair turns as far");
-  fields.interval("agreement", heads, wave.agreement_lower, wave.agreement_upper, no_interval);
-  describe_null(fields, heads, wave, {"agreement", "with random phases", no_null});
-  fields.add("coherence", heads, "1",
-             "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted",
-             wave.coherence, silent);
+  describe_p_values(fields, heads, wave.p_value, wave.q_value,
+                    {"agreement", "with random phases", "no null was drawn"});
   fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", wave.frequency);
   if (wave.layer_frequency.size() > 0)
     fields.add("layer_frequency", {layer, pair}, "radian/token",
                "frequency of a pair in each layer, where layers differ; 0: the layer does not turn",
                wave.layer_frequency);
-  fields.add("cycles", {pair}, "cycles/T", "turns of a pair over a document of T tokens", wave.cycles);
   fields.add("coefficient_real", pairs, "1", "scale conj(mean query) mean key of a pair, real part",
              wave.coefficient.real());
   fields.add("coefficient_imaginary", pairs, "1", "scale conj(mean query) mean key of a pair, imaginary part",
              wave.coefficient.imag());
-  fields
-      .add("pair_offset", pairs, "token", "offset that a pair asks for, nearest to 0 of those a period apart",
-           wave.pair_offset)
-      .undefined_if_any("the layer turns nothing");
   fields.add("use", pairs, "1", "mean modulus of a pair's queries times that of its keys, scaled", wave.use);
-  fields.add("layer_use", {layer, pair}, "1", "use of a pair summed over the heads of a layer, as a share of all pairs",
-             wave.layer_use, "queries or keys are zero");
   add_status(fields, heads, wave.status);
   fields.note_all("documents", wave.documents)
       .note_all("length", options.length)

@@ -28,28 +28,24 @@ struct RotaryWaveOptions : ResampleOptions {
   double level = 0.05;  ///< share of the heads with an offset that may be false
 };
 
-/// The wave that a rotary model has built in, where it points each head, and the null of the agreement.
-struct RotaryWave : NullTest {
+/// The wave that a rotary model has built in, where it points each head.
+struct RotaryWave {
   HeadGrid grid;
   RotaryWaveOptions options;
   Index documents = 0;
-  Vector frequency;        ///< (pairs)        theta_m, radians per token, of the first layer that turns
-  Matrix layer_frequency;  ///< (layers, pairs)  of each layer, 0 without rotation; empty if all layers have the same
-  Vector cycles;           ///< (pairs)        theta_m T / (2 pi), as a position spectrum has them
-  MatrixC coefficient;     ///< (rows, pairs)  C_m
-  Matrix pair_offset;      ///< (rows, pairs)  tokens, |t_m| <= pi / theta_m
-  Matrix use;              ///< (rows, pairs)  mean |q_m| times mean |k_m|, scaled
-  Matrix layer_use;        ///< (layers, pairs)  the same summed over heads, rows summing to 1; 0 / 0: NaN
-  Vector constant;         ///< (rows)         what channels that do not turn add at every offset
-  Matrix kernel;           ///< (rows, 2 reach + 1)  kappa(t); NaN at t > 0 under a causal mask
-  Vector estimate;         ///< (rows)  where kappa is largest, tokens; NaN: at the end of the search
-  Vector offset;           ///< (rows)  the estimate if the agreement exceeds its null; NaN otherwise
-  Vector weight;           ///< (rows)  softmax of kappa there, over the offsets searched
-  Vector lower, upper;     ///< (rows)  ends of the interval of the estimate; NaN: too few documents
-  Vector coherence;        ///< (rows)  equation (3)
-  Vector agreement;        ///< (rows)  of pairs that turn within the search; NaN: none does
-  Vector agreement_lower, agreement_upper;  ///< (rows)  ends of its interval
-  std::vector<PredictedStatus> status;      ///< (rows)
+  Vector frequency;         ///< (pairs)        theta_m, radians per token, of the first layer that turns
+  Matrix layer_frequency;   ///< (layers, pairs)  of each layer, 0 without rotation; empty if all layers have the same
+  MatrixC coefficient;      ///< (rows, pairs)  C_m
+  Matrix use;               ///< (rows, pairs)  mean |q_m| times mean |k_m|, scaled
+  Vector constant;          ///< (rows)         what channels that do not turn add at every offset
+  Matrix kernel;            ///< (rows, 2 reach + 1)  kappa(t); NaN at t > 0 under a causal mask
+  Vector estimate;          ///< (rows)  where kappa is largest, tokens; NaN: at the end of the search
+  Vector offset;            ///< (rows)  the estimate if the agreement exceeds its null; NaN otherwise
+  Vector weight;            ///< (rows)  softmax of kappa there, over the offsets searched
+  Vector lower, upper;      ///< (rows)  ends of the interval of the estimate; NaN: too few documents
+  Vector agreement;         ///< (rows)  of pairs that turn within the search; NaN: none does
+  Vector p_value, q_value;  ///< (rows)  of the agreement; NaN: no null
+  std::vector<PredictedStatus> status;  ///< (rows)
 };
 
 /// The rotary wave: the score of a head's mean query and mean key at every distance, after rotation.
@@ -75,8 +71,7 @@ struct RotaryWave : NullTest {
 /// test has little power.
 ///
 /// `use` is how much a head uses a pair at all: the mean modulus of its queries times that of its keys,
-/// whatever their phases. Its share by layer is the spectrum of the position term, as the spectrum of the
-/// position table is in models that have one.
+/// whatever their phases.
 ///
 /// Source: this project; rotation after Su et al. 2021, use of frequencies after Barbero et al. 2025.
 /// @param documents  at least one

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "quantile.h"
-
 namespace headwave {
 
 Fields& add_status(Fields& fields, std::vector<Axis> axes, const std::vector<PredictedStatus>& statuses) {
@@ -77,18 +75,6 @@ Vector q_values(const Vector& p_values) {
     q[order[i]] = smallest;
   }
   return q;
-}
-
-NullTest null_test(const Vector& observed, const Matrix& null, NullScale scale, double level) {
-  const Vector p_values = pooled_p_values(observed, null, scale);
-  return {row_quantiles(null, 0.5), row_quantiles(null, 1 - level), p_values, q_values(p_values)};
-}
-
-void describe_null(Fields& fields, const std::vector<Axis>& axes, const NullTest& test, const NullText& text) {
-  const std::string of = " of the " + text.quantity + " " + text.under;
-  describe_p_values(fields, axes, test.p_value, test.q_value, text);
-  fields.add("null_median", axes, "1", "median" + of, test.null_median, text.undefined);
-  fields.add("null_quantile", axes, "1", "quantile 1 - level" + of, test.null_quantile, text.undefined);
 }
 
 void describe_p_values(Fields& fields, const std::vector<Axis>& axes, const Vector& p_value, const Vector& q_value,

@@ -62,15 +62,6 @@ Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale sca
 /// Source: Benjamini and Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x
 Vector q_values(const Vector& p_values);
 
-/// What draws of a null say of one number of every head.
-struct NullTest {
-  Vector null_median, null_quantile;  ///< (rows)  of the head's draws: median, quantile 1 - level; NaN: no draws
-  Vector p_value, q_value;            ///< (rows)  chance of so large a number; adjusted for the number of heads
-};
-
-/// Quantiles of the draws, pooled_p_values() and q_values().
-NullTest null_test(const Vector& observed, const Matrix& null, NullScale scale, double level);
-
 /// How a null is described.
 struct NullText {
   std::string quantity;   ///< "coherence"
@@ -78,11 +69,8 @@ struct NullText {
   std::string undefined;  ///< why there may be none
 };
 
-/// Adds the Fields p_value, q_value, null_median and null_quantile.
+/// Adds the Fields p_value and q_value.
 /// @param axes  layer, head
-void describe_null(Fields& fields, const std::vector<Axis>& axes, const NullTest& test, const NullText& text);
-
-/// Adds the Fields p_value and q_value alone.
 void describe_p_values(Fields& fields, const std::vector<Axis>& axes, const Vector& p_value, const Vector& q_value,
                        const NullText& text);
 

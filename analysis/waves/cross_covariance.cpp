@@ -28,17 +28,6 @@ Vector centred_and_unbiased(const HeadWaves& waves, Index column, Eigen::Ref<con
   return result;
 }
 
-double key_only_share(const HeadWaves& waves, const Matrix& centred_keys) {
-  if (waves.key_only.isZero(0)) return 0;
-  const Vector alone = waves.key_only.array() - waves.key_only.mean();
-  const Matrix gained = waves.query * waves.head->svd.gain.head(waves.rank()).asDiagonal();
-  const double rest = gram_of(gained).cwiseProduct(gram_of(centred_keys)).sum();
-  const double cross = gained.colwise().sum().dot(product(centred_keys.transpose(), alone));
-  const double own = static_cast<double>(waves.length()) * alone.squaredNorm();
-  const double whole = rest + own + 2 * cross;
-  return whole > 0 ? own / whole : 0.0;
-}
-
 }  // namespace
 
 CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
@@ -69,22 +58,7 @@ CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
     const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);
     result.weighted_centred[t + length - 1] = result.weighted[t + length - 1] - (before[end] - before[first]);
   }
-  result.key_only_share = key_only_share(waves, waves.key.rowwise() - mean_key.transpose());
   return result;
-}
-
-double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& covariance) {
-  constexpr Index block = 256;  // query rows at a time: long documents have many scores
-  const Index length = waves.length();
-  const Matrix gained = waves.query * waves.head->svd.gain.head(waves.rank()).asDiagonal();
-  Vector traces = Vector::Zero(2 * length - 1);
-  for (Index first = 0; first < length; first += block) {
-    const Index rows = std::min(block, length - first);
-    const Matrix scores = product(gained.middleRows(first, rows), waves.key.transpose());
-    for (Index i = 0; i < rows; ++i) traces.segment(length - 1 - first - i, length) += scores.row(i).transpose();
-  }
-  const double largest = std::max(covariance.weighted.cwiseAbs().maxCoeff(), traces.cwiseAbs().maxCoeff());
-  return largest > 0 ? (traces - covariance.weighted).cwiseAbs().maxCoeff() / largest : 0.0;
 }
 
 namespace {
@@ -94,21 +68,15 @@ struct CrossCovariances {
   Index documents = 0;
   Matrix covariance, correlation, unbiased;  ///< (rows * d_head, 2 reach + 1)
   Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
-  Vector key_only_share;                     ///< (rows)
-  First<Vector> residual;                    ///< (rows)  of the identity (4), in the first document
-  ByDocument<Matrix> weighted_by_document;   ///< (rows, 2 reach + 1)  row-centred
 };
 
 class CovarianceListener : public WaveListener {
  public:
   /// @param components  d_head
-  /// @param check       look at the identity (4) too: it costs the scores
-  CovarianceListener(Index rows, Index components, Index reach, bool check)
-      : components_(components), reach_(reach), check_(check) {
+  CovarianceListener(Index rows, Index components, Index reach) : components_(components), reach_(reach) {
     const Matrix of_columns = Matrix::Constant(rows * components, 2 * reach + 1, not_defined);
     const Matrix of_heads = Matrix::Constant(rows, 2 * reach + 1, not_defined);
-    found_ = {1, of_columns, of_columns, of_columns, of_heads, of_heads, Vector::Constant(rows, not_defined), {}, {}};
-    if (check) found_.residual.value = found_.key_only_share;
+    found_ = {1, of_columns, of_columns, of_columns, of_heads, of_heads};
   }
   void see(const HeadWaves& waves) override {
     const Index near = std::min(reach_, waves.length() - 1);
@@ -120,17 +88,11 @@ class CovarianceListener : public WaveListener {
     found_.unbiased.block(first, to, waves.rank(), width) = one.unbiased;
     found_.weighted.row(waves.row).segment(to, width) = one.weighted.segment(from, width).transpose();
     found_.weighted_centred.row(waves.row).segment(to, width) = one.weighted_centred.segment(from, width).transpose();
-    found_.key_only_share[waves.row] = one.key_only_share;
-    if (check_) (*found_.residual.value)[waves.row] = weighted_sum_residual(waves, one);
   }
-  [[nodiscard]] CrossCovariances taken() {
-    found_.weighted_by_document.push_back(found_.weighted_centred);
-    return std::move(found_);
-  }
+  [[nodiscard]] CrossCovariances taken() { return std::move(found_); }
 
  private:
   Index components_, reach_;
-  bool check_;
   CrossCovariances found_;
 };
 
@@ -138,9 +100,8 @@ class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
  public:
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    const Index number = site().number_of(i);
-    if (number < 0) return nullptr;
-    return look_of<CovarianceListener>(site().grid.rows(), stack().block.d_head, options().reach, number == 0);
+    if (site().number_of(i) < 0) return nullptr;
+    return look_of<CovarianceListener>(site().grid.rows(), stack().block.d_head, options().reach);
   }
 
  protected:
@@ -158,13 +119,6 @@ class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
     fields.add("weighted_centred", heads, "1",
                "weighted sum of scores without their row means, which the softmax cannot see",
                sum.weighted_centred / documents, no_pair);
-    fields.add("weighted_by_document", {document_axis(sum.documents), layer, head, lag}, "1",
-               "weighted_centred of one document", sum.weighted_by_document, no_pair);
-    fields.add("identity_residual", {layer, head}, "1",
-               "largest relative difference between the weighted sum and the traces of the scores, first document",
-               *sum.residual.value);
-    fields.add("key_only_share", {layer, head}, "1",
-               "share of the key-only term b_Q.k in the row-centred score variance", sum.key_only_share / documents);
     fields.add("covariance", columns, "1", "biased cross-covariance of redefined query and key columns",
                sum.covariance / documents, no_column);
     fields.add("correlation", columns, "1",

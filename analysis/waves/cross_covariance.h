@@ -13,8 +13,7 @@ struct CrossCovariance {
   Matrix correlation;  ///< (k, 2 n + 1)  biased, without its mean over all lags, over the columns' norms; NaN: no norm
   Matrix unbiased;     ///< (k, 2 n + 1)  of centred columns, divided by the number of pairs
   Vector weighted;     ///< (2 T - 1)  sum_j gain[j] covariance[j]: the trace of the scores, unscaled
-  Vector weighted_centred;    ///< (2 T - 1)  the same of scores without their row means, which the softmax cannot see
-  double key_only_share = 0;  ///< of the key-only term b_Q . k_j in the row-centred score variance; 0: no bias
+  Vector weighted_centred;  ///< (2 T - 1)  the same of scores without their row means, which the softmax cannot see
 };
 
 /// Cross-covariance of each redefined query column with its key column, lag by lag.
@@ -32,9 +31,5 @@ struct CrossCovariance {
 /// Source: Yamamoto and Matsuzaki 2023, sections 3.3 and 3.4; (3) is this project's.
 /// @param reach  largest |t| of (2) and (3), n, where T has as many lags
 CrossCovariance cross_covariance(const HeadWaves& waves, Index reach = std::numeric_limits<Index>::max());
-
-/// Checks (4): the largest difference between its two sides, divided by the largest modulus of either side.
-/// The right side is summed along each diagonal of the scores. More than rounding is an error of ours.
-double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& covariance);
 
 }  // namespace headwave

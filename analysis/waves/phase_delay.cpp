@@ -61,7 +61,9 @@ MatrixC sum_of(const CrossSpectra& spectra, const std::vector<double>& times) {
   return sum;
 }
 
-NullTest null_of(const CrossSpectra& spectra, Index length, const Vector& coherence, const PhaseDelayOptions& options) {
+/// p-values of the coherence.
+Vector p_values_of(const CrossSpectra& spectra, Index length, const Vector& coherence,
+                   const PhaseDelayOptions& options) {
   Matrix null(coherence.size(), std::ssize(spectra.null));
   parallel_for(null.cols(), options.threads, [&](Index draw) {
     const MatrixC& cross = spectra.null[static_cast<std::size_t>(draw)];
@@ -72,7 +74,7 @@ NullTest null_of(const CrossSpectra& spectra, Index length, const Vector& cohere
     const std::vector<double> once(static_cast<std::size_t>(spectra.null_documents), 1.0);
     like_null = numbers_of(delays(sum_of(spectra, once), length, options.delay), &Delay::coherence);
   }
-  return null_test(like_null, null, NullScale::coherence, options.level);
+  return pooled_p_values(like_null, null, NullScale::coherence);
 }
 
 }  // namespace
@@ -94,7 +96,8 @@ PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDel
       });
   result.lower = ends.lower;
   result.upper = ends.upper;
-  static_cast<NullTest&>(result) = null_of(spectra, length, result.coherence, options);
+  result.p_value = p_values_of(spectra, length, result.coherence, options);
+  result.q_value = q_values(result.p_value);
   // What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
   result.offset = Vector::Constant(std::ssize(found), not_defined);
   for (Index row = 0; row < result.offset.size(); ++row) {
@@ -211,7 +214,7 @@ class PhaseDelayAnalysis : public AnalysisOf<PhaseSums> {
   RandomRotations rotations_;
 };
 
-std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& finished) {
+std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& /*finished*/) {
   const Index length = site().length, documents = std::ssize(sum.cross.by_document);
   PhaseDelayOptions how;
   how.delay.reach = options().reach;
@@ -219,7 +222,7 @@ std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& fini
   how.level = options().false_share;
   how.seed = options().seed;
   how.threads = input().threads;
-  const PhaseDelay& found = finished.keep(phase_delay(sum.cross, length, how));
+  const PhaseDelay found = phase_delay(sum.cross, length, how);
 
   const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)},
       lines{heads[0], heads[1], frequency_axis(length)}, bins{heads[0], heads[1], lines[2], phase_axis(phase_bins)};
@@ -243,7 +246,8 @@ std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& fini
   fields.add("lower", heads, "token", "lower end of the interval of estimate", found.lower, no_interval);
   fields.add("upper", heads, "token", "upper end of the interval of estimate", found.upper, no_interval);
   fields.add("coherence", heads, "1", "share of the cross-spectrum that agrees on the delay", found.coherence, nothing);
-  describe_null(fields, heads, found, {"coherence", "where keys read at random, heads pooled", "no null was drawn"});
+  describe_p_values(fields, heads, found.p_value, found.q_value,
+                    {"coherence", "where keys read at random, heads pooled", "no null was drawn"});
   fields.add("runner_up", heads, "token", "delay of the second highest peak", found.runner_up, no_other);
   fields.add("runner_up_share", heads, "1", "height of the second highest peak over the highest", found.runner_up_share,
              no_other);

@@ -51,13 +51,14 @@ struct PhaseDelayOptions : ResampleOptions {
 };
 
 /// The delay of every head, to a fraction of a token, with its interval over documents and a test of its coherence.
-struct PhaseDelay : NullTest {
+struct PhaseDelay {
   MatrixC cross;                                 ///< (floor(T/2) + 1, rows)  mean over documents
   Vector estimate;                               ///< (rows)  t^ in tokens; NaN also at the end of the search
   Vector offset;                                 ///< (rows)  t^ if the coherence exceeds its null; NaN otherwise
   std::vector<PredictedStatus> status;           ///< (rows)  whether there is an offset, and why not
   Vector coherence, runner_up, runner_up_share;  ///< (rows)  as in Delay
   Vector lower, upper;                           ///< (rows)  ends of the interval, tokens; NaN: too few documents
+  Vector p_value, q_value;                       ///< (rows)  of the coherence; NaN: no null
 };
 
 /// The delay spectrometer: delays() of the mean cross-spectrum, with percentile intervals over documents
@@ -71,7 +72,7 @@ struct PhaseDelay : NullTest {
 /// @param length  T
 PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDelayOptions& options = {});
 
-/// In a job: phase_spectrum/... and phase_delay/... of (2). Keeps a PhaseDelay for comparison.
+/// In a job: phase_spectrum/... and phase_delay/... of (2).
 const AnalysisKind& phase_delay_analysis();
 
 }  // namespace headwave

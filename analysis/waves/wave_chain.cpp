@@ -44,8 +44,7 @@ std::vector<ChainHead> chain_heads(const Stack& stack, const HeadGrid& grid, int
   return heads;
 }
 
-HeadWaves head_waves(Index row, const ChainHead& head, const Matrix& query, const Matrix& key,
-                     const Vector& query_bias) {
+HeadWaves head_waves(Index row, const ChainHead& head, const Matrix& query, const Matrix& key) {
   HeadWaves waves;
   waves.row = row;
   waves.head = &head;
@@ -55,7 +54,6 @@ HeadWaves head_waves(Index row, const ChainHead& head, const Matrix& query, cons
   waves.padded_key = padded_spectrum(waves.key);
   waves.query_spectrum = unpadded_rows(waves.padded_query);
   waves.key_spectrum = unpadded_rows(waves.padded_key);
-  waves.key_only = query_bias.size() > 0 ? product(key, query_bias) : Vector(Vector::Zero(key.rows()));
   return waves;
 }
 
@@ -158,11 +156,9 @@ void WaveProbe::see(const LayerInput& input) {
   for (Index h = 0; h < block.heads; ++h) {
     const Index row = grid_.first_row(input.layer) + h;
     const Index key_head = block.key_head(h);
-    Vector bias;
-    if (!weights.query.bias.empty()) bias = weights.query.bias.segment(h * block.d_head, block.d_head).cast<double>();
     const HeadWaves waves =
         head_waves(row, heads_[static_cast<std::size_t>(row)], query.middleCols(h * block.d_head, block.d_head),
-                   key.middleCols(key_head * block.d_head, block.d_head), bias);
+                   key.middleCols(key_head * block.d_head, block.d_head));
     for (WaveListener* listener : listeners_) listener->see(waves);
   }
   for (WaveListener* listener : listeners_) listener->end(layer);

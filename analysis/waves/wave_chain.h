@@ -35,7 +35,6 @@ struct HeadWaves {
   MatrixC padded_key;      ///< (T + 1, k)
   MatrixC query_spectrum;  ///< (floor(T/2) + 1, k)  transform of Q
   MatrixC key_spectrum;    ///< (floor(T/2) + 1, k)
-  Vector key_only;         ///< (T)  b_Q . k_j, the part of the scores that no query changes; zero without a bias
 
   [[nodiscard]] Index length() const { return query.rows(); }
   [[nodiscard]] Index rank() const { return query.cols(); }
@@ -43,9 +42,7 @@ struct HeadWaves {
 
 /// @param query  (T, d_head)  x W_Q of this head, without bias
 /// @param key    (T, d_head)  x W_K of the key head that it reads, without bias
-/// @param query_bias  (d_head) or empty
-HeadWaves head_waves(Index row, const ChainHead& head, const Matrix& query, const Matrix& key,
-                     const Vector& query_bias);
+HeadWaves head_waves(Index row, const ChainHead& head, const Matrix& query, const Matrix& key);
 
 /// Which row of a matrix (heads * components, ...) belongs to a component of a head.
 inline Index component_row(Index row, Index component, Index components) {

@@ -271,7 +271,7 @@ TEST_CASE("keys shifted in a circle move the delay by as much, whatever the head
   const Matrix states = made.states + (planted ? 0.0 : 1.0) * normal_matrix(512, 96, 3);
   const Followed head = followed(states, query, key, {.reach = 200});
   for (const Index u : {-7, 3, 20}) {
-    const HeadWaves moved = head_waves(0, *head.head, states * query, shifted(states * key, u), {});
+    const HeadWaves moved = head_waves(0, *head.head, states * query, shifted(states * key, u));
     const Delay delay = delays(cross_spectrum(moved), 512, {.reach = 200}).front();
     CHECK(delay.offset == Approx(head.delay.offset + static_cast<double>(u)).margin(1e-7));
     CHECK(delay.coherence == Approx(head.delay.coherence).epsilon(1e-10));
@@ -516,7 +516,7 @@ TEST_CASE("a planted head with negative coherences among its draws is defined") 
   REQUIRE(negative >= 6);
   const PhaseDelay found = phase_delay(spectra, 512);
   for (Index row = 0; row < 8; ++row) {
-    CAPTURE(row, found.coherence[row], found.null_quantile[row], found.q_value[row]);
+    CAPTURE(row, found.coherence[row], found.q_value[row]);
     CHECK(found.status[static_cast<std::size_t>(row)] == PredictedStatus::offset);
     CHECK(found.offset[row] == Approx(-2).epsilon(1e-6));
   }

@@ -134,7 +134,7 @@ inline Followed followed(const Matrix& states, const Matrix& query, const Matrix
   result.head->svd = qk_svd(query, key);
   result.head->rank = result.head->svd.rank();
   result.head->rotation = phase_rotation(result.head->svd);
-  result.waves = head_waves(0, *result.head, states * query, states * key, {});
+  result.waves = head_waves(0, *result.head, states * query, states * key);
   result.cross = cross_spectrum(result.waves);
   result.delay = delays(result.cross, states.rows(), options).front();
   return result;

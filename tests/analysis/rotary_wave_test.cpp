@@ -72,16 +72,15 @@ TEST_CASE("pairs that agree on an offset give it, with its interval", "[analysis
     CHECK(wave.status[static_cast<std::size_t>(row)] == PredictedStatus::offset);
     CHECK(wave.offset[row] == -3);
     CHECK(wave.agreement[row] > 0.9);
-    CHECK(wave.agreement[row] > wave.null_quantile[row]);
+    CHECK(wave.q_value[row] <= 0.05);
     CHECK(wave.lower[row] <= -3);
     CHECK(wave.upper[row] >= -3);
-    CHECK(wave.agreement_lower[row] <= wave.agreement_upper[row]);
     CHECK(wave.weight[row] > 2.0 / 65);
     // Fast pairs whose mean is well above the noise ask for it too, modulo their period.
     for (Index m = 0; m < 4; ++m) {
       const double period = 2 * 3.14159265358979 / wave.frequency[m];
       if (std::abs(wave.coefficient(row, m)) > 0.5)
-        CHECK(std::abs(std::remainder(wave.pair_offset(row, m) + 3, period)) < 0.3);
+        CHECK(std::abs(std::remainder(3 - std::arg(wave.coefficient(row, m)) / wave.frequency[m], period)) < 0.3);
     }
   }
 }
@@ -184,21 +183,6 @@ TEST_CASE("a rotary probe averages what stands before the turn, the first token 
             Approx(expected.imag()).margin(1e-12));
       CHECK(field_of(found, "rotary_wave/use").doubles()[at] == Approx(0.5 * modulus(own, m) * modulus(wide_key, m)));
     }
-}
-
-TEST_CASE("the spectrum of rotary positions is what the heads of a layer use, over a document's length", "[analysis]") {
-  std::vector<DocumentRotary> documents(
-      1, {Matrix::Ones(4, 4), Matrix::Ones(4, 4), Matrix(4, 2), (Matrix(4, 2) << 1, 1, 1, 1, 2, 2, 0, 0).finished()});
-  documents[0].query_modulus << 1, 3, 2, 2, 1, 0, 5, 5;
-  RotaryWaveOptions options;
-  options.length = 100;
-  const RotaryWave wave = wave_of(documents, {{0, 3}, 2}, RotaryTerm(turning(4)), options);
-  CHECK(wave.layer_use(0, 0) == Approx(3.0 / 8));
-  CHECK(wave.layer_use(0, 1) == Approx(5.0 / 8));
-  CHECK(wave.layer_use(1, 0) == 1);
-  CHECK(wave.layer_use(1, 1) == 0);
-  CHECK(wave.cycles[0] == Approx(100 / (2 * std::numbers::pi)));
-  CHECK(wave.cycles[1] == Approx(1 / (2 * std::numbers::pi)));
 }
 
 TEST_CASE("a rotary wave of no document is refused", "[analysis]") {

@@ -59,7 +59,7 @@ Chain chain_of(const nlohmann::json& of) {
   chain.head.svd = qk_svd(w_query, w_key);
   chain.head.rank = chain.head.svd.rank();
   chain.head.rotation = phase_rotation(chain.head.svd);
-  chain.waves = head_waves(0, chain.head, x * w_query, x * w_key, {});
+  chain.waves = head_waves(0, chain.head, x * w_query, x * w_key);
   return chain;
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("three heads of GPT-2 have numpy's gains, eigenvalues, cross-spectra, 
       CHECK(nearest < tolerance);
     }
     CHECK(wave.rotation.condition == Approx(of["condition"].get<double>()).epsilon(1e-6));
-    const HeadWaves waves = head_waves(0, wave, x * w_query, x * w_key, {});
+    const HeadWaves waves = head_waves(0, wave, x * w_query, x * w_key);
     const Eigen::VectorXcd cross = cross_spectrum(waves), expected = complex_of(of["cross_spectrum"]);
     CHECK((cross - expected).cwiseAbs().maxCoeff() < tolerance * expected.cwiseAbs().maxCoeff());
     const CrossCovariance covariance = cross_covariance(waves);
@@ -82,7 +82,6 @@ TEST_CASE("rotary models have the chain of queries and keys before the rotation,
     CHECK_THAT(std::get<std::string>(result.at(name).attributes.at("position_term")),
                ContainsSubstring("before rotary"));
   }
-  CHECK(result.at("cross_covariance/identity_residual").doubles().front() < 1e-12);
   for (const char* name : {"position_spectrum/mean", "position_components/share", "position_atlas/predicted_offset",
                            "position_correlation/correlation"}) {
     CAPTURE(name);
