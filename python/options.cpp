@@ -9,7 +9,6 @@
 #include "../core/errors/error.h"
 #include "../core/errors/nearest_name.h"
 #include "../data/files/toml_text.h"
-#include "../job/run/map_window.h"
 
 namespace headwave::python {
 
@@ -75,7 +74,7 @@ Setting setting_of(const std::string& name, nb::handle value) {
 
 JobOptions options_of(const nb::dict& given) {
   JobOptions options;
-  std::vector<std::string> known{"map_window"};
+  std::vector<std::string> known;
   for (const JobOption& option : job_option_table())
     if (!option.set_by_others) known.emplace_back(option.name);
   for (const auto& [key, value] : given) {
@@ -85,13 +84,8 @@ JobOptions options_of(const nb::dict& given) {
       throw FormatError(fmt::format("there is no option '{}'{}", name,
                                     meant.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : meant));
     }
-    if (std::string window; name == "map_window") {
-      if (!nb::try_cast(value, window) || !set_map_window(options, window))
-        refuse("map_window", value, map_window_values);
-    } else {
-      const JobOption& option = *std::ranges::find(job_option_table(), name, &JobOption::name);
-      std::visit(OptionSetter(options, option.name, value), option.member);
-    }
+    const JobOption& option = *std::ranges::find(job_option_table(), name, &JobOption::name);
+    std::visit(OptionSetter(options, option.name, value), option.member);
   }
   return options;
 }
@@ -108,7 +102,6 @@ std::string job_text(const nb::dict& input, const JobOptions& options) {
       continue;
     settings[option.key()] = std::visit(OptionSetting{options}, option.member);
   }
-  settings["map-window"] = map_window(options);
   return toml_text(settings);
 }
 

@@ -7,7 +7,7 @@
 
 namespace headwave::python {
 
-/// The options of a job by their names: reach, false_share; and map_window, "FIRST:END" or "typical".
+/// The options of a job by their names: reach, false_share.
 /// @throws FormatError if an option is unknown, with the nearest name, or has another type
 JobOptions options_of(const nb::dict& given);
 

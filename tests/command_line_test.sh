@@ -65,9 +65,6 @@ expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\\
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got '\`id\`'" run --font '`id`'
 expect_line 2 "--font-size: expected a number, 4 to 40, got '3'" atlas --model x --font-size 3 --out y
 expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; at most 13.6" figures x --figure-width column --font-size 30
-expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '0:65'" run --map-window 0:65
-expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '9:9'" demo --map-window 9:9
-expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10
 expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" run --model x --text y --palette virids --out z
 expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
 expect_line 2 "--only: there is no 'phase_delays'; did you mean 'phase_delay'?" demo --only phase_delays
@@ -78,7 +75,7 @@ expect 0 "Done by default" analyses
 expect 0 "  head_account           Why does each head look there" analyses
 expect_line 2 "--only excludes --everything" run --only head_types --everything
 expect_line 2 "--atlas-draws: is read by position_atlas, which is not among the analyses of this run; add position_atlas to --only" run --model x --ids y --only head_types --atlas-draws 5 --out z
-expect_line 2 "--map-window: is read by attention_map" demo --only head_types --map-window 0:5
+expect_line 2 "--map-document: is read by attention_map" demo --only head_types --map-document 1
 
 # Where an option would do nothing a command does not offer it, and says why.
 expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
@@ -407,14 +404,11 @@ expect 1 "holds no results.h5" figures "$work"
 expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atlas2"
 expect 0 "keeps maps of 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
 
-# Maps of another document and window, in the figure and the result.
+# Maps of another document, in the figure and the result.
 expect 1 "there is no document 4; the job has 4; give --map-document 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
-expect 1 "the window begins at token 30; document 1 has 30 tokens; give --map-window FIRST:END with FIRST 0 to 29" run --model "$golden" --random-tokens 10 --documents 4 --map-document 1 --map-window 30:40 --out "$work/map"
-expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-document 3 --map-window 5:11 --only attention_map --formats svg --out "$work/map"
+expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-document 3 --only attention_map --formats svg --out "$work/map"
 [ -s "$work/map/report.html" ] || { echo "FAILED: no page"; failed=1; }
-expect 0 "attention_map/largest" inspect "$work/map/results.h5"
-expect 0 "map-window = " inspect "$work/map/results.h5" --job
-"$headwave" -q export "$work/map" --csv "$work/map-tables" >/dev/null 2>&1; grep -q "^L0H0,5,5," "$work/map-tables/attention_map.map_head.query.key.csv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
+expect 0 "attention_map/weight" inspect "$work/map/results.h5"
 # Figures are drawn without temporary files.
 TMPDIR="$work/no-such-folder" "$headwave" -q figures "$work/map" --formats svg --out "$work/drawn-again" || { echo "FAILED: figures without a TMPDIR"; failed=1; }
 expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg --force

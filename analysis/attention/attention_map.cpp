@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "../../core/attention/probe.h"
 #include "../../core/fields/fields.h"
 
@@ -38,29 +36,19 @@ struct AttentionMaps {
   std::string document;                   ///< its name
 };
 
+constexpr Index window_tokens = 64;
 constexpr Index most_tiles = 64;  // along a side; all have equally many tokens
 
 Index whole_tiles(Index tokens, Index tile) {
   return (tokens + tile - 1) / tile;
 }
 
-/// How many tokens of `length` lie in a window.
-Index shown_of(Index first, Index tokens, Index length) {
-  if (first >= length)
-    throw ShapeError(
-        fmt::format("attention maps: the window begins at token {}; expected one of the document's {}, 0 to {}", first,
-                    length, length - 1));
-  return std::min(tokens, length - std::max<Index>(first, 0));
-}
-
 /// First tokens of the candidate windows: side by side, at most eight. Where queries and keys are different
 /// texts there is one.
-/// @param first  of the window that was asked for; -1: choose
-std::vector<Index> begins_of(Index first, Index tokens, AttentionKind kind, Index length) {
+std::vector<Index> begins_of(AttentionKind kind, Index length) {
   constexpr Index most = 8;
-  if (first >= 0) return {first};
-  const Index last = std::max<Index>(length - tokens, 0);
-  const Index count = kind == AttentionKind::cross ? 1 : std::min(most, whole_tiles(length, tokens));
+  const Index last = std::max<Index>(length - window_tokens, 0);
+  const Index count = kind == AttentionKind::cross ? 1 : std::min(most, whole_tiles(length, window_tokens));
   std::vector<Index> begins{0};
   for (Index i = 1; i < count; ++i) begins.push_back(i * last / (count - 1));
   return begins;
@@ -99,10 +87,7 @@ std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const 
 
 class AttentionMapProbe : public Probe {
  public:
-  /// @param first   -1: the window is chosen, see typical_of()
-  /// @param tokens  of the window; of a shorter document, all
-  AttentionMapProbe(const Site& site, const Document& document, Index first, Index tokens)
-      : kind_(site.kind), grid_(site.grid) {
+  AttentionMapProbe(const Site& site, const Document& document) : kind_(site.kind), grid_(site.grid) {
     maps_.document = document.name;
     maps_.tokens = token_labels(document.query_tokens(kind_), document);
     maps_.key_tokens = token_labels(document.key_tokens(kind_), document);
@@ -110,9 +95,9 @@ class AttentionMapProbe : public Probe {
     maps_.key_special = document.key_tokens(kind_).special;
     queries_ = std::ssize(maps_.tokens);
     keys_ = std::ssize(maps_.key_tokens);
-    const Index rows = shown_of(first, tokens, queries_), columns = shown_of(first, tokens, keys_);
+    const Index rows = std::min(window_tokens, queries_), columns = std::min(window_tokens, keys_);
     const auto heads = static_cast<std::size_t>(grid_.rows());
-    begins_ = begins_of(first, tokens, kind_, queries_);
+    begins_ = begins_of(kind_, queries_);
     windows_.assign(begins_.size(), std::vector<Matrix32>(heads, Matrix32::Zero(rows, columns)));
     if (begins_.size() > 1) profile_.assign(heads, Vector::Zero(2 * rows - 1));
     if (rows == queries_ && columns == keys_) return;
@@ -192,7 +177,7 @@ class AttentionMapProbe : public Probe {
   AttentionMaps maps_;                          // mean: sums
   std::vector<Index> begins_;                   // of the windows that may be shown
   std::vector<std::vector<Matrix32>> windows_;  // per beginning and head
-  std::vector<Vector> profile_;                 // per head, sums by offset; empty if the window is given
+  std::vector<Vector> profile_;                 // per head, sums by offset; empty if there is one window
 };
 
 /// The tokens of one side: those of the window, and where there are tiles all of the document's.
@@ -235,7 +220,7 @@ class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
   /// A trial of a job may have fewer documents than the job: then its last one is mapped.
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     if (i != std::min(options()[map_document_option], input().documents - 1)) return nullptr;
-    return look_of<AttentionMapProbe>(site(), document, options()[map_first_option], options()[map_tokens_option]);
+    return look_of<AttentionMapProbe>(site(), document);
   }
 
  protected:
@@ -270,7 +255,7 @@ const AnalysisKind& attention_map_analysis() {
   static const AnalysisKind kind{.name = "attention_map",
                                  .asks = "What does attention look like, weight by weight, in one document?",
                                  .needs = {Need::attention},
-                                 .options = {&map_document_option, &map_first_option, &map_tokens_option},
+                                 .options = {&map_document_option},
                                  .by_default = true,
                                  .make = make_of<AttentionMapAnalysis>};
   return kind;

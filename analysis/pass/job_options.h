@@ -18,8 +18,7 @@ struct OwnOption {
   std::string_view help;  ///< with the unit
   Index usual = 0;        ///< the default
   Index least = 0, most = 0;
-  bool or_zero = false;        ///< 0 is allowed below the range and turns the option off
-  bool set_by_others = false;  ///< has no option of its own on the command line
+  bool or_zero = false;  ///< 0 is allowed below the range and turns the option off
 };
 
 /// Options of a job. job_option_table() explains those that several analyses read, and their ranges.

@@ -83,7 +83,7 @@ const std::vector<JobOption>& job_option_table() {
       for (const OwnOption* own : kind->options)
         if (std::ranges::find(all, own->name, &JobOption::name) == all.end())
           all.push_back({own->name, own->help, own, static_cast<double>(own->least), static_cast<double>(own->most),
-                         own->or_zero, own->set_by_others});
+                         own->or_zero});
     return all;
   }();
   return table;

@@ -7,8 +7,6 @@
 
 #include "../../analysis/registry/job_option_table.h"
 #include "../../analysis/registry/registry.h"
-#include "../../data/files/printable.h"
-#include "../../job/run/map_window.h"
 #include "values.h"
 
 namespace headwave::cli {
@@ -17,7 +15,7 @@ namespace {
 
 std::vector<std::string> analysis_names() {
   std::vector<std::string> names;
-  for (const AnalysisKind* kind : listed_analyses()) names.emplace_back(kind->name);
+  for (const AnalysisKind* kind : analysis_kinds()) names.emplace_back(kind->name);
   return names;
 }
 
@@ -58,42 +56,23 @@ class OptionAdder {
   const JobOption& option_;
 };
 
-/// --map-window, of which map_first and map_tokens are made.
-void add_map_window(CLI::App& command, JobOptions& options) {
-  const auto wrong = [](const std::string& text) {
-    JobOptions unused;
-    return set_map_window(unused, text) ? std::string()
-                                        : fmt::format("expected {}, got '{}'", map_window_values, printable(text, 60));
-  };
-  command
-      .add_option_function<std::string>(
-          "--map-window", [&options](const std::string& text) { set_map_window(options, text); },
-          "tokens of which attention maps keep every weight, FIRST up to but not including END, 64 at most; of the "
-          "others they keep tiles; typical: 64 where heads attend as in the whole document")
-      ->check(CLI::Validator(wrong, map_window_values))
-      ->default_str("typical")
-      ->type_name("WINDOW")
-      ->group("Analysis");
-}
-
 }  // namespace
 
 void add_job_options(CLI::App& command, JobOptions& options) {
   for (const JobOption& option : job_option_table()) {
     if (option.set_by_others) continue;
     std::visit(OptionAdder(command, options, option), option.member);
-    if (option.name == "map_document") add_map_window(command, options);
   }
   command.get_option("--only")->excludes("--everything");
 }
 
 void require_read_options(const CLI::App& command, const JobOptions& options) {
   const std::vector<const AnalysisKind*> chosen = chosen_analyses(options);
-  for (const AnalysisKind* kind : listed_analyses()) {
+  for (const AnalysisKind* kind : analysis_kinds()) {
     if (std::ranges::count(chosen, kind) > 0) continue;
     for (const OwnOption* own : kind->options) {
       const auto reads = [&](const AnalysisKind* other) { return std::ranges::count(other->options, own) > 0; };
-      std::string name = "--" + (own->set_by_others ? "map-window" : std::string(own->name));
+      std::string name = "--" + std::string(own->name);
       std::ranges::replace(name, '_', '-');
       if (command.count(name) == 0 || options[*own] == own->usual || std::ranges::any_of(chosen, reads)) continue;
       throw CLI::ValidationError(

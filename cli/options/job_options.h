@@ -5,7 +5,7 @@
 
 namespace headwave::cli {
 
-/// Adds every option of job_option_table(), and --map-window.
+/// Adds every option of job_option_table().
 void add_job_options(CLI::App& command, JobOptions& options);
 
 /// Refuses an option that was given, not as it is anyway, and that no analysis of the job reads.

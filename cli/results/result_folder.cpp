@@ -55,7 +55,7 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
         "heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0), or strongest:N")
         ->delimiter(',');
   if (drawn.maps)
-    row("--map-tokens", options.tokens, nullptr, "tokens that attention maps show, from the beginning of --map-window",
+    row("--map-tokens", options.tokens, nullptr, "tokens that attention maps show, from the beginning of their window",
         whole_number(1, 64))
         ->capture_default_str();
   row("--formats", options.formats, "LIST", "formats of figures, separated by commas; otherwise all",

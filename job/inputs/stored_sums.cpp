@@ -600,17 +600,15 @@ void require_options_of_sums(const JobOptions& options) {
        {std::pair("draws", options.draws != usual.draws), {"together", options.together != usual.together}})
     if (differs) throw ShapeError(fmt::format("the option {} {}", name, needs_documents), omit(name));
   const auto reads = [](const OwnOption* own) {
-    return std::ranges::any_of(listed_analyses(), [&](const AnalysisKind* kind) {
+    return std::ranges::any_of(analysis_kinds(), [&](const AnalysisKind* kind) {
       return kind->of_sums && std::ranges::count(kind->options, own) > 0;
     });
   };
-  for (const AnalysisKind* kind : listed_analyses())
+  for (const AnalysisKind* kind : analysis_kinds())
     for (const OwnOption* own : kind->options)
-      if (options[*own] != own->usual && !reads(own)) {
-        const std::string name = own->set_by_others ? "map_window" : std::string(own->name);
-        throw ShapeError(fmt::format("the option {} {}", name, needs_documents), omit(name));
-      }
-  if (!options.only.empty() && std::ranges::none_of(listed_analyses(), [&](const AnalysisKind* kind) {
+      if (options[*own] != own->usual && !reads(own))
+        throw ShapeError(fmt::format("the option {} {}", own->name, needs_documents), omit(std::string(own->name)));
+  if (!options.only.empty() && std::ranges::none_of(analysis_kinds(), [&](const AnalysisKind* kind) {
         return kind->of_sums && std::ranges::count(options.only, kind->name) > 0;
       }))
     throw ShapeError(fmt::format("{}: needs documents or weights, and profiles are sums over documents",

@@ -54,7 +54,7 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
 void add_left_out(Attributes& provenance, const std::vector<const AnalysisKind*>& kinds, const Site& site) {
   std::vector<std::string_view> names;
   for (const AnalysisKind* kind : kinds)
-    if (kind->listed && !applies(*kind, site)) names.push_back(kind->name);
+    if (!applies(*kind, site)) names.push_back(kind->name);
   if (!names.empty()) provenance["undefined_analyses"] = fmt::format("{}: {}", fmt::join(names, ", "), site.only_sums);
 }
 
@@ -83,20 +83,6 @@ void require_maps(const JobOptions& options, const Source& source) {
     throw ShapeError(fmt::format("attention maps: there is no document {}; the job has {}",
                                  options[map_document_option], source.count()),
                      give("map_document", fmt::format("0 to {}", source.count() - 1)));
-  if (options[map_first_option] < 0) return;
-  const Document document = source.document(options[map_document_option]);
-  const auto target = static_cast<Index>(document.target.ids.size());
-  if (target > 0 && options[map_first_option] >= std::min(document.length(), target))
-    throw ShapeError(
-        fmt::format("attention maps: the window begins at token {}, but of document {} the encoder reads {} tokens and "
-                    "the decoder {}; cross-attention needs a window that begins within both",
-                    options[map_first_option], options[map_document_option], document.length(), target),
-        give("map_window", fmt::format("FIRST:END with FIRST 0 to {}", std::min(document.length(), target) - 1)));
-  const Index length = document.length();
-  if (options[map_first_option] >= length)
-    throw ShapeError(fmt::format("attention maps: the window begins at token {}; document {} has {} tokens",
-                                 options[map_first_option], options[map_document_option], length),
-                     give("map_window", fmt::format("FIRST:END with FIRST 0 to {}", length - 1)));
 }
 
 void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,

@@ -18,7 +18,7 @@ class DocumentPass;
 /// computed.
 using Gather = std::function<void(DocumentPass& pass, StageReport& report)>;
 
-/// Checks before the work that the source has the document and tokens of the attention maps.
+/// Checks before the work that the source has the document of the attention maps.
 /// @throws ShapeError if it has not
 void require_maps(const JobOptions& options, const Source& source);
 

@@ -26,7 +26,6 @@ class JobOptions(TypedDict, total=False):
     atlas_draws: int
     rows: int
     map_document: int
-    map_window: str
     seed: int
     threads: int
     together: int

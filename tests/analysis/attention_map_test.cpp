@@ -30,13 +30,9 @@ Matrix32 drawn_weights(Index length, std::uint64_t seed) {
 }
 
 /// Fields of a head whose layer is shown in tiles of so many rows.
-/// @param first  of the window; -1: chosen
-std::vector<Field> maps_of(const Matrix32& weights, Index first, Index tokens, Index rows) {
-  TestPass pass;
-  pass.options[map_first_option] = first;
-  pass.options[map_tokens_option] = tokens;
-  return pass.fields("attention_map",
-                     {shown_weights({weights}, numbered_document(weights.rows()), AttentionKind::self, rows)});
+std::vector<Field> maps_of(const Matrix32& weights, Index rows) {
+  return TestPass{}.fields("attention_map",
+                           {shown_weights({weights}, numbered_document(weights.rows()), AttentionKind::self, rows)});
 }
 
 Matrix map_matrix(const std::vector<Field>& fields, const char* quantity) {
@@ -48,17 +44,23 @@ Index first_of(const std::vector<Field>& fields) {
   return std::get<std::vector<std::int64_t>>(field_of(fields, "attention_map/weight").axis("query").values).front();
 }
 
+/// The previous token, but from the first queries, which look at the first token.
+Matrix32 previous_but_first(Index length, Index first) {
+  Matrix32 weights = Matrix32::Zero(length, length);
+  for (Index i = 0; i < length; ++i) weights(i, i < first ? 0 : i - 1) = 1;
+  return weights;
+}
+
 }  // namespace
 
 TEST_CASE("attention maps: the window holds the weights to the bit, wherever it begins and tiles of rows end") {
-  const Matrix32 weights = drawn_weights(23, 1);
-  for (const Index first : {0, 5, 20})
-    for (const Index rows : {1, 4, 23}) {
-      const std::vector<Field> maps = maps_of(weights, first, 6, rows);
-      const Index shown = std::min<Index>(6, 23 - first);
+  const Matrix32 drawn = drawn_weights(200, 1), late = (drawn + 9 * previous_but_first(200, 60)) / 10;
+  for (const Matrix32& weights : {drawn, late})
+    for (const Index rows : {1, 4, 23, 200}) {
+      const std::vector<Field> maps = maps_of(weights, rows);
+      const Index first = first_of(maps);
       INFO("from " << first << ", " << rows << " rows at a time");
-      CHECK(map_matrix(maps, "weight") == weights.block(first, first, shown, shown).cast<double>());
-      CHECK(first_of(maps) == first);
+      CHECK(map_matrix(maps, "weight") == weights.block(first, first, 64, 64).cast<double>());
       CHECK(std::get<std::vector<std::string>>(field_of(maps, "attention_map/token").values).front() ==
             std::to_string(10 + first));
       CHECK(std::get<std::vector<std::uint8_t>>(field_of(maps, "attention_map/special").values).front() ==
@@ -68,7 +70,7 @@ TEST_CASE("attention maps: the window holds the weights to the bit, wherever it 
 
 TEST_CASE("attention maps: tiles hold the largest and the mean of their pairs, the last ones with fewer") {
   const Matrix32 weights = drawn_weights(130, 2);
-  const std::vector<Field> maps = maps_of(weights, 0, 6, 4);
+  const std::vector<Field> maps = maps_of(weights, 4);
   const Matrix found_largest = map_matrix(maps, "largest"), found_mean = map_matrix(maps, "mean");
   REQUIRE(found_largest.rows() == 44);  // of 3 tokens, the last of one
   for (Index i = 0; i < 44; ++i)
@@ -90,13 +92,13 @@ TEST_CASE("attention maps: tiles hold the largest and the mean of their pairs, t
 }
 
 TEST_CASE("attention maps: a diagonal one token wide survives in the largest weights") {
-  const std::vector<Field> maps = maps_of(Matrix32::Identity(640, 640), 0, 64, 64);
+  const std::vector<Field> maps = maps_of(Matrix32::Identity(640, 640), 64);
   CHECK(map_matrix(maps, "largest") == Matrix::Identity(64, 64));
   CHECK(map_matrix(maps, "mean")(3, 3) == static_cast<float>(0.1));
 }
 
 TEST_CASE("attention maps: no tiles where the window is the document") {
-  const std::vector<Field> maps = maps_of(drawn_weights(9, 3), -1, 12, 9);
+  const std::vector<Field> maps = maps_of(drawn_weights(9, 3), 9);
   CHECK(map_matrix(maps, "weight").rows() == 9);
   for (const Field& field : maps) {
     CHECK(field.name.find("document_") == std::string::npos);
@@ -105,17 +107,10 @@ TEST_CASE("attention maps: no tiles where the window is the document") {
 }
 
 TEST_CASE("attention maps: the window is where heads attend as in the whole document") {
-  // The previous token but in the first 30 of 100, which look at the first: the windows from 0 and 15 are not typical.
-  Matrix32 weights = Matrix32::Zero(100, 100);
-  for (Index i = 0; i < 100; ++i) weights(i, i < 30 ? 0 : i - 1) = 1;
-  for (const Index rows : {7, 100}) CHECK(first_of(maps_of(weights, -1, 16, rows)) == 28);
-  CHECK(map_matrix(maps_of(weights, -1, 16, 7), "weight") == weights.block(28, 28, 16, 16).cast<double>());
-  CHECK(first_of(maps_of(Matrix32::Identity(100, 100), -1, 16, 9)) == 0);  // all are alike
-  CHECK(first_of(maps_of(weights, -1, 100, 9)) == 0);                      // nothing to choose
-}
-
-TEST_CASE("attention maps: a window behind the document's end is refused by its numbers") {
-  CHECK_THROWS_AS(maps_of(drawn_weights(9, 1), 9, 6, 9), ShapeError);
-  CHECK_THROWS_WITH(maps_of(drawn_weights(9, 1), 9, 6, 9),
-                    ContainsSubstring("begins at token 9; expected one of the document's 9, 0 to 8"));
+  // In the first 120 of 400 queries look at the first token: the windows from 0, 48 and 96 are not typical.
+  const Matrix32 weights = previous_but_first(400, 120);
+  for (const Index rows : {7, 400}) CHECK(first_of(maps_of(weights, rows)) == 144);
+  CHECK(map_matrix(maps_of(weights, 7), "weight") == weights.block(144, 144, 64, 64).cast<double>());
+  CHECK(first_of(maps_of(Matrix32::Identity(400, 400), 9)) == 0);  // all are alike
+  CHECK(first_of(maps_of(previous_but_first(64, 20), 9)) == 0);    // nothing to choose
 }

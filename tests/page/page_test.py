@@ -110,7 +110,8 @@ def shows_stored_values(browser, address, tables):
     left, top, width, height = browser.run(place, "#view-map canvas")
     for row in weights[:: len(weights) // 6]:
         query, key = int(row["query"]), int(row["key"])
-        browser.point(left + width * (key + 0.5) / 64, top + height * (query + 0.5) / 64)
+        first = int(weights[0]["query"])
+        browser.point(left + width * (key - first + 0.5) / 64, top + height * (query - first + 0.5) / 64)
         said = browser.run(tip)
         check(f"query {query} " in said and f"key {key} " in said, f"map: at query {query}, key {key} stands {said!r}")
         check(abs(number(said) - float(row["weight"])) <= 5e-4 * float(row["weight"]) + 1e-9, f"map: {said!r} is not {row['weight']}")
@@ -354,7 +355,7 @@ def says_what_is_too_old(browser, address):
 
 
 def main(work):
-    run("demo", "--everything", "--documents", 3, "--map-window", "0:64", "--out", work / "demo", "--no-figures")
+    run("demo", "--everything", "--documents", 3, "--out", work / "demo", "--no-figures")
     run("export", work / "demo", "--only", "offset_trace,attention_map", "--max-rows", 10**6, "--csv", work / "tables")
     alone = work / "alone"
     alone.mkdir()

@@ -100,8 +100,6 @@ def test_of_an_atlas(given, error, words):
     (dict(only=["measured_ofset"]), headwave.ShapeError, "did you mean 'measured_offset'"),
     (dict(raech=3), TypeError, "no argument 'raech'; did you mean 'reach'"),
     (dict(nonsense=3), TypeError, r"no argument 'nonsense'; help\(headwave.run\) lists them"),
-    (dict(map_window="0:95"), headwave.FormatError, "map_window is '0:95', expected .* 1 to 64 tokens"),
-    (dict(map_window=3), headwave.FormatError, "map_window is 3"),
     (dict(interventions=["word-only"]), headwave.FormatError, "intervention word-only: .* did you mean 'words-only'"),
     (dict(interventions=3), headwave.FormatError, "interventions=3"),
     (dict(interventions=["shuffled-words"], shuffles=0), headwave.ShapeError, "shuffles=0"),

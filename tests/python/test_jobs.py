@@ -53,16 +53,16 @@ def job_of(result):
 
 def test_a_result_holds_the_job_that_the_program_writes(program, tmp_path, ids, ids_file, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    options = ["--documents", 2, "--only", "measured_offset,attention_map", "--level", 0.02, "--false-share", 1, "--map-window", "2:17",
+    options = ["--documents", 2, "--only", "measured_offset,attention_map", "--level", 0.02, "--false-share", 1, "--map-document", 1,
                "--intervene", "shuffled-words", "--shuffles", 2, "--seed", 5]
     program("run", "--model", MODELS / "bert-mlm", "--ids", "ids.json", *options, "--no-figures", "--out", "out")
     theirs = headwave.open("out/results.h5")
-    given = dict(documents=2, only=["measured_offset", "attention_map"], level=0.02, false_share=1, map_window="2:17",
+    given = dict(documents=2, only=["measured_offset", "attention_map"], level=0.02, false_share=1, map_document=1,
                  interventions=["shuffled-words"], shuffles=2, seed=np.int64(5))
     ours = headwave.run(MODELS / "bert-mlm", ids=pathlib.Path("ids.json"), **given)
     same(ours, theirs)
     lines = [line for line in theirs.provenance["job"].split("\n") if line.partition(" ")[0] not in DRAWING]
-    assert ours.provenance["job"].split("\n") == lines and "map-window = '2:17'" in lines
+    assert ours.provenance["job"].split("\n") == lines and "map-document = 1" in lines
     # What is in memory has no name there; the job makes the result again where it is given beside it.
     unnamed = headwave.run(MODELS / "bert-mlm", ids=ids, **given)
     assert job_of(unnamed) == {name: of for name, of in job_of(ours).items() if name != "ids"}
