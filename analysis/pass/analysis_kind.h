@@ -40,7 +40,6 @@ struct AnalysisKind {
   bool one_sequence = false;                   ///< does not run in cross-attention
   bool always = false;                         ///< runs whatever is asked for
   bool by_default = false;                     ///< runs in every job where it applies; others if they are asked for
-  bool listed = true;  ///< false: has no Fields and no name for users; only other analyses read it
   /// Called only if applies(). @returns null if the analysis has nothing to do at this site
   std::unique_ptr<Analysis> (*make)(const AnalysisInput&) = nullptr;
 };

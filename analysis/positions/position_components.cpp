@@ -5,8 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include <fmt/format.h>
-
 #include "../../core/algebra/decompositions.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
@@ -79,13 +77,6 @@ PositionComponents position_components(MatrixView positions) {
   result.coordinates = scale * svd.u * singular.asDiagonal();
   fix_signs(result.directions, result.coordinates);
   return result;
-}
-
-Matrix PositionComponents::scores(Index r) const {
-  if (r < 1 || r > coordinates.cols())
-    throw ShapeError(
-        fmt::format("PositionComponents: {} components were asked for, there are {}", r, coordinates.cols()));
-  return coordinates.leftCols(r);
 }
 
 std::vector<Field> describe(const PositionComponents& components) {

@@ -16,12 +16,8 @@ struct PositionComponents {
   Vector share;             ///< (components)           of the variance, descending; 0 beyond the rank
   Vector cumulative_share;  ///< (components)           of the first 1, 2, ...
   Matrix directions;        ///< (d_model, components)  orthonormal columns; the largest entry of each is positive
-  Matrix coordinates;       ///< (T, components)        of the positions along the directions
+  Matrix coordinates;       ///< (T, components)        of the positions along the directions; columns are orthogonal
   std::string undefined;    ///< why there are no components; otherwise empty
-
-  /// Coordinates of the positions along the first r directions, (T, r): their columns are orthogonal.
-  /// @throws ShapeError if there are fewer than r components, or r < 1
-  [[nodiscard]] Matrix scores(Index r) const;
 };
 
 /// Principal components of the position embedding (PCA of positions).

@@ -1,7 +1,6 @@
 #include "position_states.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -54,7 +53,6 @@ Covariance covariance(const StateMoments& layer) {
   const Eigen::RowVectorXd mean = layer.position_sum.colwise().sum() / tokens;
   Matrix sxx = layer.second_sum;
   sxx.noalias() -= tokens * (mean.transpose() * mean);
-  if (!are_finite(sxx)) throw NumericError("position_correlation: second moments are not finite");
   const Index d = layer.d_model();
   const double share =
       std::pow(static_cast<double>(d) * static_cast<double>(std::numeric_limits<float>::epsilon()), 2) +
@@ -154,11 +152,6 @@ std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
                                         const std::vector<Index>& layer_numbers, MatrixView positions,
                                         const PositionCorrelationOptions& options) {
   const Index documents = layers.front().documents, length = layers.front().length();
-  if (!positions.empty() && positions.rows() != length)
-    throw ShapeError(
-        fmt::format("position_correlation: {} positions came with documents of {} tokens; give the rows "
-                    "that these tokens read",
-                    positions.rows(), length));
   const PositionComponents components = position_components(positions);
   std::vector<Index> truncations;
   for (const Index r : options.truncations)
@@ -181,7 +174,7 @@ std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
   if (!undefined.empty()) return fields.absent("correlation", "1", text, undefined).taken();
 
   // Syy of the scores is D S^2: with the orthonormal U in their place it is D.
-  Matrix y = components.scores(truncations.back());
+  Matrix y = components.coordinates.leftCols(truncations.back());
   y.colwise().normalize();
   const Index rows = std::ssize(truncations), count = std::ssize(layers);
   Matrix correlation(rows * count, y.cols());  // layers outermost; NaN beyond min(r, variables)
@@ -248,7 +241,6 @@ StateParts state_parts(const StateMoments& layer) {
   const auto documents = static_cast<double>(layer.documents);
   const auto length = static_cast<double>(layer.length());
   const double square = layer.second_sum.trace();
-  if (!std::isfinite(square)) throw NumericError("position_split: second moments are not finite");
   const double rounding = std::numeric_limits<double>::epsilon() *
                           (documents + length);  // of a mean over documents or positions, against its terms
   StateParts parts;
@@ -263,8 +255,6 @@ StateParts state_parts(const StateMoments& layer) {
     parts.residual.setZero();
   return parts;
 }
-
-constexpr Index split_parts = 4;  // mean, position, context, residual, always in this order
 
 /// What is said of every layer: (layers), or (layers, columns).
 struct SplitLayers {
@@ -317,39 +307,10 @@ struct SplitLayers {
   }
 };
 
-/// W^T C_a W of each part, (d_head, d_head). Only the residual needs a (d, d) product: the other parts have
-/// low rank.
-std::array<Matrix, split_parts> seen_parts(const StateParts& parts, const Matrix& weights) {
-  const auto seen = [&](const Matrix& rows) -> Matrix {
-    return gram_of(product(rows, weights)) / static_cast<double>(rows.rows());
-  };
-  const auto tokens = static_cast<double>(parts.position.rows() * parts.context.rows());
-  return {seen(parts.mean), seen(parts.position), seen(parts.context),
-          product(weights.transpose(), product(parts.residual, weights)) / tokens};
-}
-
-/// Equation (10) without the scale, of every pair of parts, query parts outermost; empty if the layer has no such head.
-Eigen::RowVectorXd square_scores(const StateParts& parts, const HeadWeights& head) {
-  if (head.query.size() == 0) return {};
-  const std::array<Matrix, split_parts> queries = seen_parts(parts, head.query), keys = seen_parts(parts, head.key);
-  Eigen::RowVectorXd squares(split_parts * split_parts);
-  for (std::size_t a = 0; a < queries.size(); ++a)
-    for (std::size_t b = 0; b < keys.size(); ++b)  // below 0 by rounding only
-      squares(static_cast<Index>(a) * split_parts + static_cast<Index>(b)) =
-          std::max(0.0, queries[a].cwiseProduct(keys[b]).sum());
-  return squares;
-}
-
-Axis part_axis(std::string name, std::string long_name, bool with_mean) {
-  std::vector<std::string> parts{"position", "context", "residual"};
-  if (with_mean) parts.insert(parts.begin(), "mean");
-  return {std::move(name), "1", std::move(long_name), std::move(parts)};
-}
-
 }  // namespace
 
 std::vector<Field> position_split(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
-                                  const SplitHeads& heads, const PositionSplitOptions& options) {
+                                  const PositionSplitOptions& options) {
   const Index documents = layers.front().documents, length = layers.front().length(), count = std::ssize(layers);
   const char* const share_name = "share of the hidden states' variance";
   Fields fields("position_split");
@@ -360,32 +321,22 @@ std::vector<Field> position_split(const std::vector<StateMoments>& layers, const
                 documents == 0 ? "no documents" : "one document: its words cannot be told from its positions")
         .taken();
   SplitLayers split(count, length);
-  Vector mean_square_score = Vector::Constant(count * heads.heads, not_defined);
-  Matrix score_share = Matrix::Constant(count * heads.heads, split_parts * split_parts, not_defined);
-  for (Index l = 0; l < count; ++l) {
+  parallel_for(count, thread_count(options.threads), [&](Index l) {
     const StateParts parts = state_parts(layers[static_cast<std::size_t>(l)]);
     split.add_variance(l, parts);
-    const auto split_head = [&](Index head) {
-      const Index row = l * heads.heads + head, layer = layer_numbers[static_cast<std::size_t>(l)];
-      const Eigen::RowVectorXd squares = square_scores(parts, heads.weights(layer, head));
-      if (squares.size() == 0) return;
-      mean_square_score(row) = heads.score_scale * heads.score_scale * squares.sum();
-      if (squares.sum() > 0) score_share.row(row) = squares / squares.sum();
-    };
-    parallel_for(heads.heads + 1, thread_count(options.threads), [&](Index i) {
-      if (i > 0) return split_head(i - 1);
-      split.add_geometry(l, parts, options.subspace_share);  // takes longest: it is the first
-      split.add_spectrum(l, parts.position, options.low_frequency);
-    });
-  }
+    split.add_geometry(l, parts, options.subspace_share);
+    split.add_spectrum(l, parts.position, options.low_frequency);
+  });
 
   const Axis layer = layer_axis(layer_numbers);
   const char* const equal = "the mean state is the same at every position";
   const char* const zero = "one of the two parts is zero";
   const char* const all_equal = "the hidden states are all equal";
   fields
-      .add("variance_share", {layer, part_axis("part", "part of a hidden state", false)}, "1", share_name,
-           split.variance_share)
+      .add(
+          "variance_share",
+          {layer, {"part", "1", "part of a hidden state", std::vector<std::string>{"position", "context", "residual"}}},
+          "1", share_name, split.variance_share)
       .undefined_if_any(all_equal);
   const auto add = [&](const char* quantity, const char* text, const Vector& values, const char* undefined) -> Fields& {
     return fields.add(quantity, {layer}, "1", text, values).undefined_if_any(undefined);
@@ -407,21 +358,6 @@ std::vector<Field> position_split(const std::vector<StateMoments>& layers, const
       .note("subspace_share", options.subspace_share);
   add("chance_overlap", "share of an isotropic part's variance inside these components", split.chance_overlap, equal)
       .note("subspace_share", options.subspace_share);
-  if (heads.heads == 0) return fields.taken();
-  const Axis head = head_axis(heads.heads);
-  fields
-      .add("mean_square_score", {layer, head}, "1", "mean squared scaled score between tokens drawn independently",
-           mean_square_score)
-      .undefined_if_any("no query and key projections of this layer");
-  fields
-      .add("score_share",
-           {layer, head, part_axis("query_part", "part of the query's hidden state", true),
-            part_axis("key_part", "part of the key's hidden state", true)},
-           "1", "share of the mean squared score", score_share)
-      .undefined_if_any("no query and key projections of this layer, or all scores are zero")
-      .note("tokens",
-            "query and key drawn independently from all texts; key parts mean and "
-            "context do not change along a row, the softmax does not see them");
   return fields.taken();
 }
 
@@ -450,8 +386,7 @@ class MomentsProbe : public Probe {
   LayerMoments found_;
 };
 
-/// Has no Fields: keeps LayerMoments for the two analyses below.
-class StateMomentsAnalysis : public AnalysisOf<LayerMoments> {
+class PositionStatesAnalysis : public AnalysisOf<LayerMoments> {
  public:
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
@@ -459,63 +394,24 @@ class StateMomentsAnalysis : public AnalysisOf<LayerMoments> {
   }
 
  protected:
-  [[nodiscard]] std::vector<Field> finish_sum(LayerMoments& sum, Finished& finished) override {
-    finished.keep(std::move(sum));
-    return {};
-  }
-};
-
-class PositionCorrelationAnalysis : public Analysis {
- public:
-  using Analysis::Analysis;
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    return position_correlation(finished.get<LayerMoments>().layers, site().grid.layers,
-                                position_rows(stack(), site().length),
-                                {.seed = options().seed, .threads = input().threads});
-  }
-};
-
-class PositionSplitAnalysis : public Analysis {
- public:
-  using Analysis::Analysis;
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    const auto weights = [&](Index layer, Index head) {
-      return head_weights(stack().queries_and_keys(layer)->self, stack().block, head);
-    };
-    return position_split(finished.get<LayerMoments>().layers, site().grid.layers,
-                          {stack().block.heads, stack().block.score_scale, weights}, {.threads = input().threads});
+  [[nodiscard]] std::vector<Field> finish_sum(LayerMoments& sum, Finished& /*finished*/) override {
+    const std::vector<Index>& layers = site().grid.layers;
+    std::vector<Field> fields = position_correlation(sum.layers, layers, position_rows(stack(), site().length),
+                                                     {.seed = options().seed, .threads = input().threads});
+    append(fields, position_split(sum.layers, layers, {.threads = input().threads}));
+    return fields;
   }
 };
 
 }  // namespace
 
-const AnalysisKind& state_moments_analysis() {
-  static const AnalysisKind kind{.name = "state_moments",
-                                 .asks = "What are the moments of hidden states, by position and over all?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .chain = true,
-                                 .listed = false,
-                                 .make = make_of<StateMomentsAnalysis>};
-  return kind;
-}
-
-const AnalysisKind& position_correlation_analysis() {
-  static const AnalysisKind kind{.name = "position_correlation",
-                                 .asks = "How much of the positions do hidden states keep, layer by layer (CCA)?",
-                                 .needs = {Need::positions, Need::weights, Need::states, Need::equal_length},
-                                 .reads = {state_moments_analysis},
-                                 .chain = true,
-                                 .make = make_of<PositionCorrelationAnalysis>};
-  return kind;
-}
-
-const AnalysisKind& position_split_analysis() {
-  static const AnalysisKind kind{.name = "position_split",
-                                 .asks = "How much of hidden states is position, context and rest, layer by layer?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {state_moments_analysis},
-                                 .chain = true,
-                                 .make = make_of<PositionSplitAnalysis>};
+const AnalysisKind& position_states_analysis() {
+  static const AnalysisKind kind{
+      .name = "position_states",
+      .asks = "How much of hidden states is position, context and rest, and how much of the table is left (CCA)?",
+      .needs = {Need::weights, Need::states, Need::equal_length},
+      .chain = true,
+      .make = make_of<PositionStatesAnalysis>};
   return kind;
 }
 

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_name.h"
-#include "../../core/model/head_weights.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/document_sum.h"
 
@@ -76,7 +73,7 @@ struct PositionCorrelationOptions {
 /// @param layer_numbers  (layers)  what the layers are called
 /// @param positions      (T, columns)  what tokens 0 .. T-1 read of the position table; no rows: there is none
 /// @returns Fields position_correlation/...; of the first a single NaN with the reason where there are none
-/// @throws ShapeError if the positions are of another length; NumericError if an entry is not finite
+/// @throws NumericError if a position is not finite
 std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
                                         const std::vector<Index>& layer_numbers, MatrixView positions,
                                         const PositionCorrelationOptions& options = {});
@@ -84,16 +81,7 @@ std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
 struct PositionSplitOptions {
   double subspace_share = 0.95;  ///< of the positions' variance that their subspace has to hold, in (0, 1]
   Index low_frequency = 10;      ///< in cycles per T: up to this a wave counts as slow
-  int threads = 0;               ///< over heads; 0: one per core; changes no digit
-};
-
-/// The heads whose scores are split, the same number in every layer.
-struct SplitHeads {
-  Index heads = 0;         ///< 0: no scores
-  double score_scale = 1;  ///< of the model, usually 1/sqrt(d_head)
-  /// Weights by layer number and head, asked for from several threads; an empty query where a layer has no
-  /// such head.
-  std::function<HeadWeights(Index layer, Index head)> weights;
+  int threads = 0;               ///< over layers; 0: one per core; changes no digit
 };
 
 /// The position/context split: the balanced two-way split of hidden states over documents c and positions t:
@@ -120,22 +108,11 @@ struct SplitHeads {
 /// which isotropic parts would have there. Noise (9) pulls pos towards the main directions of res and raises
 /// it.
 ///
-/// Scores. For a query part a of one token and a key part b of another, drawn independently from all tokens,
-///
-///     E score_ab^2 = scale^2 tr(W_Q^T C_a W_Q W_K^T C_b W_K),   C_a = E a^T a per token         (10)
-///     score_share_ab = E score_ab^2 / sum_ab E score_ab^2                                       (11)
-///
-/// By (8) the sum is the mean squared score of independent tokens, without biases and before any rotation.
-/// Tokens that meet in attention are not independent: they share their document, hence ctx, and their
-/// distance matters to pos, so (11) describes what a head's weights could use, not the parts of one row of
-/// scores. A key part that does not change along a row, mean or context, is invisible to the softmax.
-///
-/// Source: Song and Zhong 2023, arXiv:2310.04861, for (6) and the questions; (9) to (11) are worked out here.
+/// Source: Song and Zhong 2023, arXiv:2310.04861, for (6) and the questions; (9) is worked out here.
 /// @param layers         as in position_correlation()
-/// @param layer_numbers  (layers)  ascending; what `heads.weights` is asked for
+/// @param layer_numbers  (layers)  what the layers are called
 /// @returns Fields position_split/..., variance_share first; only that, as NaN with the reason, where there is no split
-/// @throws NumericError if a moment is not finite
 std::vector<Field> position_split(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
-                                  const SplitHeads& heads = {}, const PositionSplitOptions& options = {});
+                                  const PositionSplitOptions& options = {});
 
 }  // namespace headwave

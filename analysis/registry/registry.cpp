@@ -20,9 +20,7 @@
   analysis(position_spectrum) \
   analysis(position_components) \
   analysis(position_atlas) \
-  analysis(state_moments) \
-  analysis(position_correlation) \
-  analysis(position_split) \
+  analysis(position_states) \
   analysis(qk_svd) \
   analysis(cross_covariance) \
   analysis(wave_spectra) \
@@ -48,7 +46,7 @@ namespace {
 
 const AnalysisKind& analysis_named(const std::string& name) {
   std::vector<std::string> known;
-  for (const AnalysisKind* kind : listed_analyses()) {
+  for (const AnalysisKind* kind : analysis_kinds()) {
     if (kind->name == name) return *kind;
     known.emplace_back(kind->name);
   }
@@ -67,13 +65,6 @@ void add_with_what_it_reads(const AnalysisKind& kind, std::set<const AnalysisKin
 const std::vector<const AnalysisKind*>& analysis_kinds() {
   static const std::vector<const AnalysisKind*> kinds{HEADWAVE_ANALYSES(HEADWAVE_LIST)};
   return kinds;
-}
-
-std::vector<const AnalysisKind*> listed_analyses() {
-  std::vector<const AnalysisKind*> listed;
-  for (const AnalysisKind* kind : analysis_kinds())
-    if (kind->listed) listed.push_back(kind);
-  return listed;
 }
 
 std::vector<const AnalysisKind*> chosen_analyses(const JobOptions& options) {

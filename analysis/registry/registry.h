@@ -11,9 +11,6 @@ namespace headwave {
 /// the analyses that it reads. A new analysis is one line in registry.cpp.
 const std::vector<const AnalysisKind*>& analysis_kinds();
 
-/// The analyses with a name for users.
-std::vector<const AnalysisKind*> listed_analyses();
-
 /// The analyses of a job, in order: those of `only`, the analyses that they read and those that always run. If `only` is
 /// empty, every analysis if `everything` is set, else the default ones.
 /// @throws ShapeError if there is no analysis of a name, with the nearest name

@@ -14,11 +14,11 @@ namespace {
 
 void print_list() {
   std::size_t width = 0;
-  for (const AnalysisKind* kind : listed_analyses()) width = std::max(width, kind->name.size());
+  for (const AnalysisKind* kind : analysis_kinds()) width = std::max(width, kind->name.size());
   for (const bool by_default : {true, false}) {
     fmt::print("{}\n", by_default ? "Done by default, where the model and the input have what they need:"
                                   : "\nDone with --everything, or by name with --only:");
-    for (const AnalysisKind* kind : listed_analyses())
+    for (const AnalysisKind* kind : analysis_kinds())
       if ((kind->always || kind->by_default) == by_default) fmt::print("  {:{}}  {}\n", kind->name, width, kind->asks);
   }
 }

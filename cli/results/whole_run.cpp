@@ -77,7 +77,7 @@ void say_fewer_documents(const KindResult& found) {
   const auto common = common_length(*tokens);
   if (common.documents == std::ssize(*tokens)) return;
   std::vector<std::string_view> fewer;
-  for (const AnalysisKind* kind : listed_analyses())
+  for (const AnalysisKind* kind : analysis_kinds())
     if (std::ranges::count(kind->needs, Need::equal_length) > 0 && holds(found.result, kind->name))
       fewer.push_back(kind->name);
   if (fewer.empty()) return;

@@ -22,11 +22,7 @@ using namespace headwave;
 
 namespace {
 
-SplitHeads single_head(const Matrix& query, const Matrix& key, double scale) {
-  return {1, scale, [=](Index, Index) { return HeadWeights{query, key, Vector::Zero(query.cols())}; }};
-}
-
-/// What is said of layers; rows of scores are (layer, head).
+/// What is said of layers.
 struct PositionSplit {
   explicit PositionSplit(std::vector<Field> found) : fields(std::move(found)), undefined(undefined_reason(fields)) {
     if (!undefined.empty()) return;
@@ -42,21 +38,18 @@ struct PositionSplit {
     context_overlap = matrix_of_field(of("context_overlap"), 1);
     residual_overlap = matrix_of_field(of("residual_overlap"), 1);
     chance_overlap = matrix_of_field(of("chance_overlap"), 1);
-    if (fields.back().quantity() != "score_share") return;
-    mean_square_score = matrix_of_field(of("mean_square_score"), 1);
-    score_share = matrix_of_field(of("score_share"), 16);
   }
 
   std::vector<Field> fields;
   std::string undefined;
-  Matrix variance_share, spectrum, score_share;
+  Matrix variance_share, spectrum;
   Vector noise_share, low_frequency_share, effective_rank, components, context_overlap, residual_overlap,
-      chance_overlap, mean_square_score;
+      chance_overlap;
 };
 
 PositionSplit split_of(const std::vector<StateMoments>& layers, const std::vector<Index>& numbers,
-                       const SplitHeads& heads = {}, const PositionSplitOptions& options = {}) {
-  return PositionSplit(position_split(layers, numbers, heads, options));
+                       const PositionSplitOptions& options = {}) {
+  return PositionSplit(position_split(layers, numbers, options));
 }
 
 // The parts of every token, in rows (c, t), as they are written: mean, position, context, residual.
@@ -103,10 +96,8 @@ TEST_CASE("the split is that of whole arrays in numpy") {
   for (const auto& one : dump) {
     std::vector<Matrix> documents;
     for (const auto& states : one.at("states")) documents.push_back(matrix_of(states));
-    const SplitHeads heads =
-        single_head(matrix_of(one.at("query")), matrix_of(one.at("key")), one.at("scale").get<double>());
     const PositionSplit found =
-        split_of({moments_of(documents)}, {0}, heads, {.low_frequency = one.at("low_frequency").get<Index>()});
+        split_of({moments_of(documents)}, {0}, {.low_frequency = one.at("low_frequency").get<Index>()});
     const auto& expected = one.at("split");
     const auto same = [&](double value, const char* name) {
       CAPTURE(name);
@@ -118,7 +109,6 @@ TEST_CASE("the split is that of whole arrays in numpy") {
     same(found.components(0), "components");
     same(found.context_overlap(0), "context_overlap");
     same(found.residual_overlap(0), "residual_overlap");
-    same(found.mean_square_score(0), "mean_square_score");
     const auto same_row = [&](const Matrix& values, const char* name) {
       CAPTURE(name);
       const auto list = expected.at(name).get<std::vector<double>>();
@@ -128,7 +118,6 @@ TEST_CASE("the split is that of whole arrays in numpy") {
     };
     same_row(found.variance_share, "variance_share");
     same_row(found.spectrum, "spectrum");
-    same_row(found.score_share, "score_share");
   }
 }
 
@@ -138,8 +127,7 @@ TEST_CASE("the split is that of all tokens one by one, at any size") {
     CAPTURE(count, length, width);
     std::vector<Matrix> documents = random_documents(count, length, width, 7);
     for (Matrix& states : documents) states = states.cast<float>().cast<double>();
-    const Matrix query = random_matrix(width, 2, 8), key = random_matrix(width, 2, 9);
-    const PositionSplit found = split_of({moments_of(documents)}, {4}, single_head(query, key, 0.25));
+    const PositionSplit found = split_of({moments_of(documents)}, {4});
     const std::array<Matrix, 4> parts = direct_parts(documents);
     const double total = parts[1].squaredNorm() + parts[2].squaredNorm() + parts[3].squaredNorm();
     for (Index part = 0; part < 3; ++part)
@@ -161,22 +149,6 @@ TEST_CASE("the split is that of all tokens one by one, at any size") {
 
     Vector square = thin_svd(position).s.cwiseAbs2();
     CHECK(found.effective_rank(0) == Approx(square.sum() * square.sum() / square.squaredNorm()).epsilon(1e-10));
-    double whole = 0;
-    Matrix shares(4, 4);
-    for (Index a = 0; a < 4; ++a)
-      for (Index b = 0; b < 4; ++b) {
-        const Matrix scores = 0.25 * (parts[static_cast<std::size_t>(a)] * query) *
-                              (parts[static_cast<std::size_t>(b)] * key).transpose();
-        shares(a, b) = scores.squaredNorm() / static_cast<double>(scores.size());
-        whole += shares(a, b);
-      }
-    CHECK(found.mean_square_score(0) == Approx(whole).epsilon(1e-10));
-    for (Index i = 0; i < 16; ++i)
-      CHECK(found.score_share(0, i) == Approx(shares.data()[i] / whole).epsilon(1e-9).margin(1e3 * eps));
-    // The parts' squares add up to those of the scores of whole tokens.
-    const Matrix states = parts[0] + parts[1] + parts[2] + parts[3];
-    const Matrix scores = 0.25 * (states * query) * (states * key).transpose();
-    CHECK(whole == Approx(scores.squaredNorm() / static_cast<double>(scores.size())).epsilon(1e-10));
   }
 }
 
@@ -229,50 +201,18 @@ TEST_CASE("states that do not depend on their position have the position share e
   CHECK(found.variance_share(0, 0) == Approx(found.noise_share(0)).epsilon(0.15));
 }
 
-TEST_CASE("a head that reads positions alone has all of its scores between positions") {
-  std::vector<Matrix> documents = random_documents(5, 24, 8, 17);
-  for (Matrix& states : documents) {
-    states.leftCols(2).setZero();
-    states += wave(24, 8, 3, 4.0);
-  }
-  Matrix read = Matrix::Zero(8, 2);
-  read.topRows(2) = random_matrix(2, 2, 18);
-  const PositionSplit found = split_of({moments_of(documents)}, {0}, single_head(read, read, 1.0));
-  CHECK(found.score_share(0, 5) == Approx(1.0).epsilon(1e-6));
-  CHECK(found.score_share.row(0).sum() == Approx(1.0).epsilon(16 * eps));
-}
-
-TEST_CASE("heads are told apart by layer number and head, missing and empty ones are undefined") {
+TEST_CASE("threads change no digit of a split, and every layer is split by itself") {
   const std::vector<StateMoments> layers{moments_of(random_documents(3, 5, 4, 21)),
                                          moments_of(random_documents(3, 5, 4, 22))};
-  const auto weights = [](Index layer, Index head) {
-    if (layer == 7 && head == 0) return HeadWeights{};
-    if (layer == 7 && head == 1) return HeadWeights{Matrix::Zero(4, 2), Matrix::Zero(4, 2), Vector::Zero(2)};
-    const auto seed = static_cast<std::uint64_t>(10 * layer + head);
-    return HeadWeights{random_matrix(4, 2, seed), random_matrix(4, 2, seed + 5), Vector::Zero(2)};
-  };
-  const PositionSplit found = split_of(layers, {3, 7}, {3, 0.5, weights}, {.threads = 3});
-  const HeadWeights last = weights(7, 2);
-  const PositionSplit alone = split_of({layers[1]}, {7}, single_head(last.query, last.key, 0.5));
-  CHECK(found.score_share.row(5) == alone.score_share.row(0));
-  CHECK(found.mean_square_score(5) == alone.mean_square_score(0));
-  CHECK(std::isnan(found.mean_square_score(3)));
-  CHECK(found.mean_square_score(4) == 0.0);
-  CHECK(found.score_share.middleRows(3, 2).array().isNaN().all());
-  CHECK_FALSE(found.score_share.topRows(3).hasNaN());
-  const PositionSplit single = split_of(layers, {3, 7}, {3, 0.5, weights}, {.threads = 1});
-  CHECK(found.score_share.topRows(3) == single.score_share.topRows(3));
-  // The scale is seen by the scores and not by their shares.
-  const PositionSplit scaled = split_of({layers[1]}, {7}, single_head(last.query, last.key, 1.0));
-  CHECK(scaled.mean_square_score(0) == 4 * alone.mean_square_score(0));
-  CHECK(scaled.score_share == alone.score_share);
-  CHECK(split_of(layers, {3, 7}).score_share.size() == 0);
+  const PositionSplit found = split_of(layers, {3, 7}, {.threads = 3}),
+                      alone = split_of({layers[1]}, {7}, {.threads = 1});
+  CHECK(found.variance_share.row(1) == alone.variance_share.row(0));
+  CHECK(found.spectrum.row(1) == alone.spectrum.row(0));
+  CHECK(found.residual_overlap(1) == alone.residual_overlap(0));
 }
 
 TEST_CASE("where a part is missing what depends on it is undefined, and the rest is not") {
-  const auto split = [](const std::vector<Matrix>& documents) {
-    return split_of({moments_of(documents)}, {0}, single_head(Matrix::Ones(3, 1), Matrix::Ones(3, 1), 1.0));
-  };
+  const auto split = [](const std::vector<Matrix>& documents) { return split_of({moments_of(documents)}, {0}); };
   for (const Index length : {1, 2, 3, 97}) {  // all equal
     CAPTURE(length);
     for (const double value : {0.0, 0.1, 1e4}) {
@@ -283,7 +223,6 @@ TEST_CASE("where a part is missing what depends on it is undefined, and the rest
       CHECK(std::isnan(equal.low_frequency_share(0)));
       CHECK(std::isnan(equal.residual_overlap(0)));
       CHECK(equal.spectrum.cwiseAbs().maxCoeff() == 0.0);
-      if (value > 0) CHECK(equal.score_share(0, 0) == 1.0);
     }
   }
   // One position: all is context.
@@ -321,16 +260,14 @@ TEST_CASE("a mean a thousand times the rest costs no more than its digits") {
 
 TEST_CASE("all of the variance asked for takes all components") {
   const std::vector<Matrix> documents = random_documents(4, 6, 9, 51);
-  CHECK(split_of({moments_of(documents)}, {0}, {}, {.subspace_share = 1.0}).components(0) == 5);
-  CHECK(split_of({moments_of(documents)}, {0}, {}, {.subspace_share = 1e-9}).components(0) == 1);
+  CHECK(split_of({moments_of(documents)}, {0}, {.subspace_share = 1.0}).components(0) == 5);
+  CHECK(split_of({moments_of(documents)}, {0}, {.subspace_share = 1e-9}).components(0) == 1);
 }
 
 TEST_CASE("position splits describe themselves: what is undefined says why, what is not does not") {
   const std::vector<StateMoments> layers{moments_of(random_documents(3, 9, 4, 61)),
                                          moments_of({3, Matrix::Ones(9, 4)})};
-  SplitHeads heads = single_head(random_matrix(4, 2, 62), random_matrix(4, 2, 63), 0.5);
-  heads.heads = 2;
-  const std::vector<Field> fields = position_split(layers, {0, 5}, heads, {.low_frequency = 3});
+  const std::vector<Field> fields = position_split(layers, {0, 5}, {.low_frequency = 3});
   std::set<std::string> names;
   for (const Field& field : fields) {
     CAPTURE(field.name);
@@ -346,21 +283,8 @@ TEST_CASE("position splits describe themselves: what is undefined says why, what
   }
   CHECK(names == std::set<std::string>{"variance_share", "noise_share", "spectrum", "low_frequency_share",
                                        "effective_rank", "components", "context_overlap", "residual_overlap",
-                                       "chance_overlap", "mean_square_score", "score_share"});
+                                       "chance_overlap"});
   CHECK(fields.front().quantity() == "variance_share");
   CHECK(std::get<std::vector<std::string>>(fields.front().axis("part").values) ==
         std::vector<std::string>{"position", "context", "residual"});
-  const Field& score = fields.back();
-  CHECK(score.size() == 2 * 2 * 4 * 4);
-  CHECK(std::get<std::vector<std::string>>(score.axis("key_part").values) ==
-        std::vector<std::string>{"mean", "position", "context", "residual"});
-  CHECK(score.axes[2].name == "query_part");
-  CHECK(position_split(layers, {0, 5}).size() == 9);
-}
-
-TEST_CASE("position splits refuse moments that are not finite") {
-  StateMoments overflown = state_moments(Matrix32(Matrix32::Random(5, 4)));
-  overflown.second_sum(1, 1) = std::numeric_limits<double>::infinity();
-  add_to(overflown, StateMoments(overflown));
-  CHECK_THROWS_AS(position_split({overflown}, {0}), NumericError);
 }

@@ -39,18 +39,14 @@ TEST_CASE("analyses: what is asked for comes with what it reads, in order, and w
   CHECK(chosen_analyses({.everything = true}) == analysis_kinds());
   CHECK(names_of(chosen_analyses({.only = {"cross_covariance"}})) ==
         std::vector<std::string>{"measured_offset", "qk_svd", "cross_covariance"});
-  CHECK(names_of(chosen_analyses({.only = {"position_split", "measured_offset"}})) ==
-        std::vector<std::string>{"measured_offset", "state_moments", "position_split"});
+  CHECK(names_of(chosen_analyses({.only = {"position_states", "measured_offset"}})) ==
+        std::vector<std::string>{"measured_offset", "position_states"});
 }
 
 TEST_CASE("analyses: a name that is none is told with the nearest, or with all there are") {
   CHECK_THROWS_WITH(chosen_analyses({.only = {"head_typs"}}),
                     ContainsSubstring("no analysis 'head_typs'") && ContainsSubstring("head_types"));
   CHECK_THROWS_WITH(chosen_analyses({.only = {"zzz"}}), ContainsSubstring("there are measured_offset, head_cluster"));
-  // What only others read has no name for people.
-  CHECK_THROWS_AS(chosen_analyses({.only = {"state_moments"}}), ShapeError);
-  const auto listed = names_of(listed_analyses());
-  CHECK(std::find(listed.begin(), listed.end(), "state_moments") == listed.end());
 }
 
 TEST_CASE("what an analysis has not found cannot be read") {
