@@ -33,25 +33,6 @@ struct ClusterCount {
   double stability = not_defined, lower_quartile = not_defined, upper_quartile = not_defined;  // over resamples
 };
 
-void check(const HeadVectors& vectors, const HeadClusterOptions& options) {
-  const MatrixView& values = vectors.values;
-  const Index heads = heads_of_a_document(vectors);
-  if (heads < 1 || values.rows() < 1 || values.rows() % heads != 0)
-    throw ShapeError(
-        fmt::format("head_clusters: expected one row for each of {} layers x {} heads of every document, got {} rows",
-                    vectors.layers.size(), vectors.heads, values.rows()));
-  if (values.cols() % 2 == 0)
-    throw ShapeError(
-        fmt::format("head_clusters: expected columns for offsets -w to w, an odd number, got {}", values.cols()));
-  if (!are_finite(values))
-    throw NumericError(
-        "head_clusters: a vector has an entry that is not finite; documents must be longer than the window");
-  if (options.clusters < 1 || options.restarts < 1 || options.bootstrap < 0 || options.bootstrap_restarts < 1)
-    throw NumericError(
-        fmt::format("head_clusters: expected clusters and restarts >= 1 and bootstrap >= 0, got {}, {} and {}, {}",
-                    options.clusters, options.restarts, options.bootstrap_restarts, options.bootstrap));
-}
-
 // The seed belongs to the number of clusters, so that a sweep and a single run agree.
 KMeansOptions k_means_options(const HeadClusterOptions& options, Index clusters) {
   KMeansOptions chosen;
@@ -209,7 +190,6 @@ class HeadClusterAnalysis : public Analysis {
 }  // namespace
 
 std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options) {
-  check(vectors, options);
   const Index heads = heads_of_a_document(vectors), documents = vectors.values.rows() / heads;
   const Index sweep_last = std::min(options.sweep_last, vectors.values.rows());
   const Index distinct = distinct_rows(vectors.values, std::max(options.clusters, sweep_last + 1));

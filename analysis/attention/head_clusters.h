@@ -41,8 +41,6 @@ struct HeadClusterOptions {
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.1; the stability after Hennig 2007, doi:10.1016/j.csda.2006.11.025.
 /// @returns Fields head_cluster/..., the shares first
-/// @throws ShapeError if rows do not make whole documents or the window has no middle; NumericError if an entry is not
-///         finite, or an option is out of range
 std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options = {});
 
 inline constexpr OwnOption window_option{

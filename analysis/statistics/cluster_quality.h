@@ -18,12 +18,11 @@ namespace headwave {
 ///
 /// Source: Hubert and Arabie 1985, doi:10.1007/BF01908075.
 /// @param a  (n)  any numbers as labels
-/// @param b  (n)
-/// @throws ShapeError if the sizes differ or there are no items
+/// @param b  (n)  n >= 1
 double adjusted_rand(std::span<const Index> a, std::span<const Index> b);
 
 struct SilhouetteOptions {
-  Index max_points = 4000;  ///< most points; of more, a random choice. The time grows with its square
+  Index max_points = 4000;  ///< most points, at least 2; of more, a random choice. The time grows with its square
   std::uint64_t seed = 1;   ///< of the choice
   int threads = 1;          ///< over points; changes no digit
 };
@@ -40,8 +39,6 @@ struct SilhouetteOptions {
 /// @param points  (n, d)
 /// @param labels  (n)  numbers >= 0 and < n
 /// @returns in [-1, 1]; NaN where the points looked at have fewer than two labels
-/// @throws ShapeError if there are not as many labels, or no points; NumericError if an entry is not finite, a label is out of
-///         range or max_points < 2
 double silhouette(MatrixView points, const std::vector<Index>& labels, const SilhouetteOptions& options = {});
 
 }  // namespace headwave

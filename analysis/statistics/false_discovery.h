@@ -49,7 +49,6 @@ enum class NullScale : std::uint8_t {
 /// Fisher 1921 for z.
 /// @param observed  (heads); NaN: undefined, and p is NaN
 /// @param null      (heads, draws); a row with a NaN, or fewer than 3 draws, makes p NaN
-/// @throws ShapeError if the rows are not as many as heads
 Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale scale);
 
 /// Adjusted p-values, for false-discovery control over heads: giving every head with q <= level an offset

@@ -7,8 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "../../core/algebra/product.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
@@ -204,30 +202,9 @@ Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_it
   return run;
 }
 
-void check(MatrixView points, const KMeansOptions& options, std::span<const Index> times) {
-  if (points.rows() < 1 || points.cols() < 1)
-    throw ShapeError(fmt::format("k_means: expected points as rows, got {} x {}", points.rows(), points.cols()));
-  if (!are_finite(points)) throw NumericError("k_means: an entry is not finite; leave undefined points out");
-  if (!std::isfinite(4.0 * points.squaredNorm()))
-    throw NumericError("k_means: entries are too large for their squares; scale the points down");
-  if (options.clusters < 1 || options.restarts < 1 || options.max_iterations < 1 || !(options.tolerance >= 0.0))
-    throw NumericError(
-        fmt::format("k_means: expected clusters, restarts and iterations >= 1 and tolerance >= 0, got {}, {}, {}, {}",
-                    options.clusters, options.restarts, options.max_iterations, options.tolerance));
-  if (const Index distinct = distinct_rows(points, options.clusters); distinct < options.clusters)
-    throw NumericError(
-        fmt::format("k_means: {} clusters were asked for, the {} points have only {} different values; ask for fewer",
-                    options.clusters, points.rows(), distinct));
-  if (!times.empty() && std::ssize(times) != points.rows())
-    throw ShapeError(fmt::format("k_means: {} points, and how often each of {} is there", points.rows(), times.size()));
-  if (std::ranges::any_of(times, [](Index often) { return often < 1; }))
-    throw NumericError("k_means: a point is there less than once; leave it out");
-}
-
 }  // namespace
 
 KMeans k_means(MatrixView points, const KMeansOptions& options, std::span<const Index> times) {
-  check(points, options, times);
   const Points centred(points, times);
   const double tolerance = options.tolerance * centred.variance();
 
@@ -249,9 +226,6 @@ KMeans k_means(MatrixView points, const KMeansOptions& options, std::span<const 
 }
 
 std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids) {
-  if (centroids.rows() < 1 || centroids.cols() != points.cols())
-    throw ShapeError(fmt::format("nearest_centroids: expected centroids of width {}, got {} x {}", points.cols(),
-                                 centroids.rows(), centroids.cols()));
   // Around the centroids' mean, for the digits' sake.
   const Eigen::RowVectorXd mean = centroids.colwise().mean();
   return nearest_of(points.rowwise() - mean, centroids.rowwise() - mean);

@@ -37,18 +37,14 @@ struct KMeans {
 /// better one exists is not shown.
 ///
 /// Source: Lloyd 1982, doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii 2007, SODA (k-means++).
-/// @param points  (n, d)  one point per row
+/// @param points  (n, d)  one finite point per row, of which k or more differ
 /// @param times   (n)     how often each point is there, in every sum; empty: once
-/// @throws ShapeError if there are no points or columns, or `times` has another number; NumericError if an entry is not finite or
-///         too large to square, if a point is there less than once, if an option is out of range, or if there are fewer distinct
-///         points than clusters
 KMeans k_means(MatrixView points, const KMeansOptions& options = {}, std::span<const Index> times = {});
 
 /// The nearest centroid of each point; ties go to the first.
 /// @param points     (n, d)
 /// @param centroids  (k, d)  k >= 1
 /// @returns (n)  numbers 0 .. k - 1
-/// @throws ShapeError if the widths differ or there are no centroids
 std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids);
 
 /// How many different rows there are, counted up to `at_most`.

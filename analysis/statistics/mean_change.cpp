@@ -19,23 +19,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-void require_sets(const std::vector<Matrix>& first, const std::vector<Matrix>& second, bool paired,
-                  const MeanChangeOptions& options) {
-  if (first.empty() || second.empty()) throw ShapeError("mean_change: expected documents in both sets, found none");
-  for (const auto* set : {&first, &second})
-    for (const Matrix& document : *set)
-      if (document.rows() != first[0].rows() || document.cols() != first[0].cols())
-        throw ShapeError(fmt::format("mean_change: expected documents of {} x {} entries, found {} x {}",
-                                     first[0].rows(), first[0].cols(), document.rows(), document.cols()));
-  if (paired && first.size() != second.size())
-    throw ShapeError(
-        fmt::format("mean_change: expected the same documents twice, found {} and {}", first.size(), second.size()));
-  if (!(options.level > 0 && options.level < 1) || options.draws < 1 || options.block < 0)
-    throw NumericError(
-        fmt::format("mean_change: expected 0 < level < 1, draws >= 1 and block >= 0, found {}, {} and {}",
-                    options.level, options.draws, options.block));
-}
-
 /// Means of blocks of documents in a row, as equal as they can be.
 std::vector<Matrix> block_means(const std::vector<Matrix>& set, Index block) {
   const Index documents = std::ssize(set), blocks = documents / block;
@@ -127,7 +110,10 @@ bool MeanChange::beyond(Index row, Index column) const {
 
 MeanChange mean_change(const std::vector<Matrix>& first_set, const std::vector<Matrix>& second_set, bool paired,
                        const MeanChangeOptions& options) {
-  require_sets(first_set, second_set, paired, options);
+  if (!(options.level > 0 && options.level < 1) || options.draws < 1 || options.block < 0)
+    throw NumericError(
+        fmt::format("mean_change: expected 0 < level < 1, draws >= 1 and block >= 0, found {}, {} and {}",
+                    options.level, options.draws, options.block));
   const Index smaller = std::min(std::ssize(first_set), std::ssize(second_set));
   const Index block = options.block > 0 ? std::min(options.block, smaller)
                                         : std::max(Index{1}, smaller / blocks_for(options.level, paired));

@@ -62,11 +62,10 @@ struct MeanChange {
 ///
 /// Source: Westfall and Young 1993, single-step maxT; (1) Welch 1947, doi:10.1093/biomet/34.1-2.28; blocks: Künsch
 /// 1989, doi:10.1214/aos/1176347265, for the bootstrap; how long is this project's.
-/// @param first   (n1) documents, each (rows, columns); NaN: undefined
-/// @param second  (n2) documents of that shape
+/// @param first   (n1) documents, each (rows, columns), at least one; NaN: undefined
+/// @param second  (n2) documents of that shape, at least one
 /// @param paired  document i of both is the same text
-/// @throws ShapeError if the shapes differ, a set has no document, or the paired are not as many; NumericError if level
-///         is outside (0, 1), draws < 1 or block < 0
+/// @throws NumericError if level is outside (0, 1), draws < 1 or block < 0
 MeanChange mean_change(const std::vector<Matrix>& first, const std::vector<Matrix>& second, bool paired,
                        const MeanChangeOptions& options = {});
 

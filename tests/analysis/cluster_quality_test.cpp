@@ -56,8 +56,6 @@ TEST_CASE("the adjusted Rand index is 1 for the same groups under other names, 0
   CHECK(adjusted_rand(apart, apart) == 1.0);
   CHECK(adjusted_rand(together, apart) == 0.0);
   CHECK(adjusted_rand(one, one) == 1.0);
-  CHECK_THROWS_AS(adjusted_rand(together, one), ShapeError);
-  CHECK_THROWS_AS(adjusted_rand({}, {}), ShapeError);
 }
 
 TEST_CASE("quality agrees with scikit-learn's") {
@@ -117,18 +115,9 @@ TEST_CASE("a silhouette of some points is that of their own, near that of all") 
   CHECK(silhouette(points, labels, {1500, 2, 1}) == all);
 }
 
-TEST_CASE("silhouettes that are not defined are NaN, and wrong input is refused") {
+TEST_CASE("silhouettes that are not defined are NaN") {
   const Matrix points = random_points(10, 2, 1);
   CHECK(std::isnan(silhouette(points, std::vector<Index>(10, 3))));
   CHECK(silhouette(points, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) == 0.0);
   CHECK(silhouette(Matrix(Matrix::Ones(4, 2)), {0, 0, 1, 1}) == 0.0);
-  CHECK_THROWS_AS(silhouette(points, {0, 1}), ShapeError);
-  CHECK_THROWS_AS(silhouette(Matrix(0, 2), {}), ShapeError);
-  CHECK_THROWS_AS(silhouette(points, {0, 1, 2, 3, 4, 5, 6, 7, 8, -1}), NumericError);
-  CHECK_THROWS_AS(silhouette(points, {0, 1, 2, 3, 4, 5, 6, 7, 8, 10}), NumericError);
-  CHECK_THROWS_AS(silhouette(points, std::vector<Index>(10, 0), {1, 1, 1}), NumericError);
-  Matrix broken = points;
-  broken(2, 1) = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS_WITH(silhouette(broken, std::vector<Index>(10, 0)), ContainsSubstring("not finite"));
-  CHECK_THROWS_WITH(silhouette(Matrix(1e200 * points), std::vector<Index>(10, 0)), ContainsSubstring("too large"));
 }
