@@ -6,7 +6,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 
 namespace headwave {
 

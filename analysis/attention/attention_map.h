@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "../../core/attention/document.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 
 namespace headwave {
 

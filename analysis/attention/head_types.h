@@ -5,7 +5,7 @@
 
 #include "../../core/attention/document.h"
 #include "../../core/numbers/matrix.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 
 namespace headwave {
 

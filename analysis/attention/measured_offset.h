@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 #include "offset_trace.h"
 
 namespace headwave {

@@ -1,5 +1,7 @@
 #include "analysis.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
@@ -27,6 +29,16 @@ void Analysis::write_sum(ByteWriter& bytes) const {
 void Analysis::read_sum(ByteReader& bytes) {
   sum_ = bytes.read<std::uint8_t>() != 0 ? no_documents() : nullptr;
   if (sum_) sum_->read(bytes);
+}
+
+bool applies(const AnalysisKind& kind, const Site& site) {
+  if (kind.one_sequence && site.kind == AttentionKind::cross) return false;
+  if (!site.only_sums.empty() && !kind.of_sums) return false;
+  const auto needs = [&](Need need) {
+    return std::find(kind.needs.begin(), kind.needs.end(), need) != kind.needs.end();
+  };
+  if (needs(Need::projections) && !site.no_projections.empty()) return false;
+  return !kind.chain || site.no_chain.empty();
 }
 
 }  // namespace headwave

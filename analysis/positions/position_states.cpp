@@ -16,7 +16,7 @@
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 #include "position_components.h"
 
 namespace headwave {

@@ -48,6 +48,15 @@ std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& 
   return from;
 }
 
+Matrix32 dealt(const Matrix32& mean, const Matrix32& own, const std::vector<Index>& from) {
+  Matrix32 result = mean;
+  for (Index i = 0; i < mean.rows(); ++i) {
+    const Index source = from[static_cast<std::size_t>(i)];
+    result.row(i) += own.row(source) - mean.row(source);
+  }
+  return result;
+}
+
 AccountProbe::AccountProbe(const AccountSite& site, Index number, const Document& document, bool dealt)
     : site_(site), dealt_(dealt) {
   document_.number = number;

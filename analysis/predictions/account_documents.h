@@ -104,6 +104,9 @@ std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
 /// content.
 std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random);
 
+/// Mean queries or keys of every place with the contents of one document's tokens, each from another place.
+Matrix32 dealt(const Matrix32& mean, const Matrix32& own, const std::vector<Index>& from);
+
 /// Watches one document: sums attention weights along diagonals, keeps queries and keys.
 class AccountProbe : public Probe {
  public:

@@ -196,15 +196,6 @@ class LayerBits {
   [[nodiscard]] Matrix32 dealt_key(const Matrix32& mean, std::size_t n, Random& random) const {
     return dealt(mean, document(n).layers[place_].key, dealt_places(document(n).key_stays, random));
   }
-  static Matrix32 dealt(const Matrix32& mean, const Matrix32& own, const std::vector<Index>& from) {
-    Matrix32 result = mean;
-    for (Index i = 0; i < mean.rows(); ++i) {
-      const Index source = from[static_cast<std::size_t>(i)];
-      result.row(i) += own.row(source) - mean.row(source);
-    }
-    return result;
-  }
-
   /// Adds to `sums`, one row for each chosen query of each head, the weights within the text.
   void add_text(const Matrix32& query, const Matrix32& key, const Eigen::ArrayXf& text, Matrix32& sums) const {
     const Index rows = std::ssize(kept_.row_of);

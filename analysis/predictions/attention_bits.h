@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 #include "attention_words.h"
 #include "head_account.h"
 #include "matched_content.h"

@@ -87,13 +87,6 @@ class NearWeights : public Probe {
   Index reach_;
 };
 
-/// Mean vectors, each with the content of another place.
-Matrix32 dealt(const Matrix32& mean, const Matrix32& content, const std::vector<Index>& from) {
-  Matrix32 result = mean;
-  for (Index i = 0; i < mean.rows(); ++i) result.row(i) += content.row(from[static_cast<std::size_t>(i)]);
-  return result;
-}
-
 /// Contents padded with zero rows to the longer sequence; the first token has none.
 Matrix padded(const Matrix32& content, Index rows) {
   Matrix result = Matrix::Zero(rows, content.cols());
@@ -173,8 +166,8 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
     Random own = random.stream(1 + static_cast<std::uint64_t>(document.number));
     const std::vector<Index> apart = dealt_places(document.query_stays, own);
     const std::vector<Index> together = dealt_places(document.key_stays, own);
-    const Matrix32 query_content = document.layers[place].query - mean_query;
-    const Matrix32 key = dealt(mean_key, document.layers[place].key - mean_key, together);
+    const LayerQueriesKeys& layer = document.layers[place];
+    const Matrix32 key = dealt(mean_key, layer.key, together);
     std::array<Matrix, account_terms>& found = profiles.dealt.emplace_back();
     for (std::size_t term = 0; term < account_terms; ++term) {
       const bool position = term == static_cast<std::size_t>(AccountTerm::position);
@@ -186,7 +179,7 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
       NearWeights weights(site.grid.heads, site.reach);
       std::vector<Probe*> probes{&weights};
       if (position && options.draws > 0) probes.push_back(&null);
-      attend_layer(site, place, dealt(mean_query, query_content, position || site.crosses() ? apart : together), key,
+      attend_layer(site, place, dealt(mean_query, layer.query, position || site.crosses() ? apart : together), key,
                    with_context ? shared : Matrix32(), probes);
       found[term] = mean_along(weights.sums(), pairs);
     }

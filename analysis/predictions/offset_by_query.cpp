@@ -8,7 +8,7 @@
 
 #include "../../core/fields/fields.h"
 #include "../attention/offset_bins.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 #include "../pass/row_look.h"
 #include "../statistics/quantile.h"
 

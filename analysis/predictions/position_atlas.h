@@ -11,7 +11,7 @@
 #include "../../core/model/random_documents.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/matrix.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 #include "../statistics/false_discovery.h"
 
 namespace headwave {

@@ -6,7 +6,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/fft.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 

@@ -5,7 +5,7 @@
 
 #include "../../core/fields/field.h"
 #include "../../core/model/source.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 #include "head_account.h"
 #include "stream_parts.h"
 

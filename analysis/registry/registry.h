@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 
 namespace headwave {
 

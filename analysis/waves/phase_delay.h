@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 #include "delay.h"

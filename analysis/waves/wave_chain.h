@@ -6,7 +6,7 @@
 #include "../../core/fields/head_name.h"
 #include "../../core/model/model.h"
 #include "../../core/numbers/fft.h"
-#include "../pass/analysis_kind.h"
+#include "../pass/analysis.h"
 #include "phase_rotation.h"
 #include "qk_svd.h"
 

@@ -7,7 +7,7 @@
 
 #include "../../analysis/attention/attention_distance.h"
 #include "../../analysis/attention/offset_trace.h"
-#include "../../analysis/pass/analysis_kind.h"
+#include "../../analysis/pass/analysis.h"
 #include "../../data/sources/stored_profiles.h"
 #include "../run/job.h"
 #include "job_input.h"

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "../../analysis/predictions/head_account.h"
 #include "../../analysis/predictions/position_atlas.h"
 #include "../../data/models/model_directory.h"
 #include "../inputs/job_input.h"
@@ -9,14 +10,25 @@
 
 namespace headwave {
 
+/// Where heads look over random words, as a prediction for any text: the measured profile of head_account()
+/// on documents of random words. Random words have no order, so the profile comes from positions and from
+/// tokens that meet themselves. It is exact in every layer, where the prediction from weights alone is a
+/// proxy above layer 0. The order of words in a text is not in it. An offset is predicted where the maximum
+/// does not lie at the end of the search and its weight is at least twice what uniform attention
+/// gives there: below it attention, being nearly the same everywhere, need not land there. Rank heads by that weight.
+///
+/// Source: this project.
+/// @param account  of documents of random words (core/model/random_documents.h)
+/// @returns Fields word_atlas/...
+std::vector<Field> word_atlas(const HeadAccount& account);
+
 struct WordPassesOptions {
   Index reach = 64;  ///< offsets |t| <= reach are looked at, in tokens
   int threads = 0;   ///< 0: one per core; changes no digit
 };
 
-/// Runs documents of random words through a model and predicts every head's offset from its queries and keys
-/// (analysis/predictions/word_atlas.h). With documents of a text this would be an account of that text, not a
-/// prediction.
+/// Runs documents of random words through a model and predicts the offset of every head with word_atlas(). With
+/// documents of a text this would be an account of that text, not a prediction.
 /// @returns word_atlas/... for each kind of attention within a sequence, with the provenance of the documents
 /// @throws Error as the source and the model pass do; ShapeError if documents have fewer than 3 tokens
 std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptions& options = {},

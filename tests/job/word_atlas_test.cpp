@@ -1,10 +1,9 @@
-#include "../../analysis/predictions/word_atlas.h"
-
 #include <cmath>
 
+#include "../../job/studies/model_atlas.h"
 #include "../catch.h"
-#include "drawn_documents.h"
-#include "found_field.h"
+#include "../analysis/drawn_documents.h"
+#include "../analysis/found_field.h"
 
 using namespace headwave;
 
