@@ -75,8 +75,7 @@ Setting setting_of(const std::string& name, nb::handle value) {
 JobOptions options_of(const nb::dict& given) {
   JobOptions options;
   std::vector<std::string> known;
-  for (const JobOption& option : job_option_table())
-    if (!option.set_by_others) known.emplace_back(option.name);
+  for (const JobOption& option : job_option_table()) known.emplace_back(option.name);
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
     if (std::ranges::find(known, name) == known.end()) {
@@ -97,8 +96,7 @@ std::string job_text(const nb::dict& input, const JobOptions& options) {
     settings[name] = setting_of(name, value);
   }
   for (const JobOption& option : job_option_table()) {
-    if (option.set_by_others || (option.name == "only" && options.only.empty()) ||
-        (option.name == "everything" && !options.everything))
+    if ((option.name == "only" && options.only.empty()) || (option.name == "everything" && !options.everything))
       continue;
     settings[option.key()] = std::visit(OptionSetting{options}, option.member);
   }

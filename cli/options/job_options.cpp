@@ -60,7 +60,6 @@ class OptionAdder {
 
 void add_job_options(CLI::App& command, JobOptions& options) {
   for (const JobOption& option : job_option_table()) {
-    if (option.set_by_others) continue;
     std::visit(OptionAdder(command, options, option), option.member);
   }
   command.get_option("--only")->excludes("--everything");
