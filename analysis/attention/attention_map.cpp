@@ -217,10 +217,8 @@ struct Side {
 class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
  public:
   using AnalysisOf::AnalysisOf;
-  /// A trial of a job may have fewer documents than the job: then its last one is mapped.
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
-    if (i != std::min(options()[map_document_option], input().documents - 1)) return nullptr;
-    return look_of<AttentionMapProbe>(site(), document);
+    return i == options()[map_document_option] ? look_of<AttentionMapProbe>(site(), document) : nullptr;
   }
 
  protected:

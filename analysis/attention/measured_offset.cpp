@@ -36,14 +36,6 @@ class MeasuredOffsetAnalysis : public AnalysisOf<OffsetTraceSum> {
 
 }  // namespace
 
-OffsetTest offset_test(double weight, double mean, double deviation, double skewness, double z) {
-  const double threshold = mean + deviation * (z + std::max(0.0, skewness) * (z * z - 1) / 6);
-  // A head that gives every key the same weight from everywhere has a null without spread: what exceeds it is
-  // rounding.
-  const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
-  return {threshold, weight > threshold + rounding};
-}
-
 MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffsetOptions& options) {
   const Index rows = traces.grid.rows();
   const Index near = std::min(traces.reach, (traces.length - 1) / 2);
@@ -58,13 +50,17 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
       const OffsetPeak peak = offset_peak(weight).value_or(OffsetPeak{});
       const Index t = peak.offset, column = t + near;
       const double mean = traces.null_weight[kind](row, t + traces.reach);
-      const OffsetTest test = offset_test(weight[column], mean, traces.null_deviation[kind](row, t + traces.reach),
-                                          traces.null_skewness[kind](row, t + traces.reach), z);
+      const double deviation = traces.null_deviation[kind](row, t + traces.reach),
+                   skewness = traces.null_skewness[kind](row, t + traces.reach);
+      const double threshold = mean + deviation * (z + std::max(0.0, skewness) * (z * z - 1) / 6);
+      // A head that gives every key the same weight from everywhere has a null without spread: what exceeds it is
+      // rounding.
+      const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
       measured.weight[kind][row] = weight[column];
       measured.chance[kind][row] = mean;
-      measured.threshold[kind][row] = test.threshold;
+      measured.threshold[kind][row] = threshold;
       OffsetStatus& status = measured.status[kind][static_cast<std::size_t>(row)];
-      if (test.stands_out)
+      if (weight[column] > threshold + rounding)
         status = t == 0 && !options.cross ? OffsetStatus::self
                  : peak.at_edge           ? OffsetStatus::edge
                                           : OffsetStatus::offset;

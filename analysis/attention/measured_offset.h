@@ -20,16 +20,6 @@ struct MeasuredOffsetOptions {
   bool cross = false;   ///< cross-attention: no token meets itself, and t = 0 is an offset like any other
 };
 
-/// What a head's null says at the offset where its mean weight is largest.
-struct OffsetTest {
-  double threshold = 0;     ///< equation (6) of measured_offsets()
-  bool stands_out = false;  ///< whether the weight is above it, by more than rounding
-};
-
-/// @param mean, deviation, skewness  of the null at that offset
-/// @param z                          normal quantile at 1 - level / (number of offsets)
-OffsetTest offset_test(double weight, double mean, double deviation, double skewness, double z);
-
 /// Where the attention of each head lands, and whether that differs from chance. One vector for each kind of
 /// Pairs.
 struct MeasuredOffsets {

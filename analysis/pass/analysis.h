@@ -26,7 +26,6 @@ struct AnalysisInput {
   const Document& first;  ///< the first document
   const Site& site;
   const JobOptions& options;
-  Index documents = 0;             ///< number of documents, of any length
   Index longest = 0;               ///< tokens of the longest document
   int threads = 1;                 ///< for work before and after the documents; does not change a digit
   const Source* source = nullptr;  ///< for an analysis that runs some documents through the model once more

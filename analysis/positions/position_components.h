@@ -39,7 +39,4 @@ PositionComponents position_components(MatrixView positions);
 /// components.
 std::vector<Field> describe(const PositionComponents& components);
 
-/// In a job: position_components/...
-const AnalysisKind& position_components_analysis();
-
 }  // namespace headwave

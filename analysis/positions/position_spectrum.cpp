@@ -156,8 +156,6 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
                                             : "none")
       .note_all("normalisation", "none: a cosine of amplitude a has |DFT| = a T / 2");
   const Axis frequency = line_axis(spectrum.amplitude.rows());
-  const Vector per_token = Vector::LinSpaced(frequency.size(), 0.0, static_cast<double>(frequency.size() - 1)) /
-                           static_cast<double>(spectrum.length);
   fields.add("mean", {frequency}, "1", "mean over columns of the position embedding's amplitude spectrum",
              spectrum.positions.mean);
   fields.add("lower_quartile", {frequency}, "1", "lower quartile over columns", spectrum.positions.lower);
@@ -166,7 +164,6 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
       .add("cumulative_energy", {frequency}, "1", "share of non-constant energy at frequencies up to this",
            spectrum.cumulative_energy)
       .undefined_if_any("every column is constant");
-  fields.add("cycles_per_token", {frequency}, "cycles/token", "frequency in cycles per token", per_token);
   if (spectrum.words.mean.size() > 0) {
     fields.add("word_mean", {frequency}, "1", "mean over columns of the word embeddings' amplitude spectrum",
                spectrum.words.mean);

@@ -69,7 +69,4 @@ inline constexpr OwnOption rows_option{
     "rows", "rows of the position table to analyse, from the first; 0: the rows that look trained", 0, 2, 1'000'000'000,
     true};
 
-/// In a job: position_spectrum/...: rows of the table that the first document reads, beside its words.
-const AnalysisKind& position_spectrum_analysis();
-
 }  // namespace headwave

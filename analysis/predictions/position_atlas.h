@@ -142,7 +142,4 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach);
 inline constexpr OwnOption atlas_draws_option{
     "atlas_draws", "random rotations for the null of what positions predict; 0: no null", 40, 3, 100000, true};
 
-/// In a job: position_atlas/... and position_term/...
-const AnalysisKind& position_atlas_analysis();
-
 }  // namespace headwave

@@ -84,7 +84,4 @@ RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadG
 /// Fields rotary_wave/...
 std::vector<Field> describe(const RotaryWave& wave);
 
-/// In a job: rotary_wave/...
-const AnalysisKind& rotary_wave_analysis();
-
 }  // namespace headwave

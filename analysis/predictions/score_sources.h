@@ -79,7 +79,4 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
 /// Fields score_sources/...
 std::vector<Field> describe(const ScoreSources& sources);
 
-/// In a job: score_sources/...
-const AnalysisKind& score_sources_analysis();
-
 }  // namespace headwave

@@ -72,7 +72,4 @@ struct PhaseDelay {
 /// @param length  T
 PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDelayOptions& options = {});
 
-/// In a job: phase_spectrum/... and phase_delay/... of (2).
-const AnalysisKind& phase_delay_analysis();
-
 }  // namespace headwave

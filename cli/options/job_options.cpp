@@ -25,42 +25,28 @@ CLI::Validator whole_number_of(const JobOption& option) {
   return option.or_zero ? none_or_whole_number(least, most) : whole_number(least, most);
 }
 
-class OptionAdder {
- public:
-  OptionAdder(CLI::App& command, JobOptions& options, const JobOption& option)
-      : command_(command), options_(options), option_(option) {}
-
-  void operator()(double JobOptions::*member) const {
-    add(member)->check(real_number(option_.least, option_.most))->capture_default_str();
-  }
-  void operator()(std::vector<std::string> JobOptions::*member) const {
-    add(member)->delimiter(',')->check(one_of(analysis_names()))->type_name("NAME,...");
-  }
-  void operator()(bool JobOptions::*member) const {
-    command_.add_flag("--" + option_.key(), options_.*member, std::string(option_.help))->group("Analysis");
-  }
-  template <class Member>  // of whole numbers
-  void operator()(Member member) const {
-    add(member)->check(whole_number_of(option_))->capture_default_str();
-  }
-
- private:
-  template <class Member>
-  CLI::Option* add(Member member) const {
-    return command_.add_option("--" + option_.key(), value_of(options_, member), std::string(option_.help))
-        ->group("Analysis");
-  }
-
-  CLI::App& command_;
-  JobOptions& options_;
-  const JobOption& option_;
-};
-
 }  // namespace
 
 void add_job_options(CLI::App& command, JobOptions& options) {
   for (const JobOption& option : job_option_table()) {
-    std::visit(OptionAdder(command, options, option), option.member);
+    const std::string name = "--" + option.key(), help(option.help);
+    std::visit(
+        [&](auto member) {
+          auto& value = value_of(options, member);
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, bool>) {
+            command.add_flag(name, value, help)->group("Analysis");
+            return;
+          }
+          CLI::Option* added = command.add_option(name, value, help)->group("Analysis");
+          if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+            added->delimiter(',')->check(one_of(analysis_names()))->type_name("NAME,...");
+          else if constexpr (std::is_same_v<Value, double>)
+            added->check(real_number(option.least, option.most))->capture_default_str();
+          else
+            added->check(whole_number_of(option))->capture_default_str();
+        },
+        option.member);
   }
   command.get_option("--only")->excludes("--everything");
 }

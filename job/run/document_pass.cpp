@@ -136,7 +136,7 @@ Index DocumentPass::together() const {
 void DocumentPass::prepare() {
   const Index longest = *std::max_element(lengths_.begin(), lengths_.end());
   for (std::size_t s = 0; s < sites_.size(); ++s) {
-    const AnalysisInput input{model_, first_, sites_[s], options_, source_.count(), longest, threads_, &source_};
+    const AnalysisInput input{model_, first_, sites_[s], options_, longest, threads_, &source_};
     analyses_.emplace_back();
     for (const AnalysisKind* kind : kinds_) {
       analyses_.back().push_back(applies(*kind, sites_[s]) ? kind->make(input) : nullptr);

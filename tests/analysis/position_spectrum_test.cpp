@@ -215,14 +215,12 @@ TEST_CASE("position spectra describe themselves") {
     CHECK(std::get<std::int64_t>(one.attributes.at("T")) == 32);
     names.insert(one.quantity());
   }
-  CHECK(names == std::set<std::string>{"mean", "lower_quartile", "upper_quartile", "cumulative_energy",
-                                       "cycles_per_token", "word_mean", "word_lower_quartile", "word_upper_quartile",
-                                       "peak_frequency", "peak_prominence", "amplitude"});
+  CHECK(names == std::set<std::string>{"mean", "lower_quartile", "upper_quartile", "cumulative_energy", "word_mean",
+                                       "word_lower_quartile", "word_upper_quartile", "peak_frequency",
+                                       "peak_prominence", "amplitude"});
   const Axis& frequency = field_of(fields, "position_spectrum/mean").axis("frequency");
   CHECK(frequency.unit == "cycles/T");
   CHECK(std::get<std::vector<std::int64_t>>(frequency.values).back() == 16);
-  CHECK(field_of(fields, "position_spectrum/cycles_per_token").doubles()[3] == 3.0 / 32.0);
-  CHECK(field_of(fields, "position_spectrum/cycles_per_token").unit == "cycles/token");
   CHECK(field_of(fields, "position_spectrum/amplitude").axis("column").size() == 4);
   CHECK(field_of(fields, "position_spectrum/amplitude").doubles()[3 * 4 + 0] == Approx(16.0).epsilon(0.1));
   const std::vector<double> peaks = field_of(fields, "position_spectrum/peak_frequency").doubles();

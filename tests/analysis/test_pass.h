@@ -117,7 +117,7 @@ struct TestPass {
       site.numbers.push_back(one.document.queries(kind) == site.length ? site.documents++ : -1);
       most = std::max({most, one.document.queries(kind), one.document.keys(kind)});
     }
-    const AnalysisInput input{model, documents.front().document, site, options, std::ssize(documents), most, threads};
+    const AnalysisInput input{model, documents.front().document, site, options, most, threads};
     Finished finished;
     return run(named(name), input, documents, finished);
   }
