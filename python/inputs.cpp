@@ -38,12 +38,11 @@ Known known_of(const std::optional<Known>& said, const char* name, const std::st
   return *said;
 }
 
-/// Arrays that an object of Python reads block by block, headwave.lazy.LazyArrays: of numpy, zarr, h5py.
+/// Arrays that an object of Python gives block by block, headwave.arrays.NamedArrays.
 class CalledArrays : public NamedArrays {
  public:
   explicit CalledArrays(nb::object arrays)
-      : NamedArrays(nb::cast<std::string>(arrays.attr("called")),
-                    nb::cast<std::vector<fs::path>>(arrays.attr("files"))) {
+      : NamedArrays(nb::cast<std::string>(arrays.attr("called"))) {
     using Described = std::tuple<std::string, std::string, std::vector<Index>>;
     for (auto& [name, type, shape] : nb::cast<std::vector<Described>>(arrays.attr("entries")))
       add(name, std::move(type), std::move(shape));

@@ -42,8 +42,7 @@ class ModelCheck:
 def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
     """Compares a checkpoint's attention with what transformers computes, over a few random tokens.
 
-    Both compute every head's weights in float32 on the CPU, transformers by its eager attention. `python -m
-    headwave check-model MODEL` does the same from a shell, and exits with 3 where they differ.
+    Both compute every head's weights in float32 on the CPU, transformers by its eager attention.
 
     Example:
         >>> print(headwave.check_model("minilm"))

@@ -11,11 +11,10 @@ from typing import Any, Mapping, Sequence
 
 from . import _core
 from .arguments import names, path, text, unwrapped, whole, whole_or_none
-from .arrays import as_array, listed_ids
+from .arrays import NamedArrays, as_array, listed_ids
 from .documents import documents_of, texts_of, unk_strings, unknown_share
 from .errors import FormatError, IoError
 from .hub import model_folder
-from .lazy import LazyArrays
 from .neighbours import named_states
 from .profiles.result import Profiles
 
@@ -281,4 +280,4 @@ def _arrays(value: Any) -> Any:
     """Arrays by name: a file or folder, or what C++ asks for block by block."""
     if isinstance(value, (str, os.PathLike)):
         return path(value, "states")
-    return LazyArrays({text(name, "states: a name"): of for name, of in named_states(value).items()}, "states")
+    return NamedArrays({text(name, "states: a name"): of for name, of in named_states(value).items()}, "states")

@@ -59,8 +59,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
         ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
         states: stored states, queries and keys or attention (docs/inputs.md): a file, an array, or a dict of
-            arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md). A store of zarr, a
-            file of h5py and the arrays of either are read a document at a time, and nothing is copied
+            arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
         profiles: what headwave.watch(model, null=True) summed beside a running model: its result, a file that it saved, or a list of
             these, whose documents stand one after another; without a model (docs/profiles.md)
         random_tokens: so many random tokens, three times, in every document

@@ -8,7 +8,6 @@ import html
 import os
 import pathlib
 import re
-import tempfile
 from typing import Any, Iterator, Sequence
 
 import numpy as np
@@ -16,20 +15,18 @@ import numpy as np
 from . import _core
 from .arguments import missing, names, path as as_path, real, text
 from .errors import FormatError, IoError
-from .fields import Group, at_place, groups_of, xarray_or_none
+from .fields import Group, at_place, groups_of
 from .profiles.result import are_profiles, open_profiles
 
 class Result:
     """What a job found.
 
-    `result["measured_offset"].offset.sel(layer=3, head=4)` is an array of xarray, read where C++ has it; without xarray
-    `result["measured_offset"].offset[3, 4]` of numpy, with `dims`, `coords` and `attrs`. In a notebook it shows its heads.
+    `result["measured_offset"].offset.sel(layer=3, head=4)` is an array of xarray, read where C++ has it. In a notebook it shows its heads.
     """
 
     def __init__(self, found: Any) -> None:
         self._found = found
         self._groups: dict[str, Any] | None = None
-        self._tree: Any = None
 
     @property
     def computed_by(self) -> str:
@@ -48,22 +45,13 @@ class Result:
 
     @property
     def tree(self) -> Any:
-        """All of it as an xarray.DataTree: a group for each analysis, the provenance as attributes of `provenance`.
+        """All of it as an xarray.DataTree: a group for each analysis, the provenance as attributes of `provenance`."""
+        import xarray
 
-        Raises:
-            ImportError: xarray is not there.
-        """
-        xarray = xarray_or_none()
-        if xarray is None:
-            raise ImportError("a DataTree needs xarray: pip install xarray; without it result['measured_offset'] is numpy")
-        if self._tree is None:
-            groups = {"/" + name: of for name, of in self._made().items()}
-            groups["/"] = xarray.Dataset(attrs={"title": self.title})
-            groups["/provenance"] = xarray.Dataset(attrs=self.provenance)
-            from .tree import DataTree
-
-            self._tree = DataTree.from_dict(groups)
-        return self._tree
+        groups = {"/" + name: of for name, of in self._made().items()}
+        groups["/"] = xarray.Dataset(attrs={"title": self.title})
+        groups["/provenance"] = xarray.Dataset(attrs=self.provenance)
+        return xarray.DataTree.from_dict(groups)
 
     def __getitem__(self, name: str) -> Any:
         group, _, quantity = name.strip("/").partition("/")
@@ -71,8 +59,7 @@ class Result:
             raise KeyError(missing(group, self._made()))
         if quantity and quantity not in self._made()[group]:
             raise KeyError(f"{group}: {missing(quantity, self._made()[group])}")
-        found = self.tree[group] if xarray_or_none() is not None else self._made()[group]
-        return found[quantity] if quantity else found
+        return self._made()[group][quantity] if quantity else self._made()[group]
 
     def get(self, name: str, default: Any = None) -> Any:
         """The group or array of that name; `default` where the result has none."""
@@ -84,18 +71,6 @@ class Result:
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self, *(f"{name}/{quantity}" for name, group in self._made().items() for quantity in group)]
-
-    def __reduce__(self) -> tuple:
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "results.h5")
-            self.save(file)
-            return _of_bytes, (file.read_bytes(),)
-
-    def __copy__(self) -> "Result":
-        return Result(self._found)  # arrays are read-only, so copies share them
-
-    def __deepcopy__(self, _memo: dict) -> "Result":
-        return Result(self._found)
 
     def head(self, name: str) -> dict[str, Any]:
         """Everything about one head: of each group the arrays with an axis of layers and one of heads, at this head.
@@ -120,17 +95,12 @@ class Result:
 
         Columns: `layer`, `head`, and every array of one number or word a head by its name, "attention_bits/bits"; of arrays with one more
         axis of up to eight texts an own column for each text, "attention_bits/part/sink". Heads that an array does not have are missing values.
-
-        Raises:
-            ImportError: pandas is not installed
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("a DataFrame needs pandas: pip install pandas") from error
+        import pandas
+
         columns: dict[str, Any] = {}
         for group, of in self._made().items():
-            for quantity, array in (of.data_vars if hasattr(of, "data_vars") else of).items():
+            for quantity, array in of.data_vars.items():
                 more = [axis for axis in array.dims if axis not in ("layer", "head")]
                 labels = np.asarray(array.coords[more[0]]) if more else np.array([""])
                 if len(array.dims) - len(more) != 2 or len(more) > 1 or (more and (labels.dtype.kind not in "OU" or len(labels) > 8)):
@@ -300,13 +270,6 @@ def open_result(path: str | os.PathLike) -> Any:
         if are_profiles(str(place)):
             return open_profiles(str(place))
         raise
-
-
-def _of_bytes(data: bytes) -> Any:
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, "results.h5")
-        file.write_bytes(data)
-        return open_result(file)
 
 
 def _inches(width: Any) -> float:
