@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import functools
 import html
 import os
 import pathlib
 import re
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,11 +17,13 @@ from .errors import FormatError, IoError
 from .fields import Group, at_place, groups_of
 from .profiles.result import are_profiles, open_profiles
 
-class Result:
-    """What a job found.
+class Result(Mapping[str, Group]):
+    """What a job found: a group for each analysis.
 
     `result["measured_offset"].offset.sel(layer=3, head=4)` is an array of xarray, read where C++ has it. In a notebook it shows its heads.
     """
+
+    __eq__, __hash__ = object.__eq__, object.__hash__   # arrays are not compared
 
     def __init__(self, found: Any) -> None:
         self._found = found
@@ -53,21 +54,14 @@ class Result:
         groups["/provenance"] = xarray.Dataset(attrs=self.provenance)
         return xarray.DataTree.from_dict(groups)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Group:
+        """A group, or an array of it: "measured_offset/offset"."""
         group, _, quantity = name.strip("/").partition("/")
         if group not in self._made():
             raise KeyError(missing(group, self._made()))
         if quantity and quantity not in self._made()[group]:
             raise KeyError(f"{group}: {missing(quantity, self._made()[group])}")
         return self._made()[group][quantity] if quantity else self._made()[group]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The group or array of that name; `default` where the result has none."""
-        return self[name] if name in self else default
-
-    def items(self) -> list[tuple[str, Group]]:
-        """Groups with their names."""
-        return [(name, self[name]) for name in self]
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self, *(f"{name}/{quantity}" for name, group in self._made().items() for quantity in group)]
@@ -111,19 +105,11 @@ class Result:
                     columns["/".join(filter(None, [group, quantity, str(label)]))] = pandas.Series(one, index=heads)
         return pandas.DataFrame(columns).reset_index()
 
-    def __contains__(self, name: str) -> bool:
-        group, _, quantity = name.strip("/").partition("/")
-        return group in self._made() and (not quantity or quantity in self._made()[group])
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._made())
 
     def __len__(self) -> int:
         return len(self._made())
-
-    def keys(self) -> list[str]:
-        """Names of the groups, one for each analysis."""
-        return list(self._made())
 
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Writes the result file that the program writes: whole, or not at all.

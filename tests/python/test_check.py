@@ -55,5 +55,5 @@ class OwnConfig(PretrainedConfig):
 
 def test_a_model_in_one_file_is_refused(tmp_path):
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
-    with pytest.raises(headwave.FormatError, match="model.gguf is a file; expected the folder"):
+    with pytest.raises(headwave.IoError, match="model.gguf. is no folder; expected a model directory"):
         headwave.check_model(tmp_path / "model.gguf")

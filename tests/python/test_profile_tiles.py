@@ -83,7 +83,7 @@ bins = OffsetBins(2)
 def require_same(scores, span):
     kernel, blocks = kernels.Kernel(always=True), torch.arange(len(span.rows))
     assert kernel.takes(scores, span)
-    size = (len(span.rows), scores.query.shape[1], scores.key.shape[1], scores.query.shape[3], bins, torch.device("cpu"))
+    size = (len(span.rows), scores.query.shape[1], bins, torch.device("cpu"))
     ours, theirs = LayerSums(*size), LayerSums(*size)
     for part in kernel.sums(scores, span, bins):
         ours.add(part, blocks)

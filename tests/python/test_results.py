@@ -119,7 +119,7 @@ def test_figures_are_drawn(result, tmp_path):
 
 
 def test_a_result_is_a_mapping_of_its_groups(result):
-    assert [name for name, _ in result.items()] == result.keys()
+    assert [name for name, _ in result.items()] == list(result.keys())
     assert result.get("nothing") is None and result.get("measured_offset/weight") is not None
     assert "measured_offset/weight" in result._ipython_key_completions_()
     with pytest.raises(KeyError, match="did you mean 'measured_offset'"):

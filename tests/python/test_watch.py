@@ -551,7 +551,7 @@ def test_the_file_holds_what_was_summed(tmp_path):
     result = watch.result()
     result.save(tmp_path / "profiles.h5")
     with h5py.File(tmp_path / "profiles.h5") as file:
-        assert file.attrs["format"] == "headwave profiles" and file.attrs["format_version"] == 1 and file.attrs["model"] == "Gemma3TextModel"
+        assert file.attrs["format"] == "headwave profiles" and file.attrs["format_version"] == 2 and file.attrs["model"] == "Gemma3TextModel"
         group, stack = file["causal"], result["causal"]
         assert group.attrs["documents"] == 3 and len(group.attrs["ids_sha256"]) == 64 and group.attrs["kv_heads"] == 2
         np.testing.assert_allclose(group["weight"][()], stack.weight, rtol=1e-6)

@@ -373,13 +373,13 @@ class LayerSums:
         blocks, heads, bins: how many
     """
 
-    def __init__(self, blocks: int, heads: int, kv_heads: int, width: int, bins: OffsetBins, device: torch.device) -> None:
+    def __init__(self, blocks: int, heads: int, bins: OffsetBins, device: torch.device) -> None:
         dtype = torch.float32 if device.type == "mps" else torch.float64
 
         def zeros(*shape: int) -> torch.Tensor:
             return torch.zeros(*shape, dtype=dtype, device=device)
 
-        self.heads, self.kv_heads, self.width, self.device = heads, kv_heads, width, device
+        self.device = device
         self.weight = zeros(blocks, 2, heads, bins.count)
         self.entropy, self.kept = zeros(blocks, heads), zeros(blocks, heads)
         self.pairs, self.rows = zeros(blocks, 2, bins.count), zeros(blocks)

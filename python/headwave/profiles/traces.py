@@ -11,7 +11,6 @@ gets from all queries, or under a causal mask of the weights that a query gives,
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 import torch

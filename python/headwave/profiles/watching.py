@@ -215,8 +215,7 @@ class Watch:
         layer = self._layers.get((path, times))
         if layer is None:
             layer = self._layers[path, times] = Layer.of(path, times, cross, name, type(module).__name__, scores, given,
-                                                         LayerSums(self.blocks, query.shape[1], given["key"].shape[1], query.shape[3],
-                                                                   self.bins, query.device), documents)
+                                                         LayerSums(self.blocks, query.shape[1], self.bins, query.device), documents)
         layer.see(scores, given)
         if (path, times) in outermost.seen:
             raise FormatError(f"watch: {path} ({type(module).__name__}) calls attention several times in one pass, and watch sums one call of each "
