@@ -211,7 +211,7 @@ def test_traces_find_where_attention_lands():
     with pytest.raises(headwave.ShapeError, match="attention of layer 0 has shape"):
         traces_of(weights[0])
     with pytest.raises(headwave.FormatError, match="weights from 0 to 1"):
-        traces_of(-weights)
+        headwave.run(states={"attentions/layer_0": weights[None] * 2}, only=["measured_offset"])
 
 
 def test_a_delay_is_found_to_parts_of_a_token():
