@@ -62,27 +62,22 @@ class CallingProbe : public Probe {
   bool scores_;
 };
 
-struct AttendOptions {
-  Index heads, kv_heads, window;
-  double scale;
-  bool causal, scores;
-};
-
 template <class Scalar>
 nb::object attended(const Rows<Scalar>& q, const Rows<Scalar>& k, const std::optional<Rows<Scalar>>& v,
-                    const std::optional<Rows<Scalar>>& additive, const nb::object& probe, const AttendOptions& given) {
+                    const std::optional<Rows<Scalar>>& additive, const nb::object& probe, Index heads, Index kv_heads,
+                    double scale, bool causal, Index window, bool scores) {
   HeadInputs<Scalar> inputs;
   inputs.query = view_of<Scalar>(q, "q");
   inputs.key = view_of<Scalar>(k, "k");
   if (v) inputs.value = view_of<Scalar>(*v, "v");
-  inputs.heads = given.heads;
-  inputs.kv_heads = given.kv_heads;
-  inputs.scale = given.scale;
+  inputs.heads = heads;
+  inputs.kv_heads = kv_heads;
+  inputs.scale = scale;
   Mask<Scalar> mask;
-  mask.causal = given.causal;
-  mask.window = given.window;
+  mask.causal = causal;
+  mask.window = window;
   if (additive) mask.additive = laid_out(*additive, "mask");
-  CallingProbe caller(probe, given.scores);
+  CallingProbe caller(probe, scores);
   std::vector<Probe*> probes;
   if (!probe.is_none()) probes.push_back(&caller);
   auto output = std::make_unique<MatrixOf<Scalar>>(
@@ -97,17 +92,10 @@ nb::object attended(const Rows<Scalar>& q, const Rows<Scalar>& k, const std::opt
 
 template <class Scalar>
 void add_attend(nb::module_& module) {
-  module.def(
-      "attend",
-      [](const Rows<Scalar>& q, const Rows<Scalar>& k, const std::optional<Rows<Scalar>>& v,
-         const std::optional<Rows<Scalar>>& additive, const nb::object& probe, Index heads, Index kv_heads,
-         double scale, bool causal, Index window, bool scores) {
-        return attended<Scalar>(q, k, v, additive, probe, {heads, kv_heads, window, scale, causal, scores});
-      },
-      nb::arg("q").noconvert(), nb::arg("k").noconvert(), nb::arg("v").noconvert().none(),
-      nb::arg("additive").noconvert().none(), nb::arg("probe").none(), nb::arg("heads"), nb::arg("kv_heads"),
-      nb::arg("scale"), nb::arg("causal"), nb::arg("window"), nb::arg("scores"),
-      "Attention of heads side by side, (T, heads * d_head).");
+  module.def("attend", &attended<Scalar>, nb::arg("q").noconvert(), nb::arg("k").noconvert(),
+             nb::arg("v").noconvert().none(), nb::arg("additive").noconvert().none(), nb::arg("probe").none(),
+             nb::arg("heads"), nb::arg("kv_heads"), nb::arg("scale"), nb::arg("causal"), nb::arg("window"),
+             nb::arg("scores"), "Attention of heads side by side, (T, heads * d_head).");
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "../core/model/recorded_source.h"
 #include "../data/arrays/safetensors.h"
 #include "../data/models/model_directory.h"
-#include "../data/sources/distinct_documents.h"
 #include "../data/sources/named_arrays.h"
 #include "../job/inputs/identity.h"
 #include "../job/inputs/intervention_text.h"
@@ -38,12 +37,10 @@ Known known_of(const std::optional<Known>& said, const char* name, const std::st
   return *said;
 }
 
-/// Arrays that an object of Python reads block by block, headwave.lazy.LazyArrays: of numpy, zarr, h5py.
+/// Arrays that an object of Python gives block by block, headwave.arrays.NamedArrays.
 class CalledArrays : public NamedArrays {
  public:
-  explicit CalledArrays(nb::object arrays)
-      : NamedArrays(nb::cast<std::string>(arrays.attr("called")),
-                    nb::cast<std::vector<fs::path>>(arrays.attr("files"))) {
+  explicit CalledArrays(nb::object arrays) : NamedArrays(nb::cast<std::string>(arrays.attr("called"))) {
     using Described = std::tuple<std::string, std::string, std::vector<Index>>;
     for (auto& [name, type, shape] : nb::cast<std::vector<Described>>(arrays.attr("entries")))
       add(name, std::move(type), std::move(shape));
@@ -112,16 +109,12 @@ class CalledSource : public RecordedSource {
 };
 
 /// Runs the job of an input.
-/// @param input_options  what the input was opened with, by the names of job files
 /// @returns (kind, result) of every kind of attention
 std::vector<std::pair<std::string, Result>> run(const JobInput& input, const nb::dict& given,
-                                                const nb::dict& input_options, const std::string& command,
-                                                const nb::object& progress) {
+                                                const std::string& command, const nb::object& progress) {
   const JobOptions options = options_of(given);
-  const std::string job = job_text(input_options, options);
   auto [found, by] =
       made(command, progress, [&](const ProgressCallback& told) { return run_input(input, options, told); });
-  for (KindResult& kind : found) kind.result.provenance["job"] = job;
   return named_results(std::move(found), by);
 }
 
@@ -158,10 +151,7 @@ void add_inputs(nb::module_& module) {
             place.weights_in = known_of(weights_in(weights), "weights", weights, "auto, memory or layers");
             new (made) ModelPlace(place);
           },
-          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"))
-      .def_prop_ro(
-          "longest", [](const ModelPlace& place) { return model_map(place).longest; },
-          "The longest document that the model reads, in tokens; 0: any.");
+          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"));
   module.def(
       "opened_input",
       [](const std::string& kind, const std::optional<ModelPlace>& model, const nb::object& value,
@@ -211,23 +201,6 @@ void add_inputs(nb::module_& module) {
       nb::arg("tokens"),
       "What a result remembers of the lengths that files of a checkpoint name and documents of so many tokens exceed.");
   module.def(
-      "tokenized_input",
-      [](const ModelPlace& model, std::vector<Index> lengths, nb::object document, const nb::dict& provenance) {
-        const Index longest = lengths.empty() ? 0 : std::ranges::max(lengths);
-        auto source =
-            std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
-        return opened("text", [&] {
-          Model opened = open_model(model);
-          if (opened.decoder)
-            throw ShapeError(fmt::format("text: a {} reads a text and its target", opened.family), omit("tokenizer"));
-          Attributes said = model_provenance(model);
-          said.merge(exceeded_lengths(model.weights, longest));
-          return JobInput{std::move(opened), distinct_documents(std::move(source)), std::move(said)};
-        });
-      },
-      nb::arg("model"), nb::arg("lengths"), nb::arg("document"), nb::arg("provenance"),
-      "Documents that a tokenizer of Python made.");
-  module.def(
       "module_input",
       [](const std::string& config, const std::string& called, const nb::list& tensors, std::vector<Index> lengths,
          nb::object document, const nb::dict& provenance, const nb::dict& of_model) {
@@ -240,8 +213,8 @@ void add_inputs(nb::module_& module) {
       },
       nb::arg("config"), nb::arg("called"), nb::arg("tensors"), nb::arg("lengths"), nb::arg("document"),
       nb::arg("provenance"), nb::arg("of_model"), "Weights in memory, and documents that a function gives.");
-  module.def("run", &run, nb::arg("input"), nb::arg("options"), nb::arg("input_options"), nb::arg("command"),
-             nb::arg("progress").none(), "The job of an input: (kind, result) of every kind of attention.");
+  module.def("run", &run, nb::arg("input"), nb::arg("options"), nb::arg("command"), nb::arg("progress").none(),
+             "The job of an input: (kind, result) of every kind of attention.");
 }
 
 }  // namespace headwave::python

@@ -8,7 +8,6 @@
 #include "../analysis/registry/job_option_table.h"
 #include "../core/errors/error.h"
 #include "../core/errors/nearest_name.h"
-#include "../data/files/toml_text.h"
 
 namespace headwave::python {
 
@@ -48,28 +47,6 @@ class OptionSetter {
   nb::handle value_;
 };
 
-struct OptionSetting {
-  const JobOptions& options;
-
-  Setting operator()(double JobOptions::*member) const { return options.*member; }
-  Setting operator()(bool JobOptions::*member) const { return options.*member; }
-  Setting operator()(std::vector<std::string> JobOptions::*member) const { return options.*member; }
-  template <class Member>  // of whole numbers
-  Setting operator()(Member member) const {
-    return static_cast<std::int64_t>(value_of(options, member));
-  }
-};
-
-Setting setting_of(const std::string& name, nb::handle value) {
-  if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value);
-  if (std::int64_t number = 0; nb::try_cast(value, number, false)) return number;
-  if (double number = 0; nb::try_cast(value, number, false)) return number;
-  if (std::string text; nb::try_cast(value, text)) return text;
-  std::vector<std::string> texts;
-  if (!nb::try_cast(value, texts)) refuse(name, value, "a flag, a number, a text or a list of texts");
-  return texts;
-}
-
 }  // namespace
 
 JobOptions options_of(const nb::dict& given) {
@@ -87,20 +64,6 @@ JobOptions options_of(const nb::dict& given) {
     std::visit(OptionSetter(options, option.name, value), option.member);
   }
   return options;
-}
-
-std::string job_text(const nb::dict& input, const JobOptions& options) {
-  Settings settings;
-  for (const auto& [key, value] : input) {
-    const auto name = nb::cast<std::string>(key);
-    settings[name] = setting_of(name, value);
-  }
-  for (const JobOption& option : job_option_table()) {
-    if ((option.name == "only" && options.only.empty()) || (option.name == "everything" && !options.everything))
-      continue;
-    settings[option.key()] = std::visit(OptionSetting{options}, option.member);
-  }
-  return toml_text(settings);
 }
 
 }  // namespace headwave::python

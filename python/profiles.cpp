@@ -10,6 +10,7 @@
 #include "../analysis/attention/attention_distance.h"
 #include "../analysis/attention/document_correlation.h"
 #include "../analysis/predictions/attended_rows.h"
+#include "../data/files/digest.h"
 #include "../job/inputs/stored_sums.h"
 #include "memory.h"
 #include "options.h"
@@ -58,11 +59,10 @@ GivenProfiles given_profiles(const nb::handle& given) {
   return profiles;
 }
 
-JobInput profiles(const nb::list& given, const nb::dict& about) {
-  std::vector<GivenProfiles> read;
-  for (const nb::handle each : given) read.push_back(given_profiles(each));
-  const auto* path = std::get_if<std::filesystem::path>(&read.front());
-  const std::string name = path != nullptr ? path->string() : std::get<NamedProfiles>(read.front()).called.string();
+JobInput profiles(const nb::handle& given, const nb::dict& about) {
+  GivenProfiles read = given_profiles(given);
+  const auto* path = std::get_if<std::filesystem::path>(&read);
+  const std::string name = path != nullptr ? path->string() : std::get<NamedProfiles>(read).called.string();
   const Attributes said = attributes_of(about);
   return opened(name, [&] { return profiles_input(std::move(read), said); });
 }
@@ -88,6 +88,8 @@ Result distances(const std::map<std::string, nb::object>& arrays, const std::vec
 void add_profiles(nb::module_& module) {
   module.def("profiles_input", &profiles, nb::arg("given"), nb::arg("about"),
              "Sums of headwave.watch, files or in memory, and what results remember of the documents.");
+  module.def("seal_of_file", &seal_of_file, nb::arg("path"), "The digest at the end of a file that has none yet.");
+  module.def("require_right_seal", &require_right_seal, nb::arg("path"), "Refuses a file that was changed.");
   module.def(
       "require_options_of_sums", [](const nb::dict& options) { require_options_of_sums(options_of(options)); },
       nb::arg("options"), "Refuses options of a job that profiles cannot follow.");

@@ -83,31 +83,31 @@ Result spectrum(const Doubles& positions, const std::optional<Doubles>& words, b
   });
 }
 
-struct AtlasOptions {
-  Index length, rows, reach, draws, passes;
-  double level;
-  std::uint64_t seed;
-  int threads;
-};
-
-std::vector<std::pair<std::string, Result>> atlas(const ModelPlace& model, const AtlasOptions& given,
-                                                  const std::string& command, const nb::object& progress) {
+std::vector<std::pair<std::string, Result>> atlas(const ModelPlace& model, Index length, Index rows, Index reach,
+                                                  Index draws, double level, Index passes, std::uint64_t seed,
+                                                  int threads, const std::string& command, const nb::object& progress) {
   ModelAtlasOptions options;
-  options.atlas.length = given.length;
-  options.rows = given.rows;
-  options.atlas.reach = given.reach;
-  options.atlas.null.draws = given.draws;
-  options.atlas.null.level = given.level;
-  options.atlas.null.seed = given.seed;
-  options.atlas.threads = given.threads;
-  options.words.documents = given.passes;
+  options.atlas.length = length;
+  options.rows = rows;
+  options.atlas.reach = reach;
+  options.atlas.null.draws = draws;
+  options.atlas.null.level = level;
+  options.atlas.null.seed = seed;
+  options.atlas.threads = threads;
+  options.words.documents = passes;
   auto [found, by] =
       made(command, progress, [&](const ProgressCallback& told) { return model_atlas(model, options, told); });
   return named_results(std::move(found), by);
 }
 
 Result compare(const Result& first, const Result& second, const std::pair<std::string, std::string>& names,
-               const ComparisonOptions& options) {
+               double level, Index draws, Index block, std::uint64_t seed, int threads) {
+  ComparisonOptions options;
+  options.level = level;
+  options.draws = draws;
+  options.block = block;
+  options.seed = seed;
+  options.threads = threads;
   return waited_for([&] {
     return result_of(comparison(first, second, {names.first, names.second}, options), names.first, names.second);
   });
@@ -146,29 +146,11 @@ void add_studies(nb::module_& module) {
              "The delay of every head between queries and keys, (heads, T, d_head).");
   module.def("spectrum", &spectrum, nb::arg("positions"), nb::arg("words").none(), nb::arg("demean"),
              nb::arg("detrend"), nb::arg("hann"), "The spectrum of a position table, (T, d_model).");
-  module.def(
-      "atlas",
-      [](const ModelPlace& model, Index length, Index rows, Index reach, Index draws, double level, Index passes,
-         std::uint64_t seed, int threads, const std::string& command, const nb::object& progress) {
-        return atlas(model, {length, rows, reach, draws, passes, level, seed, threads}, command, progress);
-      },
-      nb::arg("model"), nb::arg("length"), nb::arg("rows"), nb::arg("reach"), nb::arg("draws"), nb::arg("level"),
-      nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"), nb::arg("progress").none(),
-      "Where every head would look, from the checkpoint alone.");
-  module.def(
-      "compare",
-      [](const Result& first, const Result& second, const std::pair<std::string, std::string>& names, double level,
-         Index draws, Index block, std::uint64_t seed, int threads) {
-        ComparisonOptions options;
-        options.level = level;
-        options.draws = draws;
-        options.block = block;
-        options.seed = seed;
-        options.threads = threads;
-        return compare(first, second, names, options);
-      },
-      nb::arg("first"), nb::arg("second"), nb::arg("names"), nb::arg("level"), nb::arg("draws"), nb::arg("block"),
-      nb::arg("seed"), nb::arg("threads"), "Two results, head by head.");
+  module.def("atlas", &atlas, nb::arg("model"), nb::arg("length"), nb::arg("rows"), nb::arg("reach"), nb::arg("draws"),
+             nb::arg("level"), nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"),
+             nb::arg("progress").none(), "Where every head would look, from the checkpoint alone.");
+  module.def("compare", &compare, nb::arg("first"), nb::arg("second"), nb::arg("names"), nb::arg("level"),
+             nb::arg("draws"), nb::arg("block"), nb::arg("seed"), nb::arg("threads"), "Two results, head by head.");
   module.def("export_tables", &export_tables, nb::arg("result"), nb::arg("folder"), nb::arg("groups"),
              nb::arg("most").none(), nb::arg("force"), nb::arg("called"),
              "Writes the numbers of a result as CSV: names of tables, and of those that are too long.");

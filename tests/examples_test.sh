@@ -9,7 +9,7 @@ failed=0
 "$headwave" -q demo --documents 3 --write-model "$work/minilm" >/dev/null || exit 1
 cp -r "$2/tests/golden/families/bert-mlm" "$work/bert"
 printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/bert/vocab.txt"
-cp "$2/tests/golden/profiles/first.h5" "$work/profiles.h5"
+cp "$2/tests/golden/profiles/profiles.h5" "$work/profiles.h5"
 awk 'BEGIN { x = 1; for (i = 0; i < 2000; ++i) { x = x * 75 % 65537; printf "w%d %s ", 1 + x % 3, x % 2 ? "badi" : "dadi" }; print "" }' >"$work/text.txt"
 for command in demo run spectrum figures inspect atlas; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"

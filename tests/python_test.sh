@@ -1,7 +1,7 @@
 #!/bin/sh
 # The tests of the Python package, in a virtual environment of their own: the package that the release build made beside the program, or
-# a wheel of packaging/wheels.sh and the program within. What is tested with xarray, PyTorch and transformers is skipped where the
-# environment has not got them; HEADWAVE_TEST_PACKAGES names what else pip is to install ("xarray h5netcdf torch transformers"); if pip
+# a wheel of packaging/wheels.sh and the program within. What is tested with PyTorch and transformers is skipped where the
+# environment has not got them; HEADWAVE_TEST_PACKAGES names what else pip is to install ("h5netcdf torch transformers"); if pip
 # cannot, the test fails, it does not skip.
 #   python_test.sh HEADWAVE|WHEEL SOURCE_DIR [PYTEST ARGUMENTS...]
 set -eu
@@ -15,7 +15,7 @@ tag=$("$python" -c 'import sys; print("%d%d" % sys.version_info[:2])')
 case $tested in
   *.whl) package= installed=$tested ;;
   *)
-    package=$(dirname "$tested")/python installed="numpy>=1.24"
+    package=$(dirname "$tested")/python installed="numpy>=1.24 xarray>=2024.10"
     ls "$package/headwave/_core.cpython-$tag"-*.so >/dev/null 2>&1 || skip "there is no package for Python of tag cp$tag in $package; build it with ./headwave test"
     ;;
 esac
@@ -24,7 +24,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$python" -m venv "$work/environment" 2>"$work/venv.log" || skip "$python makes no virtual environments: $(tail -n 1 "$work/venv.log")"
 # shellcheck disable=SC2086
-"$work/environment/bin/pip" install -q --no-compile "$installed" pytest ${HEADWAVE_TEST_PACKAGES-} >"$work/pip.log" 2>&1 || {
+"$work/environment/bin/pip" install -q --no-compile $installed pytest ${HEADWAVE_TEST_PACKAGES-} >"$work/pip.log" 2>&1 || {
   tail -n 5 "$work/pip.log"
   [ -z "${HEADWAVE_TEST_PACKAGES-}" ] || { echo "pip cannot install what HEADWAVE_TEST_PACKAGES names"; exit 1; }
   skip "pip cannot install what the tests need"

@@ -187,8 +187,7 @@ void add_run(CLI::App& program, Command& chosen) {
         "which heads copy: over random tokens, three times; induction heads look 49 back"},
        {"run --model minilm --text text.txt --documents 20 --intervene without-heads=L0H2 --out without",
         "the same with part of the model changed"},
-       {"run --profiles profiles.h5 --out watched",
-        "where the heads of a watched PyTorch model look; sums of several processes are given as several files"}});
+       {"run --profiles profiles.h5 --out watched", "where the heads of a watched PyTorch model look"}});
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(*command, options->input);

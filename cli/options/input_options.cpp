@@ -122,8 +122,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   row("--states", options.states, "FILE",
       "stored hidden states, queries and keys, or attention: HDF5, .npy, .npz, safetensors, or a folder of .npy");
   row("--profiles", options.profiles, "FILE",
-      "sums that headwave.watch(model, null=True) saved beside a running PyTorch model; several files "
-      "hold further documents (docs/profiles.md)");
+      "sums that headwave.watch(model, null=True) saved beside a running PyTorch model (docs/profiles.md)");
   row("--random-tokens", options.random_tokens, "N",
       "random tokens in place of a text: so many, three times, in every document (for induction)",
       whole_number(1, 1048576));

@@ -31,8 +31,7 @@ ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::p
 
 /// Where a model and its documents come from, and which interventions change them.
 struct InputOptions {
-  std::filesystem::path model, map, text, target, ids, states;
-  std::vector<std::filesystem::path> profiles;
+  std::filesystem::path model, map, text, target, ids, states, profiles;
   PlaceOptions place;
   PackingOptions packing;
   StoredStatesOptions stored;

@@ -13,9 +13,7 @@ namespace headwave::cli {
 namespace fs = std::filesystem;
 
 std::vector<fs::path> read_files(const InputOptions& input) {
-  std::vector<fs::path> files{input.map, input.text, input.target, input.ids, input.states};
-  files.insert(files.end(), input.profiles.begin(), input.profiles.end());
-  return files;
+  return {input.map, input.text, input.target, input.ids, input.states, input.profiles};
 }
 
 OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, bool force)

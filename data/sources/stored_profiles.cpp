@@ -19,7 +19,7 @@ namespace headwave {
 
 namespace {
 
-constexpr std::int64_t newest_profiles = 1;
+constexpr std::int64_t profiles_version = 2;
 
 constexpr Index account_parts = 8;  ///< of each half of the documents
 
@@ -45,16 +45,16 @@ struct ProfileArrayKind {
   ProfileNumbers numbers = ProfileNumbers::positive;
 };
 
-constexpr ProfileArrayKind trace_arrays[] = {{"trace", "LKHO"},
-                                             {"trace_mean", "LKHO"},
-                                             {"trace_count", "LKO"},
-                                             {"trace_documents", "LKO"},
-                                             {"null_weight", "LKHN", ProfileNumbers::open},
-                                             {"null_variance", "LKHN", ProfileNumbers::open},
-                                             {"null_deviation", "LKHN", ProfileNumbers::open},
-                                             {"null_third", "LKHN", ProfileNumbers::open},
-                                             {"null_root", "LKHN", ProfileNumbers::open},
-                                             {"null_documents", "LKN"},
+constexpr ProfileArrayKind trace_arrays[] = {{"trace", "KLHO"},
+                                             {"trace_mean", "KLHO"},
+                                             {"trace_count", "KLO"},
+                                             {"trace_documents", "KLO"},
+                                             {"null_weight", "KLHN", ProfileNumbers::open},
+                                             {"null_variance", "KLHN", ProfileNumbers::open},
+                                             {"null_deviation", "KLHN", ProfileNumbers::open},
+                                             {"null_third", "KLHN", ProfileNumbers::open},
+                                             {"null_root", "KLHN", ProfileNumbers::open},
+                                             {"null_documents", "KLN"},
                                              {"place_sum", "LHP", ProfileNumbers::finite},
                                              {"place_documents", "LP"},
                                              {"place_squares", "LH"},
@@ -65,8 +65,8 @@ constexpr ProfileArrayKind trace_arrays[] = {{"trace", "LKHO"},
                                              {"weight", "BLAHT"},
                                              {"pairs", "BLAT"},
                                              {"kept", "BLH"},
-                                             {"head_score", "LSH", ProfileNumbers::finite},
-                                             {"head_score_documents", "LSH"},
+                                             {"head_score", "SLH", ProfileNumbers::finite},
+                                             {"head_score_documents", "SLH"},
                                              {"argmax_share", "LHR"},
                                              {"argmax_documents", "LH"},
                                              {"sink_position", "LH", ProfileNumbers::finite},
@@ -267,10 +267,8 @@ StoredProfiles stored_stack(const NamedProfiles& named, NamedProfiles::Stack& st
   profiles.checkpoint = text("checkpoint");
   profiles.revision = text("revision");
   profiles.weights_digest = text("weights_digest");
-  profiles.blocks = whole_attribute(path, about, "blocks");
   profiles.dealing = whole_attribute(path, about, "deal") != 0;
   profiles.special = attribute_text(about, "special");
-  profiles.exact = whole_attribute(path, about, "exact");
   profiles.heads = whole_attribute(path, of_stack, "heads");
   profiles.kv_heads = whole_attribute(path, of_stack, "kv_heads");
   profiles.d_head = whole_attribute(path, of_stack, "d_head");
@@ -278,7 +276,7 @@ StoredProfiles stored_stack(const NamedProfiles& named, NamedProfiles::Stack& st
   constexpr Index most = 1 << 20;
   const auto sensible = [](Index size) { return size >= 1 && size <= most; };
   if (!sensible(profiles.heads) || !sensible(profiles.kv_heads) || !sensible(profiles.d_head) ||
-      !sensible(profiles.blocks) || profiles.heads % profiles.kv_heads != 0 || profiles.layers.empty())
+      profiles.heads % profiles.kv_heads != 0 || profiles.layers.empty())
     refuse_profiles(
         path,
         fmt::format(
@@ -336,9 +334,9 @@ std::vector<StoredProfiles> stored_profiles(NamedProfiles named) {
     refuse_profiles(named.called,
                     "is no file of profiles; expected one that headwave.watch(model).result().save() wrote");
   if (const std::int64_t version = whole_attribute(named.called, named.about, "format_version");
-      version > newest_profiles)
-    refuse_profiles(named.called,
-                    fmt::format("is of format {}; this headwave reads {}: get a newer one", version, newest_profiles));
+      version != profiles_version)
+    refuse_profiles(named.called, fmt::format("is of format {}, and this headwave reads {}; watch the model again",
+                                              version, profiles_version));
   const Stacks stacks = stacks_of(named);
   std::vector<StoredProfiles> read;
   for (const std::string& name : stacks.read) {

@@ -63,11 +63,9 @@ struct StoredProfiles {
   AttentionKind kind = AttentionKind::self;
   std::vector<Index> layers;  ///< number of each layer in the model, ascending
   Index heads = 0, kv_heads = 0, d_head = 0;
-  Index blocks = 0;                               ///< documents of number n modulo `blocks` were summed together
   Index dealt_documents = 0;                      ///< documents whose queries and keys were kept; 0: no account
   bool dealing = false;                           ///< whether they were to be kept: deal=True
   std::string special;                            ///< ids of special tokens, as JSON; "[]": none were named
-  Index exact = 0;                                ///< largest offset with a bin of its own
   std::vector<Index> lengths;                     ///< (documents) tokens of each document
   std::vector<std::string> words;                 ///< texts of tokens, as many as arrays["word_token"] has
   std::vector<std::string> left_out;              ///< stacks of the file that were left out
@@ -78,7 +76,7 @@ struct StoredProfiles {
 /// Checks profiles: their stacks of layers, one of each kind of attention. The names and axes
 /// of arrays are checked; numbers may be NaN, where a null is not defined.
 /// @returns at least one; cross-attention and stacks of which nothing but profiles was summed are left out
-/// @throws FormatError if they are no profiles, of a later format, damaged, were watched without null=True, or hold
+/// @throws FormatError if they are no profiles, of another format, damaged, were watched without null=True, or hold
 ///         several stacks of one kind of attention
 std::vector<StoredProfiles> stored_profiles(NamedProfiles named);
 

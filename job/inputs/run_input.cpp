@@ -25,7 +25,7 @@ std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& option
         if (!holds(found.result, account)) found.result.provenance["undefined_account"] = input.sums->no_account();
     return results;
   } catch (const NumericError& error) {
-    throw NumericError(fmt::format("{}: {}", input.sums->files(), error.finding()), error.remedies());
+    throw NumericError(fmt::format("{}: {}", input.sums->file(), error.finding()), error.remedies());
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -30,18 +29,22 @@ namespace {
 /// Documents of which nothing is left but their lengths.
 class SummedDocuments : public Source {
  public:
-  /// @param ids  digest of the ids of all documents
-  SummedDocuments(const std::vector<StoredProfiles>& profiles, std::string digests, std::string ids)
-      : digests_(std::move(digests)), ids_(std::move(ids)) {
-    const StoredProfiles& first = profiles.front();
-    for (const Index layer : first.layers) layers_.push_back({layer, {}, {}, {}, {}});
-    special_ = first.special == "[]"        ? "not known: none were named to the watch"
-               : ids_ == documents_not_seen ? "named when the model was watched, and not seen in documents without ids"
-                                            : "named when the model was watched";
-    for (const StoredProfiles& each : profiles) {
-      names_.push_back(each.path.string());
-      lengths_.insert(lengths_.end(), each.lengths.begin(), each.lengths.end());
-    }
+  /// @param digest  of the file; empty: they are in memory
+  /// @param ids     digest of the ids of all documents
+  SummedDocuments(const StoredProfiles& profiles, const std::string& digest, const std::string& ids)
+      : lengths_(profiles.lengths),
+        provenance_{{"source", std::string("stored profiles")},
+                    {"source_file", profiles.path.string()},
+                    {"ids_sha256", ids},
+                    {"documents", std::int64_t{std::ssize(lengths_)}},
+                    {"length", std::int64_t{std::ranges::max(lengths_)}},
+                    {"special_tokens",
+                     std::string(profiles.special == "[]"    ? "not known: none were named to the watch"
+                                 : ids == documents_not_seen ? "named when the model was watched, and not seen in "
+                                                               "documents without ids"
+                                                             : "named when the model was watched")}} {
+    for (const Index layer : profiles.layers) layers_.push_back({layer, {}, {}, {}, {}});
+    if (!digest.empty()) provenance_["source_sha256"] = digest;
   }
 
   [[nodiscard]] Index count() const override { return std::ssize(lengths_); }
@@ -52,24 +55,12 @@ class SummedDocuments : public Source {
     document.stored = layers_;
     return document;
   }
-  [[nodiscard]] Attributes provenance() const override {
-    Attributes said{{"source", std::string("stored profiles")},
-                    {"source_file", fmt::format("{}", fmt::join(names_, ", "))},
-                    {"ids_sha256", ids_},
-                    {"documents", std::int64_t{count()}},
-                    {"length", std::int64_t{std::ranges::max(lengths_)}},
-                    {"special_tokens", special_}};
-    if (!digests_.empty()) said["source_sha256"] = digests_;
-    return said;
-  }
+  [[nodiscard]] Attributes provenance() const override { return provenance_; }
 
  private:
-  std::string digests_;
   std::vector<StoredLayer> layers_;
   std::vector<Index> lengths_;
-  std::vector<std::string> names_;
-  std::string ids_;
-  std::string special_;
+  Attributes provenance_;
 };
 
 /// How some layers attend: what AccountSums are read with.
@@ -178,90 +169,44 @@ Model model_of(const StoredProfiles& profiles) {
   return model;
 }
 
-/// Reads arrays of one file as the matrices of sums. Rows are (layer, head).
-class SumReader {
- public:
-  explicit SumReader(const StoredProfiles& profiles)
-      : profiles_(profiles), layers_(std::ssize(profiles.layers)), heads_(profiles.heads) {}
-
-  /// One kind of pairs of an array (layers, kinds of pairs, heads, columns): (rows, columns).
-  [[nodiscard]] Matrix of_pairs(const std::string& name, std::size_t pairs) const {
-    const ProfileArray& array = at(name);
-    const Index columns = array.shape.back();
-    Matrix result(layers_ * heads_, columns);
-    for (Index layer = 0; layer < layers_; ++layer)
-      result.middleRows(layer * heads_, heads_) =
-          block(array, (layer * static_cast<Index>(pairs_kinds) + static_cast<Index>(pairs)) * heads_, heads_);
-    return result;
-  }
-
-  /// One kind of pairs of counts (layers, kinds of pairs, columns): of the layer whose mask allows most.
-  [[nodiscard]] Vector counts(const std::string& name, std::size_t pairs) const {
-    const ProfileArray& array = at(name);
-    Vector most = Vector::Zero(array.shape.back());
-    for (Index layer = 0; layer < layers_; ++layer)
-      most = most.cwiseMax(
-          block(array, layer * static_cast<Index>(pairs_kinds) + static_cast<Index>(pairs), 1).row(0).transpose());
-    return most;
-  }
-
-  /// Rows first .. first + count - 1 of an array, its last axis being columns.
-  [[nodiscard]] Matrix rows(const std::string& name, Index first, Index count) const {
-    return block(at(name), first, count);
-  }
-  [[nodiscard]] Index columns(const std::string& name) const { return at(name).shape.back(); }
-  [[nodiscard]] Vector vector(const std::string& name) const {
-    const ProfileArray& array = at(name);
-    return Eigen::Map<const Vector>(array.values.data(), std::ssize(array.values));
-  }
-
- private:
-  [[nodiscard]] const ProfileArray& at(const std::string& name) const { return profiles_.arrays.at(name); }
-  static Matrix block(const ProfileArray& array, Index first, Index count) {
-    const Index columns = array.shape.back();
-    return Eigen::Map<const Matrix>(array.values.data() + first * columns, count, columns);
-  }
-
-  const StoredProfiles& profiles_;
-  Index layers_, heads_;
-};
-
-/// Puts columns of offsets -m .. m in the middle of a wider range.
-template <class Numbers>
-Numbers widened(const Numbers& numbers, Index columns) {
-  Numbers result;
-  if constexpr (Numbers::ColsAtCompileTime == 1) {
-    result = Numbers::Zero(columns);
-    result.segment((columns - numbers.size()) / 2, numbers.size()) = numbers;
-  } else {
-    result = Numbers::Zero(numbers.rows(), columns);
-    result.middleCols((columns - numbers.cols()) / 2, numbers.cols()) = numbers;
-  }
-  return result;
+/// Rows first .. first + count - 1 of an array, its last axis being columns.
+Matrix rows_of(const StoredProfiles& profiles, const char* name, Index first, Index count) {
+  const ProfileArray& array = profiles.arrays.at(name);
+  const Index columns = array.shape.back();
+  return Eigen::Map<const Matrix>(array.values.data() + first * columns, count, columns);
 }
 
-/// The sum over the documents of one file.
-/// @param columns  offsets of the traces, of all files
-OffsetTraceSum trace_sum(const StoredProfiles& profiles, Index columns) {
-  const SumReader read(profiles);
-  const Index rows = std::ssize(profiles.layers) * profiles.heads;
+/// A whole array as a matrix of so many rows.
+Matrix whole(const StoredProfiles& profiles, const char* name, Index rows) {
+  const std::vector<double>& values = profiles.arrays.at(name).values;
+  return Eigen::Map<const Matrix>(values.data(), rows, std::ssize(values) / rows);
+}
+
+OffsetTraceSum trace_sum(const StoredProfiles& profiles) {
+  const Index layers = std::ssize(profiles.layers), rows = layers * profiles.heads;
   OffsetTraceSum sum;
   sum.documents = std::ssize(profiles.lengths);
   for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
-    sum.trace[pairs] = widened(read.of_pairs("trace", pairs), columns);
-    sum.weight[pairs] = widened(read.of_pairs("trace_mean", pairs), columns);
-    sum.count[pairs] = widened(read.counts("trace_count", pairs), columns);
-    sum.documents_with_pairs[pairs] = widened(read.counts("trace_documents", pairs), columns);
-    sum.null_weight[pairs] = read.of_pairs("null_weight", pairs);
-    sum.null[pairs] = NullMoments(read.of_pairs("null_variance", pairs), read.of_pairs("null_deviation", pairs),
-                                  read.of_pairs("null_third", pairs), read.of_pairs("null_root", pairs));
-    sum.documents_with_null[pairs] = read.counts("null_documents", pairs);
+    const auto kind = static_cast<Index>(pairs);
+    const auto of_heads = [&](const char* name) { return rows_of(profiles, name, kind * rows, rows); };
+    /// Counts of the layer whose mask allows most.
+    const auto counts = [&](const char* name) -> Vector {
+      return rows_of(profiles, name, kind * layers, layers).colwise().maxCoeff().transpose();
+    };
+    sum.trace[pairs] = of_heads("trace");
+    sum.weight[pairs] = of_heads("trace_mean");
+    sum.count[pairs] = counts("trace_count");
+    sum.documents_with_pairs[pairs] = counts("trace_documents");
+    sum.null_weight[pairs] = of_heads("null_weight");
+    sum.null[pairs] = NullMoments(of_heads("null_variance"), of_heads("null_deviation"), of_heads("null_third"),
+                                  of_heads("null_root"));
+    sum.documents_with_null[pairs] = counts("null_documents");
   }
-  const Vector squares = read.vector("place_squares");
-  sum.correlation = DocumentCorrelation(profiles.heads, read.rows("place_sum", 0, rows),
-                                        read.rows("place_documents", 0, std::ssize(profiles.layers)), squares);
+  sum.correlation =
+      DocumentCorrelation(profiles.heads, whole(profiles, "place_sum", rows),
+                          whole(profiles, "place_documents", layers), whole(profiles, "place_squares", rows).col(0));
   for (Index document = 0; document < sum.documents; ++document)
-    sum.by_document.push_back(read.rows("by_document", document * rows, rows));
+    sum.by_document.push_back(rows_of(profiles, "by_document", document * rows, rows));
   sum.lengths.assign(profiles.lengths.begin(), profiles.lengths.end());
   return sum;
 }
@@ -305,14 +250,13 @@ std::vector<LayerQueriesKeys> layers_of(const StoredProfiles& profiles, const st
 }
 
 /// One document that was kept whole.
-/// @param before  documents of files before, an even number
-AccountDocument kept_document(const StoredProfiles& profiles, std::size_t number, Index before) {
+AccountDocument kept_document(const StoredProfiles& profiles, std::size_t number) {
   const auto length = static_cast<std::size_t>(profiles.lengths.front());
   const auto row = [&](const char* name) {
     return std::span(profiles.arrays.at(name).values).subspan(number * length, length);
   };
   AccountDocument document;
-  document.number = before + std::lround(profiles.arrays.at("kept_number").values[number]);
+  document.number = std::lround(profiles.arrays.at("kept_number").values[number]);
   for (const double stays : row("kept_stays")) document.query_stays.push_back(stays != 0 ? 1 : 0);
   for (const double id : row("kept_token"))
     document.query_ids.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(id)));
@@ -324,16 +268,9 @@ AccountDocument kept_document(const StoredProfiles& profiles, std::size_t number
   return document;
 }
 
-Index account_documents_of(const StoredProfiles& profiles) {
-  const std::vector<double>& parts = profiles.arrays.at("account_documents").values;
-  return std::lround(std::accumulate(parts.begin(), parts.end(), 0.0));
-}
-
-/// The account's sums over the documents of one file, those of the first one's length.
-/// @param before  as of kept_document()
-AccountSums account_sum(const StoredProfiles& profiles, Index reach, Index before) {
+/// The account's sums over the documents of the first one's length.
+AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
   AccountSums sums;
-  const SumReader read(profiles);
   const Index rows = std::ssize(profiles.layers) * profiles.heads;
   for (std::size_t h = 0; h < 2; ++h) {
     AccountHalf& half = sums.halves[h];
@@ -342,20 +279,19 @@ AccountSums account_sum(const StoredProfiles& profiles, Index reach, Index befor
       half.group_documents.push_back(std::lround(profiles.arrays.at("account_documents").values[part]));
       half.documents += half.group_documents.back();
       half.group_weights.push_back(
-          middle_columns(read.rows("account_weight", static_cast<Index>(part) * rows, rows), reach));
+          middle_columns(rows_of(profiles, "account_weight", static_cast<Index>(part) * rows, rows), reach));
     }
     if (half.documents > 0) half.layers = layers_of(profiles, "half", h);
   }
   for (std::size_t number = 0; number < profiles.arrays.at("kept_number").values.size(); ++number) {
-    AccountDocument document = kept_document(profiles, number, before);
+    AccountDocument document = kept_document(profiles, number);
     sums.halves[static_cast<std::size_t>(document.number % 2)].to_deal.push_back(std::move(document));
   }
   return sums;
 }
 
-/// What keys get, of one file; nothing if tokens were not known.
-/// @param before  as of kept_document()
-AttendedKeySums attended_sum(const StoredProfiles& profiles, Index before) {
+/// What keys get; nothing if tokens were not known.
+AttendedKeySums attended_sum(const StoredProfiles& profiles) {
   AttendedKeySums sums;
   const auto numbers = profiles.arrays.find("attended_number");
   if (numbers == profiles.arrays.end()) return sums;
@@ -370,7 +306,7 @@ AttendedKeySums attended_sum(const StoredProfiles& profiles, Index before) {
   };
   for (std::size_t d = 0; d < numbers->second.values.size(); ++d) {
     AttendedKeys keys;
-    keys.number = before + std::lround(numbers->second.values[d]);
+    keys.number = std::lround(numbers->second.values[d]);
     const auto tokens = [&](const char* name) {
       return std::span(profiles.arrays.at(name).values)
           .subspan(d * static_cast<std::size_t>(length), static_cast<std::size_t>(length));
@@ -392,7 +328,7 @@ AttendedKeySums attended_sum(const StoredProfiles& profiles, Index before) {
   return sums;
 }
 
-/// Distances of one file, of both sides.
+/// Distances, of both sides.
 DistanceBins distance_bins(const StoredProfiles& profiles) {
   const std::vector<double>&first = profiles.arrays.at("first_offset").values,
         &last = profiles.arrays.at("last_offset").values;
@@ -412,10 +348,10 @@ DistanceBins distance_bins(const StoredProfiles& profiles) {
   return bins;
 }
 
-/// The sum over the documents of one file.
-/// @param bins  of all files
-DistanceSum distance_sum_of(const StoredProfiles& profiles, const DistanceBins& bins) {
-  const SumReader read(profiles);
+}  // namespace
+
+DistanceSum distance_sum(const StoredProfiles& profiles) {
+  const DistanceBins bins = distance_bins(profiles);
   const std::vector<double>& first = profiles.arrays.at("first_offset").values;
   const Index layers = std::ssize(profiles.layers), heads = profiles.heads, rows = layers * heads,
               blocks = profiles.arrays.at("kept").shape.front();
@@ -440,8 +376,8 @@ DistanceSum distance_sum_of(const StoredProfiles& profiles, const DistanceBins& 
     for (Index layer = 0; layer < layers; ++layer)
       for (Index apart = 0; apart < 2; ++apart) {
         const Index at = (block * layers + layer) * 2 + apart;
-        const Matrix weights = read.rows("weight", at * heads, heads);
-        const Matrix pairs = read.rows("pairs", at, 1);
+        const Matrix weights = rows_of(profiles, "weight", at * heads, heads);
+        const Matrix pairs = rows_of(profiles, "pairs", at, 1);
         if (apart == 0) {
           binned(regular.middleRows(layer * heads, heads), weights);
           binned(regular_pairs.row(layer), pairs);
@@ -453,19 +389,13 @@ DistanceSum distance_sum_of(const StoredProfiles& profiles, const DistanceBins& 
   return sum;
 }
 
-/// Scores of heads of one file.
+namespace {
+
 HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
-  const SumReader read(profiles);
-  const Index layers = std::ssize(profiles.layers), heads = profiles.heads, scores = head_scores;
-  const auto of_scores = [&](const char* name) {
-    Matrix matrix(scores, layers * heads);
-    for (Index layer = 0; layer < layers; ++layer)
-      matrix.middleCols(layer * heads, heads) = read.rows(name, layer * scores, scores);
-    return matrix;
-  };
+  const Index layers = std::ssize(profiles.layers), heads = profiles.heads;
   HeadTypeSum sum;
   sum.documents = std::ssize(profiles.lengths);
-  sum.scores = {of_scores("head_score"), of_scores("head_score_documents")};
+  sum.scores = {whole(profiles, "head_score", head_scores), whole(profiles, "head_score_documents", head_scores)};
   const std::vector<double>& windows = profiles.arrays.at("window").values;
   std::map<Index, Index> documents_of_length;
   for (const Index length : profiles.lengths) ++documents_of_length[length];
@@ -482,44 +412,14 @@ HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
       }
     }
   sum.even = {even, count};
-  const Index offsets = read.columns("argmax_share");
-  sum.argmax_share = {read.rows("argmax_share", 0, layers * heads),
-                      read.vector("argmax_documents").replicate(1, offsets)};
+  const Matrix shares = whole(profiles, "argmax_share", layers * heads);
+  sum.argmax_share = {shares, whole(profiles, "argmax_documents", layers * heads).replicate(1, shares.cols())};
   const std::vector<double>& sinks = profiles.arrays.at("sink_position").values;
   sum.sink_position.value.emplace(sinks.begin(), sinks.end());
   return sum;
 }
 
-/// Refuses files that are not of one model and one way of watching it.
-void require_alike(const StoredProfiles& one, const StoredProfiles& other) {
-  const auto require = [&](const char* what, const auto& first, const auto& second) {
-    if (first == second) return;
-    throw ShapeError(
-        fmt::format("{}: has {} {}, and {} has {}; expected files of one model, watched with the same "
-                    "options",
-                    other.path.string(), what, second, one.path.string(), first));
-  };
-  require("the model", one.model, other.model);
-  require("the stack", one.name, other.name);
-  require("the number of layers", one.layers.size(), other.layers.size());
-  require("heads", one.heads, other.heads);
-  require("key heads", one.kv_heads, other.kv_heads);
-  require("heads of width", one.d_head, other.d_head);
-  require("blocks", one.blocks, other.blocks);
-  require("special tokens", one.special, other.special);
-  require("bins of their own up to the offset", one.exact, other.exact);
-  require("contents dealt (1) or not (0):", one.dealing, other.dealing);
-  const auto size = [](const StoredProfiles& of, const char* array) { return of.arrays.at(array).shape.back(); };
-  require("offsets of the null", size(one, "null_weight"), size(other, "null_weight"));
-  require("a first document with this many tokens:", one.lengths.front(), other.lengths.front());
-  require("pairs of places", size(one, "place_sum"), size(other, "place_sum"));
-}
-
 }  // namespace
-
-DistanceSum distance_sum(const StoredProfiles& profiles) {
-  return distance_sum_of(profiles, distance_bins(profiles));
-}
 
 Gather StoredSums::gather(const JobOptions& options) const {
   const Index reach = traces_.null_weight[all_pairs].cols() / 2;
@@ -527,7 +427,7 @@ Gather StoredSums::gather(const JobOptions& options) const {
     throw ShapeError(
         fmt::format("{}: the null reaches {} tokens, and the job's reach is {}; expected at most {}, or a file "
                     "watched with exact={}",
-                    files(), reach, options.reach, reach, 2 * options.reach),
+                    file(), reach, options.reach, reach, 2 * options.reach),
         give("reach", fmt::format("{}", reach)));
   return [this, reach = options.reach](DocumentPass& pass, StageReport& report) {
     report.begin("preparation");
@@ -540,54 +440,27 @@ Gather StoredSums::gather(const JobOptions& options) const {
 }
 
 std::string StoredSums::no_account() const {
-  const StoredProfiles& first = profiles_.front();
-  if (!first.dealing) return "needs queries and keys of documents; watch with deal=True";
-  if (const Attendings attendings(first); !attendings.ways.empty() && !attendings.fit())
+  if (!profiles_.dealing) return "needs queries and keys of documents; watch with deal=True";
+  if (const Attendings attendings(profiles_); !attendings.ways.empty() && !attendings.fit())
     return "its layers attend in more than two ways, by windows, positions or soft caps";
   return "needs documents of the most common length, and queries and keys were kept of those as long as the first; "
          "give "
          "documents of one length";
 }
 
-std::string StoredSums::files() const {
-  const std::string first = printable(profiles_.front().path.string());
-  return profiles_.size() == 1 ? first : fmt::format("{} and {} more", first, profiles_.size() - 1);
+std::string StoredSums::file() const {
+  return printable(profiles_.path.string());
 }
 
 std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const Site& site, Index reach) const {
-  if (&kind == &measured_offset_analysis())
-    return std::make_unique<DocumentSumOf<OffsetTraceSum>>(within(traces_, reach));
-  if (&kind == &attention_distance_analysis()) {
-    auto sum = std::make_unique<DocumentSumOf<DistanceSum>>();
-    for (const StoredProfiles& each : profiles_) sum->value.bins.add(distance_bins(each));
-    for (const StoredProfiles& each : profiles_) add_to(sum->value, distance_sum_of(each, sum->value.bins));
-    return sum;
-  }
-  if (&kind == &head_types_analysis()) {
-    auto sum = std::make_unique<DocumentSumOf<HeadTypeSum>>();
-    for (const StoredProfiles& each : profiles_) add_to(sum->value, head_type_sum(each));
-    return sum;
-  }
-  const Index length = profiles_.front().lengths.front();
-  if (site.length != length || !Attendings(profiles_.front()).fit()) return nullptr;
-  /// Sums of all files, documents numbered one file after the other.
-  const auto over_files = [&]<class Sum>(const auto& of_file) {
-    auto sum = std::make_unique<DocumentSumOf<Sum>>();
-    Index before = 0;
-    for (const StoredProfiles& each : profiles_) {
-      if (each.dealt_documents == 0) continue;
-      add_to(sum->value, of_file(each, before));
-      before += (account_documents_of(each) + 1) / 2 * 2;
-    }
-    return sum;
-  };
-  if (&kind == &head_account_analysis())
-    return over_files.operator()<AccountSums>([&](const StoredProfiles& each, Index before) {
-      return account_sum(each, std::min(reach, (length - 1) / 2), before);
-    });
-  if (&kind == &attention_bits_analysis())
-    return over_files.operator()<AttendedKeySums>(
-        [](const StoredProfiles& each, Index before) { return attended_sum(each, before); });
+  const auto of = []<class Sum>(Sum sum) { return std::make_unique<DocumentSumOf<Sum>>(std::move(sum)); };
+  if (&kind == &measured_offset_analysis()) return of(within(traces_, reach));
+  if (&kind == &attention_distance_analysis()) return of(distance_sum(profiles_));
+  if (&kind == &head_types_analysis()) return of(head_type_sum(profiles_));
+  const Index length = profiles_.lengths.front();
+  if (profiles_.dealt_documents == 0 || site.length != length || !Attendings(profiles_).fit()) return nullptr;
+  if (&kind == &head_account_analysis()) return of(account_sum(profiles_, std::min(reach, (length - 1) / 2)));
+  if (&kind == &attention_bits_analysis()) return of(attended_sum(profiles_));
   return nullptr;
 }
 
@@ -618,114 +491,50 @@ void require_options_of_sums(const JobOptions& options) {
 
 namespace {
 
-/// One kind of attention of all files.
-JobInput input_of_stack(std::vector<StoredProfiles> profiles, const std::string& digests, const std::string& ids) {
-  Index columns = 1;
-  for (const StoredProfiles& each : profiles) columns = std::max(columns, each.arrays.at("trace").shape.back());
-  OffsetTraceSum traces;
-  for (StoredProfiles& each : profiles) {
-    add_to(traces, trace_sum(each, columns));
-    for (const char* taken : {"trace", "trace_mean", "null_weight", "null_variance", "null_deviation", "null_third",
-                              "null_root", "by_document", "place_sum"})
-      each.arrays.erase(taken);
-  }
+/// One kind of attention.
+JobInput input_of_stack(StoredProfiles profiles, const std::string& digest, const std::string& ids) {
+  OffsetTraceSum traces = trace_sum(profiles);
+  for (const char* taken : {"trace", "trace_mean", "null_weight", "null_variance", "null_deviation", "null_third",
+                            "null_root", "by_document", "place_sum"})
+    profiles.arrays.erase(taken);
   Attributes provenance{{"watched", std::string("headwave.watch")}};
-  const StoredProfiles& first = profiles.front();
-  for (const auto& [key, text] : {std::pair("model", &first.checkpoint),
-                                  {"model_revision", &first.revision},
-                                  {"model_weights_digest", &first.weights_digest}})
+  for (const auto& [key, text] : {std::pair("model", &profiles.checkpoint),
+                                  {"model_revision", &profiles.revision},
+                                  {"model_weights_digest", &profiles.weights_digest}})
     if (!text->empty()) provenance[key] = printable(*text);
-  if (!first.left_out.empty())
-    provenance["left_out_stacks"] = printable(fmt::format("{}", fmt::join(first.left_out, ", ")));
-  Model model = model_of(first);
-  auto source = std::make_unique<SummedDocuments>(profiles, digests, ids);
+  if (!profiles.left_out.empty())
+    provenance["left_out_stacks"] = printable(fmt::format("{}", fmt::join(profiles.left_out, ", ")));
+  Model model = model_of(profiles);
+  auto source = std::make_unique<SummedDocuments>(profiles, digest, ids);
   return {std::move(model), std::move(source), std::move(provenance),
           std::make_shared<const StoredSums>(std::move(traces), std::move(profiles))};
 }
 
-/// A digest of the ids of all documents, of the encoder as of the decoder, the same in however many files they
-/// are; documents_not_seen if some are not known.
-std::string digest_of_documents(const std::vector<std::vector<StoredProfiles>>& stacks) {
+/// A digest of the ids of all documents, of the encoder as of the decoder; documents_not_seen if some are not known.
+std::string digest_of_documents(const std::vector<StoredProfiles>& stacks) {
   std::string list;
-  for (const std::vector<StoredProfiles>& stack : stacks)
-    for (const StoredProfiles& each : stack)
-      for (const double digest : each.arrays.at("document_digest").values) {
-        if (!(digest > 0)) return documents_not_seen;
-        list += fmt::format("{:013x}\n", static_cast<std::int64_t>(digest));
-      }
-  return sha256_of_text(list);
-}
-
-/// The documents of one file, each by the digests of its ids in every stack; none if some are not known.
-std::set<std::vector<double>> documents_of(const std::vector<std::vector<StoredProfiles>>& stacks, std::size_t file) {
-  std::set<std::vector<double>> documents;
-  for (std::size_t d = 0; d < stacks.front()[file].lengths.size(); ++d) {
-    std::vector<double> digests;
-    for (const std::vector<StoredProfiles>& stack : stacks) {
-      const std::vector<double>& of_stack = stack[file].arrays.at("document_digest").values;
-      digests.push_back(d < of_stack.size() ? of_stack[d] : 0);
-      if (!(digests.back() > 0)) return {};
+  for (const StoredProfiles& stack : stacks)
+    for (const double digest : stack.arrays.at("document_digest").values) {
+      if (!(digest > 0)) return documents_not_seen;
+      list += fmt::format("{:013x}\n", static_cast<std::int64_t>(digest));
     }
-    documents.insert(std::move(digests));
-  }
-  return documents;
-}
-
-/// Refuses a file of other weights than one before, or whose documents are all among that one's, or the other way
-/// round.
-void require_other_documents(const std::vector<std::vector<StoredProfiles>>& stacks) {
-  const std::size_t last = stacks.front().size() - 1;
-  const auto other = documents_of(stacks, last);
-  for (std::size_t f = 0; f < last; ++f) {
-    const StoredProfiles &before = stacks.front()[f], &now = stacks.front()[last];
-    if (!before.weights_digest.empty() && !now.weights_digest.empty() && before.weights_digest != now.weights_digest)
-      throw ShapeError(
-          fmt::format("{}: has weights with the digest {:.12}..., and {} has {:.12}...; expected profiles "
-                      "of the same weights, in the same dtype",
-                      now.path.string(), now.weights_digest, before.path.string(), before.weights_digest));
-    const auto one = documents_of(stacks, f);
-    if (!one.empty() && !other.empty() && (std::ranges::includes(one, other) || std::ranges::includes(other, one)))
-      throw FormatError(
-          fmt::format("{}: holds documents of {} again ({}); expected other documents, since each counts once",
-                      now.path.string(), before.path.string(), std::min(one.size(), other.size())));
-  }
+  return sha256_of_text(list);
 }
 
 }  // namespace
 
-JobInput profiles_input(std::vector<GivenProfiles> given, const Attributes& about) {
-  std::vector<std::filesystem::path> files;
-  for (const GivenProfiles& each : given)
-    if (const auto* path = std::get_if<std::filesystem::path>(&each)) files.push_back(*path);
-  const std::string digests = files.empty() ? std::string() : sha256_list(files);
-  std::vector<std::vector<StoredProfiles>> stacks;  // by kind of attention, then by file
-  for (GivenProfiles& each : given) {
-    const auto* path = std::get_if<std::filesystem::path>(&each);
-    std::vector<StoredProfiles> read =
-        path != nullptr ? stored_profiles(*path) : stored_profiles(std::get<NamedProfiles>(std::move(each)));
-    if (stacks.empty()) stacks.resize(read.size());
-    if (read.size() != stacks.size())
-      throw ShapeError(
-          fmt::format("{}: has {} stacks of layers, and {} has {}; expected files of one model, watched "
-                      "with the same options",
-                      read.front().path.string(), read.size(), stacks.front().front().path.string(), stacks.size()));
-    for (std::size_t s = 0; s < stacks.size(); ++s) {
-      if (!stacks[s].empty()) require_alike(stacks[s].front(), read[s]);
-      stacks[s].push_back(std::move(read[s]));
-    }
-    require_other_documents(stacks);
-  }
+JobInput profiles_input(GivenProfiles given, const Attributes& about) {
+  const auto* path = std::get_if<std::filesystem::path>(&given);
+  const std::string digest = path != nullptr ? sha256_list({*path}) : std::string();
+  std::vector<StoredProfiles> stacks =
+      path != nullptr ? stored_profiles(*path) : stored_profiles(std::get<NamedProfiles>(std::move(given)));
   const std::string ids = digest_of_documents(stacks);
-  JobInput input = input_of_stack(std::move(stacks.front()), digests, ids);
+  JobInput input = input_of_stack(std::move(stacks.front()), digest, ids);
   for (std::size_t s = 1; s < stacks.size(); ++s)
-    input.others.push_back(input_of_stack(std::move(stacks[s]), digests, ids));
+    input.others.push_back(input_of_stack(std::move(stacks[s]), digest, ids));
   input.provenance.insert(about.begin(), about.end());
   for (JobInput& other : input.others) other.provenance.insert(about.begin(), about.end());
   return input;
-}
-
-JobInput profiles_input(const std::vector<std::filesystem::path>& files) {
-  return profiles_input(std::vector<GivenProfiles>(files.begin(), files.end()), {});
 }
 
 }  // namespace headwave

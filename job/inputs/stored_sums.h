@@ -21,9 +21,8 @@ inline constexpr const char* documents_not_seen = "not seen";
 /// own: nothing after them knows that no document was run here.
 class StoredSums {
  public:
-  /// @param traces    of all files
-  /// @param profiles  of each file; what `traces` hold may be gone
-  StoredSums(OffsetTraceSum traces, std::vector<StoredProfiles> profiles)
+  /// @param profiles  what `traces` hold may be gone
+  StoredSums(OffsetTraceSum traces, StoredProfiles profiles)
       : traces_(std::move(traces)), profiles_(std::move(profiles)) {}
 
   /// Fills the pass of a job with these sums, in place of documents. This outlives it.
@@ -33,15 +32,15 @@ class StoredSums {
   /// Why these sums give no account, where they give none.
   [[nodiscard]] std::string no_account() const;
 
-  /// What messages call them: "profiles.h5", or "0.h5 and 3 more".
-  [[nodiscard]] std::string files() const;
+  /// What messages call them: "profiles.h5".
+  [[nodiscard]] std::string file() const;
 
  private:
   /// The sum of an analysis, null if the files hold none.
   [[nodiscard]] std::unique_ptr<DocumentSum> sum_of(const AnalysisKind& kind, const Site& site, Index reach) const;
 
   OffsetTraceSum traces_;
-  std::vector<StoredProfiles> profiles_;
+  StoredProfiles profiles_;
 };
 
 /// Refuses options that are about documents or weights, and a choice of analyses of which sums give none.
@@ -51,14 +50,11 @@ void require_options_of_sums(const JobOptions& options);
 /// A file of profiles, or profiles in memory.
 using GivenProfiles = std::variant<std::filesystem::path, NamedProfiles>;
 
-/// Reads sums over documents (data/sources/stored_profiles.h). Documents of several files, or watches, stand one after
-/// another. An encoder-decoder has two kinds of attention that are read, each an input of its own (JobInput::others).
-/// @param given  at least one
+/// Reads sums over documents (data/sources/stored_profiles.h). An encoder-decoder has two kinds of attention that are
+/// read, each an input of its own (JobInput::others).
 /// @param about  what else the results remember of the documents
-/// @throws Error as stored_profiles(); ShapeError naming what differs if they are not of one model, watched with the
-///         same options
-JobInput profiles_input(std::vector<GivenProfiles> given, const Attributes& about);
-JobInput profiles_input(const std::vector<std::filesystem::path>& files);
+/// @throws Error as stored_profiles()
+JobInput profiles_input(GivenProfiles given, const Attributes& about = {});
 
 /// The sums of weights by distance of one stack, from its arrays `first_offset`, `last_offset`, `weight`, `pairs` and
 /// `kept`.

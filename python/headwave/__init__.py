@@ -4,7 +4,7 @@ import inspect
 
 from . import _core
 from .arguments import named_arguments
-from .attention import Tile, attend, delay, offset_traces, spectrum
+from .attention import Tile, attend, delay, spectrum
 from .capture import capture
 from .check import ModelCheck, check_model
 from .errors import Error, FormatError, IoError, NumericError, ShapeError
@@ -18,7 +18,7 @@ commit: str = _core.commit
 
 __all__ = [
     "Error", "FormatError", "IoError", "ModelCheck", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",
-    "capture", "check_model", "commit", "compare", "delay", "export", "offset_traces", "open", "run", "spectrum",
+    "capture", "check_model", "commit", "compare", "delay", "export", "open", "run", "spectrum",
     "watch",
 ]
 

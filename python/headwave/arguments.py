@@ -59,12 +59,9 @@ def path(value: Any, name: str) -> str:
         FormatError: it is none.
     """
     try:
-        found = os.fsdecode(value)
+        return os.fsdecode(value)
     except TypeError:
         raise FormatError(f"{name}: {type(value).__name__}; expected a path, as str or pathlib.Path") from None
-    if "\0" in found:
-        raise FormatError(f"{name}: {found!r}; expected a path, which has no NUL in it")
-    return found
 
 
 def text(value: Any, name: str) -> str:

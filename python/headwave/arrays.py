@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -79,6 +79,43 @@ def listed_ids(value: Any) -> list[list[int]] | list[int]:
     if array.ndim not in (1, 2) or array.size == 0 or array.dtype.kind not in "iu":
         raise ShapeError(f"ids: {array.dtype} of shape {array.shape}; expected whole numbers, (T) or (documents, T)")
     return array.tolist()
+
+
+class NamedArrays:
+    """Arrays by name for C++, which asks for a block whenever it needs one.
+
+    Args:
+        called: what messages call them together
+    """
+
+    def __init__(self, arrays: Mapping[str, Any], called: str) -> None:
+        self.called = called
+        self._arrays = {name: as_array(of, f"{called}: '{name}'") for name, of in arrays.items()}
+        self.entries = [(name, "string" if of.dtype.kind in "US" else of.dtype.name, list(of.shape)) for name, of in self._arrays.items()]
+        if empty := [name for name, of in self._arrays.items() if of.size == 0]:
+            raise ShapeError(f"{called}: '{empty[0]}' has shape {self._arrays[empty[0]].shape}: there is nothing in it")
+
+    def block(self, name: str, first: Sequence[int], count: Sequence[int]) -> np.ndarray:
+        """Entries first .. first + count - 1 along each axis, row-major, as float32."""
+        place = tuple(slice(start, start + many) for start, many in zip(first, count, strict=True))
+        return np.ascontiguousarray(self._arrays[name][place], np.float32).reshape(-1)
+
+    def texts(self, name: str) -> list[str]:
+        """The texts of an array, row-major."""
+        texts = self._arrays[name]
+        if texts.dtype.kind not in "US":
+            raise FormatError(f"{self.called}: '{name}' holds {texts.dtype} values; expected texts")
+        return [str(text) for text in texts.astype(str).reshape(-1)]
+
+    def number(self, name: str) -> float | None:
+        """A number beside the arrays, which is an array of one entry; None where there is none."""
+        of = self._arrays.get(name)
+        if of is None or of.size != 1:
+            return None
+        number = float(of.reshape(-1)[0])
+        if not np.isfinite(number):
+            raise FormatError(f"{self.called}: '{name}' is not one finite number")
+        return number
 
 
 def laid_out(array: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""Attention of arrays, and what can be said of attention, queries and keys, or a position table that are at hand."""
+"""Attention of arrays, and what can be said of queries and keys, or a position table that are at hand."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Callable
 
 import numpy as np
@@ -11,8 +11,6 @@ from . import _core
 from .arguments import real, whole
 from .arrays import as_array, as_floats, doubles, laid_out, side_by_side
 from .errors import FormatError, NumericError, ShapeError
-from .jobs import run
-from .neighbours import require_no_padding
 from .result import Group, Result
 
 
@@ -23,10 +21,9 @@ class Tile:
     first_row: int  #: query position of row 0
     weights: np.ndarray  #: (heads, rows, keys) after the softmax
     scores: np.ndarray | None  #: (heads, rows, keys) scaled, before mask and softmax; where the probe wants them
-    document: int = 0  #: of a batch, from 0
 
 
-def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, is_causal: bool = False, window: int = 0, scale: float | None = None,
+def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, scale: float | None = None,
            probe: Callable[[Tile], Any] | None = None, scores: bool = False) -> np.ndarray | None:
     """Attention, softmax(scale q k^T + mask) v, tile by tile: no (heads, T, T) array is ever held.
 
@@ -36,31 +33,23 @@ def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, is_causal: bool =
     float64 is computed in double, all else in float32. Arrays of whatever holds numbers are taken: numpy's, PyTorch's.
 
     Args:
-        q: (heads, n', d); of one head (n', d); of a batch (batch, heads, n', d)
+        q: (heads, n', d); of one head (n', d)
         k: (kv_heads, n, d), and so on; query heads share key heads evenly
         v: (kv_heads, n, d_value), and so on; None: only the probe looks
         mask: None; "causal", only keys j <= i; an array (n', n) of booleans, True where a key may be looked at, or of
-            numbers that are added to the scores; of a batch also (batch, n', n)
-        is_causal: the same as mask="causal", by PyTorch's name
+            numbers that are added to the scores
         window: only keys with i - j < window; 0: no limit
         scale: of the scores; None: 1 / sqrt(d)
         probe: called with every Tile, in the order of its rows
         scores: whether tiles have scores
 
     Returns:
-        (heads, n', d_value), or (n', d_value) of one head, or (batch, heads, n', d_value); None without values.
+        (heads, n', d_value), or (n', d_value) of one head; None without values.
 
     Raises:
         ShapeError: shapes disagree; NumericError: a number is not finite, or the scores of some are not.
     """
-    if is_causal:
-        if mask is not None and not (isinstance(mask, str) and mask == "causal"):
-            raise ShapeError("attend: both mask and is_causal were given; expected one of them")
-        mask = "causal"
-    q, k = as_array(q, "q"), as_array(k, "k")
-    if q.ndim == 4:
-        return _attend_batch(q, k, v, mask, {"window": window, "scale": scale, "scores": scores}, probe)
-    single = q.ndim == 2
+    single = as_array(q, "q").ndim == 2
     axes = ("T", "d") if single else ("heads", "T", "d")
     given = [as_floats(q, "q", axes), as_floats(k, "k", axes)]
     if v is not None:
@@ -84,22 +73,6 @@ def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, is_causal: bool =
     return out if single else out.reshape(out.shape[0], heads, -1).transpose(1, 0, 2)
 
 
-def _attend_batch(q: np.ndarray, k: np.ndarray, v: Any, mask: Any, options: dict[str, Any], probe: Any) -> np.ndarray | None:
-    """attend() of a batch, one document after another."""
-    v = None if v is None else as_array(v, "v")
-    for name, array in (("k", k), ("v", v)):
-        if array is not None and (array.ndim != 4 or len(array) != len(q)):
-            raise ShapeError(f"attend: {name} has shape {array.shape}; expected ({len(q)}, heads, T, d), as many documents as q")
-    by_document = mask is not None and not isinstance(mask, str) and as_array(mask, "mask").ndim == 3
-    if by_document and len(mask) != len(q):
-        raise ShapeError(f"attend: a mask of {len(mask)} documents; expected {len(q)}, as many as q has")
-    outs = []
-    for i in range(len(q)):
-        seen = None if probe is None else lambda tile, document=i: probe(replace(tile, document=document))
-        outs.append(attend(q[i], k[i], None if v is None else v[i], mask=mask[i] if by_document else mask, probe=seen, **options))
-    return None if v is None else np.stack(outs)
-
-
 def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.ndarray | None]:
     if mask is None:
         return False, None
@@ -119,40 +92,6 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
     if np.isnan(array).any() or np.isposinf(array).any():
         raise NumericError("mask holds NaN or +infinity; expected what is added to scores, -infinity to forbid")
     return False, array
-
-
-def offset_traces(attention: Any, *, causal: bool | None = None, reach: int = 64) -> Group:
-    """Where finished attention lands: mean weights by offset, key minus query, beside what shuffled positions would give.
-
-    Example:
-        >>> traces = headwave.offset_traces(attention, reach=16)
-        >>> traces.mean_weight.sel(pairs="all", layer=0, head=0, offset=-1)
-
-    Args:
-        attention: (heads, T, T), (layers, heads, T, T) or (documents, layers, heads, T, T); rows add up to 1
-        causal: whether tokens only look back; None: as the weights show
-        reach: offsets |t| <= reach have a null, in tokens
-
-    Returns:
-        The group offset_trace of a result: `mean_weight` and others, docs/result-file.md.
-
-    Raises:
-        ShapeError: it has other axes; FormatError: rows are no attention, with the head and the row.
-    """
-    array = as_array(attention, "attention")
-    reach = whole(reach, "reach", 1)
-    if array.ndim not in (3, 4, 5) or array.size == 0 or array.shape[-1] != array.shape[-2]:
-        raise ShapeError(f"attention has shape {array.shape}; expected (heads, T, T), (layers, heads, T, T) or "
-                         "(documents, layers, heads, T, T)")
-    require_no_padding(array, "attention")
-    while array.ndim < 5:
-        array = array[np.newaxis]
-    states = {"attentions": array}
-    if causal is not None:
-        states["causal"] = np.array(int(causal))
-    result = run(states=states, dataset="attentions", axes="document,layer,head,query,key",
-                 only=["measured_offset"], reach=reach)
-    return result["offset_trace"]
 
 
 def delay(q: Any, k: Any, *, reach: int = 64) -> Group:

@@ -16,7 +16,7 @@ def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
     """(documents, T, width) in float32 on the CPU, apart from the model's own memory."""
     if isinstance(tensor, torch.Tensor) and tensor.is_nested:
         raise ShapeError(f"{name}: documents of different lengths passed at once, without their padding; call the model with documents of one "
-                         "length, those of other lengths into a folder, whose name ends in '/'")
+                         "length, those of another length into another file")
     if not isinstance(tensor, torch.Tensor) or tensor.is_meta or not tensor.is_floating_point():
         what = f"a tensor of {tensor.dtype} on {tensor.device}" if isinstance(tensor, torch.Tensor) else type(tensor).__name__
         raise FormatError(f"{name}: {what} passed, expected a tensor of floating point numbers, (documents, T, width)")

@@ -11,11 +11,9 @@ from typing import Any, Mapping, Sequence
 
 from . import _core
 from .arguments import names, path, text, unwrapped, whole, whole_or_none
-from .arrays import as_array, listed_ids
-from .documents import documents_of, texts_of, unk_strings, unknown_share
+from .arrays import NamedArrays, as_array, listed_ids
 from .errors import FormatError, IoError
 from .hub import model_folder
-from .lazy import LazyArrays
 from .neighbours import named_states
 from .profiles.result import Profiles
 
@@ -54,7 +52,6 @@ class Input:
     weights: str = "auto"
     target: Any = None  #: what an encoder-decoder writes where it reads text
     allow_unknown: bool = False  #: take a text whose tokens are nearly all unknown
-    function: str = "run"  #: of this package, for messages
     remembered: Mapping[str, Any] = field(default_factory=dict)  #: of profiles, what results remember of their documents
 
     def __post_init__(self) -> None:
@@ -74,19 +71,19 @@ class Input:
         for name in ("heads", "layer", "dataset", "axes", "apply_norm", "any_states"):
             given = getattr(self, name)
             if self.kind != "states" and (given or (name == "layer" and given is not None)):
-                raise FormatError(f"{self.function}: {name} describes states; omit it with {self.kind}")
+                raise FormatError(f"run: {name} describes states; omit it with {self.kind}")
         if self.axes and not self.dataset:
-            raise FormatError(f"{self.function}: axes describes dataset; give dataset too")
+            raise FormatError("run: axes describes dataset; give dataset too")
         if self.target is not None and (self.kind != "text" or self.in_memory):
-            raise FormatError(f"{self.function}: target is the output of an encoder-decoder for text; it needs a model directory and text, or omit it")
+            raise FormatError("run: target is the output of an encoder-decoder for text; it needs a model directory and text, or omit it")
         if self.target is not None and self.length is not None:
-            raise FormatError(f"{self.function}: length does not apply to target: documents are lines as they stand")
+            raise FormatError("run: length does not apply to target: documents are lines as they stand")
         if self.allow_unknown and self.kind != "text":
-            raise FormatError(f"{self.function}: allow_unknown is of a text; leave it away with {self.kind}")
+            raise FormatError(f"run: allow_unknown is of a text; leave it away with {self.kind}")
         if self.kind == "states" and self.layers:
-            raise FormatError(f"{self.function}: layers does not apply to states: layers are those that were stored")
+            raise FormatError("run: layers does not apply to states: layers are those that were stored")
         if self.in_memory and (self.layers or self.weights != "auto"):
-            raise FormatError(f"{self.function}: layers and weights are of a model directory; the weights of a model of PyTorch are in memory, all of them")
+            raise FormatError("run: layers and weights are of a model directory; the weights of a model of PyTorch are in memory, all of them")
         if self.kind == "profiles":
             self._require_sums()
         if self.kind == "random_tokens":
@@ -99,11 +96,6 @@ class Input:
         """Whether the model is one of PyTorch."""
         return hasattr(self.model, "state_dict")
 
-    @property
-    def called(self) -> str:
-        """The model for people; nothing where there is none."""
-        return type(self.model).__name__ if self.in_memory else self.model or ""
-
     def opened(self) -> Any:
         """The input for C++, part of it changed where interventions say so."""
         if self.kind == "profiles":
@@ -112,27 +104,10 @@ class Input:
         opened.intervene(self.interventions, self.seed, self.shuffles)
         return opened
 
-    def as_options(self) -> dict[str, Any]:
-        """What a job file says of it (docs/job-file.md), paths absolute. What is in memory has no name there."""
-        in_file = isinstance(self.value, os.PathLike) or (isinstance(self.value, str) and self.kind != "text")
-        file = self.value if in_file and self.kind != "profiles" else None
-        sums = self.value if isinstance(self.value, (list, tuple)) else [self.value]
-        if self.kind == "profiles" and all(isinstance(one, (str, os.PathLike)) for one in sums):
-            return {"profiles": [os.path.abspath(os.fsdecode(one)) for one in sums]}
-        said = {"model": None if self.in_memory or self.model is None else os.path.abspath(self.model),
-                "map": self.map and os.path.abspath(self.map), "documents": self.documents, "length": self.length,
-                self.kind.replace("_", "-"): self.value if self.kind == "random_tokens" else file and os.path.abspath(os.fsdecode(file)),
-                "target": os.path.abspath(os.fsdecode(self.target)) if isinstance(self.target, os.PathLike) else None,
-                "no-special-tokens": not self.special_tokens, "allow-unknown": bool(self.allow_unknown), "head-count": self.heads or None,
-                "layer": self.layer, "dataset": self.dataset, "axes": self.axes,
-                "apply-norm": self.apply_norm, "any-states": self.any_states,
-                "intervene": self.interventions, "shuffles": self.shuffles, "layers": self.layers, "weights": self.weights}
-        return {name: of for name, of in said.items() if of is not None and of is not False and of != "" and of != []}
-
     @property
     def place(self) -> Any:
         """Where the model lies for C++; None where there is none."""
-        return None if self.model is None else model_place(self.model, self.map, self.layers, self.weights)
+        return None if self.model is None else _core.ModelPlace(self.model, self.map, self.layers, self.weights)
 
     def why_watched(self) -> str:
         """Why a model of PyTorch is watched instead of followed by the program's own pass; nothing if it is followed."""
@@ -146,83 +121,59 @@ class Input:
         """The profiles of a model of PyTorch of any family, as an input."""
         from .torch_models import watched
 
-        profiles, remembered = watched(self.model, self.tokenizer, documents=self.documents, length=self.length, seed=self.seed,
+        profiles, remembered = watched(self.model, self.tokenizer, documents=self.documents, length=self.length,
                                        special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), reach=reach,
                                        deal=deal, told=told, **self._text_or_ids())
-        return Input(None, None, "profiles", profiles, seed=self.seed, threads=self.threads, function=self.function, remembered=remembered)
+        return Input(None, None, "profiles", profiles, seed=self.seed, threads=self.threads, remembered=remembered)
 
     def _require_sums(self) -> None:
         """Refuses what is said of documents, where only sums over them are given."""
         said = {"documents": self.documents, "length": self.length, "map": self.map, "layers": self.layers, "interventions": self.interventions,
                 "special_tokens": not self.special_tokens, "weights": self.weights != "auto"}
         if self.model is not None or self.tokenizer is not None:
-            raise FormatError(f"{self.function}: profiles were summed of a model; omit the model and its tokenizer")
+            raise FormatError("run: profiles were summed of a model; omit the model and its tokenizer")
         for name, given in said.items():
             if given:
-                raise FormatError(f"{self.function}: {name} does not apply to profiles: they are sums over documents that passed elsewhere")
+                raise FormatError(f"run: {name} does not apply to profiles: they are sums over documents that passed elsewhere")
 
     def _of_profiles(self) -> Any:
-        values = self.value if isinstance(self.value, (list, tuple)) else [self.value]
-        given = []
-        for number, each in enumerate(values):
-            if isinstance(each, (str, os.PathLike)):
-                given.append(path(each, "profiles"))
-            elif isinstance(each, Profiles):
-                given.append(each.given("memory" if len(values) == 1 else f"memory[{number}]"))
-            else:
-                raise FormatError(f"profiles: {type(each).__name__}; expected what watch(...).result() gives, a file that it saved, or a list of these")
-        if not given:
-            raise FormatError("profiles: an empty list; expected a file at least")
-        return _core.profiles_input(given, self.remembered)
+        if not isinstance(self.value, (Profiles, str, os.PathLike)):
+            raise FormatError(f"profiles: {type(self.value).__name__}; expected what watch(...).result() gives, or a file that it saved; several are "
+                              "added up: one + two")
+        return _core.profiles_input(self.value.given() if isinstance(self.value, Profiles) else path(self.value, "profiles"), self.remembered)
 
     def _text_or_ids(self) -> dict[str, Any]:
         if self.kind == "text":
             return {"text": _written(self.value), "ids": None}
         if isinstance(self.value, (str, os.PathLike)):
-            raise FormatError(f"{self.function}: ids of a model of PyTorch are lists or an array; read the file first")
+            raise FormatError("run: ids of a model of PyTorch are lists or an array; read the file first")
         return {"text": None, "ids": self.value}
 
     def _of_module(self) -> Any:
         from .torch_models import module_input  # PyTorch where it is there
 
         if self.map:
-            raise FormatError(f"{self.function}: map does not go with a model of PyTorch, which says itself what its tensors are")
+            raise FormatError("run: map does not go with a model of PyTorch, which says itself what its tensors are")
         return module_input(self.model, self.tokenizer, documents=self.documents, length=self.length,
                             special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown),
                             refused=[] if self.kind in ("text", "ids") else [self.kind], **self._text_or_ids())
 
     def _of_files(self) -> Any:
         if self.kind == "states" and self.length is not None:
-            raise FormatError(f"{self.function}: length does not apply to states: documents are as they were stored")
+            raise FormatError("run: length does not apply to states: documents are as they were stored")
         if self.kind != "states" and self.model is None:
-            raise FormatError(f"{self.function}: {self.kind} needs a model: its directory, or a model of transformers")
-        if self.kind == "text" and self.tokenizer is not None:
-            return self._of_tokenizer()
+            raise FormatError(f"run: {self.kind} needs a model: its directory, or a model of transformers")
+        if self.tokenizer is not None:
+            raise FormatError("run: a model directory brings its own tokenizer; omit tokenizer, or give ids=[tokenizer(text).input_ids]")
         placed = {"text": _text, "ids": ids_place, "states": _arrays, "random_tokens": int}[self.kind](self.value)
         target = None if self.target is None else _text(self.target, "target")
         said = {name: getattr(self, name) for name in ("documents", "length", "special_tokens", "allow_unknown", "heads", "layer", "dataset",
                                                        "axes", "apply_norm", "any_states", "seed")}
         return _core.opened_input(self.kind, self.place, placed, target, said)
 
-    def _of_tokenizer(self) -> Any:
-        """A text for a model directory through a tokenizer of transformers, cut as the program cuts texts."""
-        if self.target is not None:
-            raise FormatError(f"{self.function}: a text and its target are read by the tokenizers of the model directory; omit tokenizer")
-        written = _written(self.value)
-        listed, _ = documents_of(self.place, None, self.tokenizer, written, None, self.documents, self.length, self.special_tokens)
 
-        def document(i: int, _with_states: bool) -> dict[str, Any]:
-            tokens, special = texts_of(self.tokenizer, listed[i])
-            return {"name": f"text, document {i}", "ids": listed[i], "tokens": tokens, "special": special, "layers": []}
-
-        lengths = [len(ids) for ids in listed]
-        provenance = {"source": "text", "documents": len(listed), "length": max(lengths), "tokenizer": type(self.tokenizer).__name__}
-        provenance |= unknown_share(self.tokenizer, listed, bool(self.allow_unknown)) | unk_strings(self.tokenizer, written)
-        return _core.tokenized_input(self.place, lengths, document, provenance)
-
-
-def given_input(function: str, model: Any, tokenizer: Any, sources: dict[str, Any], **others: Any) -> Input:
-    """The Input of a function, of whose sources one is given.
+def given_input(model: Any, tokenizer: Any, sources: dict[str, Any], **others: Any) -> Input:
+    """The Input of a run, of whose sources one is given.
 
     Args:
         sources: "text", "ids", ... with their values, None where it is not given
@@ -232,13 +183,8 @@ def given_input(function: str, model: Any, tokenizer: Any, sources: dict[str, An
         sources, tokenizer = sources | {"text": tokenizer}, None
     given = [name for name, value in sources.items() if value is not None]
     if len(given) != 1:
-        raise FormatError(f"{function}: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
-    return Input(model, tokenizer, given[0], sources[given[0]], function=function, **others)
-
-
-def model_place(model: str, map: str, layers: str, weights: str) -> Any:
-    """Where a model lies for C++."""
-    return _core.ModelPlace(model, map, layers, weights)
+        raise FormatError(f"run: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
+    return Input(model, tokenizer, given[0], sources[given[0]], **others)
 
 
 def _text(value: Any, name: str = "text") -> Any:
@@ -281,4 +227,4 @@ def _arrays(value: Any) -> Any:
     """Arrays by name: a file or folder, or what C++ asks for block by block."""
     if isinstance(value, (str, os.PathLike)):
         return path(value, "states")
-    return LazyArrays({text(name, "states: a name"): of for name, of in named_states(value).items()}, "states")
+    return NamedArrays({text(name, "states: a name"): of for name, of in named_states(value).items()}, "states")

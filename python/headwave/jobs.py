@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any, Callable, Mapping, Sequence, Unpack, overload
+from typing import Any, Callable, Mapping, Sequence, TypeVar, Unpack, cast, overload
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from .arguments import names, path, real, text as as_text, whole
 from .errors import FormatError
 from .given import AnyInput, ListedInput, Pairs, Progress, RunInput, Text
 from .hub import model_folder
-from .inputs import given_input, model_place
+from .inputs import given_input
 from .result import Result
 
+Run = TypeVar("Run")
 Results = Result | dict[str, Result]   # a dict of an encoder-decoder: "self", "causal", "cross"
 
 
@@ -53,16 +54,15 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         model: a Hugging Face model directory; a name on the hub, which is looked up in the local cache, nothing is downloaded;
             or a model of transformers, which runs where it is, with its own weights. None where states bring their own
             queries, keys, weights or attention.
-        tokenizer: of transformers, for `text`: needed for a model of transformers; used in place of a directory's own. A str
-            or a pathlib.Path in its place is the text
+        tokenizer: of transformers, for `text`: needed for a model of transformers; a directory brings its own. A str or a
+            pathlib.Path in its place is the text
         text: a text as str, or a file as pathlib.Path, cut into documents
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
         ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
         states: stored states, queries and keys or attention (docs/inputs.md): a file, an array, or a dict of
-            arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md). A store of zarr, a
-            file of h5py and the arrays of either are read a document at a time, and nothing is copied
-        profiles: what headwave.watch(model, null=True) summed beside a running model: its result, a file that it saved, or a list of
-            these, whose documents stand one after another; without a model (docs/profiles.md)
+            arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
+        profiles: what headwave.watch(model, null=True) summed beside a running model: its result, or a file that it saved; without a
+            model (docs/profiles.md)
         random_tokens: so many random tokens, three times, in every document
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read
@@ -88,12 +88,11 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     """
     progress = listener(progress)
     sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "random_tokens": random_tokens}
-    over = given_input("run", model, tokenizer, sources, documents=documents, length=length, special_tokens=special_tokens,
-                       map=map, heads=heads, layer=layer, dataset=dataset, axes=axes,
-                       apply_norm=apply_norm, any_states=any_states, interventions=interventions, shuffles=shuffles,
-                       seed=options.get("seed", 1), threads=options.get("threads", 0), layers=layers, weights=weights,
-                       target=target, allow_unknown=allow_unknown)
-    called, kind = over.called, over.kind
+    said = dict(target=target, documents=documents, length=length, special_tokens=special_tokens, map=map, interventions=interventions,
+                shuffles=shuffles, heads=heads, layer=layer, dataset=dataset, axes=axes, apply_norm=apply_norm, any_states=any_states,
+                layers=layers, weights=weights, allow_unknown=allow_unknown)
+    over = given_input(model, tokenizer, sources, **said, seed=options.get("seed", 1), threads=options.get("threads", 0))
+    called, kind = type(over.model).__name__ if over.in_memory else over.model, over.kind
     if why := over.why_watched():
         _core.require_options_of_sums(plain_options(options))
         warnings.warn(f"run: {why}; headwave.watch follows it instead, and analyses that need weights or single documents are left out "
@@ -101,10 +100,11 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         reach, seen, only = whole(options.get("reach", 64), "reach", 1, 2048), over, set(names(options.get("only", ()), "only"))
         deal = not only or bool(only & {"head_account", "offset_agreement", "attention_bits"}) or bool(options.get("everything"))
         over = told(progress, lambda look: seen.watched(reach, deal, look))
-    command = f"headwave.run({', '.join(filter(None, [repr(called) if called else '', kind + '=...']))}" + "".join(
-        f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
+    usual = run.__kwdefaults__ or {}
+    shown = [f"{name}={of!r}" for name, of in (said | dict(sorted(options.items()))).items() if name not in usual or of != usual[name]]
+    command = f"headwave.run({', '.join([*([repr(called)] if called else []), kind + '=...', *shown])})"
     opened = over.opened()
-    found = told(progress, lambda look: _core.run(opened, plain_options(options), over.as_options(), command, look))
+    found = told(progress, lambda look: _core.run(opened, plain_options(options), command, look))
     _warn_of_documents(found[0][1].provenance)
     results = _results(found)
     if over.kind == "profiles":
@@ -130,18 +130,12 @@ def _warn_of_documents(provenance: Mapping[str, Any]) -> None:
                       f"give length={shortest} or less, or shorter documents", stacklevel=4)
 
 
-@overload
-def account(model: Text, tokenizer: Any = None, *, target: Text, **given: Unpack[RunInput]) -> dict[str, Result]: ...
-@overload
-def account(model: Text, tokenizer: Any = None, *, ids: Pairs, **given: Unpack[RunInput]) -> dict[str, Result]: ...
-@overload
-def account(model: Text, tokenizer: Any = None, *, ids: Text, **given: Unpack[RunInput]) -> Results: ...
-@overload
-def account(model: Text, tokenizer: Any = None, **given: Unpack[ListedInput]) -> Result: ...
-@overload
-def account(model: None = None, tokenizer: None = None, *, states: Any, **given: Unpack[RunInput]) -> Result: ...
-@overload
-def account(model: Any, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
+def _typed_as(_like: Run) -> Callable[[Callable[..., Any]], Run]:
+    """Gives a function the types of another."""
+    return lambda function: cast(Run, function)
+
+
+@_typed_as(run)
 def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
     """The account of every head: what all of its attention is made of, and what its profile over offsets comes from.
 
@@ -185,7 +179,7 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
     """
     progress = listener(progress)
     folder = model_folder(model)
-    place = model_place(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
+    place = _core.ModelPlace(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
     length, rows, reach = whole(length, "length", 0, 2**20), whole(rows, "rows", 0, 2**20), whole(reach, "reach", 1, 2**20)
     draws, passes = whole(draws, "draws", 3, 100000), whole(passes, "passes", 0, 100000)
     level, seed, threads = real(level, "level", 0, 1), whole(seed, "seed", 0, 2**63 - 1), whole(threads, "threads", 0, 1024)

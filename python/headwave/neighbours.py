@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
 import numpy as np
 
 from .arrays import as_array
 from .errors import FormatError, ShapeError
-from .lazy import flat, is_group, is_lazy, numbers_beside
 
 _HOOK = re.compile(r"blocks\.(\d+)\.attn\.hook_(q|k|rot_q|rot_k|pattern)")
 
 
 def named_states(value: Any) -> dict[str, Any]:
     """States by name: a dict as it is, a cache of TransformerLens, a tuple of attentions or of states by layer, or an array of states.
-    What lies in a file of h5py or a store of zarr stays there.
 
     Raises:
         FormatError: there is nothing in it, or attention of documents with padding
@@ -24,12 +22,12 @@ def named_states(value: Any) -> dict[str, Any]:
     named = _named(value)
     for name, of in named.items():
         if str(name).startswith("attention") and name != "attention_mask":
-            require_no_padding(of if is_lazy(of) else as_array(of, f"states: '{name}'"), f"states: '{name}'")
+            require_no_padding(as_array(of, f"states: '{name}'"), f"states: '{name}'")
     return named
 
 
 def require_no_padding(attention: Any, called: str) -> None:
-    """Refuses attention, (..., heads, T, T), of documents with padding, which would count as tokens. One document is read at a time.
+    """Refuses attention, (..., heads, T, T), of documents with padding, which would count as tokens.
 
     No head looks at padding, so a key that no row looks at is one, if every other token looks at itself: softmax is 0 only where a mask is.
     Rows that may look nowhere, as those of padding before a causal text, come out the same everywhere, and do not count.
@@ -40,7 +38,7 @@ def require_no_padding(attention: Any, called: str) -> None:
     if len(attention.shape) < 3 or attention.dtype.kind != "f" or attention.shape[-1] != attention.shape[-2]:
         return
     for place in np.ndindex(attention.shape[:-3]):
-        weights = as_array(attention[place], called)
+        weights = attention[place]
         looks = (weights.max(-1) != weights.min(-1)).any(0)  # by row
         unseen = weights[:, looks].max((0, 1)) == 0 if looks.any() else np.zeros(len(looks), bool)
         if not unseen.any() or (weights.diagonal(axis1=-2, axis2=-1).max(0) == 0)[~unseen].any():
@@ -62,14 +60,23 @@ def _named(value: Any) -> dict[str, Any]:
         if _are_states(value):
             return {"hidden_states": np.stack([as_array(of, "states: hidden states") for of in value])}
         return {f"attentions/layer_{layer}": _attention(of, layer) for layer, of in enumerate(value)}
-    if not is_group(value):
+    if not isinstance(value, Mapping):
         return {"hidden_states": value}
     if not value:
-        raise FormatError("states: an empty dict, or a closed file; expected arrays by name, as in docs/inputs.md")
-    named = dict(flat(value))
+        raise FormatError("states: an empty dict; expected arrays by name, as in docs/inputs.md")
+    named = dict(_flat(value))
     if any(isinstance(name, str) and _HOOK.fullmatch(name) for name in named):
         return _hooked(named, settings)
-    return {**numbers_beside(value), **named}
+    return named
+
+
+def _flat(nested: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """What a dict of dicts holds, by its path: "attentions/layer_0"."""
+    for name, of in nested.items():
+        if isinstance(of, Mapping):
+            yield from _flat(of, f"{above}{name}/")
+        else:
+            yield f"{above}{name}" if above else name, of
 
 
 def _are_states(layers: Any) -> bool:

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import base64
-import functools
 import html
 import os
 import pathlib
 import re
-import tempfile
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from . import _core
 from .arguments import missing, names, path as as_path, real, text
 from .errors import FormatError, IoError
-from .fields import Group, at_place, groups_of, xarray_or_none
+from .fields import Group, at_place, groups_of
 from .profiles.result import are_profiles, open_profiles
 
-class Result:
-    """What a job found.
+class Result(Mapping[str, Group]):
+    """What a job found: a group for each analysis.
 
-    `result["measured_offset"].offset.sel(layer=3, head=4)` is an array of xarray, read where C++ has it; without xarray
-    `result["measured_offset"].offset[3, 4]` of numpy, with `dims`, `coords` and `attrs`. In a notebook it shows its heads.
+    `result["measured_offset"].offset.sel(layer=3, head=4)` is an array of xarray, read where C++ has it. In a notebook it shows its heads.
     """
+
+    __eq__, __hash__ = object.__eq__, object.__hash__   # arrays are not compared
 
     def __init__(self, found: Any) -> None:
         self._found = found
         self._groups: dict[str, Any] | None = None
-        self._tree: Any = None
 
     @property
     def computed_by(self) -> str:
@@ -48,54 +46,25 @@ class Result:
 
     @property
     def tree(self) -> Any:
-        """All of it as an xarray.DataTree: a group for each analysis, the provenance as attributes of `provenance`.
+        """All of it as an xarray.DataTree: a group for each analysis, the provenance as attributes of `provenance`."""
+        import xarray
 
-        Raises:
-            ImportError: xarray is not there.
-        """
-        xarray = xarray_or_none()
-        if xarray is None:
-            raise ImportError("a DataTree needs xarray: pip install xarray; without it result['measured_offset'] is numpy")
-        if self._tree is None:
-            groups = {"/" + name: of for name, of in self._made().items()}
-            groups["/"] = xarray.Dataset(attrs={"title": self.title})
-            groups["/provenance"] = xarray.Dataset(attrs=self.provenance)
-            from .tree import DataTree
+        groups = {"/" + name: of for name, of in self._made().items()}
+        groups["/"] = xarray.Dataset(attrs={"title": self.title})
+        groups["/provenance"] = xarray.Dataset(attrs=self.provenance)
+        return xarray.DataTree.from_dict(groups)
 
-            self._tree = DataTree.from_dict(groups)
-        return self._tree
-
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Group:
+        """A group, or an array of it: "measured_offset/offset"."""
         group, _, quantity = name.strip("/").partition("/")
         if group not in self._made():
             raise KeyError(missing(group, self._made()))
         if quantity and quantity not in self._made()[group]:
             raise KeyError(f"{group}: {missing(quantity, self._made()[group])}")
-        found = self.tree[group] if xarray_or_none() is not None else self._made()[group]
-        return found[quantity] if quantity else found
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The group or array of that name; `default` where the result has none."""
-        return self[name] if name in self else default
-
-    def items(self) -> list[tuple[str, Group]]:
-        """Groups with their names."""
-        return [(name, self[name]) for name in self]
+        return self._made()[group][quantity] if quantity else self._made()[group]
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self, *(f"{name}/{quantity}" for name, group in self._made().items() for quantity in group)]
-
-    def __reduce__(self) -> tuple:
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "results.h5")
-            self.save(file)
-            return _of_bytes, (file.read_bytes(),)
-
-    def __copy__(self) -> "Result":
-        return Result(self._found)  # arrays are read-only, so copies share them
-
-    def __deepcopy__(self, _memo: dict) -> "Result":
-        return Result(self._found)
 
     def head(self, name: str) -> dict[str, Any]:
         """Everything about one head: of each group the arrays with an axis of layers and one of heads, at this head.
@@ -120,17 +89,12 @@ class Result:
 
         Columns: `layer`, `head`, and every array of one number or word a head by its name, "attention_bits/bits"; of arrays with one more
         axis of up to eight texts an own column for each text, "attention_bits/part/sink". Heads that an array does not have are missing values.
-
-        Raises:
-            ImportError: pandas is not installed
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("a DataFrame needs pandas: pip install pandas") from error
+        import pandas
+
         columns: dict[str, Any] = {}
         for group, of in self._made().items():
-            for quantity, array in (of.data_vars if hasattr(of, "data_vars") else of).items():
+            for quantity, array in of.data_vars.items():
                 more = [axis for axis in array.dims if axis not in ("layer", "head")]
                 labels = np.asarray(array.coords[more[0]]) if more else np.array([""])
                 if len(array.dims) - len(more) != 2 or len(more) > 1 or (more and (labels.dtype.kind not in "OU" or len(labels) > 8)):
@@ -141,19 +105,11 @@ class Result:
                     columns["/".join(filter(None, [group, quantity, str(label)]))] = pandas.Series(one, index=heads)
         return pandas.DataFrame(columns).reset_index()
 
-    def __contains__(self, name: str) -> bool:
-        group, _, quantity = name.strip("/").partition("/")
-        return group in self._made() and (not quantity or quantity in self._made()[group])
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._made())
 
     def __len__(self) -> int:
         return len(self._made())
-
-    def keys(self) -> list[str]:
-        """Names of the groups, one for each analysis."""
-        return list(self._made())
 
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Writes the result file that the program writes: whole, or not at all.
@@ -300,13 +256,6 @@ def open_result(path: str | os.PathLike) -> Any:
         if are_profiles(str(place)):
             return open_profiles(str(place))
         raise
-
-
-def _of_bytes(data: bytes) -> Any:
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, "results.h5")
-        file.write_bytes(data)
-        return open_result(file)
 
 
 def _inches(width: Any) -> float:

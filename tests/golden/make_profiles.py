@@ -1,4 +1,4 @@
-"""Makes tests/golden/profiles: profiles of the tiny Llama of tests/golden/families over 24 documents of 16 tokens, in two files, and the ids.
+"""Makes tests/golden/profiles: profiles of the tiny Llama of tests/golden/families over 24 documents of 16 tokens, and the ids.
 
 numpy, PyTorch 2.13, transformers 5.24, h5py; the headwave package of this repository. The ids are drawn from 3 .. 39 with seed 5.
 """
@@ -20,8 +20,7 @@ ids = np.random.default_rng(5).integers(3, 40, (24, 16)).tolist()
 os.chdir(HERE)   # so that the files name the checkpoint without a place on this machine
 model = transformers.AutoModel.from_pretrained("families/llama").float().eval()
 (PLACE / "ids.json").write_text(json.dumps(ids) + "\n")
-for name, part in (("first.h5", ids[:16]), ("second.h5", ids[16:])):
-    with torch.no_grad(), headwave.watch(model, exact=15, deal=True) as watch:
-        for document in part:
-            model(torch.tensor([document]))
-    watch.result().save(PLACE / name, overwrite=True)
+with torch.no_grad(), headwave.watch(model, exact=15, deal=True) as watch:
+    for document in ids:
+        model(torch.tensor([document]))
+watch.result().save(PLACE / "profiles.h5", overwrite=True)

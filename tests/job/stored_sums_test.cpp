@@ -20,8 +20,8 @@ JobOptions of_short_documents() {
   return options;
 }
 
-Result of_profiles(const std::vector<std::filesystem::path>& files, const JobOptions& options) {
-  return run_input(profiles_input(files), options).front().result;
+Result of_profiles(const std::filesystem::path& file, const JobOptions& options) {
+  return run_input(profiles_input(file), options).front().result;
 }
 
 void require_close(const Result& one, const Result& other, const std::string& name, double most) {
@@ -41,7 +41,7 @@ TEST_CASE("stored profiles give what a run on the model gives") {
   const JobOptions options = of_short_documents();
   const JobInput model = ids_input(repository_file("tests/golden/families/llama"), place / "ids.json");
   const Result expected = run_input(model, options).front().result;
-  const Result found = of_profiles({place / "first.h5", place / "second.h5"}, options);
+  const Result found = of_profiles(place / "profiles.h5", options);
   // Weights are float32, and sums along a diagonal are of up to 16 of them.
   for (const char* const name :
        {"offset_trace/mean_weight", "offset_trace/null_weight", "offset_trace/null_deviation",
@@ -61,7 +61,7 @@ TEST_CASE("an account of stored profiles, and all attention in bits, are those o
   const std::filesystem::path place = repository_file("tests/golden/profiles");
   JobOptions options = of_short_documents();
   options.only.push_back("attention_bits");
-  const Result found = of_profiles({place / "first.h5", place / "second.h5"}, options);
+  const Result found = of_profiles(place / "profiles.h5", options);
   const JobInput model = ids_input(repository_file("tests/golden/families/llama"), place / "ids.json");
   const Result expected = run_input(model, options).front().result;
   for (const char* const name :
@@ -76,13 +76,13 @@ TEST_CASE("stored profiles name what they cannot give") {
   const std::filesystem::path place = repository_file("tests/golden/profiles");
   JobOptions options;
   options.reach = 7;
-  const Result found = of_profiles({place / "first.h5"}, options);
+  const Result found = of_profiles(place / "profiles.h5", options);
   const std::string left_out = attribute_text(found.provenance, "undefined_analyses");
   CHECK_THAT(left_out, ContainsSubstring("strongest_pairs") && ContainsSubstring("needs documents"));
   CHECK_FALSE(attribute_text(found.provenance, "undefined_evidence").empty());
   options.reach = 8;
-  CHECK_THROWS_WITH(of_profiles({place / "first.h5"}, options),
-                    ContainsSubstring("first.h5: the null reaches 7 tokens"));
-  CHECK_THROWS_WITH(profiles_input({repository_file("tests/golden/hdf5_sample.h5")}),
+  CHECK_THROWS_WITH(of_profiles(place / "profiles.h5", options),
+                    ContainsSubstring("profiles.h5: the null reaches 7 tokens"));
+  CHECK_THROWS_WITH(profiles_input(repository_file("tests/golden/hdf5_sample.h5")),
                     ContainsSubstring("hdf5_sample.h5: is no file of profiles"));
 }

@@ -9,7 +9,6 @@ from conftest import MODELS
 MODEL = MODELS / "bert-mlm"
 Q = np.random.default_rng(1).standard_normal((2, 20, 8))
 IDS = np.random.default_rng(1).integers(3, 40, (3, 24))
-WEIGHTS = np.full((1, 4, 4), 0.25)
 HUGE = 2**70
 
 
@@ -42,7 +41,6 @@ def test_of_arrays(q):
     refused(lambda: headwave.attend(q, q), headwave.Error, "^q")
     refused(lambda: headwave.delay(q, q), headwave.Error, "^q")
     refused(lambda: headwave.spectrum(q), headwave.Error, "^positions")
-    refused(lambda: headwave.offset_traces(q), headwave.Error, "attention")
 
 
 def test_numbers_that_overflow_are_refused_and_do_not_become_nan():
@@ -58,10 +56,7 @@ def test_numbers_that_overflow_are_refused_and_do_not_become_nan():
 def test_of_what_is_small():
     refused(lambda: headwave.delay(Q, Q, reach=0), headwave.ShapeError, "reach=0: expected 1 or more")
     refused(lambda: headwave.delay(Q, Q, reach="a"), headwave.FormatError, "reach='a'")
-    refused(lambda: headwave.offset_traces(WEIGHTS, reach=1.5), headwave.FormatError, "reach=1.5")
-    refused(lambda: headwave.offset_traces(-WEIGHTS), headwave.FormatError, "weights from 0 to 1")
     refused(lambda: headwave.open(3), headwave.FormatError, "open: int; expected a path")
-    refused(lambda: headwave.open("a\0b"), headwave.FormatError, "NUL")
     refused(lambda: headwave.account(MODEL, ids=IDS, only=["measured_offset"]), headwave.FormatError, "account")
 
 

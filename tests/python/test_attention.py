@@ -137,18 +137,22 @@ def some(laid):
     return itertools.islice(laid, 0, None, 3)
 
 
+def traces_of(weights, **given):
+    return headwave.run(states=(weights,), only=["measured_offset"], **given)["offset_trace"]
+
+
 def test_layouts_of_other_arrays_give_the_same():
     q, k = drawn(2, 6, 4), drawn(2, 6, 4, seed=2)
     weights = np.exp(drawn(2, 6, 6))
     weights /= weights.sum(-1, keepdims=True)
     delay, spectrum = headwave.delay(q, k, reach=2)["coherence"], headwave.spectrum(q[0])["mean"]
-    traces = headwave.offset_traces(weights, reach=2)["mean_weight"]
+    traces = traces_of(weights, reach=2)["mean_weight"]
     for about, other in some(layouts(q)):
         assert np.array_equal(headwave.delay(other, k, reach=2)["coherence"], delay), about
     for about, other in layouts(q[0]):
         assert np.array_equal(headwave.spectrum(other)["mean"], spectrum), about
     for about, other in some(layouts(weights)):
-        assert np.array_equal(headwave.offset_traces(other, reach=2)["mean_weight"], traces, equal_nan=True), about
+        assert np.array_equal(traces_of(other, reach=2)["mean_weight"], traces, equal_nan=True), about
 
 
 def test_layouts_of_stored_arrays_give_the_same():
@@ -199,15 +203,15 @@ def test_traces_find_where_attention_lands():
     for i in range(40):
         weights[0, i, max(i - 3, 0)] = 1
     weights[1] = 1 / 40
-    traces = headwave.offset_traces(weights, reach=10)
+    traces = traces_of(weights, reach=10)
     mean = np.asarray(traces["mean_weight"])[0, 0]
     offsets = np.asarray(traces["mean_weight"].coords["offset"])
     assert offsets[np.nanargmax(mean[0])] == -3
     assert np.allclose(mean[1][np.abs(offsets) < 30], 1 / 40, atol=1e-7)
-    with pytest.raises(headwave.ShapeError, match="attention has shape"):
-        headwave.offset_traces(weights[0])
-    with pytest.raises(headwave.FormatError):
-        headwave.offset_traces(weights * 2)
+    with pytest.raises(headwave.ShapeError, match="attention of layer 0 has shape"):
+        traces_of(weights[0])
+    with pytest.raises(headwave.FormatError, match="weights from 0 to 1"):
+        headwave.run(states={"attentions/layer_0": weights[None] * 2}, only=["measured_offset"])
 
 
 def test_a_delay_is_found_to_parts_of_a_token():
@@ -246,26 +250,3 @@ def test_ctrl_c_ends_attention_within_a_second():
     with pytest.raises(KeyboardInterrupt):
         headwave.attend(q, q, q)
     assert time.monotonic() - begun < 1.5
-
-
-def test_a_batch_is_attended_document_by_document():
-    rng = np.random.default_rng(5)
-    q, k, v = rng.normal(size=(3, 2, 4, 9, 8))
-    q, k, v = q[:, :], k[:, :], v[:, :]
-    rows = []
-    out = headwave.attend(q, k, v, is_causal=True, probe=lambda tile: rows.append((tile.document, tile.first_row)))
-    for i in range(len(q)):
-        assert np.array_equal(out[i], headwave.attend(q[i], k[i], v[i], mask="causal"))
-    assert [document for document, _ in rows] == sorted(document for document, _ in rows) and {0, 1} == {d for d, _ in rows}
-    mask = rng.random((2, 9, 9)) < 0.7
-    mask |= np.eye(9, dtype=bool)
-    out = headwave.attend(q, k, v, mask=mask)
-    assert np.array_equal(out[1], headwave.attend(q[1], k[1], v[1], mask=mask[1]))
-    torch = pytest.importorskip("torch")
-    given = [torch.tensor(of) for of in (q, k, v)]
-    theirs = torch.nn.functional.scaled_dot_product_attention(*given, attn_mask=torch.tensor(mask)[:, None])
-    assert np.abs(out - theirs.numpy()).max() < 1e-12
-    with pytest.raises(headwave.ShapeError, match="as many documents as q"):
-        headwave.attend(q, k[:1], v)
-    with pytest.raises(headwave.ShapeError, match="is_causal"):
-        headwave.attend(q, k, v, mask=mask, is_causal=True)

@@ -512,8 +512,6 @@ def test_attention_of_padding_is_refused(model, batch):
         keys = "0 to 7" if before else "40 to 47"
         with pytest.raises(headwave.FormatError, match=f"no head looks at key {keys} of document 1: it is padding"):
             headwave.run(states=attentions)
-        with pytest.raises(headwave.FormatError, match=f"attention: no head looks at key {keys}"):
-            headwave.offset_traces(torch.stack(attentions).transpose(0, 1))
         with pytest.raises(headwave.FormatError, match="'attentions/layer_1'"):
             headwave.run(states={"attentions/layer_1": attentions[1]})
         assert headwave.run(states=tuple(of[:1] for of in attentions), only=["attention_map"]).provenance["documents"] == 1

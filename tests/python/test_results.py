@@ -1,8 +1,4 @@
-import copy
-import pickle
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -51,8 +47,9 @@ def test_arrays_are_read_only_and_outlive_their_result(ids):
     assert np.array_equal(array, copy) and not array.flags.writeable and not array.flags.owndata
 
 
-def test_with_xarray_it_is_a_tree_of_the_file(result, tmp_path):
-    xarray = pytest.importorskip("xarray")
+def test_it_is_a_tree_of_the_file(result, tmp_path):
+    import xarray
+
     assert isinstance(result.tree, xarray.DataTree)
     offset = result["measured_offset"].offset
     assert offset.dims == ("pairs", "layer", "head") and offset.units == "token"
@@ -71,7 +68,9 @@ def test_with_xarray_it_is_a_tree_of_the_file(result, tmp_path):
 
 
 def test_a_tree_is_written_to_zarr(result, tmp_path):
-    xarray, _ = pytest.importorskip("xarray"), pytest.importorskip("zarr")
+    pytest.importorskip("zarr")
+    import xarray
+
     for group in result:
         for name, array in result[group].variables.items():
             assert array.dtype.kind == "O" or array.dtype.char == np.dtype(array.dtype.str).char, f"{group}/{name}"
@@ -80,21 +79,6 @@ def test_a_tree_is_written_to_zarr(result, tmp_path):
         for group in result:
             for name, array in result[group].data_vars.items():
                 assert array.dtype.kind != "f" or np.array_equal(stored[group][name], array, equal_nan=True)
-
-
-def test_without_xarray_it_is_numpy():
-    code = f"""
-import sys; sys.modules['xarray'] = None
-import headwave, numpy as np
-result = headwave.run({str(MODELS / 'bert-mlm')!r}, ids=np.arange(3, 43).reshape(2, 20), only=['measured_offset'])
-offset = result['measured_offset'].offset
-assert offset.dims == ('pairs', 'layer', 'head') and offset.attrs['units'] == 'token' and list(offset.coords['pairs'])[0] == 'all'
-assert isinstance(offset, np.ndarray) and offset.shape[0] == 3
-try: result.tree
-except ImportError as error: assert 'pip install xarray' in str(error)
-else: raise SystemExit('a tree without xarray')
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_notebook_shows_it(result):
@@ -134,32 +118,14 @@ def test_figures_are_drawn(result, tmp_path):
         result.figure("offset_profile", heads=["L9H9"])
 
 
-def test_a_result_is_copied_and_pickled(result):
-    for again in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
-        same(result, again)
-        assert again.provenance == result.provenance
-
-
 def test_a_result_is_a_mapping_of_its_groups(result):
-    assert [name for name, _ in result.items()] == result.keys()
+    assert [name for name, _ in result.items()] == list(result.keys())
     assert result.get("nothing") is None and result.get("measured_offset/weight") is not None
     assert "measured_offset/weight" in result._ipython_key_completions_()
     with pytest.raises(KeyError, match="did you mean 'measured_offset'"):
         result["measured_ofset"]
     with pytest.raises(KeyError, match="measured_offset: .*did you mean 'weight'"):
         result["measured_offset/wieght"]
-
-
-def test_a_misspelled_array_is_told_with_the_nearest_name(result):
-    pytest.importorskip("xarray")   # its words
-    for found in (result, pickle.loads(pickle.dumps(result))):
-        with pytest.raises(AttributeError, match="there is no 'ofset'; did you mean 'offset'"):
-            found["measured_offset"].ofset
-        with pytest.raises(KeyError, match="did you mean 'offset'"):
-            found["measured_offset"]["ofset"]
-    node = result["measured_offset"]
-    assert not hasattr(node, "shape") and node.offset.identical(node["offset"])   # names that are there stay what they are
-    assert pickle.loads(pickle.dumps(node)).identical(node)
 
 
 def test_a_head_is_found_by_its_name(result):
@@ -171,17 +137,6 @@ def test_a_head_is_found_by_its_name(result):
         result.head("1.2")
     with pytest.raises(KeyError, match="L9H9"):
         result.head("L9H9")
-
-
-def test_without_xarray_a_head_is_found_too():
-    code = f"""
-import sys; sys.modules['xarray'] = None
-import headwave, numpy
-result = headwave.run({str(MODELS / 'bert-mlm')!r}, ids=[list(range(3, 27))] * 2, only=["measured_offset"])
-head = result.head("L1H2")["offset_trace"]["mean_weight"]
-assert head.dims == ("pairs", "offset") and numpy.array_equal(head, result["offset_trace"].mean_weight[:, 1, 2], equal_nan=True)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_folder_of_a_run_is_opened(result, tmp_path):
@@ -200,7 +155,6 @@ def test_a_width_is_a_word_too(result):
 
 
 def test_a_row_for_each_head(result):
-    pytest.importorskip("pandas")
     rows = result.to_dataframe()
     offset = result["measured_offset"].offset
     layers, heads = len(offset["layer"]), len(offset["head"])

@@ -40,7 +40,7 @@ def test_a_cache_of_a_bridge_is_taken(bridge):
         cache = bridge[0].run_with_cache(IDS)[1]
     assert difference(headwave.run(states=cache, only=["attention_map"]), cache) < 1e-5
     assert difference(headwave.run(bridge[1], ids=IDS, only=["attention_map"]), cache) < 1e-5
-    traces = headwave.offset_traces(cache["pattern", 0])
+    traces = headwave.run(states=(cache["pattern", 0],), only=["measured_offset"])["offset_trace"]
     assert np.isfinite(np.asarray(traces["mean_weight"])[..., 31]).all()
 
 

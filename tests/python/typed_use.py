@@ -29,7 +29,7 @@ def runs(model: object, tokenizer: object, states: dict[str, np.ndarray[Any, Any
     assert_type(headwave.run(states=states), headwave.Result)
     assert_type(headwave.run("minilm", states="states.h5", apply_norm=True), headwave.Result | dict[str, headwave.Result])
     assert_type(headwave.run(model, tokenizer, text=TEXT), headwave.Result | dict[str, headwave.Result])
-    assert_type(headwave.run(profiles=["0.h5", "1.h5"], only="head_types"), headwave.Result | dict[str, headwave.Result])
+    assert_type(headwave.run(profiles="profiles.h5", only="head_types"), headwave.Result | dict[str, headwave.Result])
 
     headwave.run("minilm", txt=TEXT)  # type: ignore[call-overload]
     headwave.run("minilm", text=TEXT, documents="20")  # type: ignore[call-overload]
@@ -40,7 +40,7 @@ def runs(model: object, tokenizer: object, states: dict[str, np.ndarray[Any, Any
 def results() -> None:
     result = headwave.run("minilm", TEXT)
     assert_type(result.title, str)
-    assert_type(result.keys(), list[str])
+    assert_type(list(result), list[str])
     assert_type(result.provenance, dict[str, Any])
     result.figure("offset_profile", heads=["L0H2"], format="png", width="column").save("profile.png")
     result.save(pathlib.Path("results.h5"), overwrite=True)

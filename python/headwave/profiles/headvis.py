@@ -57,7 +57,7 @@ def _metrics(stack: Stack) -> dict[str, np.ndarray]:
     square = weight @ ((first * first + last * last + first * last + abs(last - first) / 2) / 3) / rows
     own, previous = (mean[..., first == offset][..., 0] if offset in first else np.full(weight.shape[:2], np.nan) for offset in (0, -1))
     with np.errstate(invalid="ignore"):
-        induction = (stack.head_score / stack.head_score_documents)[:, INDUCTION]
+        induction = (stack.head_score / stack.head_score_documents)[INDUCTION]
     return dict(zip(_METRICS, (own, previous, stack.entropy.sum(0) / rows, distance, square - distance ** 2, induction)))
 
 

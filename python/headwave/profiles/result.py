@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
+from .. import _core
 from ..arguments import names
 from ..errors import FormatError, IoError, ShapeError
 from .export import export
 from .stack import Stack, Summed, about_of, coordinates, variables
-from .written import replaced, require_seal, seal
+from .written import replaced, seal
 
 if TYPE_CHECKING:
     from .bins import OffsetBins
     from .layers import Layer
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Profiles(Summed):
@@ -65,7 +66,7 @@ class Profiles(Summed):
         Raises:
             ShapeError: the two are not of one model, or were not watched with the same options
         """
-        for name in ("exact", "first", "special", "rows", "queries", "blocks", "null", "deal"):
+        for name in ("exact", "first", "special", "queries", "blocks", "null", "deal"):
             one, another = (profiles.settings.get(name, False) for profiles in (self, other))
             if one != another:
                 raise ShapeError(f"profiles: {name}={one} in one and {name}={another} in the other; expected the same "
@@ -119,46 +120,11 @@ class Profiles(Summed):
         settings = {name: json.dumps(value) if isinstance(value, (list, dict, str)) else int(value) for name, value in self.settings.items()}
         return {"format": "headwave profiles", "format_version": FORMAT, "model": self.model, "skipped": json.dumps(self.skipped), **settings}
 
-    def given(self, called: str) -> tuple[str, dict[str, Any], list[Any]]:
-        """These sums for C++, which reads them where they lie.
-
-        Args:
-            called: what messages call them
-        """
+    def given(self) -> tuple[str, dict[str, Any], list[Any]]:
+        """These sums for C++, which reads them where they lie."""
         stacks = [(name, about_of(stack), stack.layers, list(getattr(stack, "word", ())), {label: getattr(stack, label) for label in variables(stack)})
                   for name, stack in self.stacks.items()]
-        return called, self._attributes(), stacks
-
-    def to_xarray(self) -> Any:
-        """The sums as an xarray.DataTree, a group for each stack: what xarray.open_datatree() reads of the file that save() writes.
-
-        Raises:
-            ImportError: xarray is not installed
-        """
-        try:
-            import xarray
-        except ImportError as error:
-            raise ImportError("a DataTree needs xarray: pip install xarray") from error
-        groups = {"/": xarray.Dataset(attrs=self._attributes())}
-        for name, stack in self.stacks.items():
-            groups[f"/{name}"] = xarray.Dataset(variables(stack), coordinates(stack), about_of(stack))
-        return xarray.DataTree.from_dict(groups)
-
-    def to_dataframe(self) -> Any:
-        """A pandas.DataFrame with a row for each head of every stack (column `stack`): what a run over these sums finds.
-
-        Raises:
-            ImportError: pandas is not installed
-        """
-        from ..jobs import run
-
-        found = run(profiles=self)
-        rows = [one.to_dataframe().assign(stack=name) for name, one in (found if isinstance(found, dict) else {next(iter(self.stacks)): found}).items()]
-        if len(rows) == 1:
-            return rows[0]
-        import pandas
-
-        return pandas.concat(rows, ignore_index=True)
+        return "memory", self._attributes(), stacks
 
     def export(self, to: str, folder: str | os.PathLike, **options: Any) -> None:
         """Writes files that another tool reads (docs/profiles.md says which number became which).
@@ -180,17 +146,17 @@ def open_profiles(path: str) -> Profiles:
     """The profiles in a file that save() wrote.
 
     Raises:
-        IoError: it cannot be read; FormatError: it is no file of profiles, or of a later format
+        IoError: it cannot be read; FormatError: it is no file of profiles, or of another format
     """
     h5py = _h5py()
     try:
-        require_seal(path)
+        _core.require_right_seal(path)
         with h5py.File(path) as file:
             about = dict(file.attrs)
             if about.pop("format", None) != "headwave profiles":
                 raise FormatError(f"{path}: is no file of profiles; expected one that watch(...).result().save() wrote")
-            if (version := int(about.pop("format_version"))) > FORMAT:
-                raise FormatError(f"{path}: is of format {version}; this headwave reads {FORMAT}; get a newer one")
+            if (version := int(about.pop("format_version"))) != FORMAT:
+                raise FormatError(f"{path}: is of format {version}, and this headwave reads {FORMAT}; watch the model again")
             skipped = json.loads(about.pop("skipped"))
             model = about.pop("model")
             settings = {name: json.loads(value) if isinstance(value, str) else value.item() for name, value in about.items()}

@@ -23,19 +23,18 @@ _ABOUT_AXES = {"first_offset": ("bin",), "last_offset": ("bin",), "block_documen
 _AXES = {
     "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"),
     "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"),
-    "sampling_variance": ("layer", "kind", "head", "bin"),
     "unrotated_tokens": ("layer",), "unrotated_mean": ("layer", "head", "component"),
     "unrotated_cov": ("layer", "head", "component", "other_component"), "unrotated_modulus": ("layer", "head", "pair"),
 }
 # What the program reads, `headwave run --profiles`: sums over documents too, and arrays of one document after another.
 _TRACES = {
-    "trace": ("layer", "pairs_kind", "head", "offset"), "trace_mean": ("layer", "pairs_kind", "head", "offset"), "trace_count": ("layer", "pairs_kind", "offset"),
-    "trace_documents": ("layer", "pairs_kind", "offset"), "null_weight": ("layer", "pairs_kind", "head", "near"), "null_variance": ("layer", "pairs_kind", "head", "near"),
-    "null_deviation": ("layer", "pairs_kind", "head", "near"), "null_third": ("layer", "pairs_kind", "head", "near"),
-    "null_root": ("layer", "pairs_kind", "head", "near"), "null_documents": ("layer", "pairs_kind", "near"),
+    "trace": ("pairs_kind", "layer", "head", "offset"), "trace_mean": ("pairs_kind", "layer", "head", "offset"), "trace_count": ("pairs_kind", "layer", "offset"),
+    "trace_documents": ("pairs_kind", "layer", "offset"), "null_weight": ("pairs_kind", "layer", "head", "near"), "null_variance": ("pairs_kind", "layer", "head", "near"),
+    "null_deviation": ("pairs_kind", "layer", "head", "near"), "null_third": ("pairs_kind", "layer", "head", "near"),
+    "null_root": ("pairs_kind", "layer", "head", "near"), "null_documents": ("pairs_kind", "layer", "near"),
     "place_sum": ("layer", "head", "place"), "place_documents": ("layer", "place"), "place_squares": ("layer", "head"),
     "by_document": ("document", "layer", "head", "near"), "length": ("document",), "document_digest": ("document",),
-    "head_score": ("layer", "score", "head"), "head_score_documents": ("layer", "score", "head"), "argmax_share": ("layer", "head", "near_offset"),
+    "head_score": ("score", "layer", "head"), "head_score_documents": ("score", "layer", "head"), "argmax_share": ("layer", "head", "near_offset"),
     "argmax_documents": ("layer", "head"), "sink_position": ("layer", "head"),
 }
 # What the account reads (kept.py): documents with the length of the first one.
@@ -51,8 +50,7 @@ _ACCOUNT = {
     "word_token": ("word",),
 }
 _VECTORS = {"half_query", "half_key", "kept_query", "kept_key", "attended_got", "attended_mass"}   # there can be gigabytes: they stay float32
-_OF_DOCUMENTS = ("kept_number", "kept_token", "kept_stays", "kept_first_special", "kept_query", "kept_key")
-_OF_ATTENDED = ("attended_number", "attended_token", "attended_text", "attended_got", "attended_mass")
+_OF_FIRST = {"sink_position", "account_window", "turn_frequency", "turn_gain", "turn_neighbours", "score_bias", "sink_score", "word_token"}   # no sums
 _COUNTS = {"pairs", "rows", "unrotated_tokens"}
 _COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents", "head_score_documents", "argmax_documents",
             "sink_position", "document_digest", "account_documents", "kept_number", "kept_token", "kept_stays", "kept_first_special", "account_window",
@@ -77,7 +75,6 @@ class Stack:
         weight: (blocks, layers, 2, heads, bins) sums of weights; pairs of regular tokens first, then those apart
         pairs: (blocks, layers, 2, bins)
         entropy, kept: (blocks, layers, heads) sums over query rows, in nats; rows: (blocks, layers)
-        sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
         unrotated_mean, unrotated_cov, unrotated_modulus: (layers, heads, d), (layers, heads, d, d), (layers, heads, d/2) of regular
             queries before rotary positions, unrotated_tokens: (layers) of them; only if watched with queries=True
     """
@@ -90,20 +87,19 @@ class Stack:
     @classmethod
     def of(cls, name: str, layers: list[Layer], bins: OffsetBins, words_of: Callable[[list[int]], list[str]]) -> "Stack":
         """The sums of watched layers."""
-        def stacked(attribute: str, axis: int) -> np.ndarray:
-            return np.stack([getattr(layer.sums, attribute).cpu().numpy().astype(np.float64) for layer in layers], axis)
+        def stacked(attribute: str) -> np.ndarray:
+            return np.stack([getattr(layer.sums, attribute).cpu().numpy().astype(np.float64) for layer in layers], 1)
 
         first = layers[0]
         documents = max(layer.documents.count for layer in layers)
-        used = np.flatnonzero(stacked("pairs", 1).sum((0, 1, 2)))
+        used = np.flatnonzero(stacked("pairs").sum((0, 1, 2)))
         part = slice(int(used[0]), int(used[-1]) + 1) if len(used) else slice(bins.centre, bins.centre + 1)
         blocks = first.sums.weight.shape[0]
         there = min(documents, blocks)   # blocks that have a document
         arrays = {"block_documents": np.array([len(range(b, documents, blocks)) for b in range(there)]),
                   "first_offset": bins.first[part], "last_offset": bins.last[part]}
-        arrays |= {label: stacked(label, 1)[:there, ..., part] for label in ("weight", "pairs")}
-        arrays |= {label: stacked(label, 1)[:there] for label in ("entropy", "kept", "rows")}
-        arrays["sampling_variance"] = stacked("variance", 0)[..., part]
+        arrays |= {label: stacked(label)[:there, ..., part] for label in ("weight", "pairs")}
+        arrays |= {label: stacked(label)[:there] for label in ("entropy", "kept", "rows")}
         if all(layer.traces is not None for layer in layers):
             arrays |= _traces_of([layer.traces for layer in layers])
             arrays["document_digest"] = np.array(first.documents.digests(sorted(first.traces.numbers)))
@@ -136,7 +132,6 @@ class Stack:
                    for label in (*_AXES, *_TRACES, *_ACCOUNT) if label in group}
         if "word" in group:
             arrays["word"] = np.array(group["word"].asstr()[()], object)
-        arrays.setdefault("sampling_variance", np.zeros(arrays["weight"].shape[1:]))
         return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
 
     def read_beside(self, encoder: "Stack | None") -> None:
@@ -154,13 +149,13 @@ class Stack:
         Raises:
             ShapeError: the two are not of one model
         """
-        for label in ("layers", "heads", "kv_heads", "width", "cross"):
-            if getattr(self, label) != getattr(other, label):
+        for label in ("layers", "heads", "kv_heads", "width", "cross", *_OF_LAYERS):
+            if not np.array_equal(getattr(self, label), getattr(other, label)):
                 raise ShapeError(f"profiles: {self.name}: {label} is {getattr(self, label)} in one and {getattr(other, label)} in the other; "
                                  "expected profiles of one model")
-        for label in _OF_LAYERS:
-            if not np.array_equal(getattr(self, label), getattr(other, label)):
-                raise ShapeError(f"profiles: {self.name}: {label} of the scores differs; expected profiles of one model")
+        if hasattr(self, "trace") and hasattr(other, "trace") and (self.place_sum.shape != other.place_sum.shape or self.length[0] != other.length[0]):
+            raise ShapeError(f"profiles: {self.name}: the first document has {self.length[0]} tokens in one and {other.length[0]} in the other; expected "
+                             "first documents of one length, whose places the null compares")
         documents = self.documents + other.documents
         digest = hashlib.sha256((self.digest + other.digest).encode()).hexdigest() if self.digest and other.digest else ""
         about = {label: getattr(self, label) for label in _ABOUT}
@@ -172,17 +167,21 @@ class Stack:
             raise ShapeError(f"profiles: {self.name}: offset bins {low.first_offset[0]} to {low.last_offset[-1]} and {high.first_offset[0]} to "
                              f"{high.last_offset[-1]} do not agree; expected the same exact= in both")
         arrays = {label: getattr(wider, label) for label in ("first_offset", "last_offset", *_OF_LAYERS)}
-        arrays["block_documents"] = _added([(self.block_documents, 0), (other.block_documents, 0)], ("block",), 0)
-        for label, axes in _AXES.items():
-            there = [(getattr(each, label), first) for each, first in ((wider, 0), (narrower, at)) if hasattr(each, label)]
-            if label.startswith("unrotated_"):
-                continue   # together, below
-            if there:
-                arrays[label] = _added(there, axes, len(wider.first_offset))
-        if hasattr(self, "trace") and hasattr(other, "trace"):
-            arrays |= _added_traces(self, other)
-        if hasattr(self, "kept_number") and hasattr(other, "kept_number"):
-            arrays |= _added_account(self, other)
+        for label, axes in (_ABOUT_AXES | _AXES | _TRACES | _ACCOUNT).items():
+            one, another = getattr(self, label, None), getattr(other, label, None)
+            if one is None or another is None or label in arrays:
+                continue
+            if label in ("kept_number", "attended_number"):   # the other one's documents keep their halves
+                another = another + int(self.account_documents.sum() + 1) // 2 * 2
+            if label in _OF_FIRST:
+                arrays[label] = one
+            elif axes[0] in ("document", "kept_document", "attended_document"):
+                arrays[label] = np.concatenate([one, another])
+            elif not label.startswith("unrotated_"):   # together, below
+                arrays[label] = _added(one, another, at if axes[-1] == "bin" else abs(one.shape[-1] - another.shape[-1]) // 2)
+        words = {int(token): text for stack in (self, other) if hasattr(stack, "word") for token, text in zip(stack.word_token, stack.word)}
+        if words and "attended_number" in arrays:
+            arrays |= {"word_token": np.array(sorted(words), np.float64), "word": np.array([words[token] for token in sorted(words)], object)}
         if hasattr(self, "unrotated_mean") and hasattr(other, "unrotated_mean"):
             both = [one + another for one, another in zip(self._moments, other._moments)]
             arrays |= {f"unrotated_{label}": _together(both, label) for label in LABELS}
@@ -247,12 +246,12 @@ def _together(moments: list[Moments], label: str) -> np.ndarray:
     return np.stack(arrays).astype(np.float64)
 
 
-def _added(arrays: list[tuple[np.ndarray, int]], axes: tuple[str, ...], bins: int) -> np.ndarray:
-    """The sum of arrays with `bins` bins; each may have fewer, and comes with the bin that it begins at. Other axes are counted from 0."""
-    shape = [bins if axis == "bin" else max(sizes) for axis, sizes in zip(axes, zip(*(array.shape for array, _ in arrays)))]
-    total = np.zeros(shape, np.result_type(*(array for array, _ in arrays)))
-    for array, first in arrays:
-        total[tuple(slice(first, first + size) if axis == "bin" else slice(size) for axis, size in zip(axes, array.shape))] += array
+def _added(one: np.ndarray, other: np.ndarray, start: int) -> np.ndarray:
+    """The sum of two arrays, of which the shorter one begins at `start` along the last axis. Along others both begin at 0."""
+    total = np.zeros([max(sizes) for sizes in zip(one.shape, other.shape)], np.result_type(one, other))
+    for of in (one, other):
+        first = start if of.shape[-1] < total.shape[-1] else 0
+        total[(*map(slice, of.shape[:-1]), slice(first, first + of.shape[-1]))] += of
     return total
 
 
@@ -268,48 +267,6 @@ def _traces_of(layers: list[Any]) -> dict[str, np.ndarray]:
             those = [layer.scores if hasattr(layer.scores, label) else layer for layer in layers]
             values = np.stack([getattr(of, label).cpu().numpy().astype(np.float64) for of in those], axes.index("layer"))
             arrays[label] = values[..., beyond:values.shape[-1] - beyond] if axes[-1] == "offset" else values
-    return arrays
-
-
-def _added_account(one: Stack, other: Stack) -> dict[str, np.ndarray]:
-    """The arrays of `_ACCOUNT` over the documents of both: those of the other one keep their halves, and get numbers after those of the first."""
-    arrays = {label: getattr(one, label) for label in _ACCOUNT if hasattr(one, label)}
-    for label in ("account_documents", "account_weight", "half_query", "half_key"):
-        arrays[label] = arrays[label] + getattr(other, label)
-    before = int(one.account_documents.sum() + 1) // 2 * 2
-    attended = hasattr(one, "attended_number") and hasattr(other, "attended_number")
-    for label in (*_OF_DOCUMENTS, *(_OF_ATTENDED if attended else ())):
-        arrays[label] = np.concatenate([arrays[label], getattr(other, label) + (before if label in ("kept_number", "attended_number") else 0)])
-    words = {int(token): text for stack in (one, other) if hasattr(stack, "word") for token, text in zip(stack.word_token, stack.word)}
-    if words and attended:
-        arrays |= {"word_token": np.array(sorted(words), np.float64), "word": np.array([words[token] for token in sorted(words)], object)}
-    return {label: of for label, of in arrays.items() if attended or label not in (*_OF_ATTENDED, "word_token", "word")}
-
-
-def _added_traces(one: Stack, other: Stack) -> dict[str, np.ndarray]:
-    """The sums of `_TRACES` over the documents of both.
-
-    Raises:
-        ShapeError: first documents differ in length, so that other places were compared
-    """
-    if one.place_sum.shape != other.place_sum.shape or one.length[0] != other.length[0]:
-        raise ShapeError(f"profiles: {one.name}: the first document has {one.length[0]} tokens in one and {other.length[0]} in the other; expected "
-                         "first documents of one length, whose places the null compares")
-    arrays = {}
-    for label, axes in _TRACES.items():
-        values = [getattr(each, label) for each in (one, other) if hasattr(each, label)]
-        if len(values) < 2:   # an earlier headwave did not sum it
-            continue
-        if label == "sink_position":
-            arrays[label] = one.sink_position
-            continue
-        if axes[0] == "document":
-            arrays[label] = np.concatenate(values)
-            continue
-        if axes[-1] == "offset":
-            most = max(of.shape[-1] for of in values)
-            values = [np.pad(of, [(0, 0)] * (of.ndim - 1) + [((most - of.shape[-1]) // 2,) * 2]) for of in values]
-        arrays[label] = _added([(of, 0) for of in values], axes, 0)
     return arrays
 
 
@@ -329,7 +286,7 @@ def variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
     for name, dims in (_ABOUT_AXES | {name: ("layer",) for name in _OF_LAYERS} | _AXES | _TRACES | _ACCOUNT).items():
         values = getattr(stack, name, None)
-        if values is None or (name == "sampling_variance" and not values.any()):
+        if values is None:
             continue
         if name in _AXES or name in _TRACES or name in _ACCOUNT:
             as_counts = name in _COUNTS and np.array_equal(values, np.round(values))
