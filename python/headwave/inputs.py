@@ -121,7 +121,7 @@ class Input:
         """The profiles of a model of PyTorch of any family, as an input."""
         from .torch_models import watched
 
-        profiles, remembered = watched(self.model, self.tokenizer, documents=self.documents, length=self.length,
+        profiles, remembered = watched(self.model, self.tokenizer, documents=self.documents, length=self.length, seed=self.seed,
                                        special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), reach=reach,
                                        deal=deal, told=told, **self._text_or_ids())
         return Input(None, None, "profiles", profiles, seed=self.seed, threads=self.threads, remembered=remembered)

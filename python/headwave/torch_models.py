@@ -120,7 +120,7 @@ def why_not_followed(module: torch.nn.Module) -> str:
 
 
 def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, documents: int | None, length: int | None,
-            special_tokens: bool, allow_unknown: bool, reach: int, deal: bool,
+            special_tokens: bool, allow_unknown: bool, seed: int, reach: int, deal: bool,
             told: Callable[[str], Any] | None) -> tuple[Profiles, dict[str, Any]]:
     """Profiles of a model of any family, which runs document by document: all that a run reads, and what results remember of the documents.
 
@@ -151,7 +151,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
     device = next(module.parameters()).device
 
     def summed(deal: bool) -> Profiles:
-        with torch.inference_mode(), watch(module, exact=max(128, 2 * reach), tokenizer=tokenizer, null=True, deal=deal) as running:
+        with torch.inference_mode(), watch(module, exact=max(128, 2 * reach), tokenizer=tokenizer, seed=seed, null=True, deal=deal) as running:
             for number, one in enumerate(different):
                 if told is not None:
                     told(f"document {number + 1} of {len(different)}")

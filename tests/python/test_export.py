@@ -93,6 +93,18 @@ def test_moments_of_parts_add_up_and_come_back_from_the_file(tmp_path):
         watched(model, ids[:2], queries=True) + watched(model, ids[2:])
 
 
+def test_moments_of_a_text_that_is_generated_are_those_of_the_whole_text():
+    torch.manual_seed(1)
+    model = transformers.AutoModelForCausalLM.from_config(MODELS["llama"][0]()).eval()
+    ids = ids_of(2, 20, 2)
+    with headwave.watch(model, queries=True) as watch:
+        written = model.generate(ids, max_new_tokens=9, min_new_tokens=9, do_sample=False)
+    stack, whole = watch.result()["causal"], watched(model, written[:, :-1], queries=True)["causal"]
+    assert stack.unrotated_tokens.tolist() == whole.unrotated_tokens.tolist() == [2 * 27] * 2
+    np.testing.assert_allclose(stack.unrotated_cov, whole.unrotated_cov, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(stack.unrotated_modulus, whole.unrotated_modulus, rtol=1e-5)
+
+
 def test_queries_that_cannot_be_turned_back_are_refused_by_name():
     for name, message in (
         ("gptj", "watch cannot undo"),
@@ -459,6 +471,31 @@ def test_profiles_of_other_weights_are_not_added():
     ids = ids_of(3, 30, 10)
     with pytest.raises(headwave.ShapeError, match="weights_digest"):
         watched(model_of(), ids[:1]) + watched(built(MODELS["llama"][0]()).half().float(), ids[1:])
+
+
+def test_a_command_exports_stored_profiles(tmp_path):
+    pytest.importorskip("h5py")
+    result = watched(model_of(512), ids_of(4, 300, 4), first=4)
+    result.save(tmp_path / "profiles.h5")
+    headwave.open(tmp_path / "profiles.h5").export("duo_attention", tmp_path / "own", recent=64)
+
+    def command(*arguments):
+        return subprocess.run([sys.executable, "-m", "headwave", "export", *map(str, arguments)], capture_output=True, text=True)
+
+    made = command(tmp_path / "profiles.h5", "--to", "duo_attention", "--out", tmp_path / "theirs", "--recent", 64)
+    assert (made.returncode, made.stderr) == (0, "")
+    for name in ("config.json", "full_attention_heads.tsv"):
+        assert (tmp_path / "own" / name).read_text() == (tmp_path / "theirs" / name).read_text()
+    for arguments, code, message in (
+        ((tmp_path / "none.h5", "--to", "duo_attention", "--out", tmp_path / "a"), 1, "none.h5"),
+        ((tmp_path / "profiles.h5", "--to", "vllm", "--out", tmp_path / "a"), 1, "expected one of duo_attention"),
+        ((tmp_path / "profiles.h5", "--to", "duo_attention"), 2, "Usage"),
+        ((tmp_path / "profiles.h5", "--to", "duo_attention", "--out", tmp_path / "a", "--recent"), 2, "Usage"),
+        ((tmp_path / "profiles.h5", "--to", "duo_attention", "--out", tmp_path / "a", "--recent", "many"), 1, "recent"),
+    ):
+        failed = command(*arguments)
+        assert failed.returncode == code and message in failed.stderr and "Traceback" not in failed.stderr
+        assert not (tmp_path / "a").exists()
 
 
 def test_the_digest_is_that_of_the_weights_wherever_they_lie():

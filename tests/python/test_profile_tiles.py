@@ -9,8 +9,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from headwave.profiles.bins import OffsetBins, row_tiles  # noqa: E402
-from headwave.profiles.tiles import Scores, Span, count_rows, count_tiles, diagonals, padded_for, weight_tiles  # noqa: E402
+from headwave.profiles.bins import OffsetBins, band_of, row_tiles  # noqa: E402
+from headwave.profiles.tiles import (Scores, Span, count_rows, count_tiles, diagonals, padded_for, sampled_tiles,  # noqa: E402
+                                     stacked, weight_tiles)
 
 
 def test_bins_cover_every_offset_once():
@@ -25,6 +26,7 @@ def test_rows_are_cut_into_tiles_of_one_size():
     tiles = row_tiles(3, 700, 100)
     assert tiles[0][0] == 3 and tiles[-1][1] == 700 and all(a[1] == b[0] for a, b in zip(tiles, tiles[1:]))
     assert {z - a for a, z in tiles} <= {99, 100}
+    assert [band_of(position) for position in (0, 127, 128, 255, 256, 511, 512)] == [0, 0, 1, 1, 2, 2, 3]
 
 
 def test_diagonals_by_hand():
@@ -38,7 +40,7 @@ def test_diagonals_by_hand():
 def test_how_tiles_are_cut_changes_nothing(budget):
     torch.manual_seed(0)
     scores = Scores(torch.randn(2, 4, 150, 8), torch.randn(2, 2, 150, 8), 0.5, 0, True)
-    span, bins = Span([0, 1], [0, 1], 0, 150, 0, 150, [0], [0]), OffsetBins(8)
+    span, bins = Span([0, 1], [0, 1], 0, 150, 0, 150, 0, [0], [0]), OffsetBins(8)
     whole = weight_tiles(scores, span, 0, 150, bins, 1 << 30)
     parts = [weight_tiles(scores, span, a, z, bins, budget) for a, z in ((0, 40), (40, 41), (41, 150))]
     for name in ("weight", "entropy", "kept"):
@@ -53,7 +55,7 @@ def test_pairs_are_counted_as_a_mask_shows_them(causal, window, shift, r0, r1):
     queries = keys - shift
     r1 = min(r1, queries)
     query, key = torch.zeros(1, 1, queries, 2), torch.zeros(1, 1, keys, 2)
-    span = Span([0], [0], 0, queries, 0, keys, [0, 7], [0, 7, 40])
+    span = Span([0], [0], 0, queries, 0, keys, 0, [0, 7], [0, 7, 40])
     plain = Scores(query, key, 1.0, shift, causal, None, None, window)
     masked = Scores(query, key, 1.0, shift, False, plain.allowed([0], 0, queries, 0, keys).flip(2))
     for name in ("pairs", "rows"):
@@ -63,18 +65,33 @@ def test_pairs_are_counted_as_a_mask_shows_them(causal, window, shift, r0, r1):
 def test_few_rows_are_counted_like_many():
     bins = OffsetBins(3)
     scores = Scores(torch.zeros(1, 1, 4000, 2), torch.zeros(1, 1, 4000, 2), 1.0, 0, True)
-    span = Span([0], [0], 0, 4000, 0, 4000, [0], [0])
+    span = Span([0], [0], 0, 4000, 0, 4000, 0, [0], [0])
     few = [count_rows(scores, span, r, r + 8, bins) for r in range(3000, 3400, 8)]     # by rows
     many = count_rows(scores, span, 3000, 3400, bins)                                  # by offsets
     for name in ("pairs", "rows"):
         torch.testing.assert_close(sum(getattr(each, name) for each in few), getattr(many, name))
 
 
+def test_cells_are_sampled_in_every_stratum():
+    cells = sampled_tiles(0, 5000, 0, 1024, np.random.default_rng(1), 64)
+    assert sum(factor * (z - a) for a, z, factor, _ in cells) == pytest.approx(5000)
+    assert all(band_of(a) == band_of(z - 1) == band for a, z, _, band in cells) and {band for *_, band in cells} == set(range(7))
+    assert 900 < sum(z - a for a, z, _, _ in cells) < 1400
+
+
+def test_sums_of_several_groups_are_stacked():
+    scores, bins = Scores(torch.randn(1, 2, 20, 4), torch.randn(1, 2, 20, 4), 1.0, 0, True), OffsetBins(4)
+    span = Span([0], [0], 0, 20, 0, 20)
+    one, two = weight_tiles(scores, span, 0, 8, bins, 1 << 20), weight_tiles(scores, span, 8, 20, bins, 1 << 20)
+    sums, bands, factors = stacked([(one, 0, 1.0), (two, 0, 2.0)])
+    assert sums.weight.shape[:2] == (2, 1) and bands == [0, 0] and factors == [1.0, 2.0]
+
+
 INTERPRETED = """
 import sys, dataclasses, torch
 from headwave.profiles import triton_tiles as kernels
 from headwave.profiles.bins import OffsetBins, row_tiles
-from headwave.profiles.tiles import LayerSums, Scores, Span, weight_tiles
+from headwave.profiles.tiles import LayerSums, Scores, Span, stacked, weight_tiles
 torch.manual_seed(0)
 torch.set_num_threads(1)
 kernels.SQUARE, kernels.ROWS, kernels.COLUMNS = 16, 16, 16
@@ -85,11 +102,9 @@ def require_same(scores, span):
     assert kernel.takes(scores, span)
     size = (len(span.rows), scores.query.shape[1], bins, torch.device("cpu"))
     ours, theirs = LayerSums(*size), LayerSums(*size)
-    for part in kernel.sums(scores, span, bins):
-        ours.add(part, blocks)
-    for a, z in row_tiles(span.q0, span.q1, 128):
-        if (tile := weight_tiles(scores, span, a, z, bins, 1 << 26)) is not None:
-            theirs.add(tile, blocks)
+    ours.add(*kernel.sums(scores, span, bins, None), blocks)
+    tiles = [(weight_tiles(scores, span, a, z, bins, 1 << 26), 0, 1.0) for a, z in row_tiles(span.q0, span.q1, 128)]
+    theirs.add(*stacked(tile for tile in tiles if tile[0] is not None), blocks)
     rows = span.q1 - span.q0
     for name in ("weight", "kept", "entropy"):
         torch.testing.assert_close(getattr(ours, name) / rows, getattr(theirs, name) / rows, rtol=1e-5, atol=1e-5, msg=name)
@@ -97,7 +112,7 @@ def require_same(scores, span):
 def scores_of(batch, heads, kv_heads, queries, keys, size=2.0, **more):
     return Scores(torch.randn(batch, heads, queries, 16) * size, torch.randn(batch, kv_heads, keys, 16), 0.25, **more)
 
-far, near = Span([0], [0], 0, 240, 0, 240, [0], [0]), Span([0, 2], [0, 1], 5, 60, 5, 60, [5, 6], [5, 6])
+far, near = Span([0], [0], 0, 240, 0, 240, 0, [0], [0]), Span([0, 2], [0, 1], 5, 60, 5, 60, 0, [5, 6], [5, 6])
 case = sys.argv[1]
 if case == "far": require_same(scores_of(1, 1, 1, 240, 240, causal=True), far)
 if case == "overflow": require_same(scores_of(1, 1, 1, 240, 240, size=100.0, causal=True), far)
@@ -105,7 +120,7 @@ if case == "both ways": require_same(scores_of(3, 1, 1, 60, 60), near)
 if case == "window": require_same(scores_of(3, 2, 1, 60, 60, causal=True, window=(20, 0)), near)
 if case == "cap and sinks": require_same(scores_of(3, 2, 1, 60, 60, causal=True, soft_cap=3.0, sinks=torch.randn(2)), near)
 if case == "mask": require_same(scores_of(3, 2, 1, 60, 60, mask=torch.rand(3, 1, 60, 60) < 0.3), Span([0, 1], [0, 1], 0, 60, 0, 60))
-if case == "cache": require_same(scores_of(3, 2, 1, 3, 60, shift=57), Span([0, 1], [0, 1], 0, 3, 0, 60, [], [0]))
+if case == "cache": require_same(scores_of(3, 2, 1, 3, 60, shift=57), Span([0, 1], [0, 1], 0, 3, 0, 60, 0, [], [0]))
 """
 
 

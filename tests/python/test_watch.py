@@ -207,6 +207,46 @@ def test_packed_sequences_are_documents():
         first += n
 
 
+@pytest.mark.parametrize("name", ["llama", "mistral", "gemma3", "gpt2"])
+@pytest.mark.parametrize("cache", [None, "static"])
+def test_generating_with_a_cache_gives_the_profile_of_the_whole_text(name, cache):
+    config = MODELS[name][0]()
+    torch.manual_seed(1)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    ids, mask = batch()
+    ids, mask = ids[:2, :20], mask[:2, :20]
+    options = {"attention_mask": mask, "max_new_tokens": 9, "min_new_tokens": 9, "do_sample": False, "cache_implementation": cache,
+               "disable_compile": True}
+    before = model.generate(ids, **options)
+    with headwave.watch(model, exact=16) as watch:
+        written = model.generate(ids, **options)
+    assert torch.equal(before, written)
+    whole, stack = written[:, :-1], watch.result()["causal"]   # the last token is never read
+    full = torch.cat([mask, torch.ones_like(whole[:, 20:])], 1)
+    model.set_attn_implementation("eager")
+    positions = (full.cumsum(1) - 1).clamp(min=0)
+    weights = eager_weights(model, {"input_ids": whole, "attention_mask": full, "position_ids": positions, "use_cache": False})
+    assert stack.documents == 2 and list(stack.rows[:, 0]) == [28, 21]
+    for d, first in enumerate((0, 7)):
+        for layer, path in enumerate(stack.layers):
+            of = weights[path][d].double().numpy()[:, first:, first:]
+            np.testing.assert_allclose(stack.weight[d, layer].sum(0), by_bin(of, stack), atol=1e-4)
+    np.testing.assert_array_equal(stack.pairs[0, 0].sum(0)[stack.last_offset == 0], 28)
+
+
+def test_an_encoder_decoder_that_generates_keeps_its_three_kinds():
+    torch.manual_seed(1)
+    model = transformers.BartForConditionalGeneration(MODELS["bart"][0]()).eval()
+    ids, mask = batch()
+    with headwave.watch(model) as watch:
+        model.generate(ids, attention_mask=mask, max_new_tokens=5, min_new_tokens=5, do_sample=False, num_beams=1)
+    result = watch.result()
+    assert {name: stack.documents for name, stack in result.stacks.items()} == {"self": 3, "causal": 3, "cross": 3}
+    assert result["cross"].rows[:, 0].tolist() == result["causal"].rows[:, 0].tolist()
+    assert result["self"].rows[:, 0].tolist() == [40, 33, 30]
+    np.testing.assert_allclose(result["cross"].kept, np.broadcast_to(result["cross"].rows[..., None], result["cross"].kept.shape), rtol=1e-5)
+
+
 def test_four_threads_give_the_sums_of_one():
     model, ids = built(MODELS["llama"][0]()), batch()[0]
     documents = [ids[i % 3:i % 3 + 1, :20 + i] for i in range(16)]
@@ -266,15 +306,17 @@ def language_model(name="llama"):
 
 
 @pytest.mark.parametrize(("options", "reason"), [
-    ({}, "goes on after 20 tokens of a cache, as generate.*call the model once on the finished text"),
-    ({"cache_implementation": "static", "disable_compile": True}, "goes on after 20 tokens of a cache"),
-    ({"prompt_lookup_num_tokens": 3}, "goes on after 20 tokens of a cache"),
-    ({"num_beams": 3}, "goes on after 20 tokens of a cache"),
+    ({"prompt_lookup_num_tokens": 3}, "assisted decoding.*call the model once on the finished text"),
+    ({"assistant_model": "another"}, "assisted decoding.*call the model once"),
+    ({"num_beams": 3}, "beam search.*num_beams=1"),
+    ({"num_beams": 3, "max_new_tokens": 1}, "beam search"),
     ({"use_cache": False}, "use_cache=False.*every prefix"),
     ({"use_cache": False, "num_beams": 2}, "use_cache=False"),
 ])
-def test_text_that_is_generated_is_refused_and_written_all_the_same(options, reason):
+def test_text_that_is_not_kept_is_refused_and_generated_all_the_same(options, reason):
     model = language_model()
+    if "assistant_model" in options:
+        options = {"assistant_model": language_model("qwen2")}
     options = {"max_new_tokens": 12, "do_sample": False, "eos_token_id": None, "pad_token_id": 0, **options}
     ids = batch()[0][:1, :20]
     before = model.generate(ids, **options)
@@ -284,29 +326,50 @@ def test_text_that_is_generated_is_refused_and_written_all_the_same(options, rea
         watch.result()
 
 
-def test_a_decoder_that_generates_is_refused_too():
-    torch.manual_seed(1)
-    model = transformers.BartForConditionalGeneration(MODELS["bart"][0]()).eval()
+def test_rows_that_ended_do_not_go_on_with_padding():
+    model, ids = language_model(), batch()[0][:2, :20]
+    model.generation_config.eos_token_id, model.generation_config.pad_token_id = None, 0
+    written = model.generate(ids, max_new_tokens=8, do_sample=False)
+    end = model.generation_config.eos_token_id = int(written[0, 21])   # the first row ends there
+    assert end not in written[1].tolist() + written[0, :21].tolist()
     with headwave.watch(model) as watch:
-        model.generate(batch()[0], max_new_tokens=5, min_new_tokens=5, do_sample=False, num_beams=1)
-    with pytest.raises(headwave.FormatError, match="of a cache.*call the model once on the finished text"):
+        again = model.generate(ids, max_new_tokens=8, do_sample=False)
+    assert again[0, 22:].tolist() == [0] * 6
+    assert watch.result()["causal"].rows[:, 0].tolist() == [22, 20]   # of the second row 7 are padding
+
+
+def test_tokens_cut_from_a_cache_are_refused():
+    model, ids = built(MODELS["llama"][0]()), batch()[0][:1]
+    with torch.no_grad(), headwave.watch(model) as watch:
+        cache = transformers.DynamicCache(config=model.config)
+        model(ids[:, :20], past_key_values=cache, use_cache=True)
+        cache.crop(-5)
+    with pytest.raises(headwave.FormatError, match="20 tokens of a cache were counted, and then it was cut to 15"):
+        watch.result()
+    with torch.no_grad(), headwave.watch(model) as watch:   # cut in another way than by crop
+        cache = transformers.DynamicCache(config=model.config)
+        model(ids[:, :20], past_key_values=cache, use_cache=True)
+        for layer in cache.layers:
+            layer.keys, layer.values = layer.keys[:, :, :12], layer.values[:, :, :12]
+        model(ids[:, 20:], past_key_values=cache, use_cache=True)
+    with pytest.raises(headwave.FormatError, match="cut to 12"):
         watch.result()
 
 
-@pytest.mark.parametrize("options", [{}, {"deal": True, "queries": True}])
-@pytest.mark.parametrize("name", ["llama", "mistral", "gemma3"])
-def test_a_static_cache_with_room_for_more_changes_nothing(name, options):
-    """Keys that come after the document are no part of it; those that were kept for the account were turned already."""
-    model, ids = built(MODELS[name][0]()), batch()[0]
-    found = []
-    for cache in (None, transformers.StaticCache(config=model.config, max_cache_len=50)):
-        with torch.no_grad(), headwave.watch(model, exact=16, **options) as watch:
-            model(ids, past_key_values=cache, use_cache=cache is not None)
-        found.append(watch.result()["causal"])
-    one, other = found
-    assert one.documents == other.documents == 3
-    for label in ("weight", "pairs", "rows", *(("kept_key", "half_query", "unrotated_cov") if options else ())):
-        np.testing.assert_allclose(getattr(other, label), getattr(one, label), atol=1e-4, err_msg=label)
+def test_each_cache_goes_on_with_its_own_documents():
+    model, ids = built(MODELS["llama"][0]()), batch()[0]
+    with torch.no_grad():
+        with headwave.watch(model, exact=16) as whole:
+            model(ids[:1], use_cache=False)
+            model(ids[1:2, 7:], use_cache=False)
+        with headwave.watch(model, exact=16) as watch:
+            one, other = transformers.DynamicCache(config=model.config), transformers.StaticCache(config=model.config, max_cache_len=50)
+            for a, b in zip(ids[:1].split(10, 1), ids[1:2, 7:].split(9, 1)):
+                model(a, past_key_values=one, use_cache=True)
+                model(b, past_key_values=other, use_cache=True)
+    of, expected = watch.result()["causal"], whole.result()["causal"]
+    assert of.documents == 2 and of.rows[:, 0].tolist() == [40, 33]
+    np.testing.assert_allclose(of.weight, expected.weight, atol=1e-4)
 
 
 @pytest.mark.parametrize(("name", "implementation", "kind"), [
@@ -367,6 +430,17 @@ def test_masks_with_gaps_hide_no_text():
         assert watch.result()["causal"].rows.sum(0).tolist() == [40, 40]
 
 
+def test_a_mask_of_four_axes_goes_on_with_a_cache():
+    model, (ids, mask) = built(MODELS["llama"][0]()), batch()
+    allowed = torch.ones(40, 40, dtype=torch.bool).tril() & mask.bool()[:, None, None]
+    with torch.no_grad(), headwave.watch(model) as watch:
+        cache = transformers.DynamicCache(config=model.config)
+        for part in (slice(0, 25), slice(25, 39), slice(39, 40)):
+            model(ids[:2, part], attention_mask=allowed[:2, :, part, :part.stop], past_key_values=cache, use_cache=True)
+    stack = watch.result()["causal"]
+    assert stack.documents == 2 and stack.rows[:, 0].tolist() == [40, 33]
+
+
 def test_a_mask_of_keys_alone_is_that_of_every_query():
     model, (ids, mask) = built(MODELS["bert"][0](), "sdpa"), batch()
     with torch.no_grad():
@@ -425,6 +499,18 @@ def test_recomputed_layers_are_counted_once():
     np.testing.assert_allclose(watch.result()["causal"].weight, plain.result()["causal"].weight, atol=1e-5)
 
 
+def test_cross_attention_of_a_decoder_that_generates_stands_where_its_queries_do():
+    torch.manual_seed(1)
+    model = transformers.BartForConditionalGeneration(MODELS["bart"][0]()).eval()
+    ids, mask = batch()
+    with headwave.watch(model, exact=16) as watch:
+        written = model.generate(ids, attention_mask=mask, max_new_tokens=6, min_new_tokens=6, do_sample=False, num_beams=1)
+    with torch.no_grad(), headwave.watch(model, exact=16) as whole:
+        model(input_ids=ids, attention_mask=mask, decoder_input_ids=written[:, :-1])
+    for kind in ("causal", "cross"):
+        np.testing.assert_allclose(watch.result()[kind].weight, whole.result()[kind].weight, atol=1e-4)
+
+
 def test_inference_mode_and_gradients_do_not_matter():
     model, inputs = built(MODELS["llama"][0]()), given("llama")
     results = []
@@ -457,6 +543,7 @@ def test_a_compiled_model_is_watched_too():
 
 
 def test_the_model_is_left_as_it_was():
+    from transformers.cache_utils import Cache
     from transformers.masking_utils import AttentionMaskInterface
     from transformers.modeling_utils import AttentionInterface
 
@@ -465,7 +552,7 @@ def test_the_model_is_left_as_it_was():
     def state():
         hooks = [(len(m._forward_hooks), len(m._forward_pre_hooks), sorted(vars(m))) for m in model.modules()]
         return (hooks, model.config.to_dict(), model.config._attn_implementation, AttentionInterface.get_interface,
-                "__getitem__" in vars(AttentionMaskInterface), dict(AttentionInterface._global_mapping))
+                "__getitem__" in vars(AttentionMaskInterface), dict(vars(Cache)), dict(AttentionInterface._global_mapping))
 
     before = state()
     with torch.no_grad(), headwave.watch(model):
@@ -543,6 +630,25 @@ def test_special_tokens_are_counted_apart():
     assert stack.pairs[0, 0, 0].sum() == 37 * 37 and stack.pairs[0, 0, 1].sum() == 40 * 40 - 37 * 37
 
 
+def test_sampled_rows_err_as_much_as_they_say():
+    model = built(transformers.LlamaConfig(**{**MODELS["llama"][0]().to_diff_dict(), "max_position_embeddings": 2048}))
+    ids = torch.randint(3, 64, (1, 1500), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad(), headwave.watch(model, exact=8) as watch:
+        model(ids)
+    whole = watch.result()["causal"].weight.sum(0)
+    squares, variances, mean = 0, 0, 0
+    for seed in range(12):
+        with torch.no_grad(), headwave.watch(model, exact=8, rows=640, seed=seed) as watch:
+            model(ids)
+        stack = watch.result()["causal"]
+        assert stack.rows.sum() == pytest.approx(2 * 1500)
+        error = stack.weight.sum(0) - whole
+        squares, variances, mean = squares + error ** 2, variances + stack.sampling_variance, mean + error / 12
+    assert (stack.sampling_variance >= 0).all() and squares.sum() > 0
+    assert 0.4 < squares.sum() / variances.sum() < 1.2          # neighbouring strata differ by more than chance: it errs on the safe side
+    assert (mean ** 2).sum() < 0.25 * squares.sum() / 12          # no bias
+
+
 def test_the_file_holds_what_was_summed(tmp_path):
     h5py = pytest.importorskip("h5py")
     model = built(MODELS["gemma3"][0]())
@@ -558,6 +664,7 @@ def test_the_file_holds_what_was_summed(tmp_path):
         np.testing.assert_array_equal(group["pairs"][()], stack.pairs)
         assert [axis.label for axis in group["weight"].dims] == ["block", "layer", "kind", "head", "bin"]
         assert group["layer"].asstr()[()].tolist() == stack.layers and group["window"][()].tolist() == [9, 9]
+        assert "sampling_variance" not in group
     with pytest.raises(headwave.IoError, match="already there"):
         result.save(tmp_path / "profiles.h5")
 
@@ -576,6 +683,8 @@ def test_what_is_no_argument_is_refused():
     model = built(MODELS["llama"][0]())
     with pytest.raises(headwave.FormatError, match="expected a torch.nn.Module"):
         headwave.watch("llama")
+    with pytest.raises(headwave.ShapeError, match="rows"):
+        headwave.watch(model, rows=3)
     with pytest.raises(headwave.FormatError, match="kernel='cuda'"):
         headwave.watch(model, kernel="cuda")
     with headwave.watch(model) as watch, pytest.raises(headwave.ShapeError, match="no attention ran"):
@@ -679,7 +788,7 @@ def test_packed_sequences_of_flash_attention():
     ends = torch.tensor([0, 3, 10], dtype=torch.int32)
     for more in ({"position_ids": positions}, {"cu_seq_lens_q": ends, "cu_seq_lens_k": ends}):
         arguments = {"module": module, "query": query, "key": query, "attention_mask": None, **more}
-        scores = read(flash_attention_forward, "flash_attention_2", arguments, None)
+        scores = read(flash_attention_forward, "flash_attention_2", arguments, None, 0)
         allowed = scores.allowed([0], 0, 10, 0, 10).flip(2)[0, 0]
         expected = torch.block_diag(torch.ones(3, 3), torch.ones(7, 7)).bool() & torch.ones(10, 10).tril().bool()
         assert torch.equal(allowed, expected)

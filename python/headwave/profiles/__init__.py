@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from .watching import Watch
 
 
-def watch(model: Any, *, exact: int = 128, blocks: int = 16, first: int = 1, tokenizer: Any = None,
-          special: Iterable[int] = (), kernel: str = "auto", deal: bool = False,
+def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = None, first: int = 1, tokenizer: Any = None,
+          special: Iterable[int] = (), kernel: str = "auto", seed: int = 1, deal: bool = False,
           room: float = 2.0, queries: bool = False, null: bool = False) -> "Watch":
     """Sums up where a model's heads look while the model runs, as it is: on its device, in its dtype, with its own attention.
 
@@ -24,15 +24,17 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, first: int = 1, tok
 
     The model's own attention function computes its outputs, unchanged to the bit. Beside it, tiles of weights are computed again from the
     same queries and keys and summed by offset; no matrix of queries by keys is made. Every call holds whole documents, one in each row of
-    the batch, read without a cache; padding is left out, packed sequences are taken apart.
+    the batch; padding is left out, packed sequences are taken apart; a call with a cache goes on with the documents of the call before.
 
     Args:
         model: a model of transformers, or a module or a wrapper (nnsight, DataParallel) that holds one; in eval() if it drops attention weights
         exact: largest |offset| with a column of its own, in tokens; four bins per doubling beyond
         blocks: sums that are kept apart for intervals: document n counts in block n % blocks
+        rows: query rows sampled of a document, by position; None: all. The result says the error of that
         first: tokens at the beginning of a document whose pairs are counted apart
         tokenizer, special: special tokens, whose pairs are counted apart too; the tokenizer also gives words their texts
         kernel: "torch", "triton" or "auto": Triton's where it is installed and the device is a GPU
+        seed: of the sampled rows
         deal: keep queries and keys of some documents, of which a run makes the account of every head (docs/account.md), and what
             null=True sums. They are of the length of the first document
         room: GiB of memory that these may take. Where more documents pass, some are kept, evenly spread
@@ -47,4 +49,4 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, first: int = 1, tok
         from .watching import Watch
     except ImportError as error:
         raise FormatError("watch: needs PyTorch; pip install torch transformers") from error
-    return Watch(unwrapped(model), exact, blocks, first, tokenizer, special, kernel, deal, room, queries, null)
+    return Watch(unwrapped(model), exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, room, queries, null)

@@ -1,4 +1,4 @@
-"""Offset bins, the columns that the sums of a watched model have; and tiles of query rows."""
+"""Offset bins, the columns that the sums of a watched model have, and bands of queries, of which rows are sampled."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import torch
 
 BINS_PER_DOUBLING = 4
 LONGEST = 2 ** 20     # tokens: offsets beyond are refused
+FIRST_BAND = 128      # queries in the first band
+BANDS = 14            # [0, 128), [128, 256), [256, 512), ... the last one without end
 
 
 class OffsetBins:
@@ -46,6 +48,11 @@ class OffsetBins:
             distance = np.searchsorted(self.starts, np.abs(offsets), side="right") - 1
             self._of[at] = torch.from_numpy(self.centre + np.sign(offsets) * distance).to(device)
         return self._of[at]
+
+
+def band_of(position: int) -> int:
+    """Band of a query by its position in its document."""
+    return 0 if position < FIRST_BAND else min(BANDS - 1, (position // FIRST_BAND).bit_length())
 
 
 def row_tiles(first: int, end: int, most: int) -> list[tuple[int, int]]:

@@ -23,7 +23,7 @@ def named(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**dict(zip(CALLED_BY, args)), **kwargs}
 
 
-def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, cast: torch.dtype | None = None) -> Scores:
+def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, shift: int, cast: torch.dtype | None = None) -> Scores:
     """What made the weights of one call.
 
     Args:
@@ -31,6 +31,7 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
         name: of the implementation, as in the config
         given: its arguments by name
         output: what it returned
+        shift: the key that stands where the first query stands
         cast: dtype of autocast, which PyTorch's and flash attention round their arguments to; None: it is off
 
     Raises:
@@ -48,11 +49,11 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
                                       (flash_attention_forward, _flash, _FLASH)):
         if inner is inspect.unwrap(known):
             _require_known(known, parameters)
-            return reader(module, given if cast is None or reader is _flex else _rounded(given, cast))
+            return reader(module, given if cast is None or reader is _flex else _rounded(given, cast), shift)
     weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
     expected = (*given["query"].shape[:3], given["key"].shape[2])
     if isinstance(weights, torch.Tensor) and tuple(weights.shape) == expected:
-        return _finished(given, weights)
+        return _finished(given, weights, shift)
     raise FormatError(f"watch: {type(module).__name__} computes attention by '{name}' ({getattr(function, '__module__', '?')}."
                       f"{getattr(function, '__name__', '?')}), which watch does not know; call model.set_attn_implementation('sdpa') or ('eager')")
 
@@ -86,23 +87,26 @@ def _scale(given: dict[str, Any]) -> float:
     return float(scaling) if scaling is not None else given["query"].shape[-1] ** -0.5
 
 
-def _sdpa(module: Any, given: dict[str, Any]) -> Scores:
+def _sdpa(module: Any, given: dict[str, Any], shift: int) -> Scores:
     query, key, mask = given["query"], given["key"], given.get("attention_mask")
     is_causal = given.get("is_causal")
     is_causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
     causal = bool(query.shape[2] > 1 and mask is None and is_causal)
-    return Scores(query, key, _scale(given), 0, causal, _every_query(mask, query.shape[2]), given.get("position_bias"))
+    if causal and shift:   # PyTorch aligns to the upper left
+        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries without a mask; which key "
+                          "stands at a query cannot be told; call model.set_attn_implementation('eager')")
+    return Scores(query, key, _scale(given), shift, causal, _every_query(mask, query.shape[2]), given.get("position_bias"))
 
 
-def _flex(module: Any, given: dict[str, Any]) -> Scores:
+def _flex(module: Any, given: dict[str, Any], shift: int) -> Scores:
     mask = given.get("attention_mask")
     if mask is not None and not isinstance(mask, torch.Tensor):
         mask = mask.mask_mod
     bias = given.get("position_bias")
-    return Scores(given["query"], given["key"], _scale(given), 0, False, mask, bias, (0, 0), given.get("softcap"), given.get("s_aux"))
+    return Scores(given["query"], given["key"], _scale(given), shift, False, mask, bias, (0, 0), given.get("softcap"), given.get("s_aux"))
 
 
-def _flash(module: Any, given: dict[str, Any]) -> Scores:
+def _flash(module: Any, given: dict[str, Any], shift: int) -> Scores:
     if given.get("indices") is not None or given.get("block_table") is not None:
         raise FormatError(f"watch: {type(module).__name__} attends to chosen keys alone, or from pages of a cache; expected whole keys")
     query, key, padding = given["query"], given["key"], given.get("attention_mask")
@@ -117,10 +121,10 @@ def _flash(module: Any, given: dict[str, Any]) -> Scores:
     elif padding is not None:
         padding = padding.bool()
         mask = lambda b, h, i, j: padding[b, j]  # noqa: E731
-    if key.shape[2] != query.shape[2] and (is_causal or window[0]):
+    if shift != key.shape[2] - query.shape[2] and (is_causal or window[0]):
         raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries; expected the last query at the "
                           "last key")
-    return Scores(query, key, _scale(given), 0, bool(is_causal), mask, None, window, given.get("softcap"), given.get("s_aux"))
+    return Scores(query, key, _scale(given), shift, bool(is_causal), mask, None, window, given.get("softcap"), given.get("s_aux"))
 
 
 def _segments(given: dict[str, Any]) -> torch.Tensor | None:
@@ -135,7 +139,7 @@ def _segments(given: dict[str, Any]) -> torch.Tensor | None:
     return restarts.cumsum(0) if bool(restarts.any()) else None
 
 
-def _finished(given: dict[str, Any], weights: torch.Tensor) -> Scores:
+def _finished(given: dict[str, Any], weights: torch.Tensor, shift: int) -> Scores:
     mask = given.get("attention_mask")
     if mask is not None and mask.ndim != 4:
         raise FormatError(f"watch: {type(given['module']).__name__} was given a mask of shape {tuple(mask.shape)}; expected (batch, heads, "
@@ -147,4 +151,4 @@ def _finished(given: dict[str, Any], weights: torch.Tensor) -> Scores:
             if bool((weights * (~mask & mask.any(-1, keepdim=True))).any()):
                 raise Miscounted(f"watch: {type(given['module']).__name__} looked at keys that its mask forbids: eager attention adds the mask to the "
                                  "scores; give it 0 and -inf in place of booleans, or call model.set_attn_implementation('sdpa')")
-    return Scores(given["query"], given["key"], _scale(given), 0, False, mask, weights=weights)
+    return Scores(given["query"], given["key"], _scale(given), shift, False, mask, weights=weights)

@@ -15,7 +15,7 @@ from ..errors import FormatError
 from .bins import row_tiles
 from .tiles import Scores, Span
 
-CACHES = ("cache", "past_key_values")   # arguments of models; transformers calls them by either
+CACHES = ("cache", "past_key_values")   # arguments and outputs of models; transformers calls them by either
 FINISHED = "call the model once on the finished text"
 
 
@@ -29,7 +29,8 @@ class MaskRecord:
 
     queries: int
     keys: int
-    past: int   # tokens in the cache
+    query_offset: int
+    key_offset: int
     padding: torch.Tensor | None
     mask: Any   # a weak reference to it; None: there is none
 
@@ -38,7 +39,7 @@ def mask_record(given: dict[str, Any], mask: Any) -> MaskRecord:
     """Arguments of a mask function of transformers, by name, and what it returned."""
     reference = None if mask is None else weakref.ref(mask)
     padding = given.get("attention_mask")
-    return MaskRecord(int(given["q_length"]), int(given["kv_length"]), int(given.get("q_offset", 0)),
+    return MaskRecord(int(given["q_length"]), int(given["kv_length"]), int(given.get("q_offset", 0)), int(given.get("kv_offset", 0)),
                       padding if isinstance(padding, torch.Tensor) and padding.ndim == 2 else None, reference)
 
 
@@ -63,20 +64,63 @@ class Frame:
         self.crossed_padding = _two_axes(given.get("encoder_attention_mask"))
         self.positions = _two_axes(given.get("position_ids"))
         self.uses_cache = given.get("use_cache")
-        self.past = max(length_of(given.get(name)) for name in CACHES)
+        self.cache = cache_of(*(given.get(name) for name in CACHES))
+        self.past = length_of(self.cache)
         self.spans: dict[Any, list[Span]] = {}
         self.counts: dict[Any, Any] = {}
         self.calls: dict[int, int] = {}
         self.seen: set[Any] = set()                   # layers that computed attention
+        self.documents: Documents | None = None
         self.numbers: list[list[int]] | None = None   # of the documents of each row of the batch
+        self.read = 0                                 # tokens of a row, its past included
+        self.last: list[int] = []                     # last id of each row; empty: not known
+        self.ended: set[int] = set()                  # rows that generate() goes on with after their end
+
+    def end(self, output: Any) -> None:
+        """Remembers what the cache holds now, so that the next call goes on with its documents."""
+        if self.documents is None or self.numbers is None:
+            return
+        cache = self.cache
+        if cache is None:
+            cache = cache_of(*(output if isinstance(output, tuple) else (getattr(output, name, None) for name in CACHES)))
+        if cache is not None:
+            self.documents.caches[cache] = Cached(self.numbers, self.read, self.padding, self.last, self.ended)
+
+
+@dataclasses.dataclass
+class Cached:
+    """What a cache holds, and Frame of the call that filled it.
+
+    Args:
+        read: tokens
+        text: (B, tokens) which are text; None: all
+    """
+
+    numbers: list[list[int]]
+    read: int
+    text: torch.Tensor | None
+    last: list[int]
+    ended: set[int]
+
+
+def cache_of(*values: Any) -> Any:
+    """The first value that is a cache of transformers, of an encoder-decoder that of self-attention; None: none is."""
+    caches = (getattr(value, "self_attention_cache", value) for value in values)
+    return next((cache for cache in caches if hasattr(cache, "get_seq_length")), None)
 
 
 def length_of(cache: Any) -> int:
-    """Tokens in a cache, of an encoder-decoder in that of self-attention; 0 of what is none."""
+    """Tokens in a cache."""
     try:
-        return int(getattr(cache, "self_attention_cache", cache).get_seq_length())
-    except (AttributeError, ValueError, IndexError, NotImplementedError):   # no cache, or one without attention
+        return 0 if cache is None else int(cache.get_seq_length())
+    except (ValueError, IndexError, NotImplementedError):   # caches without attention
         return 0
+
+
+def _ids_of(config: Any, name: str) -> frozenset[int]:
+    """A token or several, as a generation_config has them."""
+    ids = getattr(config, name, None)
+    return frozenset(ids if isinstance(ids, (list, tuple)) else () if ids is None else (int(ids),))
 
 
 def _two_axes(value: Any) -> torch.Tensor | None:
@@ -86,37 +130,62 @@ def _two_axes(value: Any) -> torch.Tensor | None:
 class Documents:
     """Numbers the documents that pass through one model, and takes the digest of their ids."""
 
-    def __init__(self, special: Iterable[int], first: int) -> None:
+    def __init__(self, special: Iterable[int], first: int, generation: Any = None) -> None:
         self.count = 0
         self.special = frozenset(special)
         self.first = first          # tokens at the beginning that are counted apart
         self.digest = hashlib.sha256()
+        self.ends, self.pads = (_ids_of(generation, f"{name}_token_id") for name in ("eos", "pad"))
+        self.caches: Any = weakref.WeakKeyDictionary()   # what they hold: Cached
         self.across = ""            # where a call looked back across position_ids that begin anew
         self._own: dict[int, Any] = {}   # digests of single documents, by number
         self._unknown: set[int] = set()  # documents of which some ids were not seen
         self._before = threading.local()   # ids of the call before, in the same thread, and how often it was the one before and a token more
 
-    def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None) -> list[Span]:
+    def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int) -> list[Span]:
         """Documents of a call of self-attention: padding trimmed, packed sequences apart, such as lie alike together.
 
+        Args:
+            key_offset: position in the sequence of the first key
+            past: tokens in the cache
+
         Raises:
-            Miscounted: padding lies between tokens, or these were counted before
+            Miscounted: tokens that were counted before are no text, or these were counted before
         """
         batch, _, queries, _ = scores.query.shape
-        padding = None if padding is None else padding.cpu()
-        valid = [_ends(padding, b, batch, queries) for b in range(batch)]
-        cuts = self._cuts(frame, scores, valid)
+        keys, shift = scores.key.shape[2], scores.shift
+        end = min(keys, shift + queries)
+        valid = [(0, end)] * batch
+        starts = [0] * batch        # position in the sequence, of its whole past, at which the document begins
+        if padding is not None and padding.shape[0] == batch:
+            padding = padding.cpu()
+            for b in range(batch):
+                starts[b], stop = _ends(padding, b, batch, end + key_offset)
+                valid[b] = (max(0, starts[b] - key_offset), max(0, stop - key_offset))
+        cuts = self._cuts(frame, scores, valid) if past == 0 else [[] for _ in range(batch)]
         before, again = frame.numbers, frame.numbers is not None   # the documents of this call have their numbers
         host_ids = None if ids is None else ids.cpu()
-        if not again:
+        if not again and past > 0 and (cached := self.cached(frame)) is not None:
+            if past < cached.read:
+                raise rejected(cached.read, past)
+            if len(cached.numbers) != batch:
+                raise Miscounted(f"watch: the cache held {len(cached.numbers)} documents and now holds {batch}, so that watch cannot tell which are "
+                                 f"continued; {FINISHED}")
+            before = cached.numbers
+            if queries == 1 and host_ids is not None and cached.last:
+                frame.ended = {b for b, (last, now) in enumerate(zip(cached.last, host_ids[:, 0].tolist()))
+                               if (b in cached.ended or last in self.ends) and now in self.ends | self.pads}
+        elif not again and past == 0:
             self._require_new(frame, host_ids)
         numbers: list[list[int]] = []
         found: dict[Any, Span] = {}
         for b in range(batch):
-            edges = [valid[b][0], *cuts[b], valid[b][1]]
+            first, last = valid[b] if b not in frame.ended else (0, 0)
+            edges = [first, *cuts[b], last]
             numbers.append(list(before[b]) if before is not None else [])
             for number, (k0, k1) in enumerate(zip(edges, edges[1:])):
-                if k1 <= k0:
+                q0, q1 = max(0, k0 - shift), min(queries, k1 - shift)
+                if q1 <= q0 or k1 <= k0:
                     continue
                 if number >= len(numbers[b]):
                     if again:
@@ -124,41 +193,46 @@ class Documents:
                     numbers[b].append(self.count)
                     self.count += 1
                 document = numbers[b][number]
-                own = None if host_ids is None else host_ids[b, k0:k1]
+                place = k0 + key_offset - starts[b] if number == 0 else 0
+                own = None if host_ids is None else host_ids[b]
                 if own is not None and not again:
-                    self._note(own, document)
+                    self._note(own[q0:q1], document)
                 elif own is None and not again:
                     self._unknown.add(document)
-                special = [k0 + i for i, token in enumerate(own.tolist()) if token in self.special] if own is not None and self.special else []
-                apart = sorted({*range(k0, min(k1, k0 + self.first)), *special})
-                key = (k0, k1, tuple(apart), tuple(special))
+                apart = [j for j in range(k0, min(k1, k0 + self.first - place))] if place < self.first else []
+                marked = own is not None and bool(self.special) and shift == 0 and keys == queries
+                special = [k0 + i for i, token in enumerate(own[k0:k1].tolist()) if token in self.special] if marked else []
+                apart = sorted({*apart, *special})
+                key = (q0, q1, k0, k1, place, tuple(apart), tuple(special))
                 if key not in found:
-                    found[key] = Span([], [], k0, k1, k0, k1, apart, list(apart), special=special)
+                    found[key] = Span([], [], q0, q1, k0, k1, place, [j - shift for j in apart if q0 <= j - shift < q1], apart, special=special)
                 found[key].rows.append(b)
                 found[key].documents.append(document)
                 if own is not None:
-                    found[key].ids.append(own)
-        frame.numbers = numbers
+                    found[key].ids.append(own[k0:k1])
+        frame.documents, frame.numbers, frame.read = self, numbers, past + queries
+        frame.last = [] if host_ids is None else host_ids[:, -1].tolist()
         return list(found.values())
 
-    def crossed(self, frame: Frame, scores: Scores, padding: torch.Tensor | None, own_padding: torch.Tensor | None) -> list[Span]:
+    def crossed(self, frame: Frame, scores: Scores, padding: torch.Tensor | None, own_padding: torch.Tensor | None, past: int) -> list[Span]:
         """Documents of a call of cross-attention: queries of the documents that the decoder reads.
 
         Args:
-            padding: of the keys; own_padding: of the queries
+            padding: of the keys; own_padding: of the queries, their past included
         """
         batch, _, queries, _ = scores.query.shape
         found: dict[Any, Span] = {}
         for b in range(batch):
             k0, k1 = _ends(padding, b, batch, scores.key.shape[2])
-            q0, q1 = _ends(own_padding, b, batch, queries)
+            begin, end = _ends(own_padding, b, batch, past + queries)
+            q0, q1 = max(0, begin - past), min(queries, end - past)
             numbers = frame.numbers[b] if frame.numbers is not None and b < len(frame.numbers) else []
-            if k1 <= k0 or q1 <= q0 or not numbers:
+            if k1 <= k0 or q1 <= q0 or not numbers or b in frame.ended:
                 continue
-            key = (q0, q1, k0, k1)
+            key = (q0, q1, k0, k1, begin)
             if key not in found:
-                apart_queries, apart_keys = (list(range(first, min(end, first + self.first))) for first, end in ((q0, q1), (k0, k1)))
-                found[key] = Span([], [], q0, q1, k0, k1, apart_queries, apart_keys, k0 - q0)
+                apart = [i for i in range(q0, q1) if i + past - begin < self.first]
+                found[key] = Span([], [], q0, q1, k0, k1, 0, apart, list(range(k0, min(k1, k0 + self.first))), k0 + past - begin)
             found[key].rows.append(b)
             found[key].documents.append(numbers[0])
         return list(found.values())
@@ -171,7 +245,7 @@ class Documents:
             self.count += batch
         first = frame.numbers[0][0]
         apart = list(range(min(self.first, queries)))
-        return [Span(list(range(batch)), list(range(first, first + batch)), 0, queries, 0, scores.key.shape[2], apart, list(apart))]
+        return [Span(list(range(batch)), list(range(first, first + batch)), 0, queries, 0, scores.key.shape[2], 0, apart, list(apart))]
 
     @property
     def knows_ids(self) -> bool:
@@ -189,6 +263,10 @@ class Documents:
         self.digest.update(len(ids).to_bytes(8, "little"))
         self.digest.update(ids.numpy().astype("<i8").tobytes())
 
+    def cached(self, frame: Frame) -> Cached | None:
+        """What the cache of a call holds; None: watch did not see it filled."""
+        return None if frame.cache is None else self.caches.get(frame.cache)
+
     def _require_new(self, frame: Frame, ids: torch.Tensor | None) -> None:
         """Refuses a call without a cache that reads what the call before read and one token more."""
         rows = None if ids is None else [tuple(row) for row in ids.tolist()]
@@ -203,7 +281,7 @@ class Documents:
         """Where packed sequences begin, after the first: positions begin anew there, and the mask lets nothing look back."""
         batch, _, queries, _ = scores.query.shape
         positions = frame.positions
-        if positions is None or positions.shape[1] != queries:
+        if positions is None or positions.shape[1] != queries or scores.shift != 0:
             return [[] for _ in range(batch)]
         restarts = (torch.diff(positions, dim=-1) != 1).cpu()
         cuts: list[list[int]] = []
@@ -232,24 +310,34 @@ def _ends(padding: torch.Tensor | None, row: int, batch: int, length: int) -> tu
     return first, end
 
 
-def text_of(scores: Scores) -> torch.Tensor:
-    """Which tokens are text if a mask of four axes alone tells: (B, tokens).
+def rejected(counted: int, left: int) -> Miscounted:
+    """Tokens that were counted left the cache."""
+    return Miscounted(f"watch: {counted} tokens of a cache were counted, and then it was cut to {left}, as assisted decoding does with candidates that "
+                      f"the model rejects, so that the sums hold tokens that the text has not; {FINISHED}")
+
+
+def text_of(scores: Scores, cached: torch.Tensor | None) -> torch.Tensor:
+    """Which tokens are text if a mask of four axes alone tells: (B, tokens), those in the cache first.
 
     Padding is a token whose key no other query may look at, and that may not look at itself, or at itself alone (where others look further);
     and, at the end, two tokens or more whose keys no other query may look at, if the first two look at the token before them: in a text the
     second would look at the first.
+
+    Args:
+        cached: of the tokens in the cache; None: all
     """
     batch, _, queries, _ = scores.query.shape
+    end = scores.shift + queries
     looked_at, looks, itself, one_back, two_back = (torch.zeros(batch, queries, dtype=torch.bool, device=scores.query.device) for _ in range(5))
-    for r0, r1 in row_tiles(0, queries, max(1, (1 << 24) // (batch * queries))):
-        allowed = scores.allowed(slice(0, batch), r0, r1, 0, queries).any(1).flip(1)
+    for r0, r1 in row_tiles(0, queries, max(1, (1 << 24) // (batch * end))):
+        allowed = scores.allowed(slice(0, batch), r0, r1, 0, end).any(1).flip(1)
         allowed = allowed.expand(batch, -1, -1).clone()
-        own = allowed.diagonal(r0, 1, 2)
+        own = allowed.diagonal(scores.shift + r0, 1, 2)
         itself[:, r0:r1] = own
         own.zero_()
         looks[:, r0:r1] = allowed.any(2)
-        looked_at |= allowed.any(1)
-        t = torch.arange(queries, device=allowed.device) - torch.arange(r0, r1, device=allowed.device)[:, None]
+        looked_at |= allowed[..., scores.shift:].any(1)
+        t = torch.arange(end, device=allowed.device) - torch.arange(scores.shift + r0, scores.shift + r1, device=allowed.device)[:, None]
         one_back[:, r0:r1], two_back[:, r0:r1] = ((allowed & (t == -back)).any(2) for back in (1, 2))
     alone = ~looked_at & ~looks
     padding = ~looked_at & ~itself | alone & ~alone.all(1, keepdim=True)
@@ -257,4 +345,7 @@ def text_of(scores: Scores) -> torch.Tensor:
     first = last & ~torch.nn.functional.pad(last, (1, -1))
     second = last & torch.nn.functional.pad(first, (1, -1))
     padding |= last & ((first & one_back).any(1) & (second & two_back).any(1))[:, None]
-    return ~padding
+    before = torch.ones(batch, scores.shift, dtype=torch.bool, device=padding.device)
+    if cached is not None and cached.shape[0] == batch and cached.shape[1] >= scores.shift:
+        before = cached[:, :scores.shift].to(before)
+    return torch.cat([before, ~padding], 1)

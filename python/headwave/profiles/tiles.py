@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable
+from typing import Any, Callable, Iterable, Iterator
 
 import numpy as np
 import torch
 
-from .bins import OffsetBins
+from .bins import OffsetBins, band_of
 
 MASKED = -5000.0      # what a mask adds to a score; below, a pair is masked: masks take -1e4 and less, which bfloat16 rounds to -9984
 REGULAR, APART = 0, 1  # kinds of pairs: a pair is apart if its query or its key is
@@ -163,6 +163,7 @@ class Span:
     Args:
         rows: of the batch, one for each document
         documents: their numbers in the job
+        place: position in its document of the key k0
         apart_queries, apart_keys: rows and keys whose pairs are counted apart: special tokens, and the first of a document
         shift: of Scores, where the documents have one of their own
         special: keys that are special tokens
@@ -175,6 +176,7 @@ class Span:
     q1: int
     k0: int
     k1: int
+    place: int = 0
     apart_queries: list[int] = dataclasses.field(default_factory=list)
     apart_keys: list[int] = dataclasses.field(default_factory=list)
     shift: int | None = None
@@ -187,10 +189,14 @@ class Span:
         first = self.rows[0]
         return slice(first, first + len(self.rows)) if self.rows == list(range(first, first + len(self.rows))) else self.rows
 
+    def position(self, row: int, shift: int) -> int:
+        """Position in its document of a query row."""
+        return self.place + row + shift - self.k0
+
 
 @dataclasses.dataclass
 class TileSums:
-    """What a group of query rows adds up to, for each of n documents and each head.
+    """What a tile of query rows adds up to, for each of n documents and each head.
 
     Args:
         weight: (n, 2, H, bins) by kind of pair and offset
@@ -201,6 +207,15 @@ class TileSums:
     weight: torch.Tensor
     entropy: torch.Tensor
     kept: torch.Tensor
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        return iter((self.weight, self.entropy, self.kept))
+
+
+def stacked(parts: Iterable[tuple[TileSums, int, float]]) -> tuple[TileSums, list[int], list[float]]:
+    """Sums of several groups of query rows as one, groups first; their bands, and how many rows each row stands for."""
+    sums, bands, factors = zip(*parts)
+    return TileSums(*(torch.stack(of) for of in zip(*sums))), list(bands), list(factors)
 
 
 def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
@@ -366,6 +381,28 @@ def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -
     return Counts(*(torch.from_numpy(np.asarray(of, np.float64))[None].to(device=device, dtype=dtype) for of in (pairs, (high > low).sum())))
 
 
+def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random.Generator, cell: int) -> list[tuple[int, int, float, int]]:
+    """Query rows sampled by position: (first row, end, rows that each stands for, band), ascending.
+
+    Rows come in cells of `cell` neighbours. Each query band (bins.py) gets its share of `rows`, two cells at least; its cells are cut into
+    so many runs of equal length, the strata, and of each run one cell is drawn.
+    """
+    cells: dict[int, list[tuple[int, int]]] = {}
+    row = first
+    while row < end:
+        stop = min(end, row + cell - (row + shift) % cell)
+        cells.setdefault(band_of(row + shift), []).append((row, stop))
+        row = stop
+    tiles = []
+    for band, those in cells.items():
+        wanted = max(2, round(rows / cell * len(those) / sum(map(len, cells.values()))))
+        for stratum in np.array_split(np.arange(len(those)), min(wanted, len(those))):
+            r0, r1 = those[random.choice(stratum)]
+            covered = sum(those[s][1] - those[s][0] for s in stratum)
+            tiles.append((r0, r1, covered / (r1 - r0), band))
+    return tiles
+
+
 class LayerSums:
     """Sums over documents of one layer, on its device. `block` is the place of a document's block.
 
@@ -383,14 +420,36 @@ class LayerSums:
         self.weight = zeros(blocks, 2, heads, bins.count)
         self.entropy, self.kept = zeros(blocks, heads), zeros(blocks, heads)
         self.pairs, self.rows = zeros(blocks, 2, bins.count), zeros(blocks)
+        self.variance = zeros(2, heads, bins.count)
 
     @property
     def finite(self) -> bool:
         """Whether no sum is NaN or infinite."""
         return all(bool(torch.isfinite(of).all()) for of in vars(self).values() if isinstance(of, torch.Tensor))
 
-    def add(self, sums: TileSums | Counts, blocks: torch.Tensor) -> None:
-        """Adds the sums, or the counts, of a group of query rows."""
-        for of in dataclasses.fields(sums):
-            added = getattr(sums, of.name)
-            getattr(self, of.name).index_add_(0, blocks, added.expand(len(blocks), *added.shape[1:]))
+    def add(self, sums: TileSums, bands: list[int], factors: list[float], blocks: torch.Tensor, sampled: bool = False) -> None:
+        """Adds sums of several groups of query rows, groups first.
+
+        Args:
+            bands: of each group
+            factors: rows that each row of a group stands for
+            sampled: the groups are cells drawn one of each stratum: the variance of what they stand for is added too, by the differences of
+                neighbouring strata of a band
+        """
+        if any(factor != 1 for factor in factors):
+            scale = torch.tensor(factors, dtype=self.weight.dtype, device=self.device)
+            sums = TileSums(*(of * scale.view(-1, *[1] * (of.ndim - 1)) for of in sums))
+        for name, of in zip(("weight", "entropy", "kept"), sums):
+            getattr(self, name).index_add_(0, blocks, of.sum(0))
+        if sampled:
+            for each in sorted(set(bands)):
+                those = [i for i, b in enumerate(bands) if b == each]
+                n, missing = len(those), 1 - len(those) / sum(factors[i] for i in those)   # `missing`: share of the rows not looked at
+                if n > 1:
+                    self.variance += missing * n / (2 * (n - 1)) * sums.weight[those].diff(dim=0).square().sum((0, 1))
+
+    def count(self, counts: Counts, blocks: torch.Tensor, factor: float) -> None:
+        """Adds the counts of a tile."""
+        for name in ("pairs", "rows"):
+            added = getattr(counts, name)
+            getattr(self, name).index_add_(0, blocks, added.expand(len(blocks), *added.shape[1:]), alpha=factor)

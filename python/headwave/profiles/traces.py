@@ -249,15 +249,19 @@ class TracedDocuments:
         return tuple(of.masked_fill(hidden, torch.nan) for of in (mean, variance, third))
 
 
-def require_whole(span: Span, first: int, path: str) -> None:
+def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path: str) -> None:
     """Raises:
-        FormatError: a document has no pair, or other tokens are counted apart than in the program
+        FormatError: a document is not seen whole, or other tokens are counted apart than in the program
     """
     why = None
-    if span.q1 - span.q0 < 2:
+    if scores.shift != 0 or span.place != 0 or (span.q0, span.q1) != (span.k0, span.k1):
+        why = "sees a document in parts; call the model without a cache"
+    elif span.q1 - span.q0 < 2:
         why = "sees a document of one token, which has no pair; leave it out"
     elif first != 1:
         why = f"was watched with first={first}; the program counts one first token apart"
+    elif rows is not None:
+        why = "was watched with rows=; the null needs every query"
     if why:
         raise FormatError(f"watch: null=True: {path} {why}")
 

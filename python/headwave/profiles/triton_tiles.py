@@ -13,14 +13,14 @@ near    over the tiles next to the query, with denominators known, along diagona
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator
+from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
 from .bins import OffsetBins
-from .tiles import APART, REGULAR, Scores, Span, TileSums, weight_tiles
+from .tiles import APART, REGULAR, Scores, Span, TileSums, stacked, weight_tiles
 
 SQUARE = 64                      # rows and columns of a near tile
 ROWS, COLUMNS = 128, 64          # of a far tile
@@ -303,18 +303,30 @@ class Kernel:
                 and scores.query.shape[3] <= 256 and scores.query.dtype in (torch.float32, torch.float16, torch.bfloat16)
                 and span.apart_keys == firsts and len(firsts) <= FIRST_KEYS)
 
-    def sums(self, scores: Scores, span: Span, bins: OffsetBins) -> Iterator[TileSums]:
-        """Sums of the query rows of a span, in parts."""
-        first = span.q0
+    def sums(self, scores: Scores, span: Span, bins: OffsetBins,
+             cells: list[tuple[int, int, float, int]] | None) -> tuple[TileSums, list[int], list[float]]:
+        """Sums of a span, or of each sampled cell of its rows: TileSums, groups first; their bands; rows that each row stands for."""
+        whole = cells if cells is not None else [(span.q0, span.q1, 1.0, 0)]
+        parts: list[tuple[TileSums, int, float]] = []
+        groups = whole
         if not scores.causal and span.apart_queries:   # of a row apart every pair is: these go row by row
-            first = max(span.apart_queries) + 1
-            if (added := weight_tiles(scores, span, span.q0, first, bins, OUTPUT_BYTES)) is not None:
-                yield added
-        if first < span.q1:
-            yield self._launch(scores, span, bins, first)
+            groups = []
+            for r0, r1, factor, band in whole:
+                apart = [i for i in span.apart_queries if r0 <= i < r1]
+                after = max(apart) + 1 if apart else r0
+                if apart and (added := weight_tiles(scores, span, r0, after, bins, OUTPUT_BYTES)) is not None:
+                    parts.append((added, band, factor))
+                if after < r1:
+                    groups.append((after, r1, factor, band))
+        sums, bands, factors = stacked(parts) if parts else (None, [], [])
+        if not groups:
+            return sums, bands, factors
+        more = self._launch(scores, span, bins, groups)
+        if sums is not None:
+            more = TileSums(*(torch.cat(pair) for pair in zip(sums, more)))
+        return more, bands + [group[3] for group in groups], factors + [group[2] for group in groups]
 
-    def _launch(self, scores: Scores, span: Span, bins: OffsetBins, first: int) -> TileSums:
-        """Sums of the query rows from `first` on."""
+    def _launch(self, scores: Scores, span: Span, bins: OffsetBins, groups: list[tuple[int, int, float, int]]) -> TileSums:
         device, (_, heads, queries, width), n = scores.query.device, scores.query.shape, len(span.rows)
         far_bins, keep, table, n_before, (low, high), near_tiles = self._table(bins, device)
         batch = torch.tensor(span.rows, dtype=torch.int32, device=device)
@@ -328,16 +340,22 @@ class Kernel:
                       PRECISION="tf32x3" if scores.query.dtype == torch.float32 else "tf32")
         group, cap = heads // scores.key.shape[1], float(scores.soft_cap or 1)
         held = scores.query if mask is None else mask
-        apart = len(span.apart_keys)
+        start = span.k0 - span.place                # the key at which the document begins
+        apart = len(span.apart_keys) + span.place   # keys from there that are apart
         strides = (*scores.query.stride(), *scores.key.stride(), *m_strides)
-        numbers = (scores.shift, span.k0, span.k1, span.k0, apart, scores.scale, cap, *(w if w else _END for w in scores.window))
+        numbers = (scores.shift, span.k0, span.k1, start, apart, scores.scale, cap, *(w if w else _END for w in scores.window))
         logs = torch.full((n, heads, queries), math.inf, dtype=torch.float32, device=device)
-        weight = torch.zeros(n, 2, heads, bins.count, dtype=torch.float64, device=device)
-        stats = torch.zeros(n, heads, 2, dtype=torch.float64, device=device)
+        weight = torch.zeros(len(groups), n, 2, heads, bins.count, dtype=torch.float64, device=device)
+        stats = torch.zeros(len(groups), n, heads, 2, dtype=torch.float64, device=device)
+
+        def grouped(of: torch.Tensor, group_of: torch.Tensor) -> torch.Tensor:
+            """(n, heads, blocks, ...) -> (groups, n, heads, ...)"""
+            sums = torch.zeros(*of.shape[:2], len(groups), *of.shape[3:], dtype=torch.float64, device=device)
+            return sums.index_add_(2, group_of, of.double()).movedim(2, 0)
 
         # The far walk.
-        starts, ends = _blocks(first, span.q1, ROWS, device)
-        blocks = len(starts)
+        starts, ends, group_of = _blocks(groups, ROWS, device)
+        blocks = len(group_of)
         sinks = scores.query if scores.sinks is None else scores.sinks
         some = max(1, min(heads, OUTPUT_BYTES // (4 * n * blocks * len(keep) * ROWS)))
 
@@ -361,18 +379,19 @@ class Kernel:
             walk(True, None)
             found = walk(False, logs.nan_to_num(posinf=0.0))
         for part, far, sums in found:
-            weight[:, REGULAR, part].index_add_(-1, far_bins, far.double().sum(2)[..., keep])
-            stats[:, part] = sums.double().sum(2)
+            weight[:, :, REGULAR, part].index_add_(-1, far_bins, grouped(far, group_of)[..., keep])
+            stats[:, :, part] = grouped(sums, group_of)
 
         # The near walk.
-        starts, ends = _blocks(first, span.q1, SQUARE, device)
-        blocks = len(starts)
+        starts, ends, group_of = _blocks(groups, SQUARE, device)
+        blocks = len(group_of)
         tile_first, tile_last = low // SQUARE, high // SQUARE + 1
         tiles = tile_last - tile_first + 2
         some = max(1, min(heads, OUTPUT_BYTES // (4 * n * (blocks * tiles * SQUARE + queries * apart))))
         offset = low - (tile_first - 1) * SQUARE
         inside = slice(offset, offset + high - low + 1)
         near_bins = bins.of(low, high - low + 1, device)
+        columns = self._apart(span, scores.shift, bins, groups, queries, device)
         for head in range(0, heads, some):
             count = min(some, heads - head)
             part = slice(head, head + count)
@@ -381,11 +400,24 @@ class Kernel:
             _near[(blocks, count, n)](scores.query, scores.key, logs, held, starts, ends, batch, near, rows_apart, *strides,
                                       *logs.stride()[:2], head, count, queries, group, *numbers, tile_first, tile_last, tiles,
                                       C=SQUARE, num_warps=4, num_stages=2, **shared)
-            weight[:, REGULAR, part].index_add_(-1, near_bins, near.double().sum(2)[..., inside])
-            for j in span.apart_keys:
-                index = bins.of(j - (span.q1 - 1) - scores.shift, span.q1 - first, device).flip(0)   # of rows in their order
-                weight[:, APART, part].index_add_(-1, index, rows_apart[:, :, first:span.q1, j - span.k0].double())
+            weight[:, :, REGULAR, part].index_add_(-1, near_bins, grouped(near, group_of)[..., inside])
+            for rows, key, index in columns:
+                sums = torch.zeros(n, count, len(groups) * bins.count, dtype=torch.float64, device=device)
+                sums.index_add_(-1, index, rows_apart[..., rows, key].double())
+                weight[:, :, APART, part] += sums.unflatten(-1, (len(groups), bins.count)).movedim(2, 0)
         return TileSums(weight, stats[..., 0], stats[..., 1])
+
+    def _apart(self, span: Span, shift: int, bins: OffsetBins, groups: list[tuple[int, int, float, int]], queries: int,
+               device: torch.device) -> list[tuple[torch.Tensor, int, torch.Tensor]]:
+        """For each key apart: query rows, its place among the first, and for each row the place of its weight among (groups, bins)."""
+        rows = torch.cat([torch.arange(r0, r1) for r0, r1, _, _ in groups])
+        of = torch.cat([torch.full((r1 - r0,), g) for g, (r0, r1, _, _) in enumerate(groups)])
+        first, last = int(rows.min()), int(rows.max())
+        found = []
+        for j in span.apart_keys:
+            index = bins.of(j - last - shift, last - first + 1, torch.device("cpu"))[last - rows]
+            found.append((rows.to(device), j - span.k0 + span.place, (of * bins.count + index).to(device)))
+        return found
 
     def _table(self, bins: OffsetBins, device: torch.device) -> tuple[Any, ...]:
         at = (id(bins), device, ROWS, COLUMNS)
@@ -397,7 +429,8 @@ class Kernel:
         return self._tables[at]
 
 
-def _blocks(first: int, end: int, rows: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Blocks of at most so many of the query rows first .. end - 1: their first rows, and their ends."""
-    starts = torch.arange(first, end, rows, dtype=torch.int32, device=device)
-    return starts, (starts + rows).clamp(max=end)
+def _blocks(groups: list[tuple[int, int, float, int]], rows: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Blocks of at most so many query rows: their first rows, their ends, and the group of each."""
+    blocks = [(r, min(r + rows, r1), g) for g, (r0, r1, _, _) in enumerate(groups) for r in range(r0, r1, rows)]
+    of_blocks = torch.tensor(blocks, device=device)
+    return of_blocks[:, 0].int(), of_blocks[:, 1].int(), of_blocks[:, 2].contiguous()

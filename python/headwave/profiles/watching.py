@@ -13,24 +13,25 @@ import warnings
 import weakref
 from typing import Any, Callable, Iterable, Iterator
 
+import numpy as np
 import torch
 
-from ..arguments import real, whole
+from ..arguments import real, whole, whole_or_none
 from ..documents import words_of
 from ..errors import FormatError, ShapeError
-from .bins import OffsetBins, row_tiles
+from .bins import FIRST_BAND, OffsetBins, row_tiles
 from .implementations import named, read
 from .kept import Kept, attending, room_for, window_of
 from .layers import Layer
 from .moments import moments
 from .origin import origin
-from .passes import FINISHED, Documents, Frame, MaskRecord, Miscounted, mask_record, text_of
+from .passes import FINISHED, Documents, Frame, MaskRecord, Miscounted, length_of, mask_record, rejected, text_of
 from .result import Profiles
 from .rotary import CannotDeal, Rotations, Unturned, unturned
-from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, weight_tiles
+from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
 from .traces import TracedDocuments, Traces, require_whole
 
-TILE_ROWS = 128                     # query rows of a tile, at most
+CELL = 64                           # neighbouring query rows that are sampled together
 BUDGET = {"cpu": 6 << 20}           # bytes of weights in a tile
 OTHER_BUDGET = 96 << 20             # ... on devices, whose calls cost more than their bytes
 _CROSS = re.compile(r"cross|encoder_attn|EncDecAttention|encdec", re.IGNORECASE)
@@ -47,8 +48,8 @@ class _Calls(threading.local):
 class Watch:
     """A watch that is going on, from its making until close(), or the end of its `with`."""
 
-    def __init__(self, model: Any, exact: int, blocks: int, first: int, tokenizer: Any, special: Iterable[int],
-                 kernel: str, deal: bool, room: float, queries: bool, null: bool) -> None:
+    def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
+                 kernel: str, seed: int, deal: bool, room: float, queries: bool, null: bool) -> None:
         if not isinstance(model, torch.nn.Module):
             raise FormatError(f"watch: {type(model).__name__}; expected a torch.nn.Module")
         if kernel not in ("auto", "torch", "triton"):
@@ -56,7 +57,8 @@ class Watch:
         self._interfaces = _Interfaces.require()
         self.bins = OffsetBins(whole(exact, "exact", 1, 4096))
         self.blocks = whole(blocks, "blocks", 1, 4096)
-        self._first = whole(first, "first", 0, 64)
+        self.rows = whole_or_none(rows, "rows", 2 * CELL)
+        self._first, self._seed = whole(first, "first", 0, 64), whole(seed, "seed")
         self._kernel = _kernel(kernel)
         self._deals, self._queries, self._null = bool(deal), bool(queries), bool(null or deal)
         self._room, self._pairs = real(room, "room", 0, 2**20), 0
@@ -127,7 +129,8 @@ class Watch:
                               "transformers keeps packed sequences apart only without attention_mask and with use_cache=False", stacklevel=3)
         ran = {name for name, _ in self._layers}
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
-        settings = {"exact": self.bins.exact, "blocks": self.blocks, "first": self._first, "special": sorted(set(self._special)), "deal": self._deals, "queries": self._queries, "null": self._null, **self._origin}
+        settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
+                    "special": sorted(set(self._special)), "deal": self._deals, "queries": self._queries, "null": self._null, **self._origin}
         return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing,
                            functools.partial(words_of, self._tokenizer))
 
@@ -179,12 +182,30 @@ class Watch:
         elif not frames and not frame.calls:
             raise FormatError(f"watch: {type(module).__name__} ran, and none of its layers called attention where watch could see it; "
                               "compile the model after watch(...), or not at all")
+        with self._lock:
+            frame.end(output)
 
     def _masked(self, given: dict[str, Any], mask: Any) -> None:
         """A mask was made."""
         self._calls.masks = [record for record in self._calls.masks[-31:] if record.mask is None or record.mask() is not None]
         if "q_length" in given and "kv_length" in given:
             self._calls.masks.append(mask_record(given, mask))
+
+    def _rearranged(self, cache: Any, how: str) -> None:
+        """A method of a cache was called that removes tokens or moves rows."""
+        with self._lock:
+            for documents in self._documents.values():
+                cached = documents.caches.get(cache)
+                if cached is None or self._miscounted:
+                    continue
+                left = length_of(cache)
+                if how != "crop":
+                    self._miscounted = Miscounted(f"watch: rows of the cache were moved or copied ({how}), as beam search does, so that the sums hold "
+                                                  f"beams that were discarded; {FINISHED}, or generate with num_beams=1")
+                elif left == 0:
+                    del documents.caches[cache]
+                elif left < cached.read:
+                    self._miscounted = rejected(cached.read, left)
 
     def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any, cast: torch.dtype | None) -> None:
         """Attention was computed; under autocast, `cast` is its dtype."""
@@ -204,14 +225,13 @@ class Watch:
         cross = self._crosses(module, path)
         own = self._frame_of(query.shape[2], query.shape[0])
         record = None if cross else self._record(given, own)
-        if past := max([frame.past for frame in self._calls.frames] + ([] if record is None else [record.past])):
-            raise Miscounted(f"watch: a call goes on after {past} tokens of a cache, as generate() does, and documents are read whole; {FINISHED}")
-        if not cross and record is None and not own.masks and query.shape[2] != given["key"].shape[2]:
-            raise FormatError(f"watch: {type(module).__name__} reads {given['key'].shape[2]} keys for {query.shape[2]} queries, and which key stands at "
-                              "a query cannot be told; call the model without a cache")
-        scores = read(function, name, given, output, cast)
-        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first))
-        spans = self._spans(own, scores, documents, record, cross)
+        past = own.past if record is None else record.query_offset
+        key_offset = 0 if record is None else record.key_offset
+        shift = self._shift(module, given, cross, record, own)
+        scores = read(function, name, given, output, shift, cast)
+        documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first,
+                                                                        getattr(outermost.module, "generation_config", None)))
+        spans = self._spans(own, scores, documents, record, key_offset, past, cross)
         layer = self._layers.get((path, times))
         if layer is None:
             layer = self._layers[path, times] = Layer.of(path, times, cross, name, type(module).__name__, scores, given,
@@ -264,22 +284,39 @@ class Watch:
                 return record
         return None
 
-    def _spans(self, own: Frame, scores: Scores, documents: Documents, record: MaskRecord | None, cross: bool) -> list[Span]:
-        at = (cross, scores.query.shape[0], scores.query.shape[2], scores.key.shape[2])
+    def _shift(self, module: torch.nn.Module, given: dict[str, Any], cross: bool, record: MaskRecord | None, own: Frame) -> int:
+        queries, keys = given["query"].shape[2], given["key"].shape[2]
+        if cross:
+            return own.past
+        if record is not None:
+            return record.query_offset - record.key_offset
+        if queries == keys:
+            return 0
+        if own.past + queries == keys or own.masks and own.past + queries < keys:
+            return own.past
+        raise FormatError(f"watch: {type(module).__name__} reads {keys} keys for {queries} queries, and which key stands at a query cannot be told; "
+                          "call the model without a cache")
+
+    def _spans(self, own: Frame, scores: Scores, documents: Documents, record: MaskRecord | None, key_offset: int, past: int,
+               cross: bool) -> list[Span]:
+        at = (cross, scores.query.shape[0], scores.query.shape[2], scores.key.shape[2], scores.shift)
         if at not in own.spans:
             if cross:
                 batch, _, queries, _ = scores.query.shape
                 padding = scores.allowed(slice(0, batch), 0, queries, 0, scores.key.shape[2]).any((1, 2)) if own.crossed_masks else own.crossed_padding
-                own.spans[at] = documents.crossed(own, scores, padding, own.padding)
+                own.spans[at] = documents.crossed(own, scores, padding, own.padding, past)
             elif own.shape is None or own.shape[1] != scores.query.shape[2]:
                 own.spans[at] = documents.whole(own, scores)
             else:
                 if own.padding is None and record is None and own.masks and scores.mask is not None:
-                    own.padding = text_of(scores)
+                    cached = documents.cached(own)
+                    own.padding = text_of(scores, None if cached is None else cached.text)
                 padding = own.padding if own.padding is not None else None if record is None else record.padding
                 frames = self._calls.frames[::-1]
                 ids = next((frame.ids for frame in frames if frame.ids is not None and frame.ids.shape[1] == own.shape[1]), None)
-                own.spans[at] = documents.spans(own, ids, scores, padding)
+                if own.cache is None and past > 0:
+                    own.cache = next((frame.cache for frame in frames if frame.cache is not None), None)
+                own.spans[at] = documents.spans(own, ids, scores, padding, key_offset, past)
         return own.spans[at]
 
     # -- sums --------------------------------------------------------------------------------------------------------------------------
@@ -291,15 +328,15 @@ class Watch:
             blocks = torch.tensor([d % self.blocks for d in span.documents], device=sums.device)
             key = self._counts_key(s, scores, span)
             if key not in own.counts:
-                own.counts[key] = self._counted(scores, span), scores.mask   # the mask is kept, so that its id stays its own
-            counted = own.counts[key][0]
-            for counts in counted:
-                sums.add(counts, blocks)
+                own.counts[key] = self._tiles(scores, span), scores.mask   # the mask is kept, so that its id stays its own
+            tiles, counted = own.counts[key][0]
+            for counts, factor in counted:
+                sums.count(counts, blocks, factor)
             traced = self._traced(layer, scores, span, counted) if self._null and not layer.cross else None
-            for part in self._parts(scores, span, None if traced is None else traced.see):
-                sums.add(part, blocks)
+            for part in self._parts(scores, span, tiles, None if traced is None else traced.see):
+                sums.add(*part, blocks, sampled=tiles is not None)
                 if traced is not None:
-                    traced.add_offsets(part.weight)
+                    traced.add_offsets(part[0].weight.sum(0))
             if traced is not None:
                 layer.traces.add(traced, span)
             if layer.kept is not None:
@@ -307,8 +344,8 @@ class Watch:
 
     def _traced(self, layer: Layer, scores: Scores, span: Span, counted: list[Any]) -> Any:
         """The documents of a span, for the traces of a layer."""
-        require_whole(span, self._first, layer.path)
-        ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts in counted)
+        require_whole(scores, span, self._first, self.rows, layer.path)
+        ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _ in counted)
         if layer.traces is not None and layer.traces.causal == ahead:
             raise FormatError(f"watch: null=True: {layer.path} looked {'back alone' if layer.traces.causal else 'both ways'} in the documents before, "
                               f"and not in document {span.documents[0]}; watch documents of one kind at a time")
@@ -320,27 +357,33 @@ class Watch:
         """What the pairs of a span depend on."""
         return s, scores.shift, scores.causal, scores.window, id(scores.mask), scores.query.shape[2], scores.key.shape[2], scores.query.device
 
-    def _parts(self, scores: Scores, span: Span, see: Callable[..., None] | None) -> Iterator[TileSums]:
-        """Sums of a span, group by group of query rows.
+    def _parts(self, scores: Scores, span: Span, tiles: Any,
+               see: Callable[..., None] | None = None) -> Iterator[tuple[TileSums, list[int], list[float]]]:
+        """Sums of a span, group by group of query rows, with the bands of the groups and the rows that each row stands for.
 
         Args:
-            see: is given every tile of weights
+            see: is given every tile of weights, where all rows are taken
         """
+        budget = BUDGET.get(scores.query.device.type, OTHER_BUDGET)
         if see is None and self._kernel is not None and self._kernel.takes(scores, span):
-            yield from self._kernel.sums(scores, span, self.bins)
-            return
-        budget, scores = BUDGET.get(scores.query.device.type, OTHER_BUDGET), scores.contiguous()
-        size = 4 * scores.query.shape[1] * len(span.rows) * (span.k1 - span.k0 + TILE_ROWS)   # bytes of a row
-        for r0, r1 in row_tiles(span.q0, span.q1, max(16, min(TILE_ROWS, budget // size))):
-            if (added := weight_tiles(scores, span, r0, r1, self.bins, budget, see)) is not None:
-                yield added
+            yield self._kernel.sums(scores, span, self.bins, tiles)
+        elif tiles is not None:
+            yield stacked((added, band, factor) for r0, r1, factor, band in tiles
+                          if (added := weight_tiles(scores, span, r0, r1, self.bins, budget)) is not None)
+        else:
+            heads, scores = scores.query.shape[1] * len(span.rows), scores.contiguous()
+            most = max(16, min(FIRST_BAND, budget // (4 * heads * (span.k1 - span.k0 + FIRST_BAND))))
+            for r0, r1 in row_tiles(span.q0, span.q1, most):
+                added = weight_tiles(scores, span, r0, r1, self.bins, budget, see)
+                if added is not None:
+                    yield stacked([(added, 0, 1.0)])
 
     def _keep(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span], before: Unturned) -> None:
         """Makes ready to keep queries and keys of the documents of a call."""
         if scores.weights is not None:
             raise CannotDeal(f"watch: {layer.path} gives finished weights; for deal=True call model.set_attn_implementation('sdpa')")
         for s, span in enumerate(spans):
-            require_whole(span, self._first, layer.path)
+            require_whole(scores, span, self._first, self.rows, layer.path)
             length = span.q1 - span.q0
             if layer.kept is None:
                 depth = max(len(self._names), int(getattr(getattr(self._model(), "config", None), "num_hidden_layers", 0) or 0))
@@ -352,10 +395,16 @@ class Watch:
             if length == layer.kept.length and own.counts[key][0] != layer.kept.attending.window:
                 raise CannotDeal(f"watch: {layer.path} has another mask in document {span.documents[0]} than in those before; watch it without deal")
 
-    def _counted(self, scores: Scores, span: Span) -> list[Any]:
-        """Counts of pairs, which are the same in every layer of one mask."""
-        most, count = (span.q1, count_rows) if scores.mask is None else (TILE_ROWS, count_tiles)
-        return [counts for r0, r1 in row_tiles(span.q0, span.q1, most) if (counts := count(scores, span, r0, r1, self.bins)) is not None]
+    def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float, int]] | None, list[Any]]:
+        """Sampled query rows, None where all are taken, and the counts of their pairs, which are the same in every layer of one mask."""
+        tiles = None
+        if self.rows is not None and span.q1 - span.q0 > self.rows:
+            random = np.random.default_rng((self._seed, span.documents[0]))
+            tiles = sampled_tiles(span.q0, span.q1, span.position(0, scores.shift), self.rows, random, CELL)
+        most = span.q1 if scores.mask is None else FIRST_BAND
+        every = [(r0, r1, factor) for r0, r1, factor, _ in tiles] if tiles is not None else [(*rows, 1.0) for rows in row_tiles(span.q0, span.q1, most)]
+        count = count_rows if scores.mask is None else count_tiles
+        return tiles, [(counts, factor) for r0, r1, factor in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
 
 
 def _kernel(name: str) -> Any:
@@ -430,8 +479,11 @@ def _source(kind: type) -> str:
     return _sources[kind]
 
 
+_REARRANGING = ("crop", "reorder_cache", "batch_repeat_interleave", "batch_select_indices")
+
+
 class _Interfaces:
-    """Stands in transformers' registries of attention and mask functions while anything is watched.
+    """Stands in transformers' registries of attention and mask functions, and in methods of its caches, while anything is watched.
 
     Names of implementations stay as they are, and so does every decision of a model that depends on them: what a registry gives out is the
     function that it holds, seen by the watches. Masks are made as before, by the name that the mask registry knows.
@@ -442,6 +494,7 @@ class _Interfaces:
     @classmethod
     def require(cls) -> "_Interfaces":
         try:
+            from transformers.cache_utils import Cache
             from transformers.masking_utils import AttentionMaskInterface
             from transformers.modeling_utils import AttentionInterface
         except ImportError as error:
@@ -449,11 +502,11 @@ class _Interfaces:
         if not hasattr(AttentionInterface, "get_interface"):
             raise FormatError("watch: needs transformers 5 or newer, whose models ask AttentionInterface.get_interface for their attention")
         if cls._one is None:
-            cls._one = cls(AttentionInterface, AttentionMaskInterface)
+            cls._one = cls(AttentionInterface, AttentionMaskInterface, Cache)
         return cls._one
 
-    def __init__(self, attention: type, masks: type) -> None:
-        self._attention, self._masks = attention, masks
+    def __init__(self, attention: type, masks: type, caches: type) -> None:
+        self._attention, self._masks, self._caches = attention, masks, caches
         self._watches: dict[int, Any] = {}
         self._lock = threading.RLock()
 
@@ -468,6 +521,8 @@ class _Interfaces:
             if self._watches.pop(watch, None) is not None and not self._watches:
                 self._attention.get_interface = self._get_interface
                 del self._masks.__getitem__
+                for how, method in self._rearranging.items():
+                    setattr(self._caches, how, method)
 
     def watching(self, module: Any = None) -> list[Watch]:
         there = [watch for reference in list(self._watches.values()) if (watch := reference()) is not None]
@@ -508,6 +563,19 @@ class _Interfaces:
 
         self._attention.get_interface = get_interface
         self._masks.__getitem__ = get_mask
+        self._rearranging = {how: vars(self._caches)[how] for how in _REARRANGING if how in vars(self._caches)}
+        for how, method in self._rearranging.items():
+            setattr(self._caches, how, self._noting(how, method))
+
+    def _noting(self, how: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def seen(cache: Any, *args: Any, **kwargs: Any) -> Any:
+            output = method(cache, *args, **kwargs)
+            for watch in self.watching():
+                watch._rearranged(cache, how)
+            return output
+
+        return seen
 
 
 @contextlib.contextmanager
