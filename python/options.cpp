@@ -52,7 +52,8 @@ class OptionSetter {
 JobOptions options_of(const nb::dict& given) {
   JobOptions options;
   std::vector<std::string> known;
-  for (const JobOption& option : job_option_table()) known.emplace_back(option.name);
+  for (const JobOption& option : job_option_table())
+    if (!option.set_by_others) known.emplace_back(option.name);
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
     if (std::ranges::find(known, name) == known.end()) {

@@ -25,6 +25,7 @@ struct OwnOption {
 struct JobOptions {
   std::vector<std::string> only = {};  ///< names of analyses; empty: those that run by default
   bool everything = false;             ///< every analysis, where `only` names none
+  std::vector<std::string> heads = {};
   Index reach = 64;
   double level = 0.01;
   Index draws = 20;

@@ -12,9 +12,11 @@
 #include "../../core/algebra/product.h"
 #include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
+#include "../../core/fields/strongest_heads.h"
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/recorded_source.h"
+#include "../../core/numbers/largest_entries.h"
 #include "../../core/process/threads.h"
 #include "../pass/document_sum.h"
 #include "../pass/even_spread.h"
@@ -46,7 +48,8 @@ struct StretchLayer {
 
 /// Sums over documents of one layer, for the position kernel.
 struct KernelSums {
-  Matrix query, key;  ///< (heads * sources, 2 reach + 1)
+  Matrix query, key;                               ///< (heads * sources, 2 reach + 1)
+  std::vector<Matrix> earlier_query, earlier_key;  ///< [chosen head] (sources by head, 2 reach + 1)
   Largest<double> closure;
 };
 
@@ -65,9 +68,13 @@ struct LayerSums {
 struct SourceWork {
   const AccountSite* site = nullptr;
   Stretch stretch;
-  std::vector<StretchLayer> sums;  ///< of the grid's layers, over all documents of the site's length
-  Index all = 0;                   ///< number of these documents
+  std::vector<StretchLayer> sums;          ///< of the grid's layers, over all documents of the site's length
+  Index all = 0;                           ///< number of these documents
+  std::vector<std::vector<Index>> chosen;  ///< heads of each layer of the grid that get earlier attention by head
 
+  [[nodiscard]] bool by_head() const {
+    return std::any_of(chosen.begin(), chosen.end(), [](const auto& heads) { return !heads.empty(); });
+  }
   [[nodiscard]] const Stack& stack() const { return *site->stack; }
 };
 
@@ -86,6 +93,19 @@ void add_centred(const Stretch& stretch, Index window, Eigen::Ref<Matrix32> scor
             .matrix()
             .cast<double>();
   }
+}
+
+/// Adds up the parts of an attention that were split by head.
+Matrix32 together(const Matrix32& parts, const std::vector<StreamSource>& fine,
+                  const std::vector<StreamSource>& sources, Index count) {
+  Matrix32 sum = Matrix32::Zero(static_cast<Index>(sources.size()) * count, parts.cols());
+  for (std::size_t f = 0; f < fine.size(); ++f) {
+    StreamSource of = fine[f];
+    of.head = -1;
+    const Index at = std::find(sources.begin(), sources.end(), of) - sources.begin();
+    sum.middleRows(at * count, count) += parts.middleRows(static_cast<Index>(f) * count, count);
+  }
+  return sum;
 }
 
 /// Number of pairs on each diagonal.
@@ -109,6 +129,16 @@ void turn(const RotaryTerm* term, const Stretch& stretch, Index length, Index d_
   rows = whole.middleRows(stretch.first, stretch.count);
 }
 
+/// Sources with all heads of an attention together.
+std::vector<StreamSource> without_heads(const std::vector<StreamSource>& fine) {
+  std::vector<StreamSource> sources;
+  for (StreamSource source : fine) {
+    source.head = -1;
+    if (sources.empty() || !(sources.back() == source)) sources.push_back(source);
+  }
+  return sources;
+}
+
 /// Watches one document on its way.
 class SourceProbe : public Probe {
  public:
@@ -116,21 +146,26 @@ class SourceProbe : public Probe {
   SourceProbe(const SourceWork& work, const TokenSequence& tokens, std::function<void(std::size_t)> when_read)
       : work_(work),
         spec_(work.stack().block),
-        stream_(work.stack(), tokens, work.stretch.first, work.stretch.count),
+        stream_(work.stack(), tokens, work.stretch.first, work.stretch.count, work.by_head()),
         when_read_(std::move(when_read)),
         layers_(work.site->grid.layers.size()) {}
 
   [[nodiscard]] bool wants_projections() const override { return true; }
+  [[nodiscard]] bool wants_values() const override { return work_.by_head(); }
   using Probe::see;
   void see(const Tile& /*tile*/) override {}
 
   void see(const LayerInput& input) override {
     if (input.kind != work_.site->kind) return;
-    const Matrix32 parts = stream_.entering(input.layer);
-    sources_ = stream_.sources();
-    made_.query = query_parts(parts, *input.weights, count());
+    fine_ = stream_.entering(input.layer);
+    fine_sources_ = stream_.sources();
+    sources_ = without_heads(fine_sources_);
+    const bool split = fine_sources_.size() > sources_.size();
+    const Matrix32 parts = split ? together(fine_, fine_sources_, sources_, count()) : Matrix32();
+    weights_ = input.weights;
+    made_.query = query_parts(split ? parts : fine_, *weights_, count());
     warm_parts(made_.query, input.layer);
-    made_.key = key_parts(parts, *input.weights, count(), spec_.kv_heads);
+    made_.key = key_parts(split ? parts : fine_, *weights_, count(), spec_.kv_heads);
   }
 
   void see(const LayerProjections& projections) override {
@@ -154,15 +189,24 @@ class SourceProbe : public Probe {
       add_kernels(head, window, made_.query.middleCols(head * spec_.d_head, spec_.d_head),
                   made_.key.middleCols(spec_.key_head(head) * spec_.d_head, spec_.d_head),
                   sums.query.middleRows(head * number(), number()), sums.key.middleRows(head * number(), number()));
+    if (work_.by_head())
+      for (const Index head : work_.chosen[place]) add_earlier(projections.layer, head, window, sums);
     when_read_(place);
   }
 
+  void see(const LayerValues& values) override {
+    if (values.kind == work_.site->kind) output_ = values.output;
+  }
+  void see(const LayerHeads& heads) override {
+    if (heads.kind == work_.site->kind && output_ != nullptr) stream_.add_heads(heads, *output_);
+  }
   void see(const StreamAddition& addition) override {
     if (addition.kind == work_.site->kind) stream_.add(addition);
   }
 
   [[nodiscard]] const std::vector<KernelSums>& found() const { return layers_; }
   [[nodiscard]] const std::vector<StreamSource>& sources() const { return sources_; }
+  [[nodiscard]] const std::vector<StreamSource>& fine_sources() const { return fine_sources_; }
   /// Queries and keys of the layer that is under way, (sources * count, width), turned.
   [[nodiscard]] const StretchLayer& made() const { return made_; }
 
@@ -208,11 +252,31 @@ class SourceProbe : public Probe {
     }
   }
 
+  /// The same with the attention of earlier layers split by head.
+  /// @param layer  that is under way
+  void add_earlier(Index layer, Index head, Index window, KernelSums& sums) const {
+    const auto fine = static_cast<Index>(fine_sources_.size());
+    Matrix32 query = query_parts_of(fine_, *weights_, count(), head, spec_);
+    warm_parts(query, layer);
+    Matrix32 key = key_parts_of(fine_, *weights_, count(), spec_.key_head(head), spec_);
+    for (Index s = 0; s < fine; ++s) {
+      turned(query.middleRows(s * count(), count()));
+      turned(key.middleRows(s * count(), count()));
+    }
+    Matrix of_query = Matrix::Zero(fine, sums.query.cols()), of_key = of_query;
+    add_kernels(head, window, query, key, of_query, of_key);
+    sums.earlier_query.push_back(std::move(of_query));
+    sums.earlier_key.push_back(std::move(of_key));
+  }
+
   const SourceWork& work_;
   const BlockSpec& spec_;
   StreamParts stream_;
   std::function<void(std::size_t)> when_read_;
-  std::vector<StreamSource> sources_;
+  std::vector<StreamSource> fine_sources_, sources_;
+  Matrix32 fine_;
+  const AttentionWeights* weights_ = nullptr;
+  const Linear* output_ = nullptr;
   const RotaryTerm* term_ = nullptr;
   StretchLayer made_, others_;
   std::vector<KernelSums> layers_;
@@ -229,8 +293,8 @@ class SourcePair {
   }
 
   [[nodiscard]] Probe* probe(std::size_t i) const { return probes_[i].get(); }
-  /// Sources of the last layer.
-  [[nodiscard]] const std::vector<StreamSource>& sources() const { return probes_.front()->sources(); }
+  /// Sources of the last layer, with attention by head if that was asked for.
+  [[nodiscard]] const std::vector<StreamSource>& fine_sources() const { return probes_.front()->fine_sources(); }
 
   /// Adds the sums of both documents.
   void add_sums_to(std::vector<LayerSums>& sums) const {
@@ -363,15 +427,15 @@ std::vector<StretchLayer> sums_of(const AccountHalves& halves, const Stretch& st
 class SourceBuilder {
  public:
   SourceBuilder(const SourceWork& work, const ScoreSourcesOptions& options, std::vector<LayerSums> sums,
-                std::vector<StreamSource> sources, Index documents)
-      : work_(work), sums_(std::move(sums)) {
+                std::vector<StreamSource> fine, Index documents)
+      : work_(work), sums_(std::move(sums)), fine_(std::move(fine)) {
     found_.site = *work.site;
     found_.options = options;
     found_.documents = documents;
     found_.first = work.stretch.first;
     found_.places = work.stretch.count;
     found_.reach = work.stretch.reach;
-    found_.sources = std::move(sources);
+    found_.sources = without_heads(fine_);
   }
 
   ScoreSources build() {
@@ -384,6 +448,13 @@ class SourceBuilder {
     found_.kernel_sd = Vector::Zero(rows);
     found_.content = found_.content_error = Matrix::Zero(rows, offsets);
     found_.closure = Vector::Zero(static_cast<Index>(sums_.size()));
+    if (work_.by_head()) {
+      const Index last = std::ranges::max(found_.options.heads, {}, &HeadName::layer).layer;
+      for (const StreamSource& source : fine_)
+        if (source.head >= 0 && source.layer < last) found_.earlier.push_back(source);
+    }
+    const auto chosen = static_cast<Index>(found_.options.heads.size());
+    found_.earlier_query = found_.earlier_key = Matrix::Zero(chosen, static_cast<Index>(found_.earlier.size()));
     for (std::size_t place = 0; place < sums_.size(); ++place) set_layer(place);
     return std::move(found_);
   }
@@ -412,6 +483,10 @@ class SourceBuilder {
       set_kernel(row, 0.5 * (query.colwise().sum() + key.colwise().sum()).transpose(), pairs);
       for (std::size_t o = 0; o < content_offsets.size(); ++o) set_content(sums.content, row, head, number, o, pairs);
     }
+    const std::vector<Index>& chosen = work_.chosen[place];
+    for (std::size_t at = 0; at < chosen.size(); ++at)
+      for (std::size_t c = 0; c < found_.options.heads.size(); ++c)
+        if (found_.options.heads[c] == HeadName{layer, chosen[at]}) set_chosen(c, sums, at, pairs);
   }
 
   void set_kernel(Index row, const Vector& kernel, const Vector& pairs) {
@@ -448,8 +523,23 @@ class SourceBuilder {
     set(found_.key.content[o], sums.key);
   }
 
+  /// @param at  which of the layer's chosen heads
+  void set_chosen(std::size_t c, const LayerSums& sums, std::size_t at, const Vector& pairs) {
+    const auto documents = static_cast<double>(found_.documents);
+    if (!work_.by_head()) return;
+    const Vector of_query = kernel_shares(mean(sums.kernel.earlier_query[at], documents, pairs), pairs);
+    const Vector of_key = kernel_shares(mean(sums.kernel.earlier_key[at], documents, pairs), pairs);
+    for (std::size_t e = 0; e < found_.earlier.size(); ++e) {
+      const Index at_fine = std::find(fine_.begin(), fine_.end(), found_.earlier[e]) - fine_.begin();
+      if (at_fine >= of_query.size()) continue;  // this head reads nothing of it
+      found_.earlier_query(static_cast<Index>(c), static_cast<Index>(e)) = of_query[at_fine];
+      found_.earlier_key(static_cast<Index>(c), static_cast<Index>(e)) = of_key[at_fine];
+    }
+  }
+
   const SourceWork& work_;
   std::vector<LayerSums> sums_;
+  std::vector<StreamSource> fine_;  // of the last layer, attention told apart by head where it was
   ScoreSources found_;
 };
 
@@ -479,8 +569,13 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
   for (const Index i : spread(numbers, work.all, options.documents)) documents.push_back(ids_alone(source, i));
   work.stretch = stretch_of(site, options, documents);
   work.sums = sums_of(halves, work.stretch);
+  work.chosen.resize(site.grid.layers.size());
+  for (const HeadName& name : options.heads) {
+    const Index place = site.grid.place_of(name.layer);
+    if (place >= 0) work.chosen[static_cast<std::size_t>(place)].push_back(name.head);
+  }
   std::vector<LayerSums> sums(site.grid.layers.size());
-  std::vector<StreamSource> sources;
+  std::vector<StreamSource> fine;
   // Where layers are read one by one all pairs go side by side; else each goes by itself.
   const auto pairs = static_cast<Index>(documents.size()) / 2, together = model.by_layer() ? pairs : 1;
   const auto pass = [&](Index first) {
@@ -497,11 +592,11 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
     (void)model_passes(model, passing, together > 1 ? options.threads : 1);
     return std::function<void()>([&, done] {
       for (const auto& pair : *done) pair->add_sums_to(sums);
-      sources = done->front()->sources();
+      fine = done->front()->fine_sources();
     });
   };
   parallel_in_order(pairs / together, options.threads, [&](Index i) { return pass(i * together); });
-  ScoreSources found = SourceBuilder(work, options, std::move(sums), std::move(sources), 2 * pairs).build();
+  ScoreSources found = SourceBuilder(work, options, std::move(sums), std::move(fine), 2 * pairs).build();
   require_closed(found);
   return found;
 }
@@ -516,6 +611,19 @@ Axis source_axis(const std::string& name, const std::string& long_name, const st
   return {name, "1", long_name, std::move(names)};
 }
 
+/// Adds what earlier heads give to the chosen ones.
+void describe_chosen(const ScoreSources& found, Fields& fields) {
+  if (found.earlier.empty()) return;
+  const Axis chosen = head_name_axis("source_head", "head whose sources are told apart by head", found.options.heads);
+  const Axis earlier = source_axis("earlier_head", "head of a layer before", found.earlier);
+  fields.add("earlier_query", {chosen, earlier}, "1",
+             "share of the position kernel that an earlier head gives through the queries", found.earlier_query,
+             flat_kernel);
+  fields.add("earlier_key", {chosen, earlier}, "1",
+             "share of the position kernel that an earlier head gives through the keys", found.earlier_key,
+             flat_kernel);
+}
+
 class ScoreSourcesAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
@@ -523,8 +631,26 @@ class ScoreSourcesAnalysis : public Analysis {
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     ScoreSourcesOptions how;
     how.threads = input().threads;
+    for (const std::string& name : options().heads) {
+      const auto count = strongest_count(name);
+      const std::vector<HeadName> heads =
+          count ? strongest(finished.get<HeadAccount>(), *count) : std::vector<HeadName>{parse_head_name(name)};
+      for (const HeadName& head : heads)
+        if (std::ranges::find(how.heads, head) == how.heads.end()) how.heads.push_back(head);
+    }
     return describe(finished.keep(
         score_sources(input().model, *input().source, site().numbers, finished.get<AccountHalves>(), how)));
+  }
+
+ private:
+  /// The strongest heads that have a preference, at most so many, layer by layer.
+  [[nodiscard]] static std::vector<HeadName> strongest(const HeadAccount& account, Index most) {
+    const std::vector<HeadName> names = heads_of(account.site.grid);
+    std::vector<HeadName> heads;
+    for (const Index row : largest_entries(account.strength, most))
+      if (account.strength[row] >= account.options.strength) heads.push_back(names[static_cast<std::size_t>(row)]);
+    std::sort(heads.begin(), heads.end());
+    return heads;
   }
 };
 
@@ -575,6 +701,7 @@ std::vector<Field> describe(const ScoreSources& found) {
       .add("closure", {layer}, "1", "largest error of the sum over sources, of the root mean square of queries or keys",
            found.closure)
       .note("most", found.options.closure);
+  describe_chosen(found, fields);
   fields.note_all("documents", found.documents).note_all("first_place", found.first).note_all("places", found.places);
   return fields.taken();
 }

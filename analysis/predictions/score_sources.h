@@ -12,11 +12,12 @@
 namespace headwave {
 
 struct ScoreSourcesOptions {
-  Index documents = 8;      ///< documents of one length that pass through the model once more in pairs, evenly spread
-  Index places = 128;       ///< tokens of each that are followed, in its middle
-  double closure = 1e-4;    ///< largest error of the sum over sources, relative to the true root mean square
-  double least_errors = 3;  ///< a content smaller than so many standard errors has no shares
-  int threads = 1;          ///< changes no digit
+  Index documents = 8;  ///< documents of one length that pass through the model once more in pairs, evenly spread
+  Index places = 128;   ///< tokens of each that are followed, in its middle
+  std::vector<HeadName> heads;  ///< heads that get earlier attention head by head, which takes memory
+  double closure = 1e-4;        ///< largest error of the sum over sources, relative to the true root mean square
+  double least_errors = 3;      ///< a content smaller than so many standard errors has no shares
+  int threads = 1;              ///< changes no digit
 };
 
 /// The offsets whose content is decomposed: a token with itself and with its neighbours.
@@ -35,10 +36,12 @@ struct ScoreSources {
   Index documents = 0, first = 0, places = 0, reach = 0;
   std::vector<StreamSource> sources;  ///< of the last layer; a layer reads those written before it
   SourceShares query, key;
-  Matrix kernel;                  ///< (rows, 2 reach + 1)  K(t); NaN: the mask forbids it
-  Vector kernel_sd;               ///< (rows)  its standard deviation over offsets
-  Matrix content, content_error;  ///< (rows, content_offsets)  c(t), and its standard error over pairs of documents
-  Vector closure;                 ///< (layers)  measured; of the root mean square of queries and keys
+  Matrix kernel;                      ///< (rows, 2 reach + 1)  K(t); NaN: the mask forbids it
+  Vector kernel_sd;                   ///< (rows)  its standard deviation over offsets
+  Matrix content, content_error;      ///< (rows, content_offsets)  c(t), and its standard error over pairs of documents
+  Vector closure;                     ///< (layers)  measured; of the root mean square of queries and keys
+  std::vector<StreamSource> earlier;  ///< heads of the layers before the chosen ones
+  Matrix earlier_query, earlier_key;  ///< (chosen heads, earlier)  shares of the position kernel
 };
 
 /// Decomposes the scores of every head by the sources of its queries and keys.

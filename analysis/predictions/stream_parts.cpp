@@ -12,6 +12,7 @@
 namespace headwave {
 
 std::string StreamSource::name() const {
+  if (head >= 0) return head_name(layer, head);
   switch (kind) {
     case Kind::words:
       return "words";
@@ -101,6 +102,13 @@ Matrix32 key_parts(const Matrix32& parts, const AttentionWeights& weights, Index
   return with_shared_channels(own, project_parts(parts, weights.shared_key, {}, count), kv_heads);
 }
 
+Matrix32 query_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
+                        const BlockSpec& block) {
+  const Index d = block.d_head;
+  if (weights.query_latent.empty()) return project_head(parts, weights.query, weights.query_norm, count, head, d);
+  return query_parts(parts, weights, count).middleCols(head * d, d);
+}
+
 Matrix32 key_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
                       const BlockSpec& block) {
   const Index d = block.d_head;
@@ -108,8 +116,8 @@ Matrix32 key_parts_of(const Matrix32& parts, const AttentionWeights& weights, In
   return key_parts(parts, weights, count, block.kv_heads).middleCols(head * d, d);
 }
 
-StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count)
-    : stack_(stack), first_(first), count_(count) {
+StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head)
+    : stack_(stack), first_(first), count_(count), by_head_(by_head) {
   const Embedding& embedding = stack.embedding;
   using Kind = StreamSource::Kind;
   sources_ = {{Kind::words}, {Kind::positions}, {Kind::constants}};
@@ -130,7 +138,7 @@ StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index 
 
 StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart)
     : StreamParts(stack, tokens, 0, static_cast<Index>(tokens.ids.size())) {
-  append(Matrix32::Zero(count_, parts_.cols()), {StreamSource::Kind::others});
+  append(Matrix32::Zero(count_, parts_.cols()), {{StreamSource::Kind::others}});
   apart_ = apart;
 }
 
@@ -138,8 +146,8 @@ bool StreamParts::is_apart(const StreamSource& source) const {
   return apart_.empty() || std::find(apart_.begin(), apart_.end(), source) != apart_.end();
 }
 
-void StreamParts::append(const Matrix32& parts, const StreamSource& source) {
-  if (!is_apart(source)) {
+void StreamParts::append(const Matrix32& parts, const std::vector<StreamSource>& sources) {
+  if (sources.size() == 1 && !is_apart(sources.front())) {
     constexpr Index others_source = constants_source + 1;
     parts_.middleRows(others_source * count_, count_) += parts;
     return;
@@ -147,7 +155,17 @@ void StreamParts::append(const Matrix32& parts, const StreamSource& source) {
   const Index before = parts_.rows();
   parts_.conservativeResize(before + parts.rows(), Eigen::NoChange);
   parts_.bottomRows(parts.rows()) = parts;
-  sources_.push_back(source);
+  sources_.insert(sources_.end(), sources.begin(), sources.end());
+}
+
+void StreamParts::add_heads(const LayerHeads& heads, const Linear& output) {
+  const Index width = heads.outputs.cols() / heads.heads;
+  heads_.resize(heads.heads * count_, output.d_out());
+  for (Index head = 0; head < heads.heads; ++head) {
+    const auto made = heads.outputs.block(first_, head * width, count_, width);
+    auto rows = heads_.middleRows(head * count_, count_);
+    multiply(rows, made, output.weight.middleCols(head * width, width).transpose());
+  }
 }
 
 void StreamParts::add(const StreamAddition& addition) {
@@ -156,18 +174,26 @@ void StreamParts::add(const StreamAddition& addition) {
                     : addition.sublayer == Sublayer::cross_attention ? Kind::cross_attention
                                                                      : Kind::feed_forward;
   const Block& block = stack_.blocks[static_cast<std::size_t>(addition.layer)];
+  const bool split = by_head_ && kind == Kind::attention;
+  std::vector<StreamSource> added;
+  for (Index head = 0; head < (split ? stack_.block.heads : 1); ++head)
+    added.push_back({kind, addition.layer, split ? head : -1});
   // What is written, and behind it what of it is constant.
-  Matrix32 parts(2 * count_, addition.added.cols());
+  const auto number = static_cast<Index>(added.size());
+  Matrix32 parts((number + 1) * count_, addition.added.cols());
   auto constants = parts.bottomRows(count_);
   constants.setZero();
   if (!addition.bias.empty()) constants.rowwise() += addition.bias.transpose();
-  parts.topRows(count_) = addition.added.middleRows(first_, count_) - constants;
+  if (split)
+    parts.topRows(number * count_) = heads_;
+  else
+    parts.topRows(count_) = addition.added.middleRows(first_, count_) - constants;
   const bool pre = stack_.block.norm_place == NormPlace::pre;
   if (pre && kind != Kind::cross_attention)
-    hold_norm(kind == Kind::attention ? block.self_added_norm : block.feed_forward_added_norm, count_, 1, parts);
+    hold_norm(kind == Kind::attention ? block.self_added_norm : block.feed_forward_added_norm, count_, number, parts);
   if (stack_.block.residual_scale != 1.0F) parts *= stack_.block.residual_scale;
   parts_.middleRows(constants_source * count_, count_) += constants;
-  append(parts.topRows(count_), {kind, addition.layer});
+  append(parts.topRows(number * count_), added);
   if (pre) return;
   hold_norm(kind == Kind::attention         ? block.self_norm
             : kind == Kind::cross_attention ? block.cross_norm

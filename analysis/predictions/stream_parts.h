@@ -16,8 +16,9 @@ struct StreamSource {
   enum class Kind { words, positions, constants, attention, cross_attention, feed_forward, others };
   Kind kind = Kind::words;
   Index layer = -1;  ///< of what a block writes
+  Index head = -1;   ///< head whose attention is a source of its own; -1: all heads together
 
-  /// "words", "positions", "constants", "attention 0", "cross-attention 0", "feed-forward 0"
+  /// "words", "positions", "constants", "attention 0", "cross-attention 0", "feed-forward 0", "L0H3"
   [[nodiscard]] std::string name() const;
   bool operator==(const StreamSource&) const = default;
 };
@@ -38,7 +39,10 @@ void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts);
 Matrix32 query_parts(const Matrix32& parts, const AttentionWeights& weights, Index count);
 /// The same of keys, (parts * count, kv_heads * d_head).
 Matrix32 key_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, Index kv_heads);
-/// The same of one key head alone, (parts * count, d_head).
+/// The same of one head alone, (parts * count, d_head).
+Matrix32 query_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
+                        const BlockSpec& block);
+/// @param head  key head
 Matrix32 key_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
                       const BlockSpec& block);
 
@@ -52,14 +56,19 @@ class StreamParts {
  public:
   /// What enters the first block.
   /// @param first, count  the places that are followed
+  /// @param by_head       whether attention is told apart by head; then add_heads() comes before every add() of
+  ///                      attention
   /// @throws ShapeError as word_rows()
-  StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count);
+  StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head = false);
   /// The same with only some sources beside words, positions and constants; all others are one source,
   /// "others".
   StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart);
 
   /// What a sublayer writes, in the order of the model.
   void add(const StreamAddition& addition);
+  /// What each head writes of the next add().
+  /// @param output  W_O
+  void add_heads(const LayerHeads& heads, const Linear& output);
 
   /// What enters the projections of a layer's attention, all blocks before it added.
   /// @returns (sources * count, d_model)
@@ -69,14 +78,16 @@ class StreamParts {
   [[nodiscard]] Index count() const { return count_; }
 
  private:
-  void append(const Matrix32& parts, const StreamSource& source);
+  void append(const Matrix32& parts, const std::vector<StreamSource>& sources);
   [[nodiscard]] bool is_apart(const StreamSource& source) const;
 
   const Stack& stack_;
   std::vector<StreamSource> apart_;  // empty: all
   Index first_, count_;
+  bool by_head_;
   std::vector<StreamSource> sources_;
   Matrix32 parts_;  // (sources * count, d_model)
+  Matrix32 heads_;  // (heads * count, d_model)  of the attention that is added next
 };
 
 /// The keys of a head, and a source whose part in them is wanted.

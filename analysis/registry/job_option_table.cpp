@@ -32,6 +32,11 @@ const std::vector<JobOption>& job_option_table() {
       {.name = "everything",
        .help = "run every analysis; by default those run that say where heads look, and why",
        .member = &J::everything},
+      {.name = "heads",
+       .help = "heads for which every pair of sources is given, and earlier attention head by head; by default the "
+               "strongest few heads, pairs only",
+       .member = &J::heads,
+       .set_by_others = true},
       {.name = "reach",
        .help = "largest offset that is searched, in tokens",
        .member = &J::reach,

@@ -19,6 +19,7 @@ struct JobOption {
       member;
   double least = 0, most = 0;  ///< the range of a number; both 0: any number that is not negative
   bool or_zero = false;        ///< as in OwnOption
+  bool set_by_others = false;  ///< has no option of its own on the command line
 
   /// "atlas-draws": its name in job files and on the command line
   [[nodiscard]] std::string key() const;

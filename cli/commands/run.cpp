@@ -193,6 +193,7 @@ void add_run(CLI::App& program, Command& chosen) {
     require_usage(*command, options->input);
     if (!options->input.profiles.empty()) require_options_of_sums(options->job);
     require_read_options(*command, options->job);
+    options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
     chosen = [=] { return run(*command, *options); };

@@ -29,6 +29,7 @@ CLI::Validator whole_number_of(const JobOption& option) {
 
 void add_job_options(CLI::App& command, JobOptions& options) {
   for (const JobOption& option : job_option_table()) {
+    if (option.set_by_others) continue;
     const std::string name = "--" + option.key(), help(option.help);
     std::visit(
         [&](auto member) {

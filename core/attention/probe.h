@@ -86,6 +86,26 @@ struct LayerProjections {
   const Document* document = nullptr;  ///< may be null
 };
 
+/// The values of a layer's heads, before they are averaged with the attention weights.
+struct LayerValues {
+  Index layer = 0;
+  AttentionKind kind = AttentionKind::self;
+  MatrixView32 values;             ///< (n, kv_heads * d_value)  with bias, one row per key
+  const Linear* output = nullptr;  ///< W_O, (heads * d_value) to d_model; null: not known
+  Index heads = 0;
+  Index kv_heads = 0;                  ///< query head h takes the values of head floor(h / (heads / kv_heads))
+  const Document* document = nullptr;  ///< may be null
+};
+
+/// The outputs A V of a layer's heads, before W_O, with their gate where there is one.
+struct LayerHeads {
+  Index layer = 0;
+  AttentionKind kind = AttentionKind::self;
+  MatrixView32 outputs;  ///< (n', heads * d_value)  A V of every head, side by side
+  Index heads = 0;
+  const Document* document = nullptr;  ///< may be null
+};
+
 /// The parts of a block that write to the residual stream.
 enum class Sublayer { attention, cross_attention, feed_forward };
 
@@ -110,6 +130,10 @@ class Probe {
   /// Whether tiles must carry the scores before mask and softmax. Costs one copy of the tile.
   [[nodiscard]] virtual bool wants_scores() const { return false; }
 
+  /// Whether the probe is to be shown values and head outputs. Costs the values of the last layer, which
+  /// nobody else needs.
+  [[nodiscard]] virtual bool wants_values() const { return false; }
+
   /// Whether the probe is to be shown queries and keys.
   [[nodiscard]] virtual bool wants_projections() const { return false; }
 
@@ -125,6 +149,13 @@ class Probe {
   /// Called instead if attention is computed in double. By default the tile is rounded to float and passed
   /// on.
   virtual void see(const Tile64& tile);
+
+  /// Called if the probe wants values, once per layer between its input and its tiles. Not called if only
+  /// queries and keys are known, as of stored ones.
+  virtual void see(const LayerValues& /*values*/) {}
+
+  /// Called where the probe wants values, once per layer after its tiles.
+  virtual void see(const LayerHeads& /*heads*/) {}
 
   /// Called with what every sublayer adds, after its tiles. Not called after the last attention if final
   /// states are not needed.

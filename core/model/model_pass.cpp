@@ -22,7 +22,12 @@ class StackPass {
  public:
   /// @param memory  the encoder's final states, for a decoder that reads them
   StackPass(const Stack& stack, const Document& document, std::span<Probe* const> probes, MatrixView32 memory)
-      : stack_(stack), spec_(stack.block), document_(document), probes_(probes), memory_(memory) {}
+      : stack_(stack),
+        spec_(stack.block),
+        document_(document),
+        probes_(probes),
+        memory_(memory),
+        wants_values_(std::any_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_values(); })) {}
 
   /// One block in place.
   /// @param x  (T, d_model)
@@ -84,8 +89,10 @@ class StackPass {
     Matrix32 query = projected_queries(input, weights);
     warm(query, stack_.temperature(layer));
     const Matrix32 key = projected_keys(input, latent, weights, spec_.kv_heads);
-    const Matrix32 value = needed ? linear(latent, weights.value) : Matrix32();
+    const Matrix32 value = needed || shows(weights) ? linear(latent, weights.value) : Matrix32();
+    show_values(layer, kind, weights, value);
     const Matrix32 heads = attend_self(layer, weights, query, key, value);
+    show_heads(layer, kind, weights, heads);
     return needed ? linear(heads, weights.output) : Matrix32();
   }
 
@@ -133,16 +140,35 @@ class StackPass {
     show_input(layer, AttentionKind::cross, input, &weights);
     const Matrix32 query = projected_queries(input, weights);
     const Matrix32 key = projected_keys(memory_, memory_, weights, spec_.kv_heads);
-    const Matrix32 value = needed ? linear(memory_, weights.value) : Matrix32();
+    const Matrix32 value = needed || shows(weights) ? linear(memory_, weights.value) : Matrix32();
+    show_values(layer, AttentionKind::cross, weights, value);
     const HeadInputs<float> inputs{query, key,           value, spec_.heads, spec_.kv_heads, spec_.score_scale,
                                    {},    spec_.soft_cap};
     const Matrix32 heads = attend<float>(inputs, {}, {layer, AttentionKind::cross, &document_}, probes_);
+    show_heads(layer, AttentionKind::cross, weights, heads);
     return needed ? linear(heads, weights.output) : Matrix32();
   }
+
+  /// Whether somebody wants values, and there are any: a checkpoint may hold queries and keys alone.
+  [[nodiscard]] bool shows(const AttentionWeights& weights) const { return wants_values_ && !weights.value.empty(); }
 
   void show_addition(Index layer, Sublayer sublayer, MatrixView32 added, VectorView32 bias) const {
     if (added.empty()) return;
     for (Probe* probe : probes_) probe->see(StreamAddition{layer, self_kind(), sublayer, added, bias});
+  }
+
+  void show_values(Index layer, AttentionKind kind, const AttentionWeights& weights, MatrixView32 values) const {
+    if (!shows(weights)) return;
+    const Linear* output = weights.output.empty() ? nullptr : &weights.output;
+    for (Probe* probe : probes_)
+      if (probe->wants_values())
+        probe->see(LayerValues{layer, kind, values, output, spec_.heads, spec_.kv_heads, &document_});
+  }
+
+  void show_heads(Index layer, AttentionKind kind, const AttentionWeights& weights, MatrixView32 outputs) const {
+    if (!shows(weights)) return;
+    for (Probe* probe : probes_)
+      if (probe->wants_values()) probe->see(LayerHeads{layer, kind, outputs, spec_.heads, &document_});
   }
 
   const Stack& stack_;
@@ -150,6 +176,7 @@ class StackPass {
   const Document& document_;
   std::span<Probe* const> probes_;
   MatrixView32 memory_;
+  bool wants_values_;
 };
 
 void require_width(const Document& document, Index layer, const char* what, Index came, Index expected) {

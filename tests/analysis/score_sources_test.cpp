@@ -97,7 +97,9 @@ ScoreSources sources_of(const Model& model, const Source& source) {
     add_to(sums, probe.taken());
     numbers.push_back(i);
   }
-  return score_sources(model, source, numbers, {site, sums.halves});
+  ScoreSourcesOptions options;
+  options.heads = {{1, 0}, {1, 1}};
+  return score_sources(model, source, numbers, {site, sums.halves}, options);
 }
 
 Index source_named(const ScoreSources& found, const std::string& name) {
@@ -117,6 +119,8 @@ TEST_CASE("a wave that an earlier head wrote comes from it, one of the table fro
   const Index positions = source_named(found, "positions"), attention = source_named(found, "attention 0");
   CHECK(found.query.position(2, attention) > 0.95);
   CHECK(found.key.position(2, attention) > 0.95);
+  CHECK(found.earlier_query(0, 0) > 0.95);  // L0H0, and nobody else
+  CHECK(std::abs(found.earlier_query(0, 1)) < 0.01);
   CHECK(found.query.position(3, positions) > 0.95);
   CHECK(found.key.position(3, positions) > 0.95);
   CHECK(found.closure.maxCoeff() < 1e-5);

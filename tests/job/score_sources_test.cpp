@@ -54,6 +54,7 @@ TEST_CASE("in every family the sum over sources is what queries and keys are mad
     write_documents(folder / "ids.json", name == "llama4" ? 7 : 12, pairs);  // whose chunks are of 7
     const JobInput input = ids_input(entry.path(), folder / "ids.json");
     JobOptions options = sources_alone();
+    options.heads = {head_name(0, 0)};
     for (const KindResult& found : run_job_by_kind(input.model, *input.source, options)) {
       if (found.kind == AttentionKind::cross) continue;
       const Field& closure = found.result.at("score_sources/closure");
@@ -81,6 +82,7 @@ TEST_CASE("sources of a Llama's scores are PyTorch's") {
   const JobInput input = ids_input(shared_file("stories260K"), folder / "ids.json");
   JobOptions options = sources_alone();
   options.reach = 32;
+  options.heads = {"L3H1"};
   const Result result = run_job(input.model, *input.source, options);
   const auto check = [&](const std::string& field, std::size_t first, const nlohmann::json& expected) {
     const std::vector<double>& found = result.at("score_sources/" + field).doubles();
@@ -110,6 +112,8 @@ TEST_CASE("sources of a Llama's scores are PyTorch's") {
       check("content_key", (40 + row) * 11, expected["content_key"][head][0]);
       check("content_query", row * 11, expected["content_query"][head][1]);
     }
+  check("earlier_query", 0, golden["earlier"][0]);
+  check("earlier_key", 0, golden["earlier"][1]);
 }
 
 TEST_CASE("where one document is there, nobody asks for sources") {
