@@ -107,8 +107,7 @@ class StackPass {
   /// @param weights  what projects the states; null: not known
   void show_input(Index layer, AttentionKind kind, MatrixView32 states,
                   const AttentionWeights* weights = nullptr) const {
-    for (Probe* probe : probes_)
-      probe->see(LayerInput{layer, kind, states, spec_.norm_place == NormPlace::pre, &document_, weights});
+    for (Probe* probe : probes_) probe->see(LayerInput{layer, kind, states, &document_, weights});
   }
 
   [[nodiscard]] AttentionKind self_kind() const { return spec_.causal ? AttentionKind::causal : AttentionKind::self; }
