@@ -230,20 +230,6 @@ class PipelineTokenizer final : public Tokenizer {
 
 }  // namespace
 
-SpecialTokens specials_by_name(const Vocabulary& vocabulary) {
-  const auto either = [&](const char* of_bert, const char* of_roberta) {
-    const std::int32_t id = vocabulary.id(of_bert);
-    return id >= 0 ? id : vocabulary.id(of_roberta);
-  };
-  SpecialTokens special;
-  special.opens = either("[CLS]", "<s>");
-  special.closes = either("[SEP]", "</s>");
-  special.pad = either("[PAD]", "<pad>");
-  special.unknown = either("[UNK]", "<unk>");
-  special.mask = either("[MASK]", "<mask>");
-  return special;
-}
-
 std::unique_ptr<Tokenizer> tokenizer_of(TokenPipeline pipeline, const std::string& file) {
   return std::make_unique<PipelineTokenizer>(std::move(pipeline), file);
 }

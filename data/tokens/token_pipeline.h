@@ -71,7 +71,4 @@ struct TokenPipeline {
 ///         vocabulary
 std::unique_ptr<Tokenizer> tokenizer_of(TokenPipeline pipeline, const std::string& file);
 
-/// Finds special tokens by the names that BERT and RoBERTa give them.
-SpecialTokens specials_by_name(const Vocabulary& vocabulary);
-
 }  // namespace headwave
