@@ -14,7 +14,6 @@
 #include "../files/unicode_text.h"
 #include "normalizer.h"
 #include "token_model.h"
-#include "token_pipeline.h"
 #include "tokenizer_files.h"
 #include "word_splitter.h"
 
@@ -357,7 +356,7 @@ std::unique_ptr<Tokenizer> tokenizer_of_json(const json& root, const std::vector
   pipeline.splitter = section(file, "pre_tokenizer", splitter_in);
   pipeline.readable = section(file, "decoder", readable_of);
   pipeline.special = specials_of(file, model, pipeline, use);
-  auto tokenizer = tokenizer_of(std::move(pipeline), name);
+  auto tokenizer = std::make_unique<Tokenizer>(std::move(pipeline), name);
   const SpecialTokens special = tokenizer->special_tokens();
   for (const std::int32_t id : {special.opens, special.closes})
     if (id >= tokenizer->vocabulary())

@@ -2,7 +2,6 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/tokens/token_model.h"
-#include "../../data/tokens/token_pipeline.h"
 #include "../../data/tokens/tokenizer_files.h"
 #include "../catch.h"
 
