@@ -6,7 +6,7 @@
 
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
-#include "../../core/model/head_weights.h"
+#include "../../core/model/model.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/document_sum.h"
 

@@ -4,8 +4,8 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
-#include "../../core/model/head_weights.h"
 #include "../../core/model/layer_positions.h"
+#include "../../core/model/model.h"
 #include "../../core/process/threads.h"
 #include "../waves/phase_delay.h"
 #include "../waves/wave_chain.h"

@@ -224,7 +224,7 @@ void require_sequences(const Model& model, const Document& document) {
                                  model.decoder ? "an encoder-decoder needs a target beside the source; give pairs"
                                                : "there is a target, but the model has no decoder to read it"));
   require_length(model.longest, document, document);
-  if (model.decoder) require_length(model.longest_target, document.target, document);
+  if (model.decoder) require_length(model.longest, document.target, document);
 }
 
 /// Documents side by side through a stack.

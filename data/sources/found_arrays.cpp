@@ -14,17 +14,13 @@
 #include "../../core/errors/error.h"
 #include "../../core/model/model.h"
 #include "../files/printable.h"
+#include "../models/model_map.h"
 
 namespace headwave {
 
 namespace {
 
 constexpr std::string_view layer_mark = "{layer}", document_mark = "{document}";
-
-std::string with_mark(std::string pattern, std::string_view mark, const std::string& text) {
-  const std::size_t at = pattern.find(mark);
-  return at == pattern.npos ? pattern : pattern.replace(at, mark.size(), text);
-}
 
 bool has_mark(std::string_view pattern, std::string_view mark) {
   return pattern.find(mark) != pattern.npos;

@@ -41,11 +41,9 @@ namespace {
 /// A file or folder whose arrays are found.
 struct StateFiles {
   StateFiles(const ArraysPlace& at, const ArraySearch& search)
-      : path(at.path),
-        arrays(at.arrays ? at.arrays : open_arrays(at.path)),
-        contents(find_arrays(*arrays, search)),
-        facts(*arrays) {}
+      : arrays(at.arrays ? at.arrays : open_arrays(at.path)), contents(find_arrays(*arrays, search)), facts(*arrays) {}
 
+  [[nodiscard]] const std::filesystem::path& path() const { return arrays->path(); }
   [[nodiscard]] std::string first_document() const {
     return contents.documents.empty() ? "" : contents.documents.front();
   }
@@ -57,7 +55,6 @@ struct StateFiles {
   [[nodiscard]] std::string called(const LayerArray& part) const { return arrays->called(part.of(first_document())); }
   [[nodiscard]] bool is_attention() const { return contents.layers.front().attention.has_value(); }
 
-  std::filesystem::path path;
   std::shared_ptr<const NamedArrays> arrays;
   FoundArrays contents;
   AttentionFacts facts;
@@ -192,7 +189,7 @@ class StateDocuments : public Source {
     const auto stored = static_cast<Index>(documents_.size());
     if (at_most > stored)
       throw FormatError(
-          fmt::format("{}: holds {} documents, {} were asked for", shown_path(files_->path), stored, at_most),
+          fmt::format("{}: holds {} documents, {} were asked for", shown_path(files_->path()), stored, at_most),
           give("documents", fmt::format("{} or fewer", stored)));
     if (at_most > 0) documents_.resize(static_cast<std::size_t>(at_most));
   }
@@ -234,7 +231,7 @@ class StateDocuments : public Source {
     const std::optional<LayerArray>& attention = contents().layers.front().attention;
     Attributes provenance{
         {"source", std::string(attention ? "stored attention" : "stored states")},
-        {"source_file", files_->path.string()},
+        {"source_file", files_->path().string()},
         {"documents", static_cast<std::int64_t>(documents_.size())},
         {"length", static_cast<std::int64_t>(longest)},
         {"stored_layers", layers_text(numbers)},
@@ -288,7 +285,7 @@ class StateDocuments : public Source {
     require_each(names, named.size(), names.empty() ? 0 : all.documents, "document");
     for (Index i = 0; i < all.documents; ++i)
       documents_.push_back({"", i, all.length,
-                            named.empty() ? fmt::format("{}, document {}", files_->path.filename().string(), i)
+                            named.empty() ? fmt::format("{}, document {}", files_->path().filename().string(), i)
                                           : named[static_cast<std::size_t>(i)]});
     if (!contents().tokens.empty()) tokens_ = files_->arrays->texts(contents().tokens);
   }
@@ -379,7 +376,7 @@ void require_same_attention(const StateFiles& files, const BlockSpec& spec) {
   const auto require = [&](const char* name, const auto& fact, double model, double tolerance = 0) {
     if (fact && std::abs(static_cast<double>(*fact) - model) > tolerance)
       throw ShapeError(fmt::format("{}: attribute '{}' is {:g}, the model's is {:g}; are the states from this model?",
-                                   files.path.string(), name, static_cast<double>(*fact), model));
+                                   files.path().string(), name, static_cast<double>(*fact), model));
   };
   require("num_heads", files.facts.heads, static_cast<double>(spec.heads));
   require("head_dim", files.facts.d_head, static_cast<double>(spec.d_head));
@@ -416,7 +413,7 @@ Model attention_model(const StateFiles& files, const Source& documents, Index he
       throw ShapeError(
           fmt::format("{}: finished attention of {} heads, but {} were given (as head_count, or by the "
                       "file's num_heads)",
-                      shown_path(files.path), block.heads, said));
+                      shown_path(files.path()), block.heads, said));
   block.causal = files.facts.causal ? *files.facts.causal : is_causal(documents);
   block.window = files.facts.window.value_or(0);
   return model;
@@ -428,15 +425,15 @@ void require_attention_of(const Model& model, const StateFiles& files) {
   if (model.decoder)
     throw ShapeError(
         fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is",
-                    shown_path(files.path), model.family),
+                    shown_path(files.path()), model.family),
         omit("model"));
   if (const Index heads = heads_of(files); heads != model.stack.block.heads)
     throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
-                                 shown_path(files.path), heads, model.stack.block.heads));
+                                 shown_path(files.path()), heads, model.stack.block.heads));
   if (const Index last = files.contents.layers.back().layer; last >= model.stack.layers())
     throw ShapeError(
         fmt::format("{}: finished attention of layer {}, but the model has the layers 0 to {}; is it from this model?",
-                    shown_path(files.path), last, model.stack.layers() - 1));
+                    shown_path(files.path()), last, model.stack.layers() - 1));
 }
 
 /// A projection beside the states, as (out, in).
@@ -464,7 +461,7 @@ Index key_heads(const StateFiles& files, const BlockSpec& block, Index key_width
     throw FormatError(
         fmt::format("{}: keys of width {} beside queries of {} heads x {}; expected as many heads of keys, "
                     "or a number that divides them",
-                    files.path.string(), key_width, block.heads, block.d_head));
+                    files.path().string(), key_width, block.heads, block.d_head));
   return kv_heads;
 }
 
@@ -553,7 +550,7 @@ Model model_beside(const StateFiles& files, Index asked_heads) {
 }
 
 std::shared_ptr<const StateFiles> opened(const ArraysPlace& at, const StoredStatesOptions& options) {
-  auto files = std::make_shared<const StateFiles>(at, ArraySearch{options.dataset, options.axes, options.layer});
+  auto files = std::make_shared<const StateFiles>(at, options);
   const std::optional<Index>& heads = files->facts.heads;
   if (options.heads > 0 && heads && *heads != options.heads)
     throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
@@ -618,7 +615,7 @@ std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
         fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
                     "after the last layer unless those of layer 0 are there; if they are numbered from 1, "
                     "rename them",
-                    files.path.string(), count, count - 1));
+                    files.path().string(), count, count - 1));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
